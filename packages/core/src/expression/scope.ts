@@ -1,0 +1,32 @@
+/** What an expression can see. Everything is data; nothing of the host is reachable. */
+import type { RunError } from '../error.ts';
+import type { Json, JsonObject } from '../value.ts';
+
+/** A node as expressions see it: `$nodes.<id>`. */
+export interface NodeView {
+  readonly output: Json;
+  readonly status: string;
+  readonly success: boolean;
+  readonly error: RunError | null;
+  readonly attempts: number;
+  readonly input: Json;
+}
+
+export interface LoopView {
+  readonly item: Json;
+  readonly index: number;
+  readonly items: Json;
+  readonly parent?: LoopView;
+}
+
+export interface Scope {
+  readonly input: Json;
+  readonly trigger: Json;
+  readonly vars: JsonObject;
+  readonly execution: JsonObject;
+  readonly workflow: JsonObject;
+  /** Undefined: no such node in this scope or an enclosing one. */
+  node(id: string): NodeView | undefined;
+  readonly loop?: LoopView;
+  readonly self?: NodeView;
+}

@@ -1,0 +1,29 @@
+/** Every limit of the language and the engine, by name and unit, in one place. */
+
+export const EXPRESSION_LIMITS = {
+  maxAstDepth: 32,
+  maxOperations: 10_000,
+  maxStringBytes: 1_000_000,
+  maxArrayLength: 100_000,
+  maxEvaluationMs: 5_000,
+} as const;
+
+export type ExpressionLimits = { readonly [K in keyof typeof EXPRESSION_LIMITS]: number };
+
+export const DEFINITION_LIMITS = {
+  maxSourceBytes: 64 * 1024 * 1024,
+  maxNestingDepth: 64,
+  maxNodes: 200_000,
+  maxYamlAliases: 100,
+  maxIdLength: 200,
+} as const;
+
+export const RUN_DEFAULTS = {
+  maxParallelism: 25,
+  priority: 5,
+  userAttempts: 1,
+  systemRetries: 10,
+  /** How long a cancelled attempt may take to end by itself before it is given up. */
+  cancelGraceMs: 5_000,
+  inlineLimitBytes: 64 * 1024,
+} as const;

@@ -1,0 +1,65 @@
+/** What is wrong with a definition, an expression or an input: where, what, and how to mend it. */
+
+/** A place in a source text; `line` and `column` count from 1, `offset` from 0. */
+export interface SourceRange {
+  readonly offset: number;
+  readonly length: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Path of keys into the document, e.g. `['nodes', 'fetch', 'retry', 'attempts']`. */
+export type DocumentPath = readonly (string | number)[];
+
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  /** Stable, upper case, e.g. `UNKNOWN_KEY`. */
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly path: DocumentPath;
+  readonly range?: SourceRange;
+}
+
+/** The closest of `candidates` to a misspelt `word`, if one is close enough to be meant. */
+export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+  const budget = Math.max(1, Math.floor(word.length / 3));
+  let best: string | undefined;
+  let bestDistance = budget + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Levenshtein distance, with neighbouring swaps as one edit; gives up at `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    let rowBest = row;
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        (previous[column] as number) + 1,
+        (current[column - 1] as number) + 1,
+        (previous[column - 1] as number) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        cost = Math.min(cost, (beforePrevious[column - 2] as number) + 1);
+      }
+      current.push(cost);
+      rowBest = Math.min(rowBest, cost);
+    }
+    if (rowBest >= limit) return limit;
+    beforePrevious = previous;
+    previous = current;
+  }
+  return previous[b.length] as number;
+}

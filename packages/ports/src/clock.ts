@@ -1,0 +1,14 @@
+/** Time, passed in: the real one in products, a virtual one in the simulator. */
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back once, not earlier than `delayMs` from now. Does not keep the process alive when `background`. */
+  timer(delayMs: number, callback: () => void, options?: { readonly background?: boolean }): Timer;
+  /** Calls back after everything that is already under way in this turn of the event loop. */
+  soon(callback: () => void): void;
+}

@@ -1,0 +1,22 @@
+export type { Blobs } from './blobs.ts';
+export type { Clock, Timer } from './clock.ts';
+export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
+export type { Delivery, Queue, Task } from './queue.ts';
+export type { Random } from './random.ts';
+export type { Invocation, InvocationOutcome, Sandbox } from './sandbox.ts';
+export {
+  type DueClaim,
+  type ExecutionFilter,
+  type ExecutionRow,
+  type ExecutionStatus,
+  FINISHED_STATUSES,
+  type FrameRow,
+  type InboxRow,
+  type NewExecution,
+  type RegisterOutcome,
+  type SnapshotRow,
+  type Store,
+  type WorkflowVersionRow,
+  type Write,
+  type WriteOutcome,
+} from './store.ts';

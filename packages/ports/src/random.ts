@@ -1,0 +1,7 @@
+/** Chance, passed in. */
+export interface Random {
+  /** From 0 up to, not including, 1. */
+  fraction(): number;
+  /** A time-ordered id with a readable prefix, e.g. `exe_01k9…`: ids made later sort later. */
+  id(prefix: string): string;
+}

@@ -1,0 +1,30 @@
+/** Runs an action under the capabilities that it was granted, and checks what comes out. */
+import type { Action, Capabilities, Json, RunError, Verification } from '@nebula/core';
+import type { LogLevel } from './logs.ts';
+
+export interface Invocation {
+  readonly action: Action;
+  readonly input: Json;
+  readonly granted: Capabilities;
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly node: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  readonly onLog: (level: LogLevel, message: string, fields?: Readonly<Record<string, Json>>) => void;
+  readonly onProgress: (fraction: number, message?: string) => void;
+  readonly onHeartbeat: () => void;
+}
+
+/** `aborted`: the action stopped because of the signal; whether it took effect is not known. */
+export type InvocationOutcome =
+  | { readonly status: 'completed'; readonly output: Json }
+  | { readonly status: 'failed'; readonly error: RunError }
+  | { readonly status: 'aborted'; readonly error: RunError };
+
+export interface Sandbox {
+  /** Never rejects: whatever the action does becomes an outcome. */
+  run(invocation: Invocation): Promise<InvocationOutcome>;
+  verify(invocation: Invocation): Promise<Verification>;
+}

@@ -1,0 +1,164 @@
+/**
+ * The store: journals of executions, and the few small tables shared between executions.
+ * Drivers see encoded rows only; what the entries mean is known above this port.
+ *
+ * What every driver promises:
+ *  S1 `append` is all or nothing per write, and durable when its promise resolves (unless the driver is told `relaxed`).
+ *  S2 (executionId, seq) is unique: the second frame with the same seq is a conflict, and a conflict fails only its own write.
+ *  S3 Seqs of an execution are dense from 1: a frame whose predecessor is missing is a conflict.
+ *  S4 Positions grow in commit order; a reader who has seen position p will never see a new frame at or below p.
+ *  S5 Everything named in one write changes together with its frame, or not at all.
+ *  S6 `claimDue` gives a due execution to one caller only, until the time that it sets.
+ */
+
+/** Where a run stands, as lists and filters see it. */
+export type ExecutionStatus =
+  | 'pending'
+  | 'running'
+  | 'paused'
+  | 'compensating'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'timed-out';
+
+export const FINISHED_STATUSES = ['completed', 'failed', 'cancelled', 'timed-out'] as const;
+
+/** The row of an execution: a projection of its journal, and its wake time. */
+export interface ExecutionRow {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly status: ExecutionStatus;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+  /** Never later than the next moment at which something must be done; null when only a stimulus can move the run. */
+  readonly wakeAt: number | null;
+  /** The worker that last created or claimed it. */
+  readonly owner: string | null;
+  /** After this moment a finished run may be deleted; null: kept for ever. */
+  readonly expiresAt: number | null;
+}
+
+export interface NewExecution {
+  readonly workflowId: string;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly owner: string | null;
+}
+
+/** A message for a run: cancel, settle, retry; later signals, approvals, child results. */
+export interface InboxRow {
+  /** Makes delivery idempotent: the same id is one message. */
+  readonly messageId: string;
+  readonly executionId: string;
+  readonly body: string;
+}
+
+/** One execution's part of an `append`. Without `entries` only its row changes. */
+export interface Write {
+  readonly executionId: string;
+  /** Present for the first frame: creates the execution. The same id again is a conflict. */
+  readonly create?: NewExecution;
+  readonly frame?: { readonly seq: number; readonly at: number; readonly entries: string };
+  /** Left out: unchanged. */
+  readonly status?: ExecutionStatus;
+  readonly finishedAt?: number | null;
+  readonly expiresAt?: number | null;
+  readonly wakeAt?: number | null;
+  /** Inbox messages of this execution that the frame has journalled: deleted with it. */
+  readonly taken?: readonly string[];
+}
+
+export type WriteOutcome = { readonly ok: true; readonly position: number } | { readonly ok: false };
+
+export interface FrameRow {
+  readonly executionId: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly position: number;
+  readonly entries: string;
+}
+
+export interface SnapshotRow {
+  readonly seq: number;
+  readonly state: string;
+}
+
+export interface DueClaim {
+  readonly executionIds: readonly string[];
+  /** The earliest wake time that is left, claimed ones included; null when there is none. */
+  readonly nextWakeAt: number | null;
+}
+
+export interface ExecutionFilter {
+  readonly status?: readonly ExecutionStatus[];
+  readonly workflowId?: string;
+  /** From an earlier page. */
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+export interface WorkflowVersionRow {
+  readonly workflowId: string;
+  readonly version: number;
+  /** SHA-256 of the canonical definition. */
+  readonly hash: string;
+  readonly definition: string;
+  readonly createdAt: number;
+}
+
+export type RegisterOutcome =
+  | { readonly ok: true; readonly version: number; readonly created: boolean }
+  | { readonly ok: false; readonly reason: 'version-taken' };
+
+export interface Store {
+  /** True when no other engine can be on this store: whatever an earlier worker held is free at once. */
+  readonly exclusive: boolean;
+
+  append(writes: readonly Write[]): Promise<readonly WriteOutcome[]>;
+
+  /** Frames with seq above `afterSeq`, in order. */
+  frames(executionId: string, afterSeq: number): Promise<readonly FrameRow[]>;
+  /** Frames of all executions above a position, in commit order: the source of live feeds. */
+  feed(afterPosition: number, limit: number): Promise<readonly FrameRow[]>;
+  snapshot(executionId: string): Promise<SnapshotRow | undefined>;
+  saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void>;
+
+  execution(executionId: string): Promise<ExecutionRow | undefined>;
+  /** Newest first. */
+  list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
+  /** Removes a finished execution and all that belongs to it; false when it is unknown or unfinished. */
+  deleteExecution(executionId: string): Promise<boolean>;
+  /** Finished executions whose `expiresAt` has passed, oldest first. */
+  expired(now: number, limit: number): Promise<readonly string[]>;
+  /** Gives the disk space of deleted rows back, a bounded piece per call; true when more is left. */
+  reclaimSpace(): Promise<boolean>;
+
+  /** Puts a message into a run's inbox and makes the run due at `wakeAt`; false when there is no such execution. */
+  send(message: InboxRow, wakeAt: number): Promise<boolean>;
+  inbox(executionId: string): Promise<readonly InboxRow[]>;
+
+  /** Takes up to `limit` executions with wakeAt <= now, earliest first; sets their wakeAt to `until` and their owner. */
+  claimDue(now: number, until: number, owner: string, limit: number): Promise<DueClaim>;
+
+  /** One lease per worker process. */
+  heartbeat(worker: string, expiresAt: number): Promise<void>;
+  /** Of the given workers, those whose lease is good at `now`. */
+  liveWorkers(workers: readonly string[], now: number): Promise<ReadonlySet<string>>;
+  /**
+   * Forgets workers whose lease has passed (or, where `now` is null, every worker but `except`)
+   * and makes all unfinished executions that they owned due at `wakeAt`. Returns how many workers went.
+   */
+  reapWorkers(now: number | null, except: string, wakeAt: number): Promise<number>;
+
+  /** The same hash is the same version; without `version` the next free one is taken. */
+  registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome>;
+  /** Without `version`, the newest. */
+  workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined>;
+
+  /** Hints that someone outside this process wrote. May call back too often, never too rarely. Returns the way to stop. */
+  watch(onForeignWrite: () => void): () => void;
+
+  close(): Promise<void>;
+}
