@@ -1,0 +1,24 @@
+/** The words for where a run and its nodes stand. */
+
+export type NodeStatus =
+  | 'pending'
+  | 'queued'
+  | 'running'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled'
+  | 'unknown';
+
+export type RunStatus =
+  | 'pending'
+  | 'running'
+  | 'paused'
+  | 'compensating'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'timed-out';
+
+export type FinalRunStatus = 'completed' | 'failed' | 'cancelled' | 'timed-out';

@@ -1,0 +1,126 @@
+/** What the engine offers to apps. `Engine` runs things; `Desk` only looks and leaves durable requests. */
+import type { Action, Capabilities, Json, RetryPolicyFunction, RunDocument, TimelineEvent } from '@nebula/core';
+import type { Blobs, Clock, ExecutionFilter, ExecutionRow, Logs, Queue, Random, Sandbox, Store } from '@nebula/ports';
+
+/** The drivers an app has chosen. */
+export interface Drivers {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly blobs: Blobs;
+  readonly logs: Logs;
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface EngineOptions {
+  readonly actions: readonly Action[];
+  readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
+  /** Attempts that may run at the same time in this process. */
+  readonly concurrency?: number;
+  /** What the operator grants to every workflow, besides what workflows grant themselves. */
+  readonly capabilities?: Capabilities;
+  readonly inlineLimitBytes?: number;
+  /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
+  readonly retentionMs?: number | null;
+  /** Unfinished runs that may be in memory at once; others wait in the store. */
+  readonly maxCachedRuns?: number;
+  /** New runs are refused with `BUSY` while this many wait or run. */
+  readonly maxActiveRuns?: number;
+}
+
+/** What a run is doing, as it happens. Hints for people; the journal is the truth. */
+export type LiveEvent =
+  | { readonly type: 'changed'; readonly executionId: string }
+  | {
+      readonly type: 'progress';
+      readonly executionId: string;
+      readonly node: string;
+      readonly fraction: number;
+      readonly message?: string;
+    }
+  | { readonly type: 'timeline'; readonly executionId: string; readonly event: TimelineEvent }
+  | { readonly type: 'finished'; readonly executionId: string; readonly document: RunDocument };
+
+export interface JournalFrame {
+  readonly seq: number;
+  readonly at: number;
+  readonly position: number;
+  readonly entries: readonly Json[];
+}
+
+export interface Explanation {
+  readonly node: string | null;
+  readonly status: string;
+  /** Plain sentences, the most important first. */
+  readonly reasons: readonly string[];
+  /** What a person could do next; empty when nothing is needed. */
+  readonly next: readonly string[];
+}
+
+/** Looks at runs and leaves durable requests; works beside an engine of another process. */
+export interface Desk {
+  document(executionId: string): Promise<RunDocument | undefined>;
+  journal(executionId: string): Promise<readonly JournalFrame[]>;
+  timeline(executionId: string): Promise<readonly TimelineEvent[]>;
+  /** Of one node, or, without `node`, of the run. */
+  explain(executionId: string, node?: string): Promise<Explanation | undefined>;
+  list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
+  /** False when there is no such execution. The request is durable; an engine acts on it when it sees it. */
+  requestCancel(executionId: string, reason: string): Promise<boolean>;
+  /** Retries the failed nodes of a finished run. */
+  requestRetry(executionId: string): Promise<boolean>;
+  requestSettle(executionId: string, node: string, outcome: Settlement): Promise<boolean>;
+  delete(executionId: string): Promise<boolean>;
+}
+
+/** What a person knows about an attempt whose outcome was unknown. */
+export type Settlement =
+  | { readonly happened: true; readonly output: Json }
+  | { readonly happened: false; readonly then: 'retry' | 'fail' };
+
+export interface StartOptions {
+  readonly input?: Json;
+  readonly trigger?: Json;
+  /** Chosen by the caller where starting twice must be starting once. */
+  readonly executionId?: string;
+}
+
+/** How waiting for a run ended: it finished, or nothing can move it without a person or a signal. */
+export type Settled =
+  | { readonly parked: false; readonly document: RunDocument }
+  | { readonly parked: true; readonly document: RunDocument; readonly waitingFor: readonly Explanation[] };
+
+export interface Metrics {
+  /** Counters by name, e.g. `workflow.started`. */
+  readonly counters: Readonly<Record<string, number>>;
+  readonly gauges: Readonly<Record<string, number>>;
+  /** Milliseconds: count, sum, min, max and buckets, e.g. `workflow.node.duration_ms`. */
+  readonly histograms: Readonly<Record<string, Histogram>>;
+}
+
+export interface Histogram {
+  readonly count: number;
+  readonly sum: number;
+  /** Upper bounds (ms) and how many observations were at or below each. */
+  readonly buckets: readonly (readonly [upperBoundMs: number, count: number])[];
+}
+
+export interface Engine extends Desk {
+  /** Takes the worker's lease, recovers what an earlier process left and begins to work. */
+  open(): Promise<void>;
+  /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
+  register(definition: Json): Promise<{ readonly workflowId: string; readonly version: number; readonly created: boolean }>;
+  /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
+  start(workflowId: string, version: number | undefined, options?: StartOptions): Promise<string>;
+  settled(executionId: string): Promise<Settled>;
+  /** The newest view of a run that is in memory; undefined when it is not. */
+  peek(executionId: string): RunDocument | undefined;
+  on(listener: (event: LiveEvent) => void): () => void;
+  metrics(): Metrics;
+  /**
+   * Stops taking work, aborts what runs and waits up to `graceMs` for it to end; what does not end is handed back.
+   * Runs stay resumable.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
