@@ -1,0 +1,180 @@
+/**
+ * Which package may import which.
+ *
+ *     core ◀── ports ◀── engine, drivers          core ◀── sdk ◀── actions          apps choose
+ *
+ * Besides the arrows themselves: packages are entered through the names in their `exports` only, everything imported
+ * is declared, sources do not import tests, and no two files of a package need each other.
+ */
+import { isBuiltin } from 'node:module';
+import path from 'node:path/posix';
+import { type Import, importsOf } from './imports.ts';
+import { at, type Code, isCode, isConformance, isTest, type Repository, type Verdict } from './repository.ts';
+
+/** What the sources of a package may import of the others; `types` means by `import type` only. */
+const ARROWS: Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>> = {
+  core: {},
+  ports: { core: 'all' },
+  engine: { core: 'all', ports: 'all' },
+  drivers: { core: 'all', ports: 'all' },
+  sdk: { core: 'all', ports: 'types' },
+  actions: { core: 'all', sdk: 'all' },
+};
+
+interface Manifest {
+  readonly folder: string;
+  readonly name: string;
+  readonly exports: Readonly<Record<string, unknown>>;
+  /** Installed wherever the package is. */
+  readonly shipped: ReadonlySet<string>;
+  /** Installed in this repository only. */
+  readonly dev: ReadonlySet<string>;
+}
+
+/** A file with the package it belongs to; the root package owns what no other one does. */
+interface Place {
+  readonly code: Code;
+  readonly owner: Manifest;
+  /** Code that is installed with the package, as opposed to tests and tools. */
+  readonly shipped: boolean;
+}
+
+export function checkArrows(repository: Repository): Verdict {
+  const manifests = readManifests(repository);
+  const byName = new Map(manifests.map((manifest) => [manifest.name, manifest]));
+  const root = manifests.find((manifest) => manifest.folder === '');
+  if (root === undefined) return { problems: ['package.json is missing'] };
+  const problems = manifests.flatMap((manifest) => findDeadExports(repository, manifest));
+  const edges = new Map<string, Map<string, Import>>();
+  let imports = 0;
+  for (const file of repository.files.filter(isCode)) {
+    const code = repository.code(file);
+    if (code.broken !== null) problems.push(`${file} cannot be parsed: ${code.broken}`);
+    const place: Place = { code, owner: ownerOf(file, manifests), shipped: isShipped(file) };
+    const targets = new Map<string, Import>();
+    for (const entry of importsOf(code)) {
+      imports += 1;
+      const { specifier } = entry;
+      if (specifier === null || isBuiltin(specifier)) continue;
+      if (specifier.startsWith('.')) {
+        const target = path.join(path.dirname(file), specifier);
+        if (repository.has(target) && (!entry.typeOnly || !targets.has(target))) targets.set(target, entry);
+        problems.push(...judgeRelative(place, entry, target, manifests));
+      } else {
+        problems.push(...judgePackage(place, entry, specifier, byName, root));
+      }
+    }
+    edges.set(file, targets);
+  }
+  problems.push(...findCycles(edges));
+  return { problems, summary: `${imports} imports in ${edges.size} files` };
+}
+
+function readManifests(repository: Repository): Manifest[] {
+  return repository.files
+    .filter((file) => file === 'package.json' || /^(packages|apps)\/[^/]+\/package\.json$/.test(file))
+    .map((file) => {
+      const json = JSON.parse(repository.text(file)) as Record<string, Record<string, unknown> | undefined>;
+      const names = (...kinds: string[]) => new Set(kinds.flatMap((kind) => Object.keys(json[kind] ?? {})));
+      return {
+        folder: file === 'package.json' ? '' : path.dirname(file),
+        name: String(json.name),
+        exports: json.exports ?? {},
+        shipped: names('dependencies', 'peerDependencies', 'optionalDependencies'),
+        dev: names('devDependencies'),
+      };
+    });
+}
+
+function ownerOf(file: string, manifests: readonly Manifest[]): Manifest {
+  return (
+    manifests.find(({ folder }) => folder !== '' && file.startsWith(`${folder}/`)) ??
+    manifests.find(({ folder }) => folder === '')!
+  );
+}
+
+function isShipped(file: string): boolean {
+  return /^(packages|apps)\/[^/]+\/(src|bin)\//.test(file) && !isTest(file) && !isConformance(file);
+}
+
+function judgeRelative(place: Place, entry: Import, target: string, manifests: readonly Manifest[]): string[] {
+  const problem = (text: string) => [at(place.code, entry.offset, text)];
+  if (target.startsWith('..')) return problem(`${entry.specifier} is outside of the repository`);
+  const owner = ownerOf(target, manifests);
+  if (owner !== place.owner) return problem(`reaches into ${owner.name}: import it by its name`);
+  if (place.shipped && !isShipped(target)) return problem(`${entry.specifier} is not installed with the package`);
+  return [];
+}
+
+function judgePackage(
+  place: Place,
+  entry: Import,
+  specifier: string,
+  byName: ReadonlyMap<string, Manifest>,
+  root: Manifest,
+): string[] {
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  const found: string[] = [];
+  const problem = (text: string) => found.push(at(place.code, entry.offset, text));
+  const target = byName.get(name);
+  if (target !== undefined) {
+    const entrance = `.${specifier.slice(name.length)}`;
+    if (target.folder.startsWith('apps/')) problem(`imports ${name}: nobody imports an app`);
+    else if (!(entrance in target.exports)) problem(`${specifier} is not in the exports of ${name}`);
+    if (place.shipped) for (const text of judgeArrow(place.owner, target, entry)) problem(text);
+  }
+  if (!isDeclared(place, entry, name, target !== undefined, root)) {
+    problem(`${name} is not declared in ${path.join(place.owner.folder, 'package.json')}`);
+  }
+  return found;
+}
+
+function judgeArrow(owner: Manifest, target: Manifest, entry: Import): string[] {
+  if (owner.folder.startsWith('apps/') || target.folder.startsWith('apps/')) return [];
+  const from = path.basename(owner.folder);
+  const to = path.basename(target.folder);
+  const arrows = ARROWS[from];
+  if (arrows === undefined) return [`${from} has no line in tools/checks/arrows.ts yet: say there what it may import`];
+  const allowed = arrows[to];
+  if (allowed === undefined) return [`${from} may not import ${to}`];
+  return allowed === 'types' && !entry.typeOnly ? [`${from} may import types of ${to} only: use import type`] : [];
+}
+
+function isDeclared(place: Place, entry: Import, name: string, isOurs: boolean, root: Manifest): boolean {
+  const { owner } = place;
+  if (owner.shipped.has(name) || owner.name === name) return true;
+  if (isOurs) return !place.shipped;
+  if (place.shipped && !entry.typeOnly) return false;
+  return owner.dev.has(name) || root.dev.has(name) || root.shipped.has(name) || root.dev.has(`@types/${name}`);
+}
+
+function findDeadExports(repository: Repository, manifest: Manifest): string[] {
+  const file = path.join(manifest.folder, 'package.json');
+  return Object.entries(manifest.exports)
+    .filter(([, target]) => typeof target !== 'string' || !repository.has(path.join(manifest.folder, target)))
+    .map(([name, target]) => `${file} exports ${name} as ${JSON.stringify(target)}, which is not a file`);
+}
+
+/** Every cycle is shown once, as the path that closes it. */
+function findCycles(edges: ReadonlyMap<string, ReadonlyMap<string, Import>>): string[] {
+  const problems: string[] = [];
+  const done = new Set<string>();
+  const trail: string[] = [];
+  const visit = (file: string): void => {
+    const seenAt = trail.indexOf(file);
+    if (seenAt >= 0) problems.push(describeCycle(trail.slice(seenAt), edges));
+    if (seenAt >= 0 || done.has(file)) return;
+    trail.push(file);
+    for (const target of edges.get(file)?.keys() ?? []) visit(target);
+    trail.pop();
+    done.add(file);
+  };
+  for (const file of edges.keys()) visit(file);
+  return problems;
+}
+
+function describeCycle(cycle: readonly string[], edges: ReadonlyMap<string, ReadonlyMap<string, Import>>): string {
+  const arrow = (from: string, to: string) => (edges.get(from)!.get(to)!.typeOnly ? '─type→' : '→');
+  const steps = cycle.map((file, i) => `${file} ${arrow(file, cycle[(i + 1) % cycle.length]!)}`);
+  return `import cycle: ${steps.join(' ')} ${cycle[0]}`;
+}

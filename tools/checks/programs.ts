@@ -1,0 +1,50 @@
+/** Checks that other programs do for us; each of them reads its configuration at the root. */
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import type { Verdict } from './repository.ts';
+
+/** Erasable syntax, strictness and all the rest of tsconfig.json. One program: the whole takes less than a second. */
+export function checkTypes(root: string): Promise<Verdict> {
+  return runProgram(root, 'tsc', ['--noEmit', '--pretty', 'false']);
+}
+
+/** Format, order of imports and lint, as in biome.json. `npm run format` repairs most of it. */
+export function checkStyle(root: string): Promise<Verdict> {
+  return runProgram(root, 'biome', [
+    'ci',
+    '--colors=off',
+    '--reporter=concise',
+    '--diagnostic-level=warn',
+    '--error-on-warnings',
+    '.',
+  ]);
+}
+
+/** Lint that needs types: forgotten promises, switches that miss a case. As in .oxlintrc.json. */
+export function checkPromises(root: string): Promise<Verdict> {
+  return runProgram(root, 'oxlint', ['--type-aware', '--deny-warnings', '--format=unix']);
+}
+
+/** Files, exports and dependencies that nothing uses, as in knip.json. */
+export function checkUnused(root: string): Promise<Verdict> {
+  return runProgram(root, 'knip', ['--no-progress', '--no-config-hints', '--reporter=compact']);
+}
+
+async function runProgram(root: string, name: string, args: readonly string[]): Promise<Verdict> {
+  const bin = path.join(root, 'node_modules', '.bin');
+  const search = [bin, path.dirname(process.execPath), process.env.PATH].join(path.delimiter);
+  const child = spawn(path.join(bin, name), args, {
+    cwd: root,
+    env: { ...process.env, PATH: search, NO_COLOR: '1', FORCE_COLOR: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  const code = await new Promise<number | string>((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (exitCode, signal) => resolve(exitCode ?? signal ?? 'nothing'));
+  });
+  if (code === 0) return { problems: [] };
+  return { problems: output.trim() === '' ? [`${name} ended with ${code}`] : output.trimEnd().split('\n') };
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { checkArrows } from '../checks/arrows.ts';
+import { repositoryOf } from '../checks/repository.ts';
+
+const manifest = (name: string, more: object = {}) =>
+  JSON.stringify({ name, exports: { '.': './src/index.ts' }, ...more });
+const needs = (...names: string[]) => ({ dependencies: Object.fromEntries(names.map((name) => [name, '1.0.0'])) });
+
+/** A workspace in which everything is right. */
+const WORKSPACE: Readonly<Record<string, string>> = {
+  'package.json': JSON.stringify({ name: 'root', devDependencies: { vitest: '5', '@types/pg': '8' } }),
+  'packages/core/package.json': manifest('@nebula/core', needs('yaml')),
+  'packages/core/src/index.ts': "import { parse } from 'yaml';\nexport { a } from './a.ts';",
+  'packages/core/src/a.ts': 'export const a = 1;',
+  'packages/core/test/a.test.ts':
+    "import { it } from 'vitest';\nimport { a } from '../src/a.ts';\nimport { x } from '@nebula/drivers/memory';",
+  'packages/ports/package.json': manifest('@nebula/ports', {
+    ...needs('@nebula/core'),
+    exports: { '.': './src/index.ts', './conformance': './src/conformance/store.ts' },
+  }),
+  'packages/ports/src/index.ts': "export type { A } from '@nebula/core';",
+  'packages/ports/src/conformance/store.ts': "import { it } from 'vitest';\nimport { a } from '@nebula/core';",
+  'packages/engine/package.json': manifest('@nebula/engine', needs('@nebula/core', '@nebula/ports')),
+  'packages/engine/src/index.ts': "import '@nebula/core';\nimport '@nebula/ports';",
+  'packages/drivers/package.json': manifest('@nebula/drivers', {
+    ...needs('@nebula/core', '@nebula/ports'),
+    exports: { './memory': './src/memory/index.ts' },
+  }),
+  'packages/drivers/src/memory/index.ts': "import '@nebula/ports';\nimport type { Pool } from 'pg';",
+  'packages/sdk/package.json': manifest('@nebula/sdk', needs('@nebula/core', '@nebula/ports')),
+  'packages/sdk/src/index.ts': "import '@nebula/core';\nimport type { Store } from '@nebula/ports';",
+  'packages/actions/package.json': manifest('@nebula/actions', needs('@nebula/core', '@nebula/sdk')),
+  'packages/actions/src/index.ts': "import { readFile } from 'node:fs/promises';\nimport '@nebula/sdk';",
+  'apps/cli/package.json': JSON.stringify({ name: '@nebula/cli', ...needs('@nebula/engine', '@nebula/drivers') }),
+  'apps/cli/src/main.ts': "import '@nebula/engine';\nimport '@nebula/drivers/memory';",
+  'e2e/crash.test.ts': "import { it } from 'vitest';\nimport '@nebula/engine';\nimport './kill.ts';",
+  'e2e/kill.ts': 'export const kill = 9;',
+};
+
+function problemsWith(changes: Readonly<Record<string, string>>): readonly string[] {
+  return checkArrows(repositoryOf({ ...WORKSPACE, ...changes })).problems;
+}
+
+describe('arrows between packages', () => {
+  it('accepts a workspace in order', () => {
+    expect(problemsWith({})).toEqual([]);
+  });
+
+  it.each([
+    ['core', 'ports'],
+    ['ports', 'engine'],
+    ['engine', 'drivers/memory'],
+    ['drivers', 'engine'],
+    ['sdk', 'engine'],
+    ['actions', 'ports'],
+  ])('%s may not import %s', (from, to) => {
+    const name = `@nebula/${to.split('/')[0]}`;
+    const found = problemsWith({
+      [`packages/${from}/package.json`]: manifest(`@nebula/${from}`, needs(name)),
+      [`packages/${from}/src/index.ts`]: `import '@nebula/${to}';`,
+    });
+    expect(found).toContain(`packages/${from}/src/index.ts:1 ${from} may not import ${to.split('/')[0]}`);
+  });
+
+  it.each([
+    "import { x } from '@nebula/engine';",
+    "import type { x } from '@nebula/engine';",
+    "export { x } from '@nebula/engine';",
+    "export * from '@nebula/engine';",
+    "const x = await import('@nebula/engine');",
+    'const x = await import(`@nebula/engine`);',
+    "type X = import('@nebula/engine').X;",
+    "const x = require('@nebula/engine');",
+  ])('sees %s', (text) => {
+    expect(problemsWith({ 'packages/ports/src/index.ts': text }).join()).toContain('ports may not import engine');
+  });
+
+  it('lets the sdk have types of the ports only', () => {
+    const found = (text: string) => problemsWith({ 'packages/sdk/src/index.ts': text });
+    expect(found("import { FINISHED } from '@nebula/ports';")).toHaveLength(1);
+    expect(found("import { type Store } from '@nebula/ports';")).toHaveLength(1);
+    expect(found("export type { Store } from '@nebula/ports';")).toEqual([]);
+  });
+
+  it('lets nobody import an app', () => {
+    expect(problemsWith({ 'e2e/kill.ts': "import '@nebula/cli';" })).toEqual([
+      'e2e/kill.ts:1 imports @nebula/cli: nobody imports an app',
+    ]);
+  });
+
+  it('lets no package import itself by name', () => {
+    expect(problemsWith({ 'packages/core/src/a.ts': "import '@nebula/core';" })).toEqual([
+      'packages/core/src/a.ts:1 core may not import core',
+    ]);
+  });
+
+  it('needs a root', () => {
+    expect(checkArrows(repositoryOf({})).problems).toEqual(['package.json is missing']);
+  });
+
+  it('asks for a line about a new package', () => {
+    const found = problemsWith({
+      'packages/canvas/package.json': manifest('@nebula/canvas', needs('@nebula/core')),
+      'packages/canvas/src/index.ts': "import '@nebula/core';",
+    });
+    expect(found.join()).toContain('canvas has no line in tools/checks/arrows.ts');
+  });
+
+  it('enters packages by their exports only', () => {
+    expect(problemsWith({ 'packages/core/test/b.test.ts': "import '@nebula/core/src/a.ts';" })).toEqual([
+      'packages/core/test/b.test.ts:1 @nebula/core/src/a.ts is not in the exports of @nebula/core',
+    ]);
+    expect(problemsWith({ 'packages/engine/src/b.ts': "import '../../core/src/a.ts';" })).toEqual([
+      'packages/engine/src/b.ts:1 reaches into @nebula/core: import it by its name',
+    ]);
+    expect(problemsWith({ 'e2e/kill.ts': "import '../packages/core/src/a.ts';" })).toHaveLength(1);
+    expect(problemsWith({ 'e2e/kill.ts': "import '../../elsewhere/a.ts';" })).toHaveLength(1);
+  });
+
+  it('keeps tests out of sources', () => {
+    expect(problemsWith({ 'packages/core/src/b.ts': "import '../test/a.test.ts';" })).toHaveLength(1);
+    expect(problemsWith({ 'packages/ports/src/b.ts': "import './conformance/store.ts';" })).toHaveLength(1);
+  });
+
+  it('asks for every npm package to be declared where it is imported', () => {
+    expect(problemsWith({ 'packages/engine/src/b.ts': "import 'yaml';" })).toEqual([
+      'packages/engine/src/b.ts:1 yaml is not declared in packages/engine/package.json',
+    ]);
+    expect(problemsWith({ 'packages/core/src/b.ts': "import 'vitest';" })).toHaveLength(1);
+    expect(problemsWith({ 'packages/core/test/b.test.ts': "import 'left-pad';" })).toHaveLength(1);
+    expect(problemsWith({ 'packages/drivers/src/memory/index.ts': "import { Pool } from 'pg';" })).toHaveLength(1);
+    expect(problemsWith({ 'apps/cli/src/main.ts': "import '@nebula/core';" })).toHaveLength(1);
+  });
+
+  it('shows the path of an import cycle, once', () => {
+    const found = problemsWith({
+      'packages/core/src/a.ts': "import './b.ts';",
+      'packages/core/src/b.ts': "import type { C } from './deep/c.ts';",
+      'packages/core/src/deep/c.ts': "export { a } from '../a.ts';",
+    });
+    expect(found).toEqual([
+      'import cycle: packages/core/src/a.ts → packages/core/src/b.ts ─type→ packages/core/src/deep/c.ts → packages/core/src/a.ts',
+    ]);
+  });
+
+  it('finds exports that are not there, and files that cannot be read', () => {
+    expect(
+      problemsWith({ 'packages/core/package.json': manifest('@nebula/core', { exports: { '.': './no.ts' } }) }).join(),
+    ).toContain('which is not a file');
+    expect(problemsWith({ 'e2e/kill.ts': 'const = ;' }).join()).toContain('e2e/kill.ts cannot be parsed');
+  });
+});

@@ -1,0 +1,34 @@
+/** A small workspace on disk with this repository's own configuration, in which the real programs can run. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+export const ROOT = path.resolve(import.meta.dirname, '../..');
+
+const CONFIGURATION = ['biome.json', 'tsconfig.json', 'knip.json', '.oxlintrc.json', 'vitest.config.ts', '.gitignore'];
+
+const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
+
+const FILES: Readonly<Record<string, string>> = {
+  'package.json': json({ name: 'workspace', type: 'module', private: true, workspaces: ['packages/*'] }),
+  'packages/core/package.json': json({ name: '@nebula/core', type: 'module', exports: { '.': './src/index.ts' } }),
+  'packages/core/src/index.ts': "export { double } from './double.ts';\n",
+  'packages/core/src/double.ts': 'export function double(value: number): number {\n  return value * 2;\n}\n',
+};
+
+export interface Workspace extends Disposable {
+  readonly root: string;
+}
+
+export function makeWorkspace(changes: Readonly<Record<string, string>> = {}): Workspace {
+  const root = mkdtempSync(path.join(tmpdir(), 'nebula-workspace-'));
+  for (const name of CONFIGURATION) copyFileSync(path.join(ROOT, name), path.join(root, name));
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(root, 'node_modules'));
+  mkdirSync(path.join(root, '.git'));
+  for (const [name, text] of Object.entries({ ...FILES, ...changes })) {
+    const file = path.join(root, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
+}
