@@ -29,9 +29,12 @@ export interface ActionLogger {
 }
 
 export interface ShellResult {
+  /** 128 + the signal's number when a signal ended it, as shells count. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** True when output beyond `maxOutputBytes` was left out. */
+  readonly truncated: boolean;
 }
 
 export interface ShellOptions {
@@ -62,7 +65,8 @@ export interface ActionContext {
   sleep(ms: number): Promise<void>;
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   readonly files: {
-    read(path: string): Promise<Uint8Array>;
+    read(path: string, options?: { readonly maxBytes?: number }): Promise<Uint8Array>;
+    /** Replaces the whole file or nothing; `append` adds to it. */
     write(path: string, data: string | Uint8Array, options?: { append?: boolean }): Promise<void>;
   };
   shell(program: string, args: readonly string[], options?: ShellOptions): Promise<ShellResult>;
@@ -85,6 +89,11 @@ export interface Action<Input = Json, Output = Json> {
   /** JSON Schemas: they draw forms and check data at run time. */
   readonly input?: JsonSchema;
   readonly output?: JsonSchema;
+  /**
+   * Sides whose JSON Schema only describes (forms, reference), because it was derived from a richer schema that
+   * `parseInput` or `parseOutput` checks: a derived one may refuse what the real one takes (zod's `coerce`).
+   */
+  readonly describeOnly?: readonly ('input' | 'output')[];
   /** An action that declares nothing is `once`. A function may decide by the resolved input. */
   readonly effect?: Effect | ((input: Input) => Effect);
   /** What the action may ask for at the most; a grant beyond it has no effect. */
@@ -98,9 +107,13 @@ export interface Action<Input = Json, Output = Json> {
 
 /** The actions and custom retry policies that a definition may name. */
 export interface Catalog {
+  /** What the operator grants to every workflow. */
+  readonly capabilities: Capabilities;
   /** `reference` is `name@version`, or `name` for the newest version. */
   action(reference: string): Action | undefined;
   actionIds(): Iterable<string>;
+  /** Newest first. */
+  versionsOf(id: string): readonly string[];
   retryPolicy(name: string): RetryPolicyFunction | undefined;
   retryPolicyNames(): Iterable<string>;
 }

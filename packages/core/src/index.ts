@@ -10,6 +10,7 @@ export type {
   ShellResult,
   Verification,
 } from './action.ts';
+export { createCatalog } from './catalog.ts';
 export type {
   ConfigDefinition,
   EdgeDefinition,
@@ -17,12 +18,29 @@ export type {
   RetryDefinition,
   WorkflowDefinition,
 } from './definition/model.ts';
+export { formatDuration, parseDuration, parseSize } from './duration.ts';
 export { assert, type ErrorKind, NebulaError, type NebulaErrorOptions, type RunError, unreachable } from './error.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from './limits.ts';
+export { compilePlan } from './plan/compile.ts';
+export type { Plan, RetryPlan } from './plan/plan.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
-export type { NodeDocument, RunDocument } from './run/document.ts';
+export { decideRetry } from './retry/retry.ts';
+export { decide, timeoutError } from './run/decide.ts';
+export { type Attempt, nextReady, type ReadyNode, recallDispatched, seal, take } from './run/dispatch.ts';
+export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
+export type { Entry } from './run/entry.ts';
+export { evolve, replay } from './run/evolve.ts';
+export { type Explanation, explainNode, explainRun } from './run/explain.ts';
+export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
+export { blobsToDecide, blobsToStart } from './run/needs.ts';
+export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
+export { idempotencyKey, isFinished, type NodeState, newRunState, pathOf, type RunState } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
-export type { TimelineEvent, TimelineEventType } from './run/timeline.ts';
+export type { OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
+export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';
+export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
+export { type Abort, newTurn, type Turn } from './run/turn.ts';
+export { isActive, isParked, openAttempts, toVerify, wakeTime } from './run/wake.ts';
 export {
   canonicalJson,
   isJsonObject,

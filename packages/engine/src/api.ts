@@ -1,5 +1,14 @@
 /** What the engine offers to apps. `Engine` runs things; `Desk` only looks and leaves durable requests. */
-import type { Action, Capabilities, Json, RetryPolicyFunction, RunDocument, TimelineEvent } from '@nebula/core';
+import type {
+  Action,
+  Capabilities,
+  Explanation,
+  Json,
+  RetryPolicyFunction,
+  RunDocument,
+  Settlement,
+  TimelineEvent,
+} from '@nebula/core';
 import type { Blobs, Clock, ExecutionFilter, ExecutionRow, Logs, Queue, Random, Sandbox, Store } from '@nebula/ports';
 
 /** The drivers an app has chosen. */
@@ -40,6 +49,10 @@ export type LiveEvent =
       readonly message?: string;
     }
   | { readonly type: 'timeline'; readonly executionId: string; readonly event: TimelineEvent }
+  /** The store does not take what the engine writes; it is tried again until it does. */
+  | { readonly type: 'trouble'; readonly error: unknown }
+  /** One run cannot go on in this process. It stays in the store and is tried again later. */
+  | { readonly type: 'fault'; readonly executionId: string; readonly error: unknown }
   | { readonly type: 'finished'; readonly executionId: string; readonly document: RunDocument };
 
 export interface JournalFrame {
@@ -47,15 +60,6 @@ export interface JournalFrame {
   readonly at: number;
   readonly position: number;
   readonly entries: readonly Json[];
-}
-
-export interface Explanation {
-  readonly node: string | null;
-  readonly status: string;
-  /** Plain sentences, the most important first. */
-  readonly reasons: readonly string[];
-  /** What a person could do next; empty when nothing is needed. */
-  readonly next: readonly string[];
 }
 
 /** Looks at runs and leaves durable requests; works beside an engine of another process. */
@@ -73,11 +77,6 @@ export interface Desk {
   requestSettle(executionId: string, node: string, outcome: Settlement): Promise<boolean>;
   delete(executionId: string): Promise<boolean>;
 }
-
-/** What a person knows about an attempt whose outcome was unknown. */
-export type Settlement =
-  | { readonly happened: true; readonly output: Json }
-  | { readonly happened: false; readonly then: 'retry' | 'fail' };
 
 export interface StartOptions {
   readonly input?: Json;
@@ -110,7 +109,9 @@ export interface Engine extends Desk {
   /** Takes the worker's lease, recovers what an earlier process left and begins to work. */
   open(): Promise<void>;
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
-  register(definition: Json): Promise<{ readonly workflowId: string; readonly version: number; readonly created: boolean }>;
+  register(
+    definition: Json,
+  ): Promise<{ readonly workflowId: string; readonly version: number; readonly created: boolean }>;
   /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
   start(workflowId: string, version: number | undefined, options?: StartOptions): Promise<string>;
   settled(executionId: string): Promise<Settled>;
@@ -124,3 +125,5 @@ export interface Engine extends Desk {
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
+
+export type { Explanation, Settlement };

@@ -1,6 +1,8 @@
 /** A run as people and programs look at it: `nebula run --json`, `nebula executions show`, later the API. */
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
+import { type BlobLookup, heldValue } from './held.ts';
+import { type NodeState, pathOf, type RunState } from './state.ts';
 import type { NodeStatus, RunStatus } from './status.ts';
 
 export interface NodeDocument {
@@ -24,4 +26,39 @@ export interface RunDocument {
   readonly finishedAt: string | null;
   /** Every node by path, in the order of the definition; skipped ones too. */
   readonly nodes: Readonly<Record<string, NodeDocument>>;
+}
+
+/** Every node by path, skipped ones too. Values in blobs are looked up. */
+export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
+  const nodes = Object.create(null) as Record<string, NodeDocument>;
+  for (const scope of state.scopes.values()) {
+    for (const node of scope.nodes) nodes[pathOf(node)] = nodeDocument(node, lookup);
+  }
+  return {
+    executionId: state.executionId,
+    workflowId: state.plan.workflowId,
+    version: state.plan.version,
+    status: state.status,
+    output: heldValue(state.output, lookup),
+    error: state.error,
+    startedAt: isoTime(state.startedAt),
+    finishedAt: isoTime(state.finishedAt),
+    nodes,
+  };
+}
+
+function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument {
+  const { phase } = node;
+  return {
+    status: phase.status,
+    attempts: node.attempts,
+    output: phase.status === 'completed' ? heldValue(node.output, lookup) : null,
+    error: 'error' in phase ? (phase.error ?? null) : null,
+    startedAt: isoTime(node.startedAt),
+    finishedAt: isoTime('at' in phase && phase.status !== 'unknown' ? phase.at : null),
+  };
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null || at === 0 ? null : new Date(at).toISOString();
 }

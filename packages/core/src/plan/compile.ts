@@ -1,0 +1,80 @@
+/**
+ * A definition → a plan, or everything that is wrong with it.
+ * The definition has the right shape already (`readDefinition`); here its names, expressions and types are checked.
+ */
+import type { Catalog } from '../action.ts';
+import type { WorkflowDefinition } from '../definition/model.ts';
+import { type Finding, ProblemList } from '../definition/problem-list.ts';
+import { type SourceMap, TextSourceMap } from '../definition/source-map.ts';
+import { NebulaError } from '../error.ts';
+import { createBudget } from '../expression/index.ts';
+import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
+import type { DocumentPath, Problem } from '../problem.ts';
+import { compileSchema, describePath, type SchemaCheck } from '../schema/index.ts';
+import type { Json, JsonSchema } from '../value.ts';
+import { GraphCompiler } from './graph-compiler.ts';
+import type { Plan } from './plan.ts';
+import { durationOf } from './retry-plan.ts';
+
+export interface Compilation {
+  /** Undefined when there is at least one error. */
+  readonly plan: Plan | undefined;
+  /** In the order of the source. */
+  readonly problems: readonly Problem[];
+}
+
+export interface CompileOptions {
+  /** Gives problems their place; without it they have paths only. */
+  readonly source?: SourceMap;
+  readonly limits?: ExpressionLimits;
+}
+
+export function compilePlan(
+  definition: WorkflowDefinition,
+  catalog: Catalog,
+  options: CompileOptions = {},
+): Compilation {
+  const { source = new TextSourceMap('', undefined, () => undefined), limits = EXPRESSION_LIMITS } = options;
+  const problems = new ProblemList(source);
+  const input = checkedSchema(problems, definition.input, ['input']);
+  const root = new GraphCompiler(definition, catalog, problems).compile();
+  if (problems.hasErrors || root === undefined) return { plan: undefined, problems: problems.sorted() };
+  const { config = {} } = definition;
+  const mode = config.mode ?? 'parallel';
+  const plan: Plan = {
+    workflowId: definition.id,
+    version: definition.version ?? 1,
+    definition,
+    root,
+    variables: definition.variables ?? {},
+    mode,
+    maxParallelism: mode === 'sequential' ? 1 : (config.maxParallelism ?? RUN_DEFAULTS.maxParallelism),
+    timeoutMs: durationOf(config.timeout) ?? null,
+    onFailure: config.onFailure ?? 'fail-fast',
+    maxTotalRetries: config.maxTotalRetries ?? Number.POSITIVE_INFINITY,
+    retentionMs: config.retention === 'forever' ? null : durationOf(config.retention),
+    checkInput: (value) => inputProblems(input, value),
+    newBudget: () => createBudget(limits),
+  };
+  return { plan, problems: problems.sorted() };
+}
+
+function checkedSchema(
+  problems: ProblemList,
+  schema: JsonSchema | undefined,
+  path: DocumentPath,
+): SchemaCheck | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    return compileSchema(schema);
+  } catch (error) {
+    if (!(error instanceof NebulaError)) throw error;
+    problems.error({ code: 'BAD_SCHEMA', message: error.message, hint: error.hint, path } satisfies Finding);
+    return undefined;
+  }
+}
+
+function inputProblems(check: SchemaCheck | undefined, value: Json): readonly string[] {
+  const problems = check?.problems(value) ?? [];
+  return problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`);
+}

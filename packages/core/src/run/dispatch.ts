@@ -1,0 +1,139 @@
+/** From ready to running: which nodes of a run may go next, and what starting one means. */
+import type { Action, Capabilities, Effect } from '../action.ts';
+import type { RunError } from '../error.ts';
+import type { Json } from '../value.ts';
+import { failNode } from './advance.ts';
+import { conclude } from './decide.ts';
+import { expressionFailure } from './edges.ts';
+import { type Held, heldValue, hold } from './held.ts';
+import { idempotencyKey, isFinished, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { emit, type Turn } from './turn.ts';
+import { RunScope } from './view.ts';
+
+/** A node that may be handed to the queue. */
+export interface ReadyNode {
+  readonly node: string;
+  readonly attempt: number;
+  readonly priority: number;
+}
+
+/** An attempt to be run, once the frame that says so is written. */
+export interface Attempt {
+  readonly node: string;
+  readonly attempt: number;
+  readonly action: Action;
+  readonly input: Json;
+  readonly effect: Effect;
+  readonly granted: Capabilities;
+  readonly idempotencyKey: string;
+  /** The attempt's own limit and what is left of the total one; null: none. */
+  readonly attemptMs: number | null;
+  readonly totalMs: number | null;
+  readonly totalLeftMs: number | null;
+}
+
+/**
+ * Takes the most urgent ready nodes, as many as the run may have under way.
+ * `window` is what the caller can run at once: more would only lose their order in its queue.
+ */
+export function nextReady(state: RunState, window: number): ReadyNode[] {
+  const tasks: ReadyNode[] = [];
+  if (state.stopping !== null) return tasks;
+  const limit = Math.min(state.plan.maxParallelism, window);
+  while (state.dispatched + state.running.size < limit) {
+    const node = state.ready.peek();
+    if (node === undefined) break;
+    if (node.place === 'ready' && isHeldByLevel(state, node)) break;
+    state.ready.pop();
+    if (node.place !== 'ready') continue;
+    node.place = 'dispatched';
+    state.dispatched++;
+    tasks.push({ node: pathOf(node), attempt: node.attempts + 1, priority: node.plan.priority });
+  }
+  return tasks;
+}
+
+function isHeldByLevel(state: RunState, node: NodeState): boolean {
+  return state.plan.mode === 'levels' && node.plan.level > node.scope.level;
+}
+
+/** Everything that was handed to the queue is ready again: the queue may have lost it. */
+export function recallDispatched(state: RunState): void {
+  if (state.dispatched === 0) return;
+  for (const scope of state.scopes.values()) {
+    for (const node of scope.nodes) {
+      if (node.place !== 'dispatched') continue;
+      node.place = 'ready';
+      state.ready.push(node);
+    }
+  }
+  state.dispatched = 0;
+}
+
+/** Starts an attempt, unless the journal says otherwise by now. */
+export function take(turn: Turn, path: string, attempt: number, worker: string): Attempt | undefined {
+  const { state } = turn;
+  const node = nodeAt(state, path);
+  if (node === undefined || !mayStart(state, node, attempt)) return undefined;
+  let input: Held | undefined;
+  if (node.input === undefined) {
+    const resolved = resolve(turn, node);
+    if ('error' in resolved) {
+      failNode(turn, node, resolved.error);
+      conclude(turn);
+      return undefined;
+    }
+    input = hold(resolved.value);
+  }
+  const value = heldValue(input ?? node.input, turn.lookup);
+  const effect = effectOf(node, value);
+  emit(turn, { type: 'node.started', node: path, attempt, worker, effect, ...(input === undefined ? {} : { input }) });
+  const { attemptMs, totalMs } = node.plan.timeouts;
+  return {
+    node: path,
+    attempt,
+    action: node.plan.action,
+    input: value,
+    effect,
+    granted: node.plan.granted,
+    idempotencyKey: idempotencyKey(state, path),
+    attemptMs,
+    totalMs,
+    totalLeftMs: totalMs === null ? null : (node.queuedAt as number) + totalMs - turn.now,
+  };
+}
+
+function mayStart(state: RunState, node: NodeState, attempt: number): boolean {
+  if (isFinished(state.status) || state.stopping !== null || attempt !== node.attempts + 1) return false;
+  return node.place !== 'none' || node.phase.status === 'queued';
+}
+
+function resolve(turn: Turn, node: NodeState): { readonly value: Json } | { readonly error: RunError } {
+  const { with: parameters } = node.plan;
+  try {
+    const scope = new RunScope(turn.state, node.scope, turn.lookup);
+    return { value: parameters.evaluate(scope, turn.state.plan.newBudget()) };
+  } catch (error) {
+    return { error: expressionFailure(error, 'with') };
+  }
+}
+
+function effectOf(node: NodeState, input: Json): Effect {
+  const declared = node.plan.effect ?? node.plan.action.effect ?? 'once';
+  if (typeof declared !== 'function') return declared;
+  try {
+    return declared(input);
+  } catch {
+    // An action that cannot say what it does to this input is taken at its worst.
+    return 'once';
+  }
+}
+
+/** At the end of a turn: ready nodes that were not started are journalled as scheduled. */
+export function seal(turn: Turn): void {
+  const { state } = turn;
+  if (turn.readied.length === 0 || state.stopping !== null || isFinished(state.status)) return;
+  const nodes = turn.readied.filter((node) => node.place !== 'none' && node.phase.status !== 'queued').map(pathOf);
+  turn.readied.length = 0;
+  if (nodes.length > 0) emit(turn, { type: 'node.scheduled', nodes });
+}

@@ -1,0 +1,195 @@
+/** Why a run or a node is where it is, in plain sentences. Reads the state; decides nothing. */
+
+import { formatDuration } from '../duration.ts';
+import { unreachable } from '../error.ts';
+import type { EdgePlan } from '../plan/plan.ts';
+import { isTaken } from './evolve.ts';
+import { isFinal, isFinished, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+
+export interface Explanation {
+  readonly node: string | null;
+  readonly status: string;
+  /** Plain sentences, the most important first. */
+  readonly reasons: readonly string[];
+  /** What a person could do next; empty when nothing is needed. */
+  readonly next: readonly string[];
+}
+
+export function explainRun(state: RunState, now: number): Explanation {
+  const base = { node: null, status: state.status };
+  if (isFinished(state.status)) return { ...base, ...explainFinished(state) };
+  const reasons: string[] = [];
+  if (state.stopping !== null) {
+    const running = [...state.running].map(pathOf).join(', ');
+    reasons.push(`The run will end as ${state.stopping.status} once ${running} has stopped.`);
+  }
+  const open = state.root.nodes.filter((node) => !isFinal(node.phase.status));
+  for (const status of ['unknown', 'running', 'waiting', 'queued'] as const) {
+    for (const node of open.filter((one) => one.phase.status === status).slice(0, LISTED)) {
+      reasons.push(
+        ...explainNode(state, pathOf(node), now)!
+          .reasons.slice(0, 1)
+          .map((reason) => `${pathOf(node)}: ${reason}`),
+      );
+    }
+  }
+  const pending = open.filter((node) => node.phase.status === 'pending').length;
+  if (pending > 0) reasons.push(`${pending} node${pending === 1 ? '' : 's'} wait for what comes before them.`);
+  return { ...base, reasons, next: [...state.unknown].flatMap((node) => settleHint(state, node)) };
+}
+
+/** Sentences about nodes of one status that a run's explanation lists. */
+const LISTED = 10;
+
+function explainFinished(state: RunState): Pick<Explanation, 'reasons' | 'next'> {
+  if (state.status === 'completed') return { reasons: ['Every node has ended and no failure was left.'], next: [] };
+  const { error } = state;
+  const where = error?.node === undefined ? '' : ` in '${error.node}'`;
+  return {
+    reasons: [error === null ? `The run ended as ${state.status}.` : `${error.code}${where}: ${error.message}`],
+    next: [`nebula executions retry ${state.executionId}`],
+  };
+}
+
+export function explainNode(state: RunState, path: string, now: number): Explanation | undefined {
+  const node = nodeAt(state, path);
+  if (node === undefined) return undefined;
+  const next = node.phase.status === 'unknown' ? settleHint(state, node) : [];
+  return { node: path, status: node.phase.status, reasons: reasonsOf(state, node, now), next };
+}
+
+function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
+  const { phase } = node;
+  switch (phase.status) {
+    case 'pending':
+      return explainPending(state, node);
+    case 'queued':
+      return explainQueued(state, node, now - phase.since);
+    case 'running':
+      return [
+        `Attempt ${phase.attempt} has been running for ${formatDuration(now - phase.since)} in worker ${phase.worker}.`,
+        ...(phase.effect === 'once' ? ['Its effect is `once`: it is not repeated unless its outcome is known.'] : []),
+      ];
+    case 'waiting':
+      return [
+        `Attempt ${node.attempts} failed (${phase.error.code}: ${phase.error.message}); the next one comes in ${formatDuration(Math.max(0, phase.until - now))}.`,
+        budgetOf(node),
+      ];
+    case 'completed':
+      return [`It completed with attempt ${node.attempts}.`, ...edgeSentences(node)];
+    case 'failed':
+      return [
+        `${phase.error.code}: ${phase.error.message}`,
+        HANDLING[phase.handling],
+        budgetOf(node),
+        ...edgeSentences(node),
+      ];
+    case 'skipped':
+      return explainSkipped(node, phase.why);
+    case 'cancelled':
+      return [
+        node.attempts > 0
+          ? 'Its attempt was stopped because the run was ending.'
+          : `It never started: the run ended as ${state.status} first.`,
+      ];
+    case 'unknown':
+      return [
+        `Nobody knows whether attempt ${node.attempts} took effect: ${phase.error.message}`,
+        'Its effect is `once`, so it is not repeated before somebody has looked.',
+      ];
+    default:
+      return unreachable(phase);
+  }
+}
+
+const HANDLING = {
+  handled: 'An error edge took the failure.',
+  ignored: 'The failure is ignored (`onError: ignore`).',
+  tolerated: 'Nothing handled it; the workflow ignores failures, so what depends on it was skipped.',
+  deferred: 'Nothing handled it; the run fails once the nodes that do not depend on it are done.',
+  fatal: 'Nothing handled it, so it ended the run.',
+} as const;
+
+function budgetOf(node: NodeState): string {
+  const { attempts, system } = node.plan.retry;
+  return `Used ${node.userFailures} of ${attempts - 1} retries for USER errors and ${node.systemFailures} of ${system} for SYSTEM errors.`;
+}
+
+function explainPending(state: RunState, node: NodeState): string[] {
+  const waitsFor = node.plan.incoming.filter((edge) => !isFinal(stateOf(node, edge).phase.status));
+  const names = [...new Set(waitsFor.map((edge) => `${edge.from.id} (${stateOf(node, edge).phase.status})`))];
+  if (names.length === 0) return [state.stopping === null ? 'It is about to start.' : 'The run is ending.'];
+  const join = node.plan.join === 'all' ? '' : ` It starts when ${node.plan.join} of its edges are taken.`;
+  return [`It waits for ${names.slice(0, LISTED).join(', ')}.${join}`];
+}
+
+function explainQueued(state: RunState, node: NodeState, waitedMs: number): string[] {
+  const waited = `It has been ready for ${formatDuration(waitedMs)}`;
+  const active = state.running.size;
+  if (state.plan.mode === 'levels' && node.plan.level > node.scope.level) {
+    return [`${waited} and waits for level ${node.scope.level + 1} to end (mode: levels).`];
+  }
+  if (active >= state.plan.maxParallelism) {
+    const holders = [...state.running].slice(0, LISTED).map(pathOf).join(', ');
+    return [
+      `${waited} and waits for a slot: ${active} of ${state.plan.maxParallelism} (maxParallelism) are held by ${holders}.`,
+    ];
+  }
+  return [`${waited} and waits for a worker with a free slot.`];
+}
+
+function explainSkipped(node: NodeState, why: 'dead' | 'when' | 'disabled' | 'failure'): string[] {
+  switch (why) {
+    case 'when':
+      return ['Its condition (`when`) was false.'];
+    case 'disabled':
+      return ['It is disabled (`enabled: false`).'];
+    case 'failure': {
+      const failed = failedAbove(node);
+      return [`It depends on ${failed ? `'${pathOf(failed)}', which failed` : 'a node that failed'}.`];
+    }
+    case 'dead':
+      return [
+        `Too few of its incoming edges were taken (join: ${node.plan.join}).`,
+        ...node.plan.incoming.slice(0, LISTED).map((edge) => edgeSentence(edge, stateOf(node, edge))),
+      ];
+    default:
+      return unreachable(why);
+  }
+}
+
+function failedAbove(node: NodeState): NodeState | undefined {
+  const stack = [node];
+  const seen = new Set(stack);
+  for (let one = stack.pop(); one !== undefined; one = stack.pop()) {
+    for (const edge of one.plan.incoming) {
+      const from = stateOf(one, edge);
+      if (from.phase.status === 'failed') return from;
+      if (!seen.has(from)) stack.push(from);
+      seen.add(from);
+    }
+  }
+  return undefined;
+}
+
+function edgeSentences(node: NodeState): string[] {
+  return node.plan.outgoing
+    .filter((edge) => !isTaken(edge, node.phase))
+    .slice(0, LISTED)
+    .map((edge) => edgeSentence(edge, node));
+}
+
+function edgeSentence(edge: EdgePlan, from: NodeState): string {
+  const taken = isTaken(edge, from.phase);
+  const condition = edge.on === 'success' ? '' : `, on: ${edge.on}`;
+  return `Edge ${edge.from.id} -> ${edge.to.id}${condition}: ${taken ? 'taken' : 'not taken'} (${edge.from.id} is ${from.phase.status}).`;
+}
+
+function settleHint(state: RunState, node: NodeState): string[] {
+  const command = `nebula executions settle ${state.executionId} ${pathOf(node)}`;
+  return [`${command} --happened --output JSON`, `${command} --retry`, `${command} --fail`];
+}
+
+function stateOf(node: NodeState, edge: EdgePlan): NodeState {
+  return node.scope.nodes[edge.from.index] as NodeState;
+}

@@ -1,0 +1,81 @@
+/**
+ * Which spilled values must be at hand before the core decides. Expressions are evaluated synchronously,
+ * so the engine fetches blobs first. Runs without spilled values, nearly all, never come here.
+ * The answer may name a few too many, never too few.
+ */
+import type { NodePlan } from '../plan/plan.ts';
+import type { BlobRef, Held } from './held.ts';
+import { isFinal, type NodeState, nodeAt, type RunState, type ScopeState } from './state.ts';
+import type { Stimulus } from './stimulus.ts';
+
+export function blobsToDecide(state: RunState, stimuli: readonly Stimulus[]): BlobRef[] {
+  const blobs = new Map<string, BlobRef>();
+  want(blobs, state.input);
+  const seen = new Set<NodeState>();
+  for (const stimulus of stimuli) {
+    if (stimulus.type === 'ended' && stimulus.outcome.status === 'completed') want(blobs, stimulus.outcome.output);
+    for (const node of touchedBy(state, stimulus)) walk(node, seen, blobs);
+  }
+  const mayEnd = [...state.scopes.values()].every((scope) =>
+    scope.nodes.every((node) => isFinal(node.phase.status) || seen.has(node)),
+  );
+  if (mayEnd) wantReads(blobs, state.root, outputReaders(state));
+  return [...blobs.values()];
+}
+
+/** What starting the node reads. */
+export function blobsToStart(state: RunState, path: string): BlobRef[] {
+  const blobs = new Map<string, BlobRef>();
+  const node = nodeAt(state, path);
+  want(blobs, state.input);
+  if (node !== undefined) {
+    want(blobs, node.input);
+    wantReads(blobs, node.scope, node.plan.reads);
+  }
+  return [...blobs.values()];
+}
+
+function outputReaders(state: RunState): readonly NodePlan[] {
+  const { output, outputReads, ends } = state.plan.root;
+  return output === undefined ? ends : outputReads;
+}
+
+function touchedBy(state: RunState, stimulus: Stimulus): readonly NodeState[] {
+  if (stimulus.type === 'ended' || stimulus.type === 'settle') {
+    const node = nodeAt(state, stimulus.node);
+    return node === undefined ? [] : [node];
+  }
+  if (stimulus.type === 'start')
+    return state.root.graph.entries.map((plan) => state.root.nodes[plan.index] as NodeState);
+  // Timers and lost workers may end any open node; a retry reopens any.
+  return [...state.scopes.values()].flatMap((scope) =>
+    scope.nodes.filter((node) => stimulus.type === 'retry' || !isFinal(node.phase.status)),
+  );
+}
+
+/** From a node that may end, through everything that could be skipped in the same turn. */
+function walk(from: NodeState, seen: Set<NodeState>, blobs: Map<string, BlobRef>): void {
+  const stack = [from];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (seen.has(node)) continue;
+    seen.add(node);
+    want(blobs, node.output);
+    wantReads(blobs, node.scope, node.plan.reads);
+    for (const edge of node.plan.outgoing) {
+      wantReads(blobs, node.scope, edge.reads);
+      stack.push(node.scope.nodes[edge.to.index] as NodeState);
+    }
+  }
+}
+
+function wantReads(blobs: Map<string, BlobRef>, scope: ScopeState, reads: readonly NodePlan[]): void {
+  for (const plan of reads) {
+    const node = scope.nodes[plan.index] as NodeState;
+    want(blobs, node.output);
+    want(blobs, node.input);
+  }
+}
+
+function want(blobs: Map<string, BlobRef>, held: Held | undefined): void {
+  if (held?.blob !== undefined) blobs.set(held.blob.sha256, held.blob);
+}

@@ -1,0 +1,103 @@
+/**
+ * The timers of a run: one heap, derived from the nodes. Items are never removed when they lose their meaning;
+ * `isDue` looks whether they still hold when their time has come.
+ *
+ * The worker that runs an attempt watches its time limits itself. Here they are the net under it, for a worker
+ * that died or hangs: hence the margin.
+ */
+import { RUN_DEFAULTS } from '../limits.ts';
+import type { NodeState, RunState, TimerItem } from './state.ts';
+
+/** How much longer than a running attempt's own limit the journal waits for its worker to report. */
+export const TIMEOUT_MARGIN_MS = 1_000;
+
+export function armWorkflow(state: RunState): void {
+  const { timeoutMs } = state.plan;
+  if (timeoutMs !== null) state.timers.push({ at: state.activeSince + timeoutMs, kind: 'workflow', node: null });
+}
+
+export function armQueued(state: RunState, node: NodeState): void {
+  const { queuedMs, totalMs } = node.plan.timeouts;
+  if (node.phase.status !== 'queued') return;
+  if (queuedMs !== null) state.timers.push({ at: node.phase.since + queuedMs, kind: 'queued', node });
+  if (totalMs !== null) state.timers.push({ at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+}
+
+export function armAttempt(state: RunState, node: NodeState): void {
+  const { attemptMs, totalMs } = node.plan.timeouts;
+  if (node.phase.status !== 'running') return;
+  if (attemptMs !== null) {
+    state.timers.push({ at: node.phase.since + attemptMs + TIMEOUT_MARGIN_MS, kind: 'attempt', node });
+  }
+  if (totalMs !== null) {
+    state.timers.push({ at: (node.queuedAt as number) + totalMs + TIMEOUT_MARGIN_MS, kind: 'total', node });
+  }
+}
+
+export function armRetry(state: RunState, node: NodeState): void {
+  const { totalMs } = node.plan.timeouts;
+  if (node.phase.status !== 'waiting') return;
+  state.timers.push({ at: node.phase.until, kind: 'retry', node });
+  if (totalMs !== null) state.timers.push({ at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+}
+
+export function armStop(state: RunState): void {
+  if (state.stopping === null) return;
+  state.timers.push({ at: state.stopping.since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node: null });
+}
+
+/** Builds the heap anew, after a snapshot was loaded. */
+export function armAll(state: RunState): void {
+  state.timers.clear();
+  armWorkflow(state);
+  armStop(state);
+  for (const scope of state.scopes.values()) {
+    for (const node of scope.nodes) {
+      armQueued(state, node);
+      armAttempt(state, node);
+      armRetry(state, node);
+    }
+  }
+}
+
+/** Whether the item still says something at its time, or its node has moved on. */
+export function isDue(state: RunState, item: TimerItem): boolean {
+  const phase = item.node?.phase;
+  const timeouts = item.node?.plan.timeouts;
+  switch (item.kind) {
+    case 'workflow':
+      return state.stopping === null && item.at === state.activeSince + (state.plan.timeoutMs ?? 0);
+    case 'stop':
+      return state.stopping !== null && state.running.size > 0;
+    case 'retry':
+      return phase?.status === 'waiting' && phase.until === item.at;
+    case 'queued':
+      return phase?.status === 'queued' && phase.since + (timeouts?.queuedMs ?? 0) === item.at;
+    case 'attempt':
+      return phase?.status === 'running' && phase.since + (timeouts?.attemptMs ?? 0) + TIMEOUT_MARGIN_MS === item.at;
+    case 'total':
+      return phase?.status === 'queued' || phase?.status === 'waiting' || isOverdueRun(item);
+  }
+}
+
+function isOverdueRun(item: TimerItem): boolean {
+  const node = item.node as NodeState;
+  const totalMs = node.plan.timeouts.totalMs ?? 0;
+  return node.phase.status === 'running' && item.at >= (node.queuedAt as number) + totalMs + TIMEOUT_MARGIN_MS;
+}
+
+/** The earliest time at which a timer of the run may be due; undefined when there is none. */
+export function nextTimer(state: RunState): number | undefined {
+  for (;;) {
+    const item = state.timers.peek();
+    if (item === undefined) return undefined;
+    if (isDue(state, item)) return item.at;
+    state.timers.pop();
+  }
+}
+
+/** Takes the next timer that is due at `now`. */
+export function popDue(state: RunState, now: number): TimerItem | undefined {
+  const at = nextTimer(state);
+  return at !== undefined && at <= now ? state.timers.pop() : undefined;
+}

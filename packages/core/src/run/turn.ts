@@ -1,0 +1,46 @@
+/** One turn of a run: the entries of its next frame, as they are decided. */
+import type { Entry, SkipReason } from './entry.ts';
+import { evolve } from './evolve.ts';
+import type { BlobLookup } from './held.ts';
+import { type NodeState, pathOf, type RunState } from './state.ts';
+
+/** An attempt that should be stopped once the frame is written. */
+export interface Abort {
+  readonly node: string;
+  readonly attempt: number;
+  readonly reason: string;
+}
+
+export interface Turn {
+  readonly state: RunState;
+  readonly now: number;
+  readonly lookup: BlobLookup;
+  readonly entries: Entry[];
+  readonly aborts: Abort[];
+  /** Nodes found ready in this turn; those that are not started by its end are journalled as scheduled. */
+  readonly readied: NodeState[];
+  /** Nodes whose incoming edges changed. */
+  readonly work: NodeState[];
+}
+
+export function newTurn(state: RunState, now: number, lookup: BlobLookup): Turn {
+  return { state, now, lookup, entries: [], aborts: [], readied: [], work: [] };
+}
+
+/** Records what happened, and lets the state follow. */
+export function emit(turn: Turn, entry: Entry): void {
+  turn.entries.push(entry);
+  evolve(turn.state, entry, turn.now);
+}
+
+/** Neighbouring skips for the same reason share an entry: a dead branch of 10,000 nodes is one entry. */
+export function emitSkipped(turn: Turn, node: NodeState, why: SkipReason, dead?: readonly string[]): void {
+  const path = pathOf(node);
+  const last = turn.entries.at(-1);
+  if (last?.type === 'node.skipped' && last.why === why && dead === undefined && last.dead === undefined) {
+    (last.nodes as string[]).push(path);
+    evolve(turn.state, { type: 'node.skipped', nodes: [path], why }, turn.now);
+    return;
+  }
+  emit(turn, { type: 'node.skipped', nodes: [path], why, ...(dead === undefined ? {} : { dead }) });
+}

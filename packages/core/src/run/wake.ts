@@ -1,0 +1,49 @@
+/** The one wake time of a run: never later than the next moment at which something must be done. */
+
+import { isFinished, type NodeState, pathOf, type RunState } from './state.ts';
+import type { OpenAttempt } from './stimulus.ts';
+import { nextTimer } from './timers.ts';
+
+/** Null when only a stimulus can move the run. `resyncMs`: how long a lost hint may go unnoticed. */
+export function wakeTime(state: RunState, now: number, resyncMs: number): number | null {
+  if (isFinished(state.status)) return null;
+  const timer = nextTimer(state) ?? null;
+  if (!isActive(state)) return timer;
+  const resync = now + resyncMs;
+  return timer === null ? resync : Math.min(timer, resync);
+}
+
+/** Something is queued or running, so somebody must keep an eye on it. */
+export function isActive(state: RunState): boolean {
+  return state.running.size > 0 || state.dispatched > 0 || hasReady(state) || toVerify(state).length > 0;
+}
+
+/** Nodes of unknown outcome whose action can be asked whether it took effect, and has not been. */
+export function toVerify(state: RunState): NodeState[] {
+  if (state.unknown.size === 0) return [];
+  return [...state.unknown].filter(
+    ({ phase, plan }) => phase.status === 'unknown' && !phase.isVerified && plan.action.verify !== undefined,
+  );
+}
+
+function hasReady(state: RunState): boolean {
+  for (let node = state.ready.peek(); node !== undefined; node = state.ready.peek()) {
+    if (node.place === 'ready') return true;
+    state.ready.pop();
+  }
+  return false;
+}
+
+/** Unfinished, and neither time nor a worker will move it: it waits for a person or a signal. */
+export function isParked(state: RunState): boolean {
+  return !isFinished(state.status) && !isActive(state) && nextTimer(state) === undefined;
+}
+
+export function openAttempts(state: RunState): OpenAttempt[] {
+  const open: OpenAttempt[] = [];
+  for (const node of state.running) {
+    if (node.phase.status !== 'running') continue;
+    open.push({ node: pathOf(node), attempt: node.phase.attempt, worker: node.phase.worker });
+  }
+  return open;
+}

@@ -1,0 +1,64 @@
+/** What a schema says about a path of members, without any data: finds references that can never be right. */
+import type { DocumentPath } from '../problem.ts';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../value.ts';
+
+/**
+ *  - fits: the schema names every member, or says nothing about them
+ *  - absent: there can be no such member
+ *  - undeclared: the schema does not name it, but does not forbid it either
+ */
+export type Finding =
+  | { readonly verdict: 'fits'; readonly schema: JsonSchema }
+  | { readonly verdict: 'absent' | 'undeclared'; readonly at: number; readonly known: readonly string[] };
+
+const SAYS_MORE = ['$ref', '$dynamicRef', 'anyOf', 'oneOf', 'allOf', 'if', 'patternProperties', 'not'];
+
+export function followPath(schema: JsonSchema, path: DocumentPath): Finding {
+  let current = schema;
+  for (let at = 0; at < path.length; at++) {
+    const step = stepInto(current, path[at] as string | number, at);
+    if (step.verdict !== 'fits') return step;
+    current = step.schema;
+  }
+  return fits(current);
+}
+
+function stepInto(schema: JsonSchema, key: string | number, at: number): Finding {
+  if (!isJsonObject(schema) || SAYS_MORE.some((keyword) => Object.hasOwn(schema, keyword))) return fits(true);
+  const types = typesOf(schema.type);
+  if (types === undefined) return isJsonObject(schema.properties) ? member(schema, String(key), at) : fits(true);
+  if (types.length !== 1) return fits(true);
+  switch (types[0]) {
+    case 'object':
+      return member(schema, String(key), at);
+    case 'array':
+      if (typeof key === 'number') return fits(schemaOr(schema.items));
+      return key === 'length' ? fits({ type: 'integer' }) : { verdict: 'absent', at, known: ['length'] };
+    case 'string':
+      return key === 'length' ? fits({ type: 'integer' }) : { verdict: 'absent', at, known: ['length'] };
+    default:
+      return { verdict: 'absent', at, known: [] };
+  }
+}
+
+function member(schema: JsonObject, key: string, at: number): Finding {
+  const properties = isJsonObject(schema.properties) ? schema.properties : {};
+  if (Object.hasOwn(properties, key)) return fits(schemaOr(properties[key]));
+  const known = Object.keys(properties);
+  if (schema.additionalProperties === false) return { verdict: 'absent', at, known };
+  if (isJsonObject(schema.additionalProperties)) return fits(schema.additionalProperties);
+  return known.length === 0 ? fits(true) : { verdict: 'undeclared', at, known };
+}
+
+function fits(schema: JsonSchema): Finding {
+  return { verdict: 'fits', schema };
+}
+
+function typesOf(type: Json | undefined): readonly Json[] | undefined {
+  if (type === undefined) return undefined;
+  return Array.isArray(type) ? type : [type];
+}
+
+function schemaOr(schema: Json | undefined): JsonSchema {
+  return typeof schema === 'boolean' || isJsonObject(schema) ? schema : true;
+}

@@ -1,0 +1,215 @@
+/**
+ * Drives a run by hand: the core alone, without engine, store or clock. After every step the journal is folded
+ * again and must give the same state, so every test here proves RUN-65 on its way.
+ */
+import { expect } from 'vitest';
+import {
+  type Action,
+  type Attempt,
+  compilePlan,
+  createCatalog,
+  decide,
+  decodeSnapshot,
+  documentOf,
+  type Entry,
+  encodeSnapshot,
+  type Json,
+  type NodeStatus,
+  newRunState,
+  newTurn,
+  nextReady,
+  openAttempts,
+  type Plan,
+  type RetryPolicyFunction,
+  type RunDocument,
+  type RunError,
+  type RunState,
+  replay,
+  type Settlement,
+  type Stimulus,
+  seal,
+  take,
+  type WorkflowDefinition,
+  wakeTime,
+} from '../../src/index.ts';
+
+const noWork = (): Json => null;
+
+export const testActions: readonly Action[] = [
+  { id: 'do', version: '1', effect: 'idempotent', run: noWork },
+  { id: 'pay', version: '1', effect: 'once', run: noWork },
+  { id: 'look', version: '1', effect: 'pure', run: noWork },
+];
+
+export interface DriveOptions {
+  readonly input?: Json;
+  /** Slots that the imagined worker has. */
+  readonly slots?: number;
+  /** False: ready nodes are not started by themselves. */
+  readonly starts?: boolean;
+  readonly policies?: Record<string, RetryPolicyFunction>;
+}
+
+/** A definition in short: nodes without an action do `do@1`. */
+export type Short = Omit<WorkflowDefinition, 'id' | 'nodes'> & {
+  readonly nodes?: Record<string, Record<string, unknown>>;
+};
+
+export function planOf(short: Short, policies: Record<string, RetryPolicyFunction> = {}): Plan {
+  const nodes = Object.fromEntries(
+    Object.entries(short.nodes ?? {}).map(([id, node]) => [id, { action: 'do@1', ...node }]),
+  );
+  const definition = { id: 'test', ...short, nodes } as unknown as WorkflowDefinition;
+  const { plan, problems } = compilePlan(definition, createCatalog(testActions, policies));
+  if (plan === undefined) throw new Error(problems.map((problem) => `${problem.code} ${problem.message}`).join('\n'));
+  return plan;
+}
+
+export class Drive {
+  readonly plan: Plan;
+  readonly state: RunState;
+  readonly frames: { seq: number; at: number; entries: Entry[] }[] = [];
+  readonly attempts = new Map<string, Attempt>();
+  readonly aborted: string[] = [];
+  now = 1_000_000;
+  private readonly slots: number;
+  private readonly starts: boolean;
+
+  constructor(short: Short, options: DriveOptions = {}) {
+    this.plan = planOf(short, options.policies);
+    this.state = newRunState(this.plan, 'exe_test');
+    this.slots = options.slots ?? 1_000;
+    this.starts = options.starts ?? true;
+    this.step({ type: 'start', input: options.input ?? {}, trigger: { type: 'manual' } });
+  }
+
+  step(...stimuli: Stimulus[]): this {
+    const turn = newTurn(this.state, this.now, () => null);
+    for (const stimulus of stimuli) decide(turn, stimulus);
+    for (let ready = this.ready(); ready.length > 0; ready = this.ready()) {
+      for (const { node, attempt } of ready) {
+        const started = take(turn, node, attempt, 'wrk_test');
+        if (started !== undefined) this.attempts.set(node, started);
+      }
+    }
+    seal(turn);
+    this.aborted.push(...turn.aborts.map(({ node }) => node));
+    if (turn.entries.length > 0) {
+      this.frames.push({ seq: this.state.seq + 1, at: this.now, entries: JSON.parse(JSON.stringify(turn.entries)) });
+      this.state.seq++;
+    }
+    this.checkFold();
+    return this;
+  }
+
+  private ready(): ReturnType<typeof nextReady> {
+    return this.starts ? nextReady(this.state, this.slots) : [];
+  }
+
+  private checkFold(): void {
+    const folded = replay(newRunState(this.plan, 'exe_test'), this.frames);
+    expect(encodeSnapshot(folded)).toBe(encodeSnapshot(this.state));
+    expect(folded.root.open).toBe(this.state.root.open);
+    const restored = decodeSnapshot(this.plan, 'exe_test', encodeSnapshot(this.state)) as RunState;
+    expect(encodeSnapshot(restored)).toBe(encodeSnapshot(this.state));
+    for (const node of this.state.root.nodes) {
+      const other = restored.root.nodes[node.plan.index];
+      if (node.phase.status === 'pending') expect([other?.decided, other?.taken]).toEqual([node.decided, node.taken]);
+    }
+    expect(restored.root.open).toBe(this.state.root.open);
+    expect(wakeTime(restored, this.now, 1_000)).toBe(wakeTime(this.state, this.now, 1_000));
+  }
+
+  /** Starts what is ready, for drives that do not do so by themselves. */
+  start(node: string): this {
+    const turn = newTurn(this.state, this.now, () => null);
+    nextReady(this.state, this.slots);
+    const attempt = (this.attempts.get(node)?.attempt ?? 0) + 1;
+    const started = take(turn, node, attempt, 'wrk_test');
+    if (started !== undefined) this.attempts.set(node, started);
+    seal(turn);
+    this.frames.push({ seq: ++this.state.seq, at: this.now, entries: JSON.parse(JSON.stringify(turn.entries)) });
+    return this;
+  }
+
+  private ended(node: string, outcome: Extract<Stimulus, { type: 'ended' }>['outcome'], jitter = 0.5): Stimulus {
+    const attempt = this.attempts.get(node);
+    if (attempt === undefined) throw new Error(`'${node}' was never started`);
+    return { type: 'ended', node, attempt: attempt.attempt, outcome, jitter };
+  }
+
+  complete(node: string, output: Json = null): this {
+    return this.step(this.ended(node, { status: 'completed', output: { value: output } }));
+  }
+
+  fail(node: string, error: Partial<RunError> = {}, jitter = 0.5): this {
+    const full: RunError = { code: 'BROKEN', kind: 'USER', message: `${node} is broken`, ...error };
+    return this.step(this.ended(node, { status: 'failed', error: full }, jitter));
+  }
+
+  breakOff(node: string, error: Partial<RunError> = {}): this {
+    const full: RunError = { code: 'ABORTED', kind: 'USER', message: `${node} was aborted`, ...error };
+    return this.step(this.ended(node, { status: 'broken-off', error: full }));
+  }
+
+  handBack(node: string): this {
+    return this.step(this.ended(node, { status: 'returned' }));
+  }
+
+  loseWorker(): this {
+    return this.step({ type: 'wake', lost: openAttempts(this.state), jitter: 0.5 });
+  }
+
+  advance(ms: number): this {
+    this.now += ms;
+    return this.step({ type: 'wake', lost: [], jitter: 0.5 });
+  }
+
+  cancel(reason = 'because'): this {
+    return this.step({ type: 'cancel', reason });
+  }
+
+  retry(): this {
+    return this.step({ type: 'retry' });
+  }
+
+  settle(node: string, settlement: Settlement): this {
+    return this.step({ type: 'settle', node, by: 'person', settlement });
+  }
+
+  get document(): RunDocument {
+    return documentOf(this.state, () => null);
+  }
+
+  get status(): string {
+    return this.state.status;
+  }
+
+  get error(): RunError | null {
+    return this.state.error;
+  }
+
+  get output(): Json {
+    return JSON.parse(JSON.stringify(this.document.output));
+  }
+
+  get entries(): Entry[] {
+    return this.frames.flatMap((frame) => frame.entries);
+  }
+
+  running(): string[] {
+    return openAttempts(this.state).map(({ node }) => node);
+  }
+
+  statuses(): Record<string, NodeStatus> {
+    return Object.fromEntries(Object.entries(this.document.nodes).map(([path, node]) => [path, node.status]));
+  }
+
+  statusOf(node: string): NodeStatus | undefined {
+    return this.document.nodes[node]?.status;
+  }
+}
+
+export function drive(short: Short, options?: DriveOptions): Drive {
+  return new Drive(short, options);
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { RUN_DEFAULTS } from '../../src/index.ts';
+import { drive } from './drive.ts';
+
+describe('failure', () => {
+  it('[RUN-20] a matching error edge handles the failure', () => {
+    const edges = [{ from: 'a', to: 'mend', on: 'error' }] as const;
+    const run = drive({ nodes: { a: {}, mend: {}, then: { needs: ['mend'] } }, edges });
+    run.fail('a').complete('mend').complete('then');
+    expect(run.status).toBe('completed');
+    expect(run.error).toBeNull();
+    expect(run.statusOf('a')).toBe('failed');
+  });
+
+  it('[RUN-21] halt ends the run at once, whatever the policy', () => {
+    const run = drive({ config: { onFailure: 'finish-running' }, nodes: { a: { onError: 'halt' }, b: {} } });
+    run.fail('a');
+    expect(run.aborted).toEqual(['b']);
+    expect(run.status).toBe('running');
+    expect(run.breakOff('b').status).toBe('failed');
+    expect(run.statuses()).toEqual({ a: 'failed', b: 'cancelled' });
+  });
+
+  it('[RUN-22] ignore goes on as if completed with null', () => {
+    const nodes = { a: { onError: 'ignore' }, b: { needs: ['a'], with: { got: '{{ $nodes.a.output }}' } } };
+    const run = drive({ nodes }).fail('a');
+    expect(run.attempts.get('b')?.input).toEqual({ got: null });
+    expect(run.complete('b').status).toBe('completed');
+    expect(run.statusOf('a')).toBe('failed');
+  });
+
+  it('[RUN-23] fail-fast fails the run with the original error and cancels what runs', () => {
+    const run = drive({ nodes: { a: {}, b: {}, c: { needs: ['b'] } } });
+    run.fail('a', { code: 'FIRST' }).breakOff('b');
+    expect(run.status).toBe('failed');
+    expect(run.error).toMatchObject({ code: 'FIRST', node: 'a' });
+    expect(run.statuses()).toEqual({ a: 'failed', b: 'cancelled', c: 'cancelled' });
+  });
+
+  it('[RUN-24] finish-running lets independent nodes end first', () => {
+    const nodes = { a: {}, b: {}, c: { needs: ['b'] }, d: { needs: ['a'] } };
+    const run = drive({ config: { onFailure: 'finish-running' }, nodes });
+    run.fail('a', { code: 'FIRST' });
+    expect(run.status).toBe('running');
+    run.complete('b').complete('c');
+    expect(run.status).toBe('failed');
+    expect(run.error?.code).toBe('FIRST');
+    expect(run.statuses()).toEqual({ a: 'failed', b: 'completed', c: 'completed', d: 'skipped' });
+  });
+
+  it('[RUN-25] ignore lets the others end and completes', () => {
+    const run = drive({ config: { onFailure: 'ignore' }, nodes: { a: {}, b: {}, c: { needs: ['a'] } } });
+    run.fail('a').complete('b');
+    expect(run.status).toBe('completed');
+    expect(run.statuses()).toEqual({ a: 'failed', b: 'completed', c: 'skipped' });
+  });
+
+  it('[RUN-26] an unhandled failure skips everything reachable, whatever its other edges', () => {
+    const nodes = { a: {}, b: {}, c: { needs: ['a', 'b'], join: 'any' }, d: { needs: ['c'] }, e: { needs: ['b'] } };
+    const run = drive({ config: { onFailure: 'finish-running' }, nodes });
+    run.fail('a').complete('b').complete('e');
+    expect(run.statuses()).toMatchObject({ c: 'skipped', d: 'skipped', e: 'completed' });
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-27] after a handled failure a join of try and fallback works', () => {
+    const nodes = { attempt: {}, fallback: {}, go: { needs: ['attempt', 'fallback'] } };
+    const edges = [{ from: 'attempt', to: 'fallback', on: 'error' }] as const;
+    const failed = drive({ nodes, edges }).fail('attempt').complete('fallback');
+    expect(failed.running()).toEqual(['go']);
+    const well = drive({ nodes, edges }).complete('attempt');
+    expect(well.statuses()).toMatchObject({ fallback: 'skipped', go: 'running' });
+  });
+
+  it('[RUN-27] branch without a match falls to the policy', () => {
+    const edges = [{ from: 'a', to: 'b', on: 'error', match: { code: 'OTHER' } }] as const;
+    const run = drive({ nodes: { a: { onError: 'branch' }, b: {} }, edges }).fail('a');
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-28] later failures do not mask the first', () => {
+    const deferred = drive({ config: { onFailure: 'finish-running' }, nodes: { a: {}, b: {} } });
+    deferred.fail('b', { code: 'FIRST' }).fail('a', { code: 'SECOND' });
+    expect(deferred.error?.code).toBe('FIRST');
+    const fast = drive({ nodes: { a: {}, b: {} } })
+      .fail('b', { code: 'FIRST' })
+      .fail('a', { code: 'SECOND' });
+    expect(fast.error?.code).toBe('FIRST');
+    expect(fast.statuses()).toEqual({ a: 'failed', b: 'failed' });
+  });
+
+  it('[RUN-29] an attempt that does not stop is given up after the grace time', () => {
+    const run = drive({ nodes: { a: {}, b: {}, pay: { action: 'pay@1' } } });
+    run.fail('a').advance(RUN_DEFAULTS.cancelGraceMs - 1);
+    expect(run.status).toBe('running');
+    run.advance(1);
+    expect(run.status).toBe('failed');
+    expect(run.statuses()).toEqual({ a: 'failed', b: 'cancelled', pay: 'unknown' });
+  });
+
+  it('[RUN-30] a result that arrives while stopping is kept', () => {
+    const run = drive({ nodes: { a: {}, b: {}, c: { needs: ['b'] } } });
+    run.fail('a').complete('b', { kept: true });
+    expect(run.document.nodes.b).toMatchObject({ status: 'completed', output: { kept: true } });
+    expect(run.statusOf('c')).toBe('cancelled');
+  });
+});

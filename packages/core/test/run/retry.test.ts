@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { decideRetry, type RetryPlan, type RunError, TIMEOUT_MARGIN_MS } from '../../src/index.ts';
+import { drive } from './drive.ts';
+
+const plan = (over: Partial<RetryPlan> = {}): RetryPlan => ({
+  policy: 'fixed',
+  initialMs: 100,
+  maxMs: 1_000,
+  multiplier: 2,
+  attempts: 10,
+  system: 3,
+  on: undefined,
+  ...over,
+});
+const user: RunError = { code: 'X', kind: 'USER', message: 'x' };
+const system: RunError = { code: 'Y', kind: 'SYSTEM', message: 'y' };
+const delays = (retry: RetryPlan, error: RunError, jitter = 0.5): (number | null)[] =>
+  [1, 2, 3, 4, 5].map((failures) => {
+    const decision = decideRetry(retry, error, { failures, jitter });
+    return decision.retry ? decision.delayMs : null;
+  });
+
+describe('retry policies', () => {
+  it('[RET-1] fixed and exponential delays, at most max', () => {
+    expect(delays(plan(), user)).toEqual([100, 100, 100, 100, 100]);
+    expect(delays(plan({ policy: 'exponential' }), user)).toEqual([100, 200, 400, 800, 1_000]);
+    expect(delays(plan({ policy: 'exponential', multiplier: 3 }), user)).toEqual([100, 300, 900, 1_000, 1_000]);
+  });
+
+  it('[RET-2] jitter draws from 0 to the exponential delay', () => {
+    expect(delays(plan({ policy: 'exponential-jitter' }), user, 0)).toEqual([0, 0, 0, 0, 0]);
+    expect(delays(plan({ policy: 'exponential-jitter' }), user, 0.25)).toEqual([25, 50, 100, 200, 250]);
+  });
+
+  it('[RET-3] a custom policy decides, or gives up', () => {
+    expect(delays(plan({ policy: (k) => (k > 2 ? null : k * 7) }), user)).toEqual([7, 14, null, null, null]);
+    expect(delays(plan({ policy: () => Number.NaN }), user)[0]).toBeNull();
+    const throws = (): number => {
+      throw new Error('broken policy');
+    };
+    expect(delays(plan({ policy: throws }), user)[0]).toBeNull();
+    expect(delays(plan({ policy: (_, error) => (error.code === 'X' ? 1 : null) }), user)[0]).toBe(1);
+  });
+
+  it('[RET-4] USER and SYSTEM errors have budgets of their own', () => {
+    expect(delays(plan({ attempts: 3 }), user)).toEqual([100, 100, null, null, null]);
+    expect(delays(plan({ attempts: 1 }), system)).toEqual([100, 100, 100, null, null]);
+    const run = drive({ nodes: { a: { retry: { attempts: 2, system: 1, delay: '1s' } } } });
+    run.fail('a', { kind: 'SYSTEM' }).advance(1_000).fail('a').advance(1_000).fail('a');
+    expect(run.status).toBe('failed');
+    expect(run.document.nodes.a?.attempts).toBe(3);
+  });
+
+  it('[RET-5] only the named codes are retried, and lost attempts', () => {
+    const retry = plan({ on: new Set(['X']) });
+    expect(delays(retry, user)[0]).toBe(100);
+    expect(delays(retry, { ...user, code: 'Z' })[0]).toBeNull();
+    expect(delays(retry, { ...system, code: 'WORKER_LOST' })[0]).toBe(0);
+  });
+
+  it('[RET-6] the first retry after a lost worker comes at once', () => {
+    expect(delays(plan(), { ...system, code: 'WORKER_LOST' })).toEqual([0, 100, 100, null, null]);
+  });
+});
+
+describe('retries and time limits of a run', () => {
+  it('[RUN-40] repeats a failed attempt after its delay, within its budget', () => {
+    const run = drive({ nodes: { a: { retry: { policy: 'exponential', initial: '1s', attempts: 3 } } } });
+    run.fail('a');
+    expect(run.statusOf('a')).toBe('waiting');
+    expect(run.advance(999).running()).toEqual([]);
+    expect(run.advance(1).running()).toEqual(['a']);
+    run.fail('a').advance(1_999);
+    expect(run.statusOf('a')).toBe('waiting');
+    run.advance(1).fail('a');
+    expect(run.status).toBe('failed');
+    expect(run.document.nodes.a).toMatchObject({ status: 'failed', attempts: 3 });
+  });
+
+  it('[RUN-40] takes the default of the workflow, and the node over it', () => {
+    const config = { retry: { attempts: 2, delay: '1s' } };
+    const run = drive({ config, nodes: { a: {}, b: { retry: { attempts: 1 } } } });
+    run.fail('a');
+    expect(run.statusOf('a')).toBe('waiting');
+    run.fail('b');
+    expect(run.statusOf('b')).toBe('failed');
+  });
+
+  it('[RUN-41] resolves parameters once and uses them again', () => {
+    const nodes = { a: { with: { n: '{{ $input.n + 1 }}' }, retry: { attempts: 2, delay: '1s' } } };
+    const run = drive({ nodes }, { input: { n: 1 } });
+    expect(run.attempts.get('a')?.input).toEqual({ n: 2 });
+    run.fail('a').advance(1_000);
+    expect(run.attempts.get('a')).toMatchObject({ attempt: 2, input: { n: 2 } });
+    const started = run.entries.filter((entry) => entry.type === 'node.started');
+    expect(started.map((entry) => entry.input)).toEqual([{ value: { n: 2 } }, undefined]);
+  });
+
+  it('[RUN-41] parameters that cannot be resolved fail the node', () => {
+    const run = drive({ nodes: { a: { with: { n: '{{ $input.nothing.here }}' } } } });
+    expect(run.status).toBe('failed');
+    expect(run.error).toMatchObject({ node: 'a', code: 'EXPRESSION_REFERENCE' });
+  });
+
+  it('[RUN-42] maxTotalRetries bounds the retries of the run', () => {
+    const retry = { attempts: 9, delay: '1s' };
+    const run = drive({
+      config: { maxTotalRetries: 2, onFailure: 'finish-running' },
+      nodes: { a: { retry }, b: { retry } },
+    });
+    run.fail('a').fail('b').advance(1_000).fail('a');
+    expect(run.statuses()).toEqual({ a: 'failed', b: 'running' });
+  });
+
+  it('[RUN-43] an attempt beyond its limit fails with TIMEOUT and is retried', () => {
+    const run = drive({ nodes: { a: { timeout: '10s', retry: { attempts: 2, delay: '1s' } } } });
+    run.advance(10_000 + TIMEOUT_MARGIN_MS - 1);
+    expect(run.running()).toEqual(['a']);
+    run.advance(1);
+    expect(run.aborted).toEqual(['a']);
+    expect(run.statusOf('a')).toBe('waiting');
+    run.advance(1_000).advance(10_000 + TIMEOUT_MARGIN_MS);
+    expect(run.error).toMatchObject({ code: 'TIMEOUT', kind: 'USER', details: { limit: 'attempt' }, node: 'a' });
+  });
+
+  it('[RUN-44] a node beyond its queued limit fails without retry', () => {
+    const nodes = { a: { priority: 9 }, b: { timeout: { queued: '5s' }, retry: { attempts: 5 } } };
+    const run = drive({ nodes }, { slots: 1 });
+    expect(run.statuses()).toEqual({ a: 'running', b: 'queued' });
+    run.advance(5_000).breakOff('a');
+    expect(run.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'queued' }, node: 'b' });
+    expect(run.document.nodes.b?.attempts).toBe(0);
+  });
+
+  it('[RUN-45] total counts from ready over all attempts', () => {
+    const node = { timeout: { total: '10s' }, retry: { attempts: 9, delay: '4s' } };
+    const waiting = drive({ nodes: { a: node } })
+      .fail('a')
+      .advance(4_000)
+      .fail('a')
+      .advance(4_000)
+      .fail('a');
+    expect(waiting.statusOf('a')).toBe('waiting');
+    waiting.advance(2_000);
+    expect(waiting.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'total' } });
+    const running = drive({ nodes: { a: node } }).advance(10_000 + TIMEOUT_MARGIN_MS);
+    expect(running.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'total' } });
+    expect(running.document.nodes.a?.attempts).toBe(1);
+  });
+
+  it('[RUN-46] a workflow beyond its timeout ends as timed-out', () => {
+    const run = drive({ config: { timeout: '1m' }, nodes: { a: {}, b: { needs: ['a'] } } });
+    run.advance(59_999);
+    expect(run.status).toBe('running');
+    run.advance(1);
+    expect(run.aborted).toEqual(['a']);
+    run.breakOff('a');
+    expect(run.status).toBe('timed-out');
+    expect(run.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'workflow' } });
+    expect(run.statuses()).toEqual({ a: 'cancelled', b: 'cancelled' });
+  });
+});

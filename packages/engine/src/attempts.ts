@@ -1,0 +1,283 @@
+/**
+ * The attempts that this process runs.
+ *
+ *  A1 An attempt reports exactly once; whatever comes later from the same call is dropped.
+ *  A2 A slot is taken from the moment an attempt is decided until it has reported.
+ *  A3 Time limits of running attempts are watched here; the journal's timers are the net for a dead worker.
+ */
+import {
+  type Attempt,
+  hold,
+  idempotencyKey,
+  type Json,
+  type NodeState,
+  type Outcome,
+  openAttempts,
+  pathOf,
+  type RunError,
+  type Settlement,
+  type Stimulus,
+  timeoutError,
+  toVerify,
+} from '@nebula/core';
+import type { Clock, Delivery, InvocationOutcome, Logs, Queue, Random, Sandbox, Timer } from '@nebula/ports';
+import type { LiveRun } from './live-run.ts';
+import type { Meter } from './metrics.ts';
+import type { Values } from './values.ts';
+
+interface Live {
+  readonly key: string;
+  readonly executionId: string;
+  readonly attempt: Attempt;
+  readonly delivery: Delivery;
+  readonly controller: AbortController;
+  readonly startedAt: number;
+  timer: Timer | undefined;
+  /** Set when this process asked it to stop because it shuts down. */
+  isHandedBack: boolean;
+}
+
+export interface AttemptsParts {
+  readonly sandbox: Sandbox;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logs: Logs;
+  readonly values: Values;
+  readonly meter: Meter;
+  readonly workerId: string;
+  readonly concurrency: number;
+  report(executionId: string, stimulus: Stimulus): void;
+  onProgress(executionId: string, node: string, fraction: number, message: string | undefined): void;
+}
+
+export class Attempts {
+  private readonly parts: AttemptsParts;
+  private readonly live = new Map<string, Live>();
+  private readonly verifying = new Set<string>();
+  private reserved = 0;
+  private emptyWaiters: (() => void)[] = [];
+
+  constructor(parts: AttemptsParts) {
+    this.parts = parts;
+    parts.meter.gauge('workflow.parallel_tasks', () => this.live.size);
+  }
+
+  get size(): number {
+    return this.live.size;
+  }
+
+  free(): number {
+    return this.parts.concurrency - this.live.size - this.reserved;
+  }
+
+  reserve(): void {
+    this.reserved++;
+  }
+
+  unreserve(): void {
+    this.reserved--;
+  }
+
+  begin(run: LiveRun, attempt: Attempt, delivery: Delivery, startedAt: number): void {
+    this.reserved--;
+    const live: Live = {
+      key: keyOf(run.executionId, attempt.node, attempt.attempt),
+      executionId: run.executionId,
+      attempt,
+      delivery,
+      controller: new AbortController(),
+      startedAt,
+      timer: undefined,
+      isHandedBack: false,
+    };
+    this.live.set(live.key, live);
+    this.watchLimits(live);
+    this.parts.sandbox.run(this.invocation(live, run.plan.workflowId)).then(
+      (outcome) => this.ended(live, outcome),
+      (error: unknown) => this.ended(live, { status: 'failed', error: sandboxFault(error) }),
+    );
+  }
+
+  private invocation(live: Live, workflowId: string): Parameters<Sandbox['run']>[0] {
+    const { attempt, executionId, controller } = live;
+    const { logs, clock } = this.parts;
+    const { node, attempt: number } = attempt;
+    return {
+      action: attempt.action,
+      input: attempt.input,
+      granted: attempt.granted,
+      executionId,
+      workflowId,
+      node,
+      attempt: number,
+      idempotencyKey: attempt.idempotencyKey,
+      signal: controller.signal,
+      onLog: (level, message, fields) =>
+        logs.append({
+          executionId,
+          node,
+          attempt: number,
+          at: clock.now(),
+          level,
+          message,
+          ...(fields === undefined ? {} : { fields }),
+        }),
+      onProgress: (fraction, message) => this.parts.onProgress(executionId, node, fraction, message),
+      onHeartbeat: () => void this.parts.queue.extend(live.delivery),
+    };
+  }
+
+  private watchLimits(live: Live): void {
+    const { attemptMs, totalMs, totalLeftMs, node } = live.attempt;
+    if (attemptMs === null && totalLeftMs === null) return;
+    const isTotal = totalLeftMs !== null && (attemptMs === null || totalLeftMs < attemptMs);
+    const delayMs = Math.max(0, isTotal ? totalLeftMs : (attemptMs as number));
+    live.timer = this.parts.clock.timer(delayMs, () => {
+      const error = isTotal ? timeoutError('total', totalMs, node) : timeoutError('attempt', attemptMs, node);
+      live.controller.abort(new Error(error.message));
+      this.report(live, { status: 'broken-off', error });
+    });
+  }
+
+  private ended(live: Live, outcome: InvocationOutcome): void {
+    if (!this.live.has(live.key)) return;
+    if (outcome.status === 'completed') this.completed(live, outcome.output);
+    else if (outcome.status === 'failed') this.report(live, outcome);
+    else this.report(live, this.aborted(live, outcome.error));
+  }
+
+  private completed(live: Live, output: Json): void {
+    const held = hold(output);
+    if (!this.parts.values.isLarge(held)) {
+      this.report(live, { status: 'completed', output: held });
+      return;
+    }
+    this.parts.values.spill(live.executionId, held).then(
+      () => this.report(live, { status: 'completed', output: held }),
+      (error: unknown) => this.report(live, { status: 'broken-off', error: spillFault(error) }),
+    );
+  }
+
+  private aborted(live: Live, error: RunError): Outcome {
+    const mayRepeat = live.attempt.effect !== 'once';
+    return live.isHandedBack && mayRepeat ? { status: 'returned' } : { status: 'broken-off', error };
+  }
+
+  private report(live: Live, outcome: Outcome): void {
+    if (!this.live.delete(live.key)) return;
+    live.timer?.cancel();
+    const { clock, random, queue, meter } = this.parts;
+    queue.ack(live.delivery);
+    const { node, attempt } = live.attempt;
+    meter.add('workflow.node.executed');
+    meter.observe('workflow.node.duration_ms', clock.now() - live.startedAt);
+    this.parts.report(live.executionId, { type: 'ended', node, attempt, outcome, jitter: random.fraction() });
+    if (this.live.size === 0) for (const resolve of this.emptyWaiters.splice(0)) resolve();
+  }
+
+  abort(executionId: string, node: string, attempt: number, reason: string): void {
+    this.live.get(keyOf(executionId, node, attempt))?.controller.abort(new Error(reason));
+  }
+
+  has(executionId: string, node: string, attempt: number): boolean {
+    return this.live.has(keyOf(executionId, node, attempt));
+  }
+
+  /** Open attempts of this worker that it does not know of: their frame was written, but its answer never came. */
+  reconcile(run: LiveRun, post: (stimulus: Stimulus) => void): void {
+    const { workerId, random } = this.parts;
+    const lost = openAttempts(run.state).filter(
+      ({ worker, node, attempt }) => worker === workerId && !this.has(run.executionId, node, attempt),
+    );
+    if (lost.length > 0) post({ type: 'wake', lost, jitter: random.fraction() });
+  }
+
+  /** Actions that can tell whether they took effect are asked, before a person is. */
+  verifyUnknown(run: LiveRun): void {
+    for (const node of toVerify(run.state)) {
+      const path = pathOf(node);
+      const key = keyOf(run.executionId, path, node.attempts);
+      if (this.verifying.has(key)) continue;
+      this.verifying.add(key);
+      void this.verify(run, node, path).then((settlement) => {
+        this.verifying.delete(key);
+        this.parts.report(run.executionId, { type: 'settle', node: path, by: 'verify', settlement });
+      });
+    }
+  }
+
+  private async verify(run: LiveRun, node: NodeState, path: string): Promise<Settlement> {
+    const { executionId, plan, state } = run;
+    const { clock, logs, sandbox, values } = this.parts;
+    const { action, granted } = node.plan;
+    const attempt = node.attempts;
+    try {
+      if (node.input?.blob !== undefined) await values.fetch(executionId, [node.input.blob]);
+      const input = node.input?.blob === undefined ? (node.input?.value ?? null) : values.lookup(node.input.blob);
+      const verification = await sandbox.verify({
+        action,
+        input,
+        granted,
+        executionId,
+        workflowId: plan.workflowId,
+        node: path,
+        attempt,
+        idempotencyKey: idempotencyKey(state, path),
+        signal: new AbortController().signal,
+        onLog: (level, message, fields) =>
+          logs.append({ executionId, node: path, attempt, at: clock.now(), level, message, ...(fields && { fields }) }),
+        onProgress: () => {},
+        onHeartbeat: () => {},
+      });
+      return verification.happened === false ? { happened: false, then: 'retry' } : verification;
+    } catch {
+      return { happened: 'unknown' };
+    }
+  }
+
+  /** Shutting down: what may be repeated is handed back at once, what may not gets `graceMs` to finish. */
+  async handBack(graceMs: number): Promise<void> {
+    for (const live of [...this.live.values()]) {
+      live.isHandedBack = true;
+      if (live.attempt.effect !== 'once') live.controller.abort(new Error('the worker shuts down'));
+    }
+    await this.emptyWithin(graceMs);
+    for (const live of [...this.live.values()]) live.controller.abort(new Error('the worker shuts down'));
+    await this.emptyWithin(Math.min(graceMs, ABORT_WAIT_MS));
+    for (const live of [...this.live.values()]) this.report(live, this.aborted(live, SHUTDOWN));
+  }
+
+  private emptyWithin(ms: number): Promise<void> {
+    if (this.live.size === 0 || ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = this.parts.clock.timer(ms, resolve);
+      this.emptyWaiters.push(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+/** How long an aborted attempt may take to end when the process stops. */
+const ABORT_WAIT_MS = 200;
+
+const SHUTDOWN: RunError = {
+  code: 'SHUTDOWN',
+  kind: 'SYSTEM',
+  message: 'The process was stopped before this attempt ended.',
+};
+
+function keyOf(executionId: string, node: string, attempt: number): string {
+  return `${executionId}:${node}:${attempt}`;
+}
+
+function sandboxFault(error: unknown): RunError {
+  return { code: 'SANDBOX_FAILED', kind: 'SYSTEM', message: `The sandbox failed: ${String(error)}` };
+}
+
+function spillFault(error: unknown): RunError {
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'OUTPUT_NOT_STORED', kind: 'SYSTEM', message: `The output could not be stored: ${message}` };
+}

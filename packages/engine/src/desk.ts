@@ -1,0 +1,115 @@
+/** Looks at runs and leaves durable requests. Needs no engine: works beside one of another process. */
+import {
+  type BlobRef,
+  type Catalog,
+  createCatalog,
+  documentOf,
+  explainNode,
+  explainRun,
+  type Held,
+  type Json,
+  RUN_DEFAULTS,
+  type RunDocument,
+  type RunState,
+  type TimelineEvent,
+  timelineOf,
+} from '@nebula/core';
+import type { Blobs, Clock, Logs, Random, Store } from '@nebula/ports';
+import type { Desk, EngineOptions, Explanation, JournalFrame, Settlement } from './api.ts';
+import { decodeFrame } from './codec.ts';
+import { encodeMessage, type Message } from './messages.ts';
+import { Plans } from './plans.ts';
+import { readState } from './runs.ts';
+import { removeExecution } from './sweeper.ts';
+import { Values } from './values.ts';
+
+export interface DeskDrivers {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly logs: Logs;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export function createDesk(drivers: DeskDrivers, options: Pick<EngineOptions, 'actions' | 'retryPolicies'>): Desk {
+  const catalog = createCatalog(options.actions, options.retryPolicies ?? {});
+  return new StoreDesk(drivers, catalog);
+}
+
+export class StoreDesk implements Desk {
+  protected readonly drivers: DeskDrivers;
+  private readonly deskPlans: Plans;
+
+  constructor(drivers: DeskDrivers, catalog: Catalog, plans?: Plans) {
+    this.drivers = drivers;
+    this.deskPlans = plans ?? new Plans(drivers.store, catalog, drivers.clock);
+  }
+
+  async document(executionId: string): Promise<RunDocument | undefined> {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    const values = new Values(this.drivers.blobs, RUN_DEFAULTS.inlineLimitBytes);
+    await values.fetch(executionId, spilledIn(state));
+    return documentOf(state, values.lookup);
+  }
+
+  async journal(executionId: string): Promise<readonly JournalFrame[]> {
+    const rows = await this.drivers.store.frames(executionId, 0);
+    return rows.map((row) => ({
+      ...decodeFrame(row),
+      entries: decodeFrame(row).entries as unknown as Json[],
+      position: row.position,
+    }));
+  }
+
+  async timeline(executionId: string): Promise<readonly TimelineEvent[]> {
+    const rows = await this.drivers.store.frames(executionId, 0);
+    return rows.map(decodeFrame).flatMap((frame) => frame.entries.flatMap((entry) => timelineOf(entry, frame.at)));
+  }
+
+  async explain(executionId: string, node?: string): Promise<Explanation | undefined> {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    const now = this.drivers.clock.now();
+    return node === undefined ? explainRun(state, now) : explainNode(state, node, now);
+  }
+
+  list(filter: Parameters<Store['list']>[0]): ReturnType<Store['list']> {
+    return this.drivers.store.list(filter);
+  }
+
+  requestCancel(executionId: string, reason: string): Promise<boolean> {
+    return this.send(executionId, { type: 'cancel', reason });
+  }
+
+  requestRetry(executionId: string): Promise<boolean> {
+    return this.send(executionId, { type: 'retry' });
+  }
+
+  requestSettle(executionId: string, node: string, settlement: Settlement): Promise<boolean> {
+    return this.send(executionId, { type: 'settle', node, settlement });
+  }
+
+  delete(executionId: string): Promise<boolean> {
+    return removeExecution(this.drivers, executionId);
+  }
+
+  protected send(executionId: string, message: Message): Promise<boolean> {
+    const { store, random, clock } = this.drivers;
+    return store.send({ messageId: random.id('msg'), executionId, body: encodeMessage(message) }, clock.now());
+  }
+
+  private async state(executionId: string): Promise<RunState | undefined> {
+    const row = await this.drivers.store.execution(executionId);
+    if (row === undefined) return undefined;
+    const plan = await this.deskPlans.get(row.workflowId, row.version);
+    return (await readState(this.drivers.store, plan, executionId)).state;
+  }
+}
+
+function spilledIn(state: RunState): BlobRef[] {
+  if (state.spilled === 0) return [];
+  const held: (Held | undefined)[] = [state.output];
+  for (const scope of state.scopes.values()) for (const node of scope.nodes) held.push(node.output);
+  return held.flatMap((one) => (one?.blob === undefined ? [] : [one.blob]));
+}

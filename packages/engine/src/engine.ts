@@ -1,0 +1,326 @@
+/** The engine: starts runs, keeps them going, and lets people see them. It ties the parts together and decides nothing. */
+import {
+  createCatalog,
+  documentOf,
+  explainNode,
+  isFinished,
+  isParked,
+  type Json,
+  NebulaError,
+  pathOf,
+  RUN_DEFAULTS,
+  type RunDocument,
+  type Stimulus,
+  timelineOf,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
+import { Attempts } from './attempts.ts';
+import { StoreDesk } from './desk.ts';
+import type { Draft, LiveRun } from './live-run.ts';
+import { Meter } from './metrics.ts';
+import { Plans } from './plans.ts';
+import { Runs } from './runs.ts';
+import { Sweeper } from './sweeper.ts';
+import { Turns } from './turns.ts';
+import { Values } from './values.ts';
+import { Waker } from './waker.ts';
+
+const DEFAULTS = {
+  concurrency: 4,
+  maxCachedRuns: 2_000,
+  maxActiveRuns: 100_000,
+  retentionMs: 30 * 24 * 3_600_000,
+  closeGraceMs: 5_000,
+} as const;
+
+/** A run whose next timer is further away than this need not stay in memory. */
+const EVICT_BEYOND_MS = 1_000;
+
+export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
+  return new LocalEngine(drivers, options);
+}
+
+interface Waiter {
+  resolve(settled: Settled): void;
+  reject(error: unknown): void;
+}
+
+class LocalEngine extends StoreDesk implements Engine {
+  private readonly all: Drivers;
+  private readonly options: EngineOptions;
+  private readonly workerId: string;
+  private readonly meter = new Meter();
+  private readonly plans: Plans;
+  private readonly runs: Runs;
+  private readonly values: Values;
+  private readonly attempts: Attempts;
+  private readonly turns: Turns;
+  private readonly waker: Waker;
+  private readonly sweeper: Sweeper;
+  private readonly listeners = new Set<(event: LiveEvent) => void>();
+  private readonly waiters = new Map<string, Waiter[]>();
+  private phase: 'new' | 'open' | 'closing' | 'closed' = 'new';
+
+  constructor(drivers: Drivers, options: EngineOptions) {
+    const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, options.capabilities);
+    const plans = new Plans(drivers.store, catalog, drivers.clock);
+    super(drivers, catalog, plans);
+    this.all = drivers;
+    this.options = options;
+    this.workerId = drivers.random.id('wrk');
+    this.plans = plans;
+    this.runs = new Runs(drivers.store, plans);
+    this.values = new Values(drivers.blobs, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
+    const shared = { ...drivers, runs: this.runs, values: this.values, meter: this.meter, workerId: this.workerId };
+    const concurrency = options.concurrency ?? DEFAULTS.concurrency;
+    this.attempts = new Attempts({
+      ...shared,
+      concurrency,
+      report: (executionId, stimulus) => this.report(executionId, stimulus),
+      onProgress: (executionId, node, fraction, message) => this.publishProgress(executionId, node, fraction, message),
+    });
+    this.turns = new Turns({
+      ...shared,
+      attempts: this.attempts,
+      concurrency,
+      retentionMs: options.retentionMs === undefined ? DEFAULTS.retentionMs : options.retentionMs,
+      onFrame: (run, draft, at) => this.onFrame(run, draft, at),
+      onFault: (run, error) => this.onFault(run.executionId, error),
+      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onWake: (at) => this.waker.wakeAt(at),
+    });
+    this.waker = new Waker({
+      ...shared,
+      attempts: this.attempts,
+      maxCachedRuns: options.maxCachedRuns ?? DEFAULTS.maxCachedRuns,
+      post: (run, stimulus) => this.turns.post(run, stimulus),
+      onFault: (executionId, error) => this.onFault(executionId, error),
+      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+    });
+    this.sweeper = new Sweeper({ ...drivers, onTrouble: (error) => this.publish({ type: 'trouble', error }) });
+    this.meter.gauge('engine.cached_runs', () => this.runs.size);
+    this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
+  }
+
+  async open(): Promise<void> {
+    await this.waker.open();
+    this.sweeper.open();
+    this.phase = 'open';
+    this.turns.openForWork();
+  }
+
+  async close({ graceMs = DEFAULTS.closeGraceMs }: { readonly graceMs?: number } = {}): Promise<void> {
+    if (this.phase === 'closed' || this.phase === 'closing') return;
+    this.phase = 'closing';
+    this.turns.stopTakingWork();
+    await this.waker.close();
+    await this.sweeper.close();
+    await this.attempts.handBack(graceMs);
+    await this.turns.idle();
+    await this.all.logs.flush();
+    this.phase = 'closed';
+    const closed = new NebulaError('ENGINE_CLOSED', 'The engine was closed before the run ended.', {
+      hint: 'The run goes on when an engine is opened on the same data.',
+    });
+    for (const waiters of this.waiters.values()) for (const waiter of waiters) waiter.reject(closed);
+    this.waiters.clear();
+  }
+
+  register(definition: Json): Promise<{ workflowId: string; version: number; created: boolean }> {
+    return this.plans.register(definition as unknown as WorkflowDefinition);
+  }
+
+  async start(workflowId: string, version?: number, options: StartOptions = {}): Promise<string> {
+    const { input = {}, trigger = { type: 'manual' } } = options;
+    if (this.phase !== 'open') throw new NebulaError('ENGINE_CLOSED', 'The engine is not open.');
+    if (this.runs.size >= (this.options.maxActiveRuns ?? DEFAULTS.maxActiveRuns)) {
+      throw new NebulaError('BUSY', `${this.runs.size} runs are under way already.`, {
+        hint: 'Start it again when some of them have ended.',
+        retryable: true,
+      });
+    }
+    const plan =
+      (version === undefined ? undefined : this.plans.cached(workflowId, version)) ??
+      (await this.plans.get(workflowId, version));
+    const problems = plan.checkInput(input);
+    if (problems.length > 0) {
+      throw new NebulaError('INPUT_INVALID', `The input does not fit workflow '${workflowId}': ${problems[0]}`, {
+        hint: problems.length > 1 ? problems.slice(1).join('; ') : 'See `input` in the definition.',
+        details: { problems: [...problems] },
+      });
+    }
+    const executionId = options.executionId ?? this.all.random.id('exe');
+    if (this.runs.get(executionId) !== undefined) return executionId;
+    const run = this.runs.create(plan, executionId);
+    const created = new Promise<void>((resolve, reject) => {
+      run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));
+    });
+    this.turns.post(run, { type: 'start', input, trigger });
+    await created;
+    return executionId;
+  }
+
+  async settled(executionId: string): Promise<Settled> {
+    const waiting = new Promise<Settled>((resolve, reject) => {
+      const waiters = this.waiters.get(executionId) ?? [];
+      waiters.push({ resolve, reject });
+      this.waiters.set(executionId, waiters);
+    });
+    const run = this.runs.get(executionId);
+    if (run === undefined) await this.settleFromStore(executionId);
+    else if (isParked(run.state) && this.runs.isIdle(run)) this.settlePark(run);
+    return waiting;
+  }
+
+  /** A run that is not in memory may have ended, or be parked, already. */
+  private async settleFromStore(executionId: string): Promise<void> {
+    const row = await this.all.store.execution(executionId);
+    if (row === undefined) {
+      this.takeWaiters(executionId).forEach((waiter) => {
+        waiter.reject(new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`));
+      });
+    } else if (row.finishedAt !== null || row.wakeAt === null) {
+      const run = await this.runs.load(executionId);
+      if (run === undefined) return;
+      if (isFinished(run.state.status)) this.finish(run);
+      else this.settlePark(run);
+    }
+  }
+
+  peek(executionId: string): RunDocument | undefined {
+    const run = this.runs.get(executionId);
+    return run === undefined ? undefined : documentOf(run.state, this.values.glance);
+  }
+
+  on(listener: (event: LiveEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  metrics(): Metrics {
+    return this.meter.read();
+  }
+
+  protected override async send(...message: Parameters<StoreDesk['send']>): Promise<boolean> {
+    const isKnown = await super.send(...message);
+    this.waker.wakeAt(this.all.clock.now());
+    return isKnown;
+  }
+
+  /** An attempt of this process has ended. Its run is in memory: runs with open attempts are not evicted. */
+  private report(executionId: string, stimulus: Stimulus): void {
+    const run = this.runs.get(executionId);
+    if (run !== undefined) {
+      this.turns.post(run, stimulus);
+      return;
+    }
+    this.runs.load(executionId).then(
+      (loaded) => loaded !== undefined && this.turns.post(loaded, stimulus),
+      (error: unknown) => this.onFault(executionId, error),
+    );
+  }
+
+  private onFrame(run: LiveRun, draft: Draft, at: number): void {
+    for (const done of run.onCreated.splice(0)) done();
+    this.count(run, draft);
+    if (this.listeners.size > 0) this.publishFrame(run, draft, at);
+    this.attempts.verifyUnknown(run);
+    if (run.mailbox.length > 0) return;
+    if (isFinished(run.state.status)) {
+      this.finish(run);
+      return;
+    }
+    if (isParked(run.state)) this.settlePark(run);
+    this.rest(run, at);
+  }
+
+  /** Between frames: a heavy journal gets a snapshot, an idle run leaves memory. */
+  private rest(run: LiveRun, at: number): void {
+    const wakeAt = run.storedWakeAt;
+    const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
+    if (isFar && this.runs.isIdle(run)) {
+      this.runs.forget(run);
+      return;
+    }
+    void this.runs.snapshotIfHeavy(run).then(
+      (taken) => taken && this.meter.add('engine.snapshots'),
+      (error: unknown) => this.publish({ type: 'trouble', error }),
+    );
+  }
+
+  private finish(run: LiveRun): void {
+    this.runs.forget(run);
+    const waiters = this.takeWaiters(run.executionId);
+    if (waiters.length === 0 && this.listeners.size === 0) return;
+    void this.finalDocument(run).then(
+      (document) => {
+        this.publish({ type: 'finished', executionId: run.executionId, document });
+        for (const waiter of waiters) waiter.resolve({ parked: false, document });
+      },
+      (error: unknown) => {
+        for (const waiter of waiters) waiter.reject(error);
+      },
+    );
+  }
+
+  private async finalDocument(run: LiveRun): Promise<RunDocument> {
+    if (run.state.spilled === 0) return documentOf(run.state, this.values.lookup);
+    return (await this.document(run.executionId)) as RunDocument;
+  }
+
+  private settlePark(run: LiveRun): void {
+    const waiters = this.takeWaiters(run.executionId);
+    if (waiters.length === 0) return;
+    const now = this.all.clock.now();
+    const waitingFor = [...run.state.unknown].flatMap((node) => explainNode(run.state, pathOf(node), now) ?? []);
+    const document = documentOf(run.state, this.values.glance);
+    for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor });
+  }
+
+  private takeWaiters(executionId: string): Waiter[] {
+    const waiters = this.waiters.get(executionId) ?? [];
+    this.waiters.delete(executionId);
+    return waiters;
+  }
+
+  private onFault(executionId: string, error: unknown): void {
+    this.publish({ type: 'fault', executionId, error });
+    for (const waiter of this.takeWaiters(executionId)) waiter.reject(error);
+  }
+
+  private count(run: LiveRun, { turn }: Draft): void {
+    const { meter } = this;
+    for (const entry of turn.entries) {
+      if (entry.type === 'run.started') meter.add('workflow.started');
+      else if (entry.type === 'node.failed') meter.add('workflow.node.failed');
+      else if (entry.type === 'node.retrying') meter.add('workflow.node.retried');
+      else if (entry.type === 'run.finished') {
+        meter.add(entry.status === 'timed-out' ? 'workflow.timed_out' : `workflow.${entry.status}`);
+        meter.observe('workflow.duration_ms', turn.now - run.state.startedAt);
+      }
+    }
+  }
+
+  private publishFrame(run: LiveRun, { turn }: Draft, at: number): void {
+    const { executionId } = run;
+    for (const entry of turn.entries) {
+      for (const event of timelineOf(entry, at)) this.publish({ type: 'timeline', executionId, event });
+    }
+    this.publish({ type: 'changed', executionId });
+  }
+
+  private publishProgress(executionId: string, node: string, fraction: number, message: string | undefined): void {
+    if (this.listeners.size === 0) return;
+    this.publish({ type: 'progress', executionId, node, fraction, ...(message === undefined ? {} : { message }) });
+  }
+
+  /** Listeners are guests: what they throw is theirs. */
+  private publish(event: LiveEvent): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(event);
+      } catch {}
+    }
+  }
+}

@@ -1,0 +1,16 @@
+export type {
+  Desk,
+  Drivers,
+  Engine,
+  EngineOptions,
+  Explanation,
+  Histogram,
+  JournalFrame,
+  LiveEvent,
+  Metrics,
+  Settled,
+  Settlement,
+  StartOptions,
+} from './api.ts';
+export { createDesk, type DeskDrivers } from './desk.ts';
+export { createEngine } from './engine.ts';

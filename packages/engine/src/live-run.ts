@@ -1,0 +1,56 @@
+/** A run that is in this process's memory, between two frames or in the middle of one. */
+import type { Attempt, Plan, RunState, Stimulus, Turn } from '@nebula/core';
+import type { Delivery } from '@nebula/ports';
+
+export interface LiveRun {
+  readonly executionId: string;
+  readonly plan: Plan;
+  state: RunState;
+  /** What happened to it and has not been decided on. */
+  mailbox: Stimulus[];
+  /** Inbox messages among these: deleted from the store with the frame that journals them. */
+  messages: string[];
+  /** The frame in the making, with all that went into it: needed again if the store refuses it. */
+  draft: Draft | null;
+  /** The first frame creates the execution. */
+  isNew: boolean;
+  /** Being read from the store, or waiting for blobs: not to be decided on. */
+  isBusy: boolean;
+  /** The wake time that the store has; undefined when it is not known. */
+  storedWakeAt: number | null | undefined;
+  /** It was claimed: its wake time must be written even if it becomes later. */
+  isClaimed: boolean;
+  /** Time of the last frame: the clock may jump back, journals do not. */
+  lastAt: number;
+  /** Journal written since the last snapshot, and the size of that one. */
+  journalBytes: number;
+  snapshotBytes: number;
+  /** Those who wait for the first frame to be durable. */
+  readonly onCreated: ((error?: unknown) => void)[];
+}
+
+export interface Draft {
+  readonly turn: Turn;
+  readonly stimuli: Stimulus[];
+  readonly messages: string[];
+  readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery }[];
+}
+
+export function newLiveRun(state: RunState, isNew: boolean): LiveRun {
+  return {
+    executionId: state.executionId,
+    plan: state.plan,
+    state,
+    mailbox: [],
+    messages: [],
+    draft: null,
+    isNew,
+    isBusy: false,
+    storedWakeAt: undefined,
+    isClaimed: false,
+    lastAt: 0,
+    journalBytes: 0,
+    snapshotBytes: 0,
+    onCreated: [],
+  };
+}

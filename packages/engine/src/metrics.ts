@@ -1,0 +1,68 @@
+/** Counters, gauges and histograms, with the names that dashboards of this field know. */
+import type { Histogram, Metrics } from './api.ts';
+
+const BUCKETS_MS = [
+  1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 3_600_000,
+];
+
+export class Meter {
+  private readonly counters = new Map<string, number>();
+  private readonly gauges = new Map<string, () => number>();
+  private readonly histograms = new Map<string, { count: number; sum: number; counts: number[] }>();
+
+  add(name: CounterName, by = 1): void {
+    this.counters.set(name, (this.counters.get(name) ?? 0) + by);
+  }
+
+  gauge(name: GaugeName, read: () => number): void {
+    this.gauges.set(name, read);
+  }
+
+  observe(name: HistogramName, valueMs: number): void {
+    let histogram = this.histograms.get(name);
+    if (histogram === undefined) {
+      histogram = { count: 0, sum: 0, counts: BUCKETS_MS.map(() => 0) };
+      this.histograms.set(name, histogram);
+    }
+    histogram.count++;
+    histogram.sum += valueMs;
+    const bucket = BUCKETS_MS.findIndex((bound) => valueMs <= bound);
+    if (bucket >= 0) (histogram.counts[bucket] as number)++;
+  }
+
+  read(): Metrics {
+    const histograms: Record<string, Histogram> = {};
+    for (const [name, { count, sum, counts }] of this.histograms) {
+      let below = 0;
+      const buckets = BUCKETS_MS.map((bound, index) => {
+        below += counts[index] as number;
+        return [bound, below] as const;
+      });
+      histograms[name] = { count, sum, buckets };
+    }
+    return {
+      counters: Object.fromEntries(this.counters),
+      gauges: Object.fromEntries([...this.gauges].map(([name, read]) => [name, read()])),
+      histograms,
+    };
+  }
+}
+
+type CounterName =
+  | 'workflow.started'
+  | 'workflow.completed'
+  | 'workflow.failed'
+  | 'workflow.cancelled'
+  | 'workflow.timed_out'
+  | 'workflow.node.executed'
+  | 'workflow.node.failed'
+  | 'workflow.node.retried'
+  | 'workflow.dag.level_executed'
+  | 'engine.frames'
+  | 'engine.conflicts'
+  | 'engine.reloads'
+  | 'engine.snapshots';
+
+type GaugeName = 'workflow.parallel_tasks' | 'engine.cached_runs' | 'engine.queue_depth';
+
+type HistogramName = 'workflow.duration_ms' | 'workflow.node.duration_ms' | 'engine.commit_ms';

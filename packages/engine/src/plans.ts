@@ -1,0 +1,78 @@
+/** Workflow versions: stored once, compiled once, shared by all their runs. */
+import {
+  type Catalog,
+  canonicalJson,
+  compilePlan,
+  type Json,
+  NebulaError,
+  type Plan,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { Clock, Store } from '@nebula/ports';
+import { sha256Hex } from './values.ts';
+
+const MAX_CACHED_PLANS = 500;
+
+export class Plans {
+  private readonly store: Store;
+  private readonly catalog: Catalog;
+  private readonly clock: Clock;
+  private readonly cache = new Map<string, Plan>();
+
+  constructor(store: Store, catalog: Catalog, clock: Clock) {
+    this.store = store;
+    this.catalog = catalog;
+    this.clock = clock;
+  }
+
+  async register(definition: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
+    const { version: asked, ...content } = definition;
+    const text = canonicalJson(content as unknown as Json);
+    const outcome = await this.store.registerWorkflow({
+      workflowId: definition.id,
+      hash: await sha256Hex(new TextEncoder().encode(text)),
+      definition: text,
+      createdAt: this.clock.now(),
+      ...(asked === undefined ? {} : { version: asked }),
+    });
+    if (!outcome.ok) {
+      throw new NebulaError('VERSION_TAKEN', `Version ${asked} of workflow '${definition.id}' has other content.`, {
+        hint: 'Versions do not change once registered: raise `version`, or leave it out to get the next one.',
+      });
+    }
+    return { workflowId: definition.id, version: outcome.version, created: outcome.created };
+  }
+
+  /** A plan that is in memory already. */
+  cached(workflowId: string, version: number): Plan | undefined {
+    return this.cache.get(`${workflowId}@${version}`);
+  }
+
+  async get(workflowId: string, version?: number): Promise<Plan> {
+    const known = version === undefined ? undefined : this.cached(workflowId, version);
+    if (known !== undefined) return known;
+    const row = await this.store.workflowVersion(workflowId, version);
+    if (row === undefined) {
+      const what =
+        version === undefined ? `workflow '${workflowId}'` : `version ${version} of workflow '${workflowId}'`;
+      throw new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`, {
+        hint: 'Register it first: `nebula run FILE` does so.',
+      });
+    }
+    const key = `${workflowId}@${row.version}`;
+    const plan = this.cache.get(key) ?? this.compile(row.definition, row.version);
+    if (this.cache.size >= MAX_CACHED_PLANS) this.cache.delete(this.cache.keys().next().value as string);
+    this.cache.set(key, plan);
+    return plan;
+  }
+
+  private compile(text: string, version: number): Plan {
+    const definition = { ...(JSON.parse(text) as WorkflowDefinition), version };
+    const { plan, problems } = compilePlan(definition, this.catalog);
+    if (plan !== undefined) return plan;
+    const errors = problems.filter((problem) => problem.severity === 'error');
+    throw new NebulaError('PLAN_INVALID', `Workflow '${definition.id}' cannot run here: ${errors[0]?.message}`, {
+      hint: errors[0]?.hint ?? 'An action that it needs may be missing from nebula.config.ts.',
+    });
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * The runs in memory. A run is loaded when something happens to it, and forgotten when it is finished or when
+ * nothing but a far timer or a stimulus can move it.
+ *
+ *  C1 At most one LiveRun per execution; whoever asks while it is being loaded gets the same one.
+ *  C2 A run with open attempts of this process, a draft or mail is never evicted.
+ */
+import {
+  decodeSnapshot,
+  encodeSnapshot,
+  isActive,
+  NebulaError,
+  newRunState,
+  type Plan,
+  type RunState,
+  replay,
+} from '@nebula/core';
+import type { Store } from '@nebula/ports';
+import { decodeFrame } from './codec.ts';
+import { type LiveRun, newLiveRun } from './live-run.ts';
+import type { Plans } from './plans.ts';
+
+/** A journal younger than this is never worth a snapshot. */
+const SNAPSHOT_MIN_BYTES = 256 * 1024;
+
+export class Runs {
+  private readonly store: Store;
+  private readonly plans: Plans;
+  private readonly live = new Map<string, LiveRun>();
+  private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
+
+  constructor(store: Store, plans: Plans) {
+    this.store = store;
+    this.plans = plans;
+  }
+
+  get size(): number {
+    return this.live.size + this.loading.size;
+  }
+
+  get(executionId: string): LiveRun | undefined {
+    return this.live.get(executionId);
+  }
+
+  create(plan: Plan, executionId: string): LiveRun {
+    const run = newLiveRun(newRunState(plan, executionId), true);
+    this.live.set(executionId, run);
+    return run;
+  }
+
+  /** Undefined when there is no such execution. */
+  load(executionId: string): Promise<LiveRun | undefined> {
+    const live = this.live.get(executionId);
+    if (live !== undefined) return Promise.resolve(live);
+    let promise = this.loading.get(executionId);
+    if (promise === undefined) {
+      promise = this.read(executionId).finally(() => this.loading.delete(executionId));
+      this.loading.set(executionId, promise);
+    }
+    return promise;
+  }
+
+  private async read(executionId: string): Promise<LiveRun | undefined> {
+    const row = await this.store.execution(executionId);
+    if (row === undefined) return undefined;
+    const plan = await this.plans.get(row.workflowId, row.version);
+    const loaded = await readState(this.store, plan, executionId);
+    const run = newLiveRun(loaded.state, false);
+    run.storedWakeAt = row.wakeAt;
+    adopt(run, loaded);
+    this.live.set(executionId, run);
+    return run;
+  }
+
+  /** Folds the journal again, after the store refused a frame. */
+  async reload(run: LiveRun): Promise<void> {
+    const loaded = await readState(this.store, run.plan, run.executionId);
+    run.state = loaded.state;
+    adopt(run, loaded);
+  }
+
+  /** Called between frames. */
+  async snapshotIfHeavy(run: LiveRun): Promise<boolean> {
+    if (run.journalBytes < SNAPSHOT_MIN_BYTES || run.journalBytes < run.snapshotBytes) return false;
+    const state = encodeSnapshot(run.state);
+    run.journalBytes = 0;
+    run.snapshotBytes = state.length;
+    await this.store.saveSnapshot(run.executionId, { seq: run.state.seq, state });
+    return true;
+  }
+
+  forget(run: LiveRun): void {
+    if (this.live.get(run.executionId) === run) this.live.delete(run.executionId);
+  }
+
+  /** True when nothing in this process needs the run. */
+  isIdle(run: LiveRun): boolean {
+    return run.mailbox.length === 0 && run.draft === null && !run.isBusy && !isActive(run.state);
+  }
+
+  values(): IterableIterator<LiveRun> {
+    return this.live.values();
+  }
+}
+
+interface Loaded {
+  readonly state: RunState;
+  readonly lastAt: number;
+  readonly journalBytes: number;
+  readonly snapshotBytes: number;
+}
+
+function adopt(run: LiveRun, loaded: Loaded): void {
+  run.lastAt = loaded.lastAt;
+  run.journalBytes = loaded.journalBytes;
+  run.snapshotBytes = loaded.snapshotBytes;
+}
+
+/** The state of a run: its newest usable snapshot, and the journal after it. */
+export async function readState(store: Store, plan: Plan, executionId: string): Promise<Loaded> {
+  const snapshot = await store.snapshot(executionId);
+  const base = snapshot === undefined ? undefined : decodeSnapshot(plan, executionId, snapshot.state);
+  const state = base ?? newRunState(plan, executionId);
+  const rows = await store.frames(executionId, state.seq);
+  let journalBytes = 0;
+  let lastAt = 0;
+  for (const row of rows) {
+    replay(state, [decodeFrame(row)]);
+    journalBytes += row.entries.length;
+    lastAt = row.at;
+  }
+  if (state.seq === 0) {
+    throw new NebulaError('JOURNAL_MISSING', `Execution ${executionId} has no journal.`, {
+      hint: 'Restore the data folder from a backup, or delete this execution.',
+    });
+  }
+  return { state, lastAt, journalBytes, snapshotBytes: base === undefined ? 0 : (snapshot?.state.length ?? 0) };
+}

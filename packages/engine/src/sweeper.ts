@@ -1,0 +1,87 @@
+/** Removes finished runs whose time is over, with their logs and blobs, and gives the disk space back. */
+import type { Blobs, Clock, Logs, Store, Timer } from '@nebula/ports';
+
+const SWEEP_EVERY_MS = 60_000;
+const SWEEP_BATCH = 200;
+
+export interface SweeperParts {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly logs: Logs;
+  readonly clock: Clock;
+  onTrouble(error: unknown): void;
+}
+
+export class Sweeper {
+  private readonly parts: SweeperParts;
+  private timer: Timer | undefined;
+  private round: Promise<void> | undefined;
+  private isOpen = false;
+
+  constructor(parts: SweeperParts) {
+    this.parts = parts;
+  }
+
+  open(): void {
+    this.isOpen = true;
+    this.later();
+  }
+
+  async close(): Promise<void> {
+    this.isOpen = false;
+    this.timer?.cancel();
+    await this.round;
+  }
+
+  private later(): void {
+    this.timer = this.parts.clock.timer(
+      SWEEP_EVERY_MS,
+      () => {
+        this.round = this.sweep()
+          .catch((error: unknown) => this.parts.onTrouble(error))
+          .finally(() => {
+            this.round = undefined;
+            if (this.isOpen) this.later();
+          });
+      },
+      { background: true },
+    );
+  }
+
+  /** One round: everything that has expired by now. */
+  async sweep(): Promise<void> {
+    const { store, clock } = this.parts;
+    let removed = 0;
+    for (;;) {
+      const expired = await store.expired(clock.now(), SWEEP_BATCH);
+      for (const executionId of expired) if (await removeExecution(this.parts, executionId)) removed++;
+      if (expired.length < SWEEP_BATCH) break;
+    }
+    if (removed > 0) while (this.isOpen && (await store.reclaimSpace())) await this.breathe();
+    await this.sweepOrphans();
+  }
+
+  /** Blobs whose execution is gone: a crash between the two deletions leaves some. */
+  private async sweepOrphans(): Promise<void> {
+    const { store, blobs } = this.parts;
+    for await (const executionId of blobs.executions()) {
+      if (!this.isOpen) return;
+      if ((await store.execution(executionId)) === undefined) await blobs.deleteExecution(executionId);
+    }
+  }
+
+  private breathe(): Promise<void> {
+    return new Promise((resolve) => this.parts.clock.soon(resolve));
+  }
+}
+
+/** False when it is unknown or unfinished. The rows go first: what is left behind by a crash is then an orphan. */
+export async function removeExecution(
+  { store, blobs, logs }: Pick<SweeperParts, 'store' | 'blobs' | 'logs'>,
+  executionId: string,
+): Promise<boolean> {
+  if (!(await store.deleteExecution(executionId))) return false;
+  await logs.deleteExecution(executionId);
+  await blobs.deleteExecution(executionId);
+  return true;
+}

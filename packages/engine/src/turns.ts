@@ -1,0 +1,437 @@
+/**
+ * The turn loop: the only place that appends frames.
+ *
+ *   mail of all runs ─▶ decide ─▶ queue ─▶ take ─▶ seal ─▶ one append for everybody ─▶ carry out
+ *
+ * One suspension point: the append. While it is under way mail gathers for the next turn, so a slow disk makes
+ * larger batches, not longer queues.
+ *
+ *  T1 One turn at a time; a run has at most one draft.
+ *  T2 Nothing is carried out before the frame that says so is durable.
+ *  T3 A refused frame costs its run a reload, and nobody else anything; its mail is decided on again.
+ *  T4 A fault while deciding on one run puts that run aside and leaves the others alone.
+ */
+import {
+  type Abort,
+  blobsToDecide,
+  blobsToStart,
+  decide,
+  isFinished,
+  newTurn,
+  nextReady,
+  type Stimulus,
+  seal,
+  type Turn,
+  take,
+  wakeTime,
+} from '@nebula/core';
+import type { Clock, Delivery, Queue, Store, Write, WriteOutcome } from '@nebula/ports';
+import type { Attempts } from './attempts.ts';
+import { encodeEntries } from './codec.ts';
+import type { Draft, LiveRun } from './live-run.ts';
+import type { Meter } from './metrics.ts';
+import type { Runs } from './runs.ts';
+import type { Values } from './values.ts';
+
+/** How long a lost hint may go unnoticed while something is queued or running. */
+const RESYNC_MS = 30_000;
+const RETRY_APPEND_MIN_MS = 100;
+const RETRY_APPEND_MAX_MS = 5_000;
+
+export interface TurnsParts {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly runs: Runs;
+  readonly values: Values;
+  readonly attempts: Attempts;
+  readonly meter: Meter;
+  readonly workerId: string;
+  readonly concurrency: number;
+  readonly retentionMs: number | null;
+  /** A frame is durable. */
+  onFrame(run: LiveRun, draft: Draft, at: number): void;
+  /** A run cannot go on in this process; it stays in the store. */
+  onFault(run: LiveRun, error: unknown): void;
+  /** The store does not take appends; it is tried again. */
+  onTrouble(error: unknown): void;
+  /** A run's wake time was written. */
+  onWake(at: number): void;
+}
+
+export class Turns {
+  private readonly parts: TurnsParts;
+  private dirty = new Set<LiveRun>();
+  private mode: 'idle' | 'scheduled' | 'turning' | 'pausing' = 'idle';
+  private takesWork = false;
+  private appendFailures = 0;
+  private blocked = 0;
+  private idleWaiters: (() => void)[] = [];
+
+  constructor(parts: TurnsParts) {
+    this.parts = parts;
+    parts.queue.onAvailable(() => this.kick());
+  }
+
+  /** From now on ready nodes are started. */
+  openForWork(): void {
+    this.takesWork = true;
+    this.kick();
+  }
+
+  stopTakingWork(): void {
+    this.takesWork = false;
+  }
+
+  post(run: LiveRun, stimulus: Stimulus): void {
+    run.mailbox.push(stimulus);
+    this.touch(run);
+  }
+
+  touch(run: LiveRun): void {
+    this.dirty.add(run);
+    this.kick();
+  }
+
+  kick(): void {
+    if (this.mode !== 'idle') return;
+    this.mode = 'scheduled';
+    this.parts.clock.soon(() => void this.turn());
+  }
+
+  /** Resolves when no mail is left. */
+  async idle(): Promise<void> {
+    if (this.mode === 'idle' && this.dirty.size === 0 && this.blocked === 0) return;
+    await new Promise<void>((resolve) => this.idleWaiters.push(resolve));
+  }
+
+  private async turn(): Promise<void> {
+    this.mode = 'turning';
+    try {
+      await this.runTurn();
+    } finally {
+      // While the store is in trouble the pause ends the mode.
+      if (this.mode === 'turning') this.mode = 'idle';
+      if (this.dirty.size > 0) this.kick();
+      else this.settleIdle();
+    }
+  }
+
+  private settleIdle(): void {
+    if (this.mode !== 'idle' || this.blocked > 0) return;
+    for (const resolve of this.idleWaiters.splice(0)) resolve();
+  }
+
+  private async runTurn(): Promise<void> {
+    const { clock, store } = this.parts;
+    const now = clock.now();
+    const drafted = new Set<LiveRun>();
+    for (const run of this.dirty) if (this.decideOn(run, now)) drafted.add(run);
+    this.dirty = new Set();
+    if (this.takesWork) this.startReady(drafted, now);
+
+    const writing: LiveRun[] = [];
+    const writes: Write[] = [];
+    for (const run of drafted) {
+      const large = this.largeValues(run);
+      if (large !== undefined) await large;
+      const write = this.writeOf(run);
+      if (write === undefined) {
+        run.draft = null;
+        continue;
+      }
+      writing.push(run);
+      writes.push(write);
+    }
+    if (this.blocked === 0) this.parts.values.trim();
+    if (writes.length === 0) return;
+    let outcomes: readonly WriteOutcome[];
+    try {
+      outcomes = await store.append(writes);
+    } catch (error) {
+      this.recoverAppend(writing, error);
+      return;
+    }
+    this.appendFailures = 0;
+    for (let index = 0; index < writing.length; index++) {
+      const run = writing[index] as LiveRun;
+      const write = writes[index] as Write;
+      if (outcomes[index]?.ok) this.carryOut(run, write);
+      else this.refused(run);
+    }
+  }
+
+  /** Decides on a run's mail. False when there is nothing to write yet. */
+  private decideOn(run: LiveRun, now: number): boolean {
+    if (run.isBusy) return false;
+    const { state, mailbox } = run;
+    try {
+      if (state.spilled > 0 && this.mustFetch(run)) return false;
+      const draft = this.draftOf(run, now);
+      run.mailbox = [];
+      draft.messages.push(...run.messages);
+      run.messages = [];
+      for (const stimulus of mailbox) {
+        draft.stimuli.push(stimulus);
+        decide(draft.turn, stimulus);
+      }
+      if (this.parts.queue.local) this.enqueueReady(run);
+      return true;
+    } catch (error) {
+      this.putAside(run, error);
+      return false;
+    }
+  }
+
+  private draftOf(run: LiveRun, now: number): Draft {
+    if (run.draft === null) {
+      const at = Math.max(now, run.lastAt);
+      run.draft = { turn: newTurn(run.state, at, this.parts.values.lookup), stimuli: [], messages: [], starting: [] };
+    }
+    return run.draft;
+  }
+
+  private enqueueReady(run: LiveRun): void {
+    const { executionId, state } = run;
+    const ready = nextReady(state, this.parts.concurrency);
+    if (ready.length === 0) return;
+    void this.parts.queue.enqueue(
+      ready.map((task) => ({ ...task, executionId, taskId: `${executionId}:${task.node}:${task.attempt}` })),
+    );
+  }
+
+  /** Fills free slots from the queue, so that priority and limits hold over all runs. */
+  private startReady(drafted: Set<LiveRun>, now: number): void {
+    const { queue, attempts } = this.parts;
+    for (;;) {
+      const free = attempts.free();
+      if (free <= 0) return;
+      const deliveries = queue.poll(free);
+      if (deliveries.length === 0) return;
+      for (const delivery of deliveries) this.start(delivery, drafted, now);
+    }
+  }
+
+  private start(delivery: Delivery, drafted: Set<LiveRun>, now: number): void {
+    const { queue, runs, values, attempts, workerId } = this.parts;
+    const { executionId, node, attempt: number } = delivery.task;
+    const run = runs.get(executionId);
+    if (run === undefined || run.isBusy) {
+      // A local queue's task without its run is left over; the run's next wake-up finds it if it is not.
+      queue.ack(delivery);
+      return;
+    }
+    const missing = run.state.spilled > 0 ? values.missing(blobsToStart(run.state, node)) : [];
+    if (missing.length > 0) {
+      this.fetch(run, missing, () => queue.nack(delivery, 0));
+      return;
+    }
+    try {
+      const draft = this.draftOf(run, now);
+      drafted.add(run);
+      const attempt = take(draft.turn, node, number, workerId);
+      if (attempt === undefined) {
+        queue.ack(delivery);
+        if (queue.local) this.enqueueReady(run);
+        return;
+      }
+      attempts.reserve();
+      draft.starting.push({ attempt, delivery });
+    } catch (error) {
+      queue.ack(delivery);
+      drafted.delete(run);
+      this.putAside(run, error);
+    }
+  }
+
+  private mustFetch(run: LiveRun): boolean {
+    const missing = this.parts.values.missing(blobsToDecide(run.state, run.mailbox));
+    if (missing.length === 0) return false;
+    run.isBusy = true;
+    this.fetch(run, missing, () => {
+      run.isBusy = false;
+      this.touch(run);
+    });
+    return true;
+  }
+
+  private fetch(run: LiveRun, blobs: Parameters<Values['fetch']>[1], then: () => void): void {
+    this.blocked++;
+    this.parts.values
+      .fetch(run.executionId, blobs)
+      .then(then, (error) => this.putAside(run, error))
+      .finally(() => {
+        this.blocked--;
+        this.kick();
+      });
+  }
+
+  /** Spills what is above the inline limit; undefined, and no wait, when nothing is. */
+  private largeValues(run: LiveRun): Promise<void> | undefined {
+    const { values } = this.parts;
+    const large = (run.draft?.turn.entries ?? []).flatMap((entry) => {
+      const held = 'input' in entry ? entry.input : 'output' in entry ? entry.output : undefined;
+      return values.isLarge(held) ? [held] : [];
+    });
+    if (large.length === 0) return undefined;
+    return (async () => {
+      for (const held of large) {
+        await values.spill(run.executionId, held);
+        run.state.spilled++;
+      }
+    })();
+  }
+
+  private writeOf(run: LiveRun): Write | undefined {
+    const { draft, state, executionId } = run;
+    if (draft === null) return undefined;
+    const { turn } = draft;
+    seal(turn);
+    const wake = this.wakeChange(run, turn);
+    if (turn.entries.length === 0 && wake === undefined && draft.messages.length === 0) return undefined;
+    const write: { -readonly [K in keyof Write]: Write[K] } = { executionId };
+    if (turn.entries.length > 0) {
+      write.frame = { seq: state.seq + 1, at: turn.now, entries: encodeEntries(turn.entries) };
+    }
+    if (run.isNew) {
+      const { workflowId, version } = run.plan;
+      write.create = { workflowId, version, createdAt: turn.now, owner: this.parts.workerId };
+      write.status = state.status;
+    }
+    if (wake !== undefined) write.wakeAt = wake.at;
+    if (draft.messages.length > 0) write.taken = draft.messages;
+    this.addStatus(run, turn, write);
+    return write;
+  }
+
+  private addStatus(run: LiveRun, turn: Turn, write: { -readonly [K in keyof Write]: Write[K] }): void {
+    const { state } = run;
+    const last = turn.entries.at(-1);
+    if (isFinished(state.status)) {
+      if (last?.type !== 'run.finished') return;
+      const retentionMs = run.plan.retentionMs === undefined ? this.parts.retentionMs : run.plan.retentionMs;
+      write.status = state.status;
+      write.finishedAt = state.finishedAt;
+      write.expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
+    } else if (turn.entries.some((entry) => entry.type === 'run.reopened')) {
+      write.status = state.status;
+      write.finishedAt = null;
+      write.expiresAt = null;
+    }
+  }
+
+  /** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */
+  private wakeChange(run: LiveRun, turn: Turn): { readonly at: number | null } | undefined {
+    const at = wakeTime(run.state, turn.now, RESYNC_MS);
+    const stored = run.storedWakeAt;
+    if (run.isClaimed || stored === undefined) return { at };
+    if (at === null) return stored === null ? undefined : { at };
+    return stored === null || at < stored ? { at } : undefined;
+  }
+
+  private carryOut(run: LiveRun, write: Write): void {
+    const draft = run.draft as Draft;
+    const { turn } = draft;
+    run.draft = null;
+    if (write.frame !== undefined) {
+      run.state.seq = write.frame.seq;
+      run.journalBytes += write.frame.entries.length;
+      this.parts.meter.add('engine.frames');
+    }
+    run.isNew = false;
+    run.lastAt = turn.now;
+    if (write.wakeAt !== undefined) {
+      run.storedWakeAt = write.wakeAt;
+      run.isClaimed = false;
+      if (write.wakeAt !== null) this.parts.onWake(write.wakeAt);
+    }
+    for (const { attempt, delivery } of draft.starting) this.parts.attempts.begin(run, attempt, delivery, turn.now);
+    for (const abort of turn.aborts) this.abort(run, abort);
+    if (!this.parts.queue.local) this.enqueueReady(run);
+    this.parts.onFrame(run, draft, turn.now);
+  }
+
+  private abort(run: LiveRun, { node, attempt, reason }: Abort): void {
+    this.parts.attempts.abort(run.executionId, node, attempt, reason);
+  }
+
+  /** Somebody else wrote to this run: read what, and decide again. */
+  private refused(run: LiveRun): void {
+    this.parts.meter.add('engine.conflicts');
+    if (run.isNew) {
+      // The execution exists already: starting it twice is starting it once.
+      this.release(run);
+      run.mailbox = [];
+      this.parts.runs.forget(run);
+      for (const done of run.onCreated.splice(0)) done();
+      return;
+    }
+    this.rewind(run);
+    this.reload(run);
+  }
+
+  /** The draft's mail goes back into the box; what it would have started is let go. */
+  private rewind(run: LiveRun): void {
+    const draft = this.release(run);
+    if (draft === null) return;
+    run.mailbox = [...draft.stimuli, ...run.mailbox];
+    run.messages = [...draft.messages, ...run.messages];
+  }
+
+  private release(run: LiveRun): Draft | null {
+    const { draft } = run;
+    run.draft = null;
+    for (const { delivery } of draft?.starting ?? []) {
+      this.parts.attempts.unreserve();
+      this.parts.queue.ack(delivery);
+    }
+    return draft;
+  }
+
+  private reload(run: LiveRun): void {
+    this.parts.meter.add('engine.reloads');
+    run.isBusy = true;
+    this.blocked++;
+    this.parts.runs
+      .reload(run)
+      .then(() => {
+        run.isBusy = false;
+        // What this process started and the journal does not know of is looked at like any lost attempt.
+        this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
+        this.touch(run);
+      })
+      .catch((error) => this.putAside(run, error))
+      .finally(() => {
+        this.blocked--;
+        this.kick();
+      });
+  }
+
+  /** The store took nothing: forget what was decided, keep what happened, and try again a little later. */
+  private recoverAppend(writing: readonly LiveRun[], error: unknown): void {
+    this.parts.onTrouble(error);
+    for (const run of writing) {
+      if (run.isNew) {
+        this.release(run);
+        this.parts.runs.forget(run);
+        for (const done of run.onCreated.splice(0)) done(error);
+      } else {
+        this.rewind(run);
+      }
+    }
+    const delayMs = Math.min(RETRY_APPEND_MAX_MS, RETRY_APPEND_MIN_MS * 2 ** this.appendFailures++);
+    this.mode = 'pausing';
+    this.parts.clock.timer(delayMs, () => {
+      this.mode = 'idle';
+      for (const run of writing) if (!run.isNew) this.reload(run);
+      this.kick();
+    });
+  }
+
+  private putAside(run: LiveRun, error: unknown): void {
+    this.release(run);
+    this.dirty.delete(run);
+    this.parts.runs.forget(run);
+    this.parts.onFault(run, error);
+  }
+}

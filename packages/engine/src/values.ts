@@ -1,0 +1,91 @@
+/**
+ * Large values live in blobs. This is the engine's window on them: it spills what is above the inline limit
+ * and keeps what was used lately, bounded by bytes.
+ *
+ *  V1 `lookup` answers only for values that `fetch` or `spill` brought in during the same turn or pinned before it.
+ *  V2 A value is written to the blob store before the frame that names it.
+ */
+import { assert, type BlobRef, type Held, type Json, NebulaError, outweighs, spill } from '@nebula/core';
+import type { Blobs } from '@nebula/ports';
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+export class Values {
+  private readonly blobs: Blobs;
+  private readonly inlineLimitBytes: number;
+  private readonly cache = new Map<string, { readonly value: Json; readonly bytes: number }>();
+  private cachedBytes = 0;
+
+  constructor(blobs: Blobs, inlineLimitBytes: number) {
+    this.blobs = blobs;
+    this.inlineLimitBytes = inlineLimitBytes;
+  }
+
+  isLarge(held: Held | undefined): held is Held {
+    return held?.value !== undefined && held.blob === undefined && outweighs(held.value, this.inlineLimitBytes);
+  }
+
+  async spill(executionId: string, held: Held): Promise<void> {
+    const value = held.value ?? null;
+    const data = new TextEncoder().encode(JSON.stringify(value));
+    const sha256 = await sha256Hex(data);
+    await this.blobs.put(executionId, sha256, data);
+    this.remember(sha256, value, data.length);
+    spill(held, { sha256, bytes: data.length });
+  }
+
+  /** The blobs among these that have to be fetched first. */
+  missing(blobs: readonly BlobRef[]): BlobRef[] {
+    return blobs.filter((blob) => !this.cache.has(blob.sha256));
+  }
+
+  async fetch(executionId: string, blobs: readonly BlobRef[]): Promise<void> {
+    for (const blob of blobs) {
+      if (this.touch(blob.sha256) !== undefined) continue;
+      const data = await this.blobs.get(executionId, blob.sha256);
+      if (data === undefined) {
+        throw new NebulaError('BLOB_MISSING', `A value of ${executionId} (blob ${blob.sha256}) is gone.`, {
+          hint: 'The blobs folder belongs to the data folder: restore both together.',
+        });
+      }
+      this.remember(blob.sha256, JSON.parse(new TextDecoder().decode(data)) as Json, data.length);
+    }
+  }
+
+  readonly lookup = (blob: BlobRef): Json => {
+    const found = this.touch(blob.sha256);
+    assert(found !== undefined, `blob ${blob.sha256} is at hand before the core decides`);
+    return found.value;
+  };
+
+  /** For views: what is not at hand is named, not fetched. */
+  readonly glance = (blob: BlobRef): Json => this.touch(blob.sha256)?.value ?? { blob: blob.sha256, bytes: blob.bytes };
+
+  private touch(sha256: string): { readonly value: Json } | undefined {
+    const found = this.cache.get(sha256);
+    if (found === undefined) return undefined;
+    this.cache.delete(sha256);
+    this.cache.set(sha256, found);
+    return found;
+  }
+
+  private remember(sha256: string, value: Json, bytes: number): void {
+    if (this.cache.has(sha256)) return;
+    this.cache.set(sha256, { value, bytes });
+    this.cachedBytes += bytes;
+  }
+
+  /** Between turns, never inside one: forgets what was used longest ago. */
+  trim(): void {
+    for (const [sha256, { bytes }] of this.cache) {
+      if (this.cachedBytes <= CACHE_BYTES) return;
+      this.cache.delete(sha256);
+      this.cachedBytes -= bytes;
+    }
+  }
+}
+
+export async function sha256Hex(data: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', data as Uint8Array<ArrayBuffer>);
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

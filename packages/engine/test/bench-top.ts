@@ -1,0 +1,145 @@
+/** An engine on memory drivers and a virtual clock, with actions that the test ends by hand. */
+import type { Action, Json, RunError } from '@nebula/core';
+import {
+  memoryBlobs,
+  memoryData,
+  memoryLogs,
+  memoryQueue,
+  memoryStore,
+  seededRandom,
+  type VirtualClock,
+  virtualClock,
+} from '@nebula/drivers/memory';
+import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
+import type { Blobs, Store } from '@nebula/ports';
+import { ActionError } from '@nebula/sdk';
+import { createEngine, type Drivers, type Engine, type EngineOptions, type LiveEvent } from '../src/index.ts';
+
+/** A call of the action `hand`, waiting for the test to end it. */
+export interface Call {
+  readonly node: string;
+  readonly attempt: number;
+  readonly input: Json;
+  readonly key: string;
+  readonly signal: AbortSignal;
+  complete(output?: Json): void;
+  fail(error?: Partial<RunError>): void;
+}
+
+export interface BenchOptions extends Partial<EngineOptions> {
+  /** Wraps the store, to make it fail. */
+  readonly wrapStore?: (store: Store) => Store;
+}
+
+/** What survives a crash: the data; what does not: everything else. */
+export class BenchTop {
+  readonly clock: VirtualClock = virtualClock(1_700_000_000_000);
+  readonly random = seededRandom(7, () => this.clock.now());
+  readonly data = memoryData();
+  readonly blobs: Blobs = memoryBlobs();
+  readonly calls: Call[] = [];
+  readonly events: LiveEvent[] = [];
+  readonly ran: string[] = [];
+  engine!: Engine;
+  store!: Store;
+  drivers!: Drivers;
+
+  readonly actions: readonly Action[] = [
+    this.handAction('hand', 'idempotent'),
+    this.handAction('pay', 'once'),
+    {
+      id: 'echo',
+      version: '1',
+      effect: 'pure',
+      run: (ctx, input) => {
+        this.ran.push(ctx.node);
+        return input;
+      },
+    },
+    { id: 'hang', version: '1', effect: 'pure', run: () => new Promise<Json>(() => {}) },
+  ];
+
+  private handAction(id: string, effect: 'idempotent' | 'once'): Action {
+    return {
+      id,
+      version: '1',
+      effect,
+      run: (ctx, input) =>
+        new Promise<Json>((resolve, reject) => {
+          ctx.signal.addEventListener('abort', () => reject(new Error('aborted')));
+          this.ran.push(ctx.node);
+          this.calls.push({
+            node: ctx.node,
+            attempt: ctx.attempt,
+            input,
+            key: ctx.idempotencyKey,
+            signal: ctx.signal,
+            complete: (output = null) => resolve(output),
+            fail: (error = {}) => reject(new ActionError(error.message ?? 'broken', error)),
+          });
+        }),
+    };
+  }
+
+  /** Opens an engine on the data that is there: the first one, or the next after a crash. */
+  async open({ wrapStore = (store) => store, ...options }: BenchOptions = {}): Promise<Engine> {
+    const { clock, random, blobs } = this;
+    this.store = wrapStore(memoryStore({ data: this.data, exclusive: true }));
+    this.drivers = {
+      store: this.store,
+      queue: memoryQueue({ clock }),
+      blobs,
+      logs: memoryLogs(),
+      sandbox: createInProcessSandbox({ projectDir: '/', clock }),
+      clock,
+      random,
+    };
+    this.engine = createEngine(this.drivers, { actions: this.actions, ...options });
+    this.engine.on((event) => this.events.push(event));
+    const opened = this.engine.open();
+    await this.clock.runSoon();
+    await opened;
+    return this.engine;
+  }
+
+  async settle(): Promise<void> {
+    await this.clock.runSoon();
+  }
+
+  async register(definition: Record<string, unknown>): Promise<{ workflowId: string; version: number }> {
+    return this.engine.register({ id: 'test', ...definition } as Json);
+  }
+
+  /** Registers and starts; the run has had its first turn when this returns. */
+  async start(definition: Record<string, unknown>, input: Json = {}): Promise<string> {
+    const { workflowId, version } = await this.register(definition);
+    const started = this.engine.start(workflowId, version, { input });
+    await this.settle();
+    return started;
+  }
+
+  call(node: string): Call {
+    const call = this.calls.findLast((one) => one.node === node);
+    if (call === undefined) throw new Error(`'${node}' was not called`);
+    return call;
+  }
+
+  async complete(node: string, output: Json = null): Promise<void> {
+    this.call(node).complete(output);
+    await this.settle();
+  }
+
+  async fail(node: string, error: Partial<RunError> = {}): Promise<void> {
+    this.call(node).fail(error);
+    await this.settle();
+  }
+
+  async statuses(executionId: string): Promise<Record<string, string>> {
+    const document = await this.engine.document(executionId);
+    return Object.fromEntries(Object.entries(document?.nodes ?? {}).map(([path, node]) => [path, node.status]));
+  }
+
+  async status(executionId: string): Promise<string | undefined> {
+    return (await this.engine.document(executionId))?.status;
+  }
+}

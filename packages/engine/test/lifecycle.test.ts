@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { BenchTop } from './bench-top.ts';
+
+const two = { nodes: { a: { action: 'hand@1' }, b: { action: 'hand@1', needs: ['a'] } } };
+
+describe('limits of time', () => {
+  it('[ENG-9] an attempt beyond its limit is aborted and reported at once', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ nodes: { a: { action: 'hand@1', timeout: '10s' } } });
+    await top.clock.advance(9_999);
+    expect(top.call('a').signal.aborted).toBe(false);
+    await top.clock.advance(1);
+    expect(top.call('a').signal.aborted).toBe(true);
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'TIMEOUT', node: 'a', details: { limit: 'attempt', limitMs: 10_000 } },
+    });
+  });
+
+  it('[ENG-10] an action that never settles ends by its limit, and by cancel', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const limited = await top.start({ nodes: { a: { action: 'hang@1', timeout: '1s' } } });
+    await top.clock.advance(1_000);
+    expect(await top.status(limited)).toBe('failed');
+    const cancelled = await top.start({ id: 'other', nodes: { a: { action: 'hang@1' } } });
+    await top.engine.requestCancel(cancelled, 'enough');
+    await top.clock.advance(4_000);
+    expect(await top.status(cancelled)).toBe('running');
+    await top.clock.advance(2_000);
+    expect(await top.status(cancelled)).toBe('cancelled');
+  });
+
+  it('[ENG-26] wake times are met to the moment', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.start({ nodes: { a: { action: 'hand@1', retry: { attempts: 3, delay: '90s' } } } });
+    await top.fail('a');
+    await top.clock.advance(89_999);
+    expect(top.call('a').attempt).toBe(1);
+    await top.clock.advance(1);
+    expect(top.call('a').attempt).toBe(2);
+  });
+
+  it('[ENG-26] a workflow ends at its timeout', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ config: { timeout: '2m' }, ...two });
+    await top.clock.advance(120_000);
+    expect(await top.status(executionId)).toBe('timed-out');
+    expect(top.call('a').signal.aborted).toBe(true);
+  });
+});
+
+describe('crash and close', () => {
+  it('[ENG-11] after a crash every run goes on, and what was finished is not run again', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ nodes: { ...two.nodes, c: { action: 'hand@1' } } });
+    await top.complete('a', 'kept');
+    const key = top.call('b').key;
+    // The first engine is forgotten in the middle of two attempts: nothing of it is closed.
+    await top.open();
+    await top.settle();
+    expect(top.ran).toEqual(['a', 'c', 'b', 'c', 'b']);
+    expect(top.call('b')).toMatchObject({ attempt: 2, key });
+    await top.complete('b');
+    await top.complete('c');
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'completed',
+      nodes: { a: { attempts: 1, output: 'kept' }, b: { attempts: 2 } },
+    });
+  });
+
+  it('[ENG-12] a retry delay survives a restart', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.start({ nodes: { a: { action: 'hand@1', retry: { attempts: 2, delay: '1h' } } } });
+    await top.fail('a');
+    await top.clock.advance(1_800_000);
+    await top.open();
+    await top.clock.advance(1_799_999);
+    expect(top.ran).toEqual(['a']);
+    await top.clock.advance(1);
+    expect(top.ran).toEqual(['a', 'a']);
+  });
+
+  it('[ENG-13] cancel from another process reaches the engine that has the run', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start(two);
+    const { createDesk } = await import('../src/index.ts');
+    const { memoryStore } = await import('@nebula/drivers/memory');
+    const elsewhere = { ...top.drivers, store: memoryStore({ data: top.data, exclusive: false }) };
+    const desk = createDesk(elsewhere, { actions: top.actions });
+    expect(await desk.requestCancel(executionId, 'not needed')).toBe(true);
+    expect(await desk.requestCancel('exe_nobody', 'x')).toBe(false);
+    await top.clock.advance(1_000);
+    expect(await desk.document(executionId)).toMatchObject({ status: 'cancelled', error: { message: 'not needed' } });
+    expect(top.data.runs.get(executionId)?.inbox.size).toBe(0);
+  });
+
+  it('[ENG-14] closing hands back what may be repeated and waits for what may not', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({
+      nodes: { a: { action: 'hand@1' }, pay: { action: 'pay@1' }, c: { action: 'hand@1', needs: ['pay'] } },
+    });
+    const closed = top.engine.close({ graceMs: 5_000 });
+    await top.clock.advance(1_000);
+    expect(top.call('a').signal.aborted).toBe(true);
+    expect(top.call('pay').signal.aborted).toBe(false);
+    top.call('pay').complete('paid');
+    await top.settle();
+    await closed;
+    expect(await top.statuses(executionId)).toEqual({ a: 'queued', pay: 'completed', c: 'queued' });
+    await top.open();
+    await top.settle();
+    expect(top.call('a').attempt).toBe(2);
+    await top.complete('a');
+    await top.complete('c');
+    expect(await top.status(executionId)).toBe('completed');
+  });
+
+  it('[ENG-14] a once attempt that does not end in time is left unknown', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
+    const closed = top.engine.close({ graceMs: 1_000 });
+    await top.clock.advance(2_000);
+    await closed;
+    expect(await top.statuses(executionId)).toEqual({ pay: 'unknown' });
+  });
+
+  it('[ENG-25] verify is asked before a person, and again after a crash', async () => {
+    const top = new BenchTop();
+    const asked: string[] = [];
+    const answers = [new Promise<never>(() => {}), { happened: true, output: { id: 'ch_1' } } as const];
+    const verify = (ctx: { idempotencyKey: string }) => {
+      asked.push(ctx.idempotencyKey);
+      return answers[asked.length - 1] as { happened: true; output: { id: string } };
+    };
+    const actions = top.actions.map((action) => (action.id === 'pay' ? { ...action, verify } : action));
+    await top.open({ actions });
+    const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
+    await top.open({ actions });
+    await top.settle();
+    expect(asked).toHaveLength(1);
+    await top.open({ actions });
+    await top.settle();
+    expect(asked).toHaveLength(2);
+    expect(new Set(asked).size).toBe(1);
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'completed',
+      nodes: { pay: { output: { id: 'ch_1' }, attempts: 1 } },
+    });
+  });
+
+  it('[ENG-24] waiting for a parked run says what it waits for', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
+    await top.open();
+    await top.settle();
+    const settled = await top.engine.settled(executionId);
+    expect(settled).toMatchObject({ parked: true, waitingFor: [{ node: 'pay', status: 'unknown' }] });
+    await top.engine.requestSettle(executionId, 'pay', { happened: true, output: 1 });
+    await top.settle();
+    expect(await top.engine.settled(executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
+  });
+});

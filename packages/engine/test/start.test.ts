@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { BenchTop } from './bench-top.ts';
+
+describe('starting', () => {
+  it('[ENG-19] an input that does not fit is refused with every problem', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const input = {
+      type: 'object',
+      required: ['order'],
+      properties: { order: { type: 'object' }, n: { type: 'integer' } },
+    };
+    const refused = top.start({ input, nodes: {} }, { n: 'three' });
+    await expect(refused).rejects.toMatchObject({
+      code: 'INPUT_INVALID',
+      details: { problems: ['order is missing', 'n must be an integer'] },
+    });
+    expect(top.data.runs.size).toBe(0);
+  });
+
+  it('[ENG-20] starting twice with the same id is starting once', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const { workflowId, version } = await top.register({ nodes: { a: { action: 'hand@1' } } });
+    const options = { executionId: 'exe_mine' };
+    const both = Promise.all([
+      top.engine.start(workflowId, version, options),
+      top.engine.start(workflowId, version, options),
+    ]);
+    await top.settle();
+    expect(await both).toEqual(['exe_mine', 'exe_mine']);
+    await top.open();
+    const again = top.engine.start(workflowId, version, options);
+    await top.settle();
+    expect(await again).toBe('exe_mine');
+    expect(top.data.runs.get('exe_mine')?.frames.filter((frame) => frame.entries.includes('run.started'))).toHaveLength(
+      1,
+    );
+  });
+
+  it('[ENG-21] the same definition is the same version', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const first = await top.register({ nodes: { a: { action: 'hand@1' } } });
+    expect(await top.register({ nodes: { a: { action: 'hand@1' } } })).toMatchObject({
+      version: first.version,
+      created: false,
+    });
+    expect(await top.register({ nodes: {} })).toMatchObject({ version: 2, created: true });
+    await expect(top.register({ version: 2, nodes: { z: { action: 'echo@1' } } })).rejects.toMatchObject({
+      code: 'VERSION_TAKEN',
+    });
+    await expect(top.engine.start('nobody', undefined)).rejects.toMatchObject({ code: 'UNKNOWN_WORKFLOW' });
+  });
+
+  it('[ENG-22] counts and tells with the names that dashboards know', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.start({ nodes: { a: { action: 'hand@1', retry: { attempts: 2, delay: '1s' } } } });
+    await top.fail('a');
+    await top.clock.advance(1_000);
+    await top.complete('a');
+    await top.start({ id: 'bad', nodes: { b: { action: 'hand@1' } } });
+    await top.fail('b');
+    const { counters, histograms } = top.engine.metrics();
+    expect(counters).toMatchObject({
+      'workflow.started': 2,
+      'workflow.completed': 1,
+      'workflow.failed': 1,
+      'workflow.node.executed': 3,
+      'workflow.node.failed': 1,
+      'workflow.node.retried': 1,
+    });
+    expect(histograms['workflow.duration_ms']).toMatchObject({ count: 2, sum: 1_000 });
+    expect(histograms['workflow.node.duration_ms']?.count).toBe(3);
+    const timeline = top.events.flatMap((event) => (event.type === 'timeline' ? [event.event.type] : []));
+    expect(timeline.slice(0, 6)).toEqual([
+      'WorkflowStarted',
+      'NodeStarted',
+      'NodeRetried',
+      'NodeStarted',
+      'NodeCompleted',
+      'WorkflowCompleted',
+    ]);
+    expect(top.events.filter((event) => event.type === 'finished')).toHaveLength(2);
+  });
+});
