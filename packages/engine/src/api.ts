@@ -9,7 +9,7 @@ import type {
   Settlement,
   TimelineEvent,
 } from '@nebula/core';
-import type { Blobs, Clock, ExecutionFilter, ExecutionRow, Logs, Queue, Random, Sandbox, Store } from '@nebula/ports';
+import type { Blobs, Clock, Digest, ExecutionFilter, ExecutionRow, Logs, Queue, Random, Sandbox, Store } from '@nebula/ports';
 
 /** The drivers an app has chosen. */
 export interface Drivers {
@@ -20,6 +20,7 @@ export interface Drivers {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly random: Random;
+  readonly digest: Digest;
 }
 
 export interface EngineOptions {

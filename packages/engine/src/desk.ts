@@ -14,7 +14,7 @@ import {
   type TimelineEvent,
   timelineOf,
 } from '@nebula/core';
-import type { Blobs, Clock, Logs, Random, Store } from '@nebula/ports';
+import type { Blobs, Clock, Digest, Logs, Random, Store } from '@nebula/ports';
 import type { Desk, EngineOptions, Explanation, JournalFrame, Settlement } from './api.ts';
 import { decodeFrame } from './codec.ts';
 import { encodeMessage, type Message } from './messages.ts';
@@ -29,6 +29,7 @@ export interface DeskDrivers {
   readonly logs: Logs;
   readonly clock: Clock;
   readonly random: Random;
+  readonly digest: Digest;
 }
 
 export function createDesk(drivers: DeskDrivers, options: Pick<EngineOptions, 'actions' | 'retryPolicies'>): Desk {
@@ -42,13 +43,13 @@ export class StoreDesk implements Desk {
 
   constructor(drivers: DeskDrivers, catalog: Catalog, plans?: Plans) {
     this.drivers = drivers;
-    this.deskPlans = plans ?? new Plans(drivers.store, catalog, drivers.clock);
+    this.deskPlans = plans ?? new Plans(drivers, catalog);
   }
 
   async document(executionId: string): Promise<RunDocument | undefined> {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
-    const values = new Values(this.drivers.blobs, RUN_DEFAULTS.inlineLimitBytes);
+    const values = new Values(this.drivers, RUN_DEFAULTS.inlineLimitBytes);
     await values.fetch(executionId, spilledIn(state));
     return documentOf(state, values.lookup);
   }

@@ -64,14 +64,14 @@ class LocalEngine extends StoreDesk implements Engine {
 
   constructor(drivers: Drivers, options: EngineOptions) {
     const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, options.capabilities);
-    const plans = new Plans(drivers.store, catalog, drivers.clock);
+    const plans = new Plans(drivers, catalog);
     super(drivers, catalog, plans);
     this.all = drivers;
     this.options = options;
     this.workerId = drivers.random.id('wrk');
     this.plans = plans;
     this.runs = new Runs(drivers.store, plans);
-    this.values = new Values(drivers.blobs, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
+    this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
     const shared = { ...drivers, runs: this.runs, values: this.values, meter: this.meter, workerId: this.workerId };
     const concurrency = options.concurrency ?? DEFAULTS.concurrency;
     this.attempts = new Attempts({

@@ -8,8 +8,7 @@ import {
   type Plan,
   type WorkflowDefinition,
 } from '@nebula/core';
-import type { Clock, Store } from '@nebula/ports';
-import { sha256Hex } from './values.ts';
+import type { Clock, Digest, Store } from '@nebula/ports';
 
 const MAX_CACHED_PLANS = 500;
 
@@ -17,12 +16,14 @@ export class Plans {
   private readonly store: Store;
   private readonly catalog: Catalog;
   private readonly clock: Clock;
+  private readonly digest: Digest;
   private readonly cache = new Map<string, Plan>();
 
-  constructor(store: Store, catalog: Catalog, clock: Clock) {
+  constructor({ store, clock, digest }: { store: Store; clock: Clock; digest: Digest }, catalog: Catalog) {
     this.store = store;
-    this.catalog = catalog;
     this.clock = clock;
+    this.digest = digest;
+    this.catalog = catalog;
   }
 
   async register(definition: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
@@ -30,7 +31,7 @@ export class Plans {
     const text = canonicalJson(content as unknown as Json);
     const outcome = await this.store.registerWorkflow({
       workflowId: definition.id,
-      hash: await sha256Hex(new TextEncoder().encode(text)),
+      hash: this.digest(text),
       definition: text,
       createdAt: this.clock.now(),
       ...(asked === undefined ? {} : { version: asked }),

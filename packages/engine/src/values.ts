@@ -6,18 +6,20 @@
  *  V2 A value is written to the blob store before the frame that names it.
  */
 import { assert, type BlobRef, type Held, type Json, NebulaError, outweighs, spill } from '@nebula/core';
-import type { Blobs } from '@nebula/ports';
+import type { Blobs, Digest } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 export class Values {
   private readonly blobs: Blobs;
+  private readonly digest: Digest;
   private readonly inlineLimitBytes: number;
   private readonly cache = new Map<string, { readonly value: Json; readonly bytes: number }>();
   private cachedBytes = 0;
 
-  constructor(blobs: Blobs, inlineLimitBytes: number) {
+  constructor({ blobs, digest }: { blobs: Blobs; digest: Digest }, inlineLimitBytes: number) {
     this.blobs = blobs;
+    this.digest = digest;
     this.inlineLimitBytes = inlineLimitBytes;
   }
 
@@ -28,7 +30,7 @@ export class Values {
   async spill(executionId: string, held: Held): Promise<void> {
     const value = held.value ?? null;
     const data = new TextEncoder().encode(JSON.stringify(value));
-    const sha256 = await sha256Hex(data);
+    const sha256 = this.digest(data);
     await this.blobs.put(executionId, sha256, data);
     this.remember(sha256, value, data.length);
     spill(held, { sha256, bytes: data.length });
@@ -83,9 +85,4 @@ export class Values {
       this.cachedBytes -= bytes;
     }
   }
-}
-
-export async function sha256Hex(data: Uint8Array): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', data as Uint8Array<ArrayBuffer>);
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -10,8 +10,9 @@ import {
   type VirtualClock,
   virtualClock,
 } from '@nebula/drivers/memory';
+import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
-import type { Blobs, Store } from '@nebula/ports';
+import type { Blobs, Clock, Store } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import { createEngine, type Drivers, type Engine, type EngineOptions, type LiveEvent } from '../src/index.ts';
 
@@ -31,6 +32,23 @@ export interface BenchOptions extends Partial<EngineOptions> {
   readonly wrapStore?: (store: Store) => Store;
 }
 
+/** A process's view of the clock: when it is dead, nothing calls it back. */
+class Process {
+  isDead = false;
+  readonly clock: Clock;
+
+  constructor(clock: VirtualClock) {
+    const alive = (callback: () => void) => () => {
+      if (!this.isDead) callback();
+    };
+    this.clock = {
+      now: () => clock.now(),
+      timer: (delayMs, callback) => clock.timer(delayMs, alive(callback)),
+      soon: (callback) => clock.soon(alive(callback)),
+    };
+  }
+}
+
 /** What survives a crash: the data; what does not: everything else. */
 export class BenchTop {
   readonly clock: VirtualClock = virtualClock(1_700_000_000_000);
@@ -40,6 +58,7 @@ export class BenchTop {
   readonly calls: Call[] = [];
   readonly events: LiveEvent[] = [];
   readonly ran: string[] = [];
+  private process = new Process(this.clock);
   engine!: Engine;
   store!: Store;
   drivers!: Drivers;
@@ -83,7 +102,10 @@ export class BenchTop {
 
   /** Opens an engine on the data that is there: the first one, or the next after a crash. */
   async open({ wrapStore = (store) => store, ...options }: BenchOptions = {}): Promise<Engine> {
-    const { clock, random, blobs } = this;
+    this.crash();
+    const { random, blobs } = this;
+    this.process = new Process(this.clock);
+    const { clock } = this.process;
     this.store = wrapStore(memoryStore({ data: this.data, exclusive: true }));
     this.drivers = {
       store: this.store,
@@ -91,19 +113,25 @@ export class BenchTop {
       blobs,
       logs: memoryLogs(),
       sandbox: createInProcessSandbox({ projectDir: '/', clock }),
-      clock,
+      clock: this.process.clock,
       random,
+      digest: sha256,
     };
     this.engine = createEngine(this.drivers, { actions: this.actions, ...options });
     this.engine.on((event) => this.events.push(event));
     const opened = this.engine.open();
-    await this.clock.runSoon();
+    await this.clock.advance(0);
     await opened;
     return this.engine;
   }
 
+  /** As kill -9 does: nothing of the engine is heard of again. */
+  crash(): void {
+    this.process.isDead = true;
+  }
+
   async settle(): Promise<void> {
-    await this.clock.runSoon();
+    await this.clock.advance(0);
   }
 
   async register(definition: Record<string, unknown>): Promise<{ workflowId: string; version: number }> {

@@ -63,7 +63,8 @@ describe('crash and close', () => {
     // The first engine is forgotten in the middle of two attempts: nothing of it is closed.
     await top.open();
     await top.settle();
-    expect(top.ran).toEqual(['a', 'c', 'b', 'c', 'b']);
+    expect(top.ran.slice(0, 3)).toEqual(['a', 'c', 'b']);
+    expect(top.ran.slice(3).sort()).toEqual(['b', 'c']);
     expect(top.call('b')).toMatchObject({ attempt: 2, key });
     await top.complete('b');
     await top.complete('c');

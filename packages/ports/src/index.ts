@@ -1,5 +1,6 @@
 export type { Blobs } from './blobs.ts';
 export type { Clock, Timer } from './clock.ts';
+export type { Digest } from './digest.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export type { Delivery, Queue, Task } from './queue.ts';
 export type { Random } from './random.ts';

@@ -2,7 +2,6 @@
 import type { Action } from '../action.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import { NebulaError } from '../error.ts';
-import { hasExpression } from '../expression/index.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { compileSchema, describePath, type SchemaProblem } from '../schema/index.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
@@ -48,7 +47,7 @@ function isOpen(parameters: Json, path: DocumentPath): boolean {
     else if (isJsonObject(value)) value = Object.hasOwn(value, key) ? value[key] : undefined;
     else value = undefined;
   }
-  return typeof value === 'string' && hasExpression(value);
+  return typeof value === 'string' && value.includes('{{');
 }
 
 function knownMembers(action: Action): string[] {

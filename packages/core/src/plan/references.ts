@@ -2,7 +2,7 @@
 import type { Action } from '../action.ts';
 import type { WorkflowDefinition } from '../definition/model.ts';
 import type { Finding, ProblemList } from '../definition/problem-list.ts';
-import type { CompiledValue, LocatedReference } from '../expression/index.ts';
+import type { CompiledValue, ValueReference } from '../expression/index.ts';
 import type { Graph, Reachability } from '../graph/index.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { followPath } from '../schema/index.ts';
@@ -38,7 +38,7 @@ export class References {
     return [...reads];
   }
 
-  private checkOne(reference: LocatedReference, path: DocumentPath, site: Site): number | undefined {
+  private checkOne(reference: ValueReference, path: DocumentPath, site: Site): number | undefined {
     switch (reference.kind) {
       case 'node':
         return this.checkNode(reference, path, site);
@@ -71,7 +71,7 @@ export class References {
   }
 
   private checkNode(
-    reference: Extract<LocatedReference, { kind: 'node' }>,
+    reference: Extract<ValueReference, { kind: 'node' }>,
     path: DocumentPath,
     site: Site,
   ): number | undefined {
@@ -105,7 +105,7 @@ export class References {
     return index;
   }
 
-  private checkVariable(reference: LocatedReference, path: DocumentPath): void {
+  private checkVariable(reference: ValueReference, path: DocumentPath): void {
     const variables = Object.keys(this.parts.definition.variables ?? {});
     const [name] = reference.path;
     if (name === undefined || reference.optional || variables.includes(String(name))) return;
@@ -118,7 +118,7 @@ export class References {
   }
 
   private checkField(
-    reference: LocatedReference,
+    reference: ValueReference,
     path: DocumentPath,
     schema: JsonSchema | undefined,
     members: readonly (string | number)[],
@@ -145,7 +145,7 @@ export class References {
   }
 
   private report(
-    reference: LocatedReference,
+    reference: ValueReference,
     path: DocumentPath,
     finding: Pick<Finding, 'code' | 'message' | 'hint'>,
     severity: 'error' | 'warning' = 'error',

@@ -3,7 +3,7 @@
  * every node that these edges make ready, skip or fail. Nothing here looks at the rest of the graph.
  */
 import type { RunError } from '../error.ts';
-import { isTruthy } from '../expression/index.ts';
+import { isTrue } from '../expression/index.ts';
 import type { EdgeError } from '../plan/plan.ts';
 import { decideRetry } from '../retry/retry.ts';
 import { decideErrorEdges, decideOnward, expressionFailure } from './edges.ts';
@@ -16,7 +16,12 @@ import { emit, emitSkipped, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
 export function completeNode(turn: Turn, node: NodeState, output: Held): void {
-  const { dead, broken } = decideOnward(turn, node, heldValue(output, turn.lookup), ['success', 'always', 'result']);
+  const { dead, broken } = decideOnward(turn, {
+    node,
+    status: 'completed',
+    output: heldValue(output, turn.lookup),
+    error: null,
+  });
   emit(turn, {
     type: 'node.completed',
     node: pathOf(node),
@@ -53,7 +58,7 @@ export function failNode(turn: Turn, node: NodeState, cause: RunError): void {
   const path = pathOf(node);
   const error: RunError = { ...cause, node: cause.node ?? path };
   if (node.plan.onError === 'ignore') {
-    const { dead, broken } = decideOnward(turn, node, null, ['success', 'always', 'result']);
+    const { dead, broken } = decideOnward(turn, { node, status: 'failed', output: null, error });
     emit(turn, {
       type: 'node.failed',
       node: path,
@@ -159,7 +164,7 @@ function joinOf(node: NodeState): 'open' | 'satisfied' | 'dead' {
 /** Its join is satisfied: it is passed over, skipped by its condition, or ready. */
 function admit(turn: Turn, node: NodeState): void {
   if (!node.plan.enabled) {
-    const { dead, broken } = decideOnward(turn, node, null, ['success', 'always']);
+    const { dead, broken } = decideOnward(turn, { node, status: 'skipped', output: null, error: null });
     emitSkipped(turn, node, 'disabled', dead);
     follow(turn, node, broken);
     return;
@@ -171,7 +176,7 @@ function admit(turn: Turn, node: NodeState): void {
   }
   let holds: boolean;
   try {
-    holds = isTruthy(when.evaluate(new RunScope(turn.state, node.scope, turn.lookup), turn.state.plan.newBudget()));
+    holds = isTrue(when.evaluate(new RunScope(turn.state, node.scope, turn.lookup), turn.state.plan.newBudget()));
   } catch (error) {
     failNode(turn, node, expressionFailure(error, 'when'));
     return;

@@ -166,11 +166,7 @@ function fire(turn: Turn, { kind, node }: TimerItem, jitter: number): void {
     return;
   }
   if (node === null) return;
-  if (kind === 'retry') {
-    // While the run is being stopped nothing starts any more.
-    if (turn.state.stopping === null) makeReady(turn, node);
-    return;
-  }
+  if (kind === 'retry') return makeReady(turn, node);
   const { timeouts } = node.plan;
   const limitMs = { attempt: timeouts.attemptMs, queued: timeouts.queuedMs, total: timeouts.totalMs }[kind];
   const error = timeoutError(kind, limitMs, pathOf(node));

@@ -1,13 +1,11 @@
 /** Decides the edges out of a node that has just ended. Results are recorded, so this happens once per node. */
 import type { RunError } from '../error.ts';
-import { ExpressionError, isTruthy } from '../expression/index.ts';
+import { type Budget, ExpressionError, isTrue } from '../expression/index.ts';
 import { type EdgeError, type EdgePlan, isPlain } from '../plan/plan.ts';
-import type { Json } from '../value.ts';
-import { heldValue } from './held.ts';
 import type { NodeState } from './state.ts';
 import { pathOf } from './state.ts';
 import type { Turn } from './turn.ts';
-import { RunScope } from './view.ts';
+import { type Ending, RunScope } from './view.ts';
 
 export interface DecidedEdges {
   /** Keys of conditional edges that are not taken although the node went well. */
@@ -16,13 +14,14 @@ export interface DecidedEdges {
   readonly broken: readonly EdgeError[];
 }
 
-/** For a node that went well, or goes on as if it had. `output` is what `on: result` edges match. */
-export function decideOnward(turn: Turn, node: NodeState, output: Json, ons: readonly EdgePlan['on'][]): DecidedEdges {
+/** For a node that went well, or goes on as if it had. */
+export function decideOnward(turn: Turn, ending: Ending): DecidedEdges {
   let dead: string[] | undefined;
   let broken: EdgeError[] | undefined;
-  for (const edge of node.plan.outgoing) {
-    if (isPlain(edge) || !ons.includes(edge.on)) continue;
-    const verdict = judge(turn, node, edge, () => edge.match?.(output) ?? true);
+  for (const edge of ending.node.plan.outgoing) {
+    // A disabled node has no result to match.
+    if (isPlain(edge) || edge.on === 'error' || (edge.on === 'result' && ending.status === 'skipped')) continue;
+    const verdict = judge(turn, ending, edge, (budget) => edge.match?.matches(ending.output, budget) ?? true);
     if (verdict === true) continue;
     dead ??= [];
     dead.push(edge.key);
@@ -40,25 +39,27 @@ export function decideErrorEdges(
   node: NodeState,
   error: RunError,
 ): { readonly taken: readonly string[]; readonly broken: readonly EdgeError[] } {
+  const ending: Ending = { node, status: 'failed', output: null, error };
   const taken: string[] = [];
   const broken: EdgeError[] = [];
   for (const edge of node.plan.outgoing) {
     if (edge.on !== 'error' && edge.on !== 'always') continue;
-    const verdict = judge(turn, node, edge, () => edge.matchError?.(error) ?? true);
+    const verdict = judge(turn, ending, edge, (budget) => edge.matchError?.matches(error, budget) ?? true);
     if (verdict === true) taken.push(edge.key);
     else if (verdict !== false) broken.push({ edge, error: verdict });
   }
   return { taken, broken };
 }
 
-function judge(turn: Turn, node: NodeState, edge: EdgePlan, matches: () => boolean): boolean | RunError {
+function judge(turn: Turn, ending: Ending, edge: EdgePlan, matches: (budget: Budget) => boolean): boolean | RunError {
+  const budget = turn.state.plan.newBudget();
   try {
-    if (!matches()) return false;
+    if (!matches(budget)) return false;
     if (edge.when === undefined) return true;
-    const scope = new RunScope(turn.state, node.scope, turn.lookup);
-    return isTruthy(edge.when.evaluate(scope, turn.state.plan.newBudget()));
+    const scope = new RunScope(turn.state, ending.node.scope, turn.lookup, ending);
+    return isTrue(edge.when.evaluate(scope, budget));
   } catch (error) {
-    return expressionFailure(error, `${pathOf(node)} -> ${edge.to.id}`);
+    return expressionFailure(error, `${pathOf(ending.node)} -> ${edge.to.id}`);
   }
 }
 
@@ -72,8 +73,4 @@ export function expressionFailure(error: unknown, where: string, node?: string):
     ...(node === undefined ? {} : { node }),
     ...(error.hint === undefined ? {} : { details: { hint: error.hint } }),
   };
-}
-
-export function outputOf(turn: Turn, node: NodeState): Json {
-  return heldValue(node.output, turn.lookup);
 }

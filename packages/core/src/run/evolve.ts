@@ -178,13 +178,17 @@ function skip(state: RunState, node: NodeState, entry: NodeSkipped, at: number):
 /** The node is final: its outgoing edges are decided. */
 function close(state: RunState, node: NodeState, phase: Phase): void {
   assert(!isFinal(node.phase.status), `node '${node.plan.id}' of ${state.executionId} ends once`);
+  end(state, node, phase);
+  for (const edge of node.plan.outgoing) decideEdge(node.scope.nodes, edge, phase);
+}
+
+function end(state: RunState, node: NodeState, phase: Phase): void {
   leaveQueue(state, node);
   enter(state, node, phase);
   const { scope } = node;
   scope.open--;
   (scope.openPerLevel[node.plan.level] as number)--;
   while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
-  for (const edge of node.plan.outgoing) decideEdge(scope.nodes, edge, phase);
 }
 
 function decideEdge(nodes: readonly NodeState[], edge: EdgePlan, from: Phase): void {
@@ -218,8 +222,7 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
     if (scope.open === 0) continue;
     for (const node of scope.nodes) {
       if (isFinal(node.phase.status) || node.phase.status === 'unknown') continue;
-      leaveQueue(state, node);
-      enter(state, node, { status: 'cancelled', at, error: undefined });
+      end(state, node, { status: 'cancelled', at, error: undefined });
     }
   }
   state.status = entry.status;

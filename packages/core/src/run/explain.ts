@@ -89,7 +89,7 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
     case 'cancelled':
       return [
         node.attempts > 0
-          ? 'Its attempt was stopped because the run was ending.'
+          ? `It was stopped before it was done: the run ended as ${state.stopping?.status ?? state.status}.`
           : `It never started: the run ended as ${state.status} first.`,
       ];
     case 'unknown':

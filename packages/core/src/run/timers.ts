@@ -63,10 +63,12 @@ export function armAll(state: RunState): void {
 /** Whether the item still says something at its time, or its node has moved on. */
 export function isDue(state: RunState, item: TimerItem): boolean {
   const phase = item.node?.phase;
+  // Once a run is being stopped, only its running attempts still have a time limit.
+  if (state.stopping !== null && item.kind !== 'stop' && phase?.status !== 'running') return false;
   const timeouts = item.node?.plan.timeouts;
   switch (item.kind) {
     case 'workflow':
-      return state.stopping === null && item.at === state.activeSince + (state.plan.timeoutMs ?? 0);
+      return item.at === state.activeSince + (state.plan.timeoutMs ?? 0);
     case 'stop':
       return state.stopping !== null && state.running.size > 0;
     case 'retry':

@@ -9,12 +9,14 @@ export class RunScope implements Scope {
   private readonly state: RunState;
   private readonly scope: ScopeState;
   private readonly lookup: BlobLookup;
-  readonly self?: NodeView;
+  private readonly ending: Ending | undefined;
 
-  constructor(state: RunState, scope: ScopeState, lookup: BlobLookup) {
+  /** `ending`: a node whose end is being decided on; its edges see it as it will be. */
+  constructor(state: RunState, scope: ScopeState, lookup: BlobLookup, ending?: Ending) {
     this.state = state;
     this.scope = scope;
     this.lookup = lookup;
+    this.ending = ending;
   }
 
   get input(): Json {
@@ -44,8 +46,17 @@ export class RunScope implements Scope {
   node(id: string): NodeView | undefined {
     const index = this.scope.graph.indexOf.get(id);
     if (index === undefined) return undefined;
+    if (this.ending?.node.plan.index === index) return new EndingView(this.ending, this.lookup);
     return new StateView(this.scope.nodes[index] as NodeState, this.lookup);
   }
+}
+
+/** How a node is about to end. */
+export interface Ending {
+  readonly node: NodeState;
+  readonly status: 'completed' | 'failed' | 'skipped';
+  readonly output: Json;
+  readonly error: RunError | null;
 }
 
 class StateView implements NodeView {
@@ -80,5 +91,23 @@ class StateView implements NodeView {
 
   get input(): Json {
     return heldValue(this.state.input, this.lookup);
+  }
+}
+
+class EndingView implements NodeView {
+  readonly output: Json;
+  readonly status: string;
+  readonly success: boolean;
+  readonly error: RunError | null;
+  readonly attempts: number;
+  readonly input: Json;
+
+  constructor({ node, status, output, error }: Ending, lookup: BlobLookup) {
+    this.output = output;
+    this.status = status;
+    this.success = status === 'completed';
+    this.error = error;
+    this.attempts = node.attempts;
+    this.input = heldValue(node.input, lookup);
   }
 }

@@ -97,7 +97,7 @@ describe('effects and the journal', () => {
     // Drive checks both after every step; this run meets every kind of entry.
     const run = drive(
       {
-        config: { onFailure: 'finish-running', maxParallelism: 2 },
+        config: { onFailure: 'finish-running', maxParallelism: 1 },
         nodes: {
           a: { retry: { attempts: 2, delay: '1s' } },
           b: { needs: ['a'], when: '$input.no' },

@@ -1,0 +1,41 @@
+import type { Clock, Timer } from '@nebula/ports';
+
+/**
+ * Long delays are waited for in pieces: `setTimeout` fires at once above 24.8 days, and it stands still while a
+ * laptop sleeps, so that a timer of an hour could be a night late.
+ */
+const MAX_PIECE_MS = 60_000;
+
+/** `setTimeout` counts on a monotonic clock and may fire this little before `Date.now` agrees. */
+const MAX_EARLY_MS = 5;
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+
+  timer(delayMs: number, callback: () => void, options?: { readonly background?: boolean }): Timer {
+    const dueAt = Date.now() + delayMs;
+    const dueMonotonic = performance.now() + delayMs;
+    let handle: NodeJS.Timeout;
+    const arm = (leftMs: number): void => {
+      handle = setTimeout(fire, Math.min(Math.max(0, Math.ceil(leftMs)), MAX_PIECE_MS));
+      if (options?.background === true) handle.unref();
+    };
+    const fire = (): void => {
+      const leftMs = dueAt - Date.now();
+      // Someone who sets the wall clock back by an hour must not stop heartbeats for an hour.
+      const waitedLongEnough = performance.now() >= dueMonotonic && leftMs > MAX_EARLY_MS;
+      if (leftMs <= 0 || waitedLongEnough) callback();
+      else arm(leftMs);
+    };
+    arm(delayMs);
+    return {
+      cancel() {
+        clearTimeout(handle);
+      },
+    };
+  },
+
+  soon(callback: () => void): void {
+    setImmediate(callback);
+  },
+};

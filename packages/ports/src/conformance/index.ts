@@ -1,0 +1,15 @@
+export { type BlobsSubject, blobsSuite } from './blobs.ts';
+export { type ClockSubject, clockSuite } from './clock.ts';
+export { type LogsSubject, logsSuite } from './logs.ts';
+export { type QueueSubject, queueSuite } from './queue.ts';
+export { randomSuite } from './random.ts';
+export {
+  errorOf,
+  makeAction,
+  makeInvocation,
+  type OpenSandbox,
+  type OpenSandboxFunction,
+  sandboxSuite,
+} from './sandbox.ts';
+export { storeSuite } from './store.ts';
+export type { StoreSubject } from './store-subject.ts';

@@ -1,0 +1,210 @@
+/** The contract of the queue, by the rules of SPEC.md. */
+import { describe, expect, test, vi } from 'vitest';
+import type { Delivery, Queue, Task } from '../queue.ts';
+
+export interface QueueSubject {
+  readonly queue: Queue;
+  readonly visibilityMs: number;
+  /** Lets that much of the queue's time pass. */
+  readonly pass: (ms: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export function queueSuite(name: string, open: () => Promise<QueueSubject>): void {
+  const queueTest = (title: string, body: (subject: QueueSubject) => Promise<void>): void =>
+    test(title, async () => {
+      const subject = await open();
+      try {
+        await body(subject);
+      } finally {
+        await subject.close();
+      }
+    });
+
+  describe(`queue contract: ${name}`, () => {
+    deliveryTests(queueTest);
+    orderTests(queueTest);
+    hintTests(queueTest);
+  });
+}
+
+type QueueTest = (title: string, body: (subject: QueueSubject) => Promise<void>) => void;
+
+function task(node: string, priority = 5): Task {
+  return { taskId: `exe:${node}:1`, executionId: 'exe', node, attempt: 1, priority };
+}
+
+function nodes(deliveries: readonly Delivery[]): readonly string[] {
+  return deliveries.map((delivery) => delivery.task.node);
+}
+
+function only(deliveries: readonly Delivery[]): Delivery {
+  expect(deliveries).toHaveLength(1);
+  return deliveries[0] as Delivery;
+}
+
+function deliveryTests(queueTest: QueueTest): void {
+  queueTest('[QUE-1] a task is given to one receiver at a time', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a')]);
+    const delivery = only(queue.poll(10));
+    expect(delivery.task).toEqual(task('a'));
+    expect(queue.poll(10)).toEqual([]);
+    await pass(visibilityMs / 2);
+    expect(queue.poll(10)).toEqual([]);
+    expect(queue.ack(delivery)).toBe(true);
+    await pass(visibilityMs * 2);
+    expect(queue.poll(10)).toEqual([]);
+  });
+
+  queueTest('[QUE-1] a thousand tasks, three receivers, each task once', async ({ queue }) => {
+    await queue.enqueue(Array.from({ length: 1_000 }, (_, index) => task(`n${index}`, index % 10)));
+    const seen: string[] = [];
+    for (let receiver = 0; queue.depth() > 0; receiver++) {
+      for (const delivery of queue.poll(1 + (receiver % 3))) {
+        seen.push(delivery.task.node);
+        expect(queue.ack(delivery)).toBe(true);
+      }
+    }
+    expect(new Set(seen).size).toBe(1_000);
+    expect(seen).toHaveLength(1_000);
+  });
+
+  queueTest('[QUE-2] an unacked task comes back with a new receipt', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a')]);
+    const first = only(queue.poll(1));
+    await pass(visibilityMs);
+    const second = only(queue.poll(1));
+    expect(second.task).toEqual(first.task);
+    expect(second.receipt).not.toBe(first.receipt);
+  });
+
+  queueTest('[QUE-2] extend sets the visibility anew', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a'), task('b')]);
+    const [a] = queue.poll(2) as [Delivery, Delivery];
+    await pass(visibilityMs * 0.75);
+    expect(queue.extend(a)).toBe(true);
+    await pass(visibilityMs * 0.75);
+    expect(nodes(queue.poll(2))).toEqual(['b']);
+    await pass(visibilityMs * 0.5);
+    expect(nodes(queue.poll(2))).toEqual(['a']);
+  });
+
+  queueTest('[QUE-4] a former receiver can do nothing', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a')]);
+    const former = only(queue.poll(1));
+    await pass(visibilityMs);
+    expect(queue.ack(former)).toBe(false);
+    expect(queue.extend(former)).toBe(false);
+    expect(queue.nack(former, 0)).toBe(false);
+    const current = only(queue.poll(1));
+    expect(queue.ack(former)).toBe(false);
+    expect(queue.extend(former)).toBe(false);
+    expect(queue.nack(former, 0)).toBe(false);
+    expect(queue.poll(1)).toEqual([]);
+    expect(queue.ack(current)).toBe(true);
+    expect(queue.ack(current)).toBe(false);
+  });
+
+  queueTest('[QUE-5] the same task is enqueued once', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a'), task('a')]);
+    await queue.enqueue([task('a', 9)]);
+    const held = only(queue.poll(10));
+    await queue.enqueue([task('a')]);
+    expect(queue.poll(10)).toEqual([]);
+    expect(queue.nack(held, visibilityMs)).toBe(true);
+    await queue.enqueue([task('a')]);
+    expect(queue.poll(10)).toEqual([]);
+    await pass(visibilityMs);
+    expect(queue.ack(only(queue.poll(10)))).toBe(true);
+    await queue.enqueue([task('a')]);
+    only(queue.poll(10));
+  });
+
+  queueTest('[QUE-6] a nacked task comes back after its delay', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a'), task('b')]);
+    const [a, b] = queue.poll(2) as [Delivery, Delivery];
+    expect(queue.nack(a, visibilityMs * 0.5)).toBe(true);
+    expect(queue.nack(b, 0)).toBe(true);
+    expect(nodes(queue.poll(2))).toEqual(['b']);
+    await pass(visibilityMs * 0.25);
+    expect(queue.poll(2)).toEqual([]);
+    await pass(visibilityMs * 0.25);
+    expect(nodes(queue.poll(2))).toEqual(['a']);
+    expect(queue.ack(a)).toBe(false);
+  });
+}
+
+function orderTests(queueTest: QueueTest): void {
+  queueTest('[QUE-3] higher priority first, then order of arrival', async ({ queue }) => {
+    await queue.enqueue([task('low', 1), task('a'), task('urgent', 9), task('b')]);
+    await queue.enqueue([task('c'), task('zero', 0), task('urgent2', 9)]);
+    expect(nodes(queue.poll(10))).toEqual(['urgent', 'urgent2', 'a', 'b', 'c', 'low', 'zero']);
+  });
+
+  queueTest('[QUE-3] a task that comes back keeps its place', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a'), task('b'), task('c')]);
+    const [a, b] = queue.poll(2) as [Delivery, Delivery];
+    expect(queue.nack(b, 0)).toBe(true);
+    expect(queue.nack(a, 0)).toBe(true);
+    expect(nodes(queue.poll(3))).toEqual(['a', 'b', 'c']);
+    await queue.enqueue([task('d')]);
+    await pass(visibilityMs);
+    expect(nodes(queue.poll(4))).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  queueTest('[QUE-8] depth counts what waits and what is held', async ({ queue, visibilityMs }) => {
+    expect(queue.depth()).toBe(0);
+    await queue.enqueue([task('a'), task('b'), task('c')]);
+    expect(queue.depth()).toBe(3);
+    const [a, b] = queue.poll(2) as [Delivery, Delivery];
+    expect(queue.depth()).toBe(3);
+    queue.nack(b, visibilityMs);
+    expect(queue.depth()).toBe(3);
+    queue.ack(a);
+    expect(queue.depth()).toBe(2);
+  });
+
+  queueTest('[QUE-9] poll gives at most what is asked for', async ({ queue }) => {
+    expect(queue.poll(5)).toEqual([]);
+    await queue.enqueue(['a', 'b', 'c'].map((node) => task(node)));
+    expect(queue.poll(0)).toEqual([]);
+    expect(nodes(queue.poll(2))).toEqual(['a', 'b']);
+    expect(nodes(queue.poll(2))).toEqual(['c']);
+    expect(queue.poll(2)).toEqual([]);
+  });
+}
+
+function hintTests(queueTest: QueueTest): void {
+  queueTest('[QUE-7] receivers hear of new tasks, until they stop', async ({ queue, pass }) => {
+    const heard = vi.fn();
+    const stop = queue.onAvailable(heard);
+    await pass(1);
+    expect(heard).not.toHaveBeenCalled();
+    await queue.enqueue([task('a')]);
+    await pass(1);
+    expect(heard).toHaveBeenCalled();
+    stop();
+    heard.mockClear();
+    await queue.enqueue([task('b')]);
+    await pass(1);
+    expect(heard).not.toHaveBeenCalled();
+  });
+
+  queueTest('[QUE-7] receivers hear of tasks that come back', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a'), task('b')]);
+    const heard = vi.fn();
+    queue.onAvailable(heard);
+    await pass(1);
+    expect(heard).toHaveBeenCalled();
+    const [a] = queue.poll(2) as [Delivery, Delivery];
+    heard.mockClear();
+    queue.nack(a, visibilityMs * 0.5);
+    await pass(visibilityMs * 0.5);
+    expect(heard).toHaveBeenCalled();
+    expect(nodes(queue.poll(2))).toEqual(['a']);
+    heard.mockClear();
+    await pass(visibilityMs * 0.5);
+    expect(heard).toHaveBeenCalled();
+    expect(nodes(queue.poll(2))).toEqual(['b']);
+  });
+}

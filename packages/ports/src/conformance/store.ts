@@ -1,0 +1,17 @@
+/** The contract of the store, by the rules of SPEC.md. */
+import { describe } from 'vitest';
+import { appendTests } from './store-append.ts';
+import { inboxTests } from './store-inbox.ts';
+import { readTests } from './store-read.ts';
+import { sharedTests } from './store-shared.ts';
+import { type OpenStore, storeTests } from './store-subject.ts';
+
+export function storeSuite(name: string, open: OpenStore): void {
+  describe(`store contract: ${name}`, () => {
+    const storeTest = storeTests(open);
+    appendTests(storeTest);
+    readTests(storeTest);
+    inboxTests(storeTest);
+    sharedTests(storeTest);
+  });
+}
