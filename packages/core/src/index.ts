@@ -11,17 +11,37 @@ export type {
   Verification,
 } from './action.ts';
 export { createCatalog } from './catalog.ts';
-export type {
-  ConfigDefinition,
-  EdgeDefinition,
-  NodeDefinition,
-  RetryDefinition,
-  WorkflowDefinition,
-} from './definition/model.ts';
-export { formatDuration, parseDuration, parseSize } from './duration.ts';
+export {
+  type ConfigDefinition,
+  type EdgeDefinition,
+  type NodeDefinition,
+  type ReadOptions,
+  type ReadResult,
+  type RetryDefinition,
+  readDefinition,
+  readDefinitionObject,
+  renderProblems,
+  type SourceMap,
+  type WorkflowDefinition,
+  workflowJsonSchema,
+} from './definition/index.ts';
+export { formatDuration, formatSize, parseDuration, parseSize, type TextProblem } from './duration.ts';
 export { assert, type ErrorKind, NebulaError, type NebulaErrorOptions, type RunError, unreachable } from './error.ts';
+export {
+  compileCondition,
+  compileValue,
+  createBudget,
+  ExpressionError,
+  type FunctionListing,
+  listFunctions,
+  type NodeView,
+  parseExpression,
+  type Scope,
+} from './expression/index.ts';
+export { Heap } from './heap.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from './limits.ts';
-export { compilePlan } from './plan/compile.ts';
+export { provideModule } from './on-demand.ts';
+export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
 export type { Plan, RetryPlan } from './plan/plan.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
@@ -41,6 +61,7 @@ export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/ti
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
 export { type Abort, newTurn, type Turn } from './run/turn.ts';
 export { isActive, isParked, openAttempts, toVerify, wakeTime } from './run/wake.ts';
+export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
 export {
   canonicalJson,
   isJsonObject,

@@ -9,7 +9,18 @@ import type {
   Settlement,
   TimelineEvent,
 } from '@nebula/core';
-import type { Blobs, Clock, Digest, ExecutionFilter, ExecutionRow, Logs, Queue, Random, Sandbox, Store } from '@nebula/ports';
+import type {
+  Blobs,
+  Clock,
+  Digest,
+  ExecutionFilter,
+  ExecutionRow,
+  Logs,
+  Queue,
+  Random,
+  Sandbox,
+  Store,
+} from '@nebula/ports';
 
 /** The drivers an app has chosen. */
 export interface Drivers {

@@ -141,7 +141,7 @@ export class Attempts {
   }
 
   private ended(live: Live, outcome: InvocationOutcome): void {
-    if (!this.live.has(live.key)) return;
+    if (this.live.get(live.key) !== live) return;
     if (outcome.status === 'completed') this.completed(live, outcome.output);
     else if (outcome.status === 'failed') this.report(live, outcome);
     else this.report(live, this.aborted(live, outcome.error));
@@ -165,7 +165,8 @@ export class Attempts {
   }
 
   private report(live: Live, outcome: Outcome): void {
-    if (!this.live.delete(live.key)) return;
+    if (this.live.get(live.key) !== live) return;
+    this.live.delete(live.key);
     live.timer?.cancel();
     const { clock, random, queue, meter } = this.parts;
     queue.ack(live.delivery);

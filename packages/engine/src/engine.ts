@@ -117,7 +117,7 @@ class LocalEngine extends StoreDesk implements Engine {
     await this.waker.close();
     await this.sweeper.close();
     await this.attempts.handBack(graceMs);
-    await this.turns.idle();
+    await this.turns.idle(graceMs);
     await this.all.logs.flush();
     this.phase = 'closed';
     const closed = new NebulaError('ENGINE_CLOSED', 'The engine was closed before the run ended.', {
@@ -291,6 +291,9 @@ class LocalEngine extends StoreDesk implements Engine {
 
   private count(run: LiveRun, { turn }: Draft): void {
     const { meter } = this;
+    const { level } = run.state.root;
+    if (level > run.levelsDone) meter.add('workflow.dag.level_executed', level - run.levelsDone);
+    run.levelsDone = level;
     for (const entry of turn.entries) {
       if (entry.type === 'run.started') meter.add('workflow.started');
       else if (entry.type === 'node.failed') meter.add('workflow.node.failed');

@@ -20,6 +20,10 @@ export interface LiveRun {
   storedWakeAt: number | null | undefined;
   /** It was claimed: its wake time must be written even if it becomes later. */
   isClaimed: boolean;
+  /** How often it was claimed. */
+  claims: number;
+  /** Levels of the graph that were done at the last frame. */
+  levelsDone: number;
   /** Time of the last frame: the clock may jump back, journals do not. */
   lastAt: number;
   /** Journal written since the last snapshot, and the size of that one. */
@@ -33,6 +37,8 @@ export interface Draft {
   readonly turn: Turn;
   readonly stimuli: Stimulus[];
   readonly messages: string[];
+  /** Claims that the draft knew of. */
+  readonly claims: number;
   readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery }[];
 }
 
@@ -48,6 +54,8 @@ export function newLiveRun(state: RunState, isNew: boolean): LiveRun {
     isBusy: false,
     storedWakeAt: undefined,
     isClaimed: false,
+    claims: 0,
+    levelsDone: state.root.level,
     lastAt: 0,
     journalBytes: 0,
     snapshotBytes: 0,

@@ -16,6 +16,7 @@ import {
   blobsToDecide,
   blobsToStart,
   decide,
+  type Held,
   isFinished,
   newTurn,
   nextReady,
@@ -35,6 +36,9 @@ import type { Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
 const RESYNC_MS = 30_000;
+const NONE: readonly Held[] = [];
+/** How soon to offer a task again whose run is being read. */
+const BUSY_MS = 5;
 const RETRY_APPEND_MIN_MS = 100;
 const RETRY_APPEND_MAX_MS = 5_000;
 
@@ -99,10 +103,16 @@ export class Turns {
     this.parts.clock.soon(() => void this.turn());
   }
 
-  /** Resolves when no mail is left. */
-  async idle(): Promise<void> {
+  /** Resolves when no mail is left, or after the given time: a store in trouble takes nothing. */
+  async idle(withinMs: number): Promise<void> {
     if (this.mode === 'idle' && this.dirty.size === 0 && this.blocked === 0) return;
-    await new Promise<void>((resolve) => this.idleWaiters.push(resolve));
+    await new Promise<void>((resolve) => {
+      const timer = this.parts.clock.timer(withinMs, resolve);
+      this.idleWaiters.push(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
   }
 
   private async turn(): Promise<void> {
@@ -132,24 +142,26 @@ export class Turns {
 
     const writing: LiveRun[] = [];
     const writes: Write[] = [];
-    for (const run of drafted) {
-      const large = this.largeValues(run);
-      if (large !== undefined) await large;
-      const write = this.writeOf(run);
-      if (write === undefined) {
-        run.draft = null;
-        continue;
-      }
-      writing.push(run);
-      writes.push(write);
-    }
-    if (this.blocked === 0) this.parts.values.trim();
-    if (writes.length === 0) return;
     let outcomes: readonly WriteOutcome[];
     try {
+      for (const run of drafted) {
+        const large = this.largeIn(run);
+        if (large.length > 0) await this.spill(run, large);
+      }
+      for (const run of drafted) {
+        const write = this.sealed(run);
+        if (write === undefined) continue;
+        writing.push(run);
+        writes.push(write);
+      }
+      if (this.blocked === 0) this.parts.values.trim();
+      if (writes.length === 0) return;
       outcomes = await store.append(writes);
     } catch (error) {
-      this.recoverAppend(writing, error);
+      this.recoverAppend(
+        [...drafted].filter((run) => run.draft !== null),
+        error,
+      );
       return;
     }
     this.appendFailures = 0;
@@ -186,7 +198,8 @@ export class Turns {
   private draftOf(run: LiveRun, now: number): Draft {
     if (run.draft === null) {
       const at = Math.max(now, run.lastAt);
-      run.draft = { turn: newTurn(run.state, at, this.parts.values.lookup), stimuli: [], messages: [], starting: [] };
+      const turn = newTurn(run.state, at, this.parts.values.lookup);
+      run.draft = { turn, stimuli: [], messages: [], starting: [], claims: run.claims };
     }
     return run.draft;
   }
@@ -216,9 +229,13 @@ export class Turns {
     const { queue, runs, values, attempts, workerId } = this.parts;
     const { executionId, node, attempt: number } = delivery.task;
     const run = runs.get(executionId);
-    if (run === undefined || run.isBusy) {
-      // A local queue's task without its run is left over; the run's next wake-up finds it if it is not.
+    if (run === undefined) {
+      // Left over from a run that is gone from here; its next wake-up finds the node if it is still to be run.
       queue.ack(delivery);
+      return;
+    }
+    if (run.isBusy) {
+      queue.nack(delivery, BUSY_MS);
       return;
     }
     const missing = run.state.spilled > 0 ? values.missing(blobsToStart(run.state, node)) : [];
@@ -266,20 +283,36 @@ export class Turns {
       });
   }
 
-  /** Spills what is above the inline limit; undefined, and no wait, when nothing is. */
-  private largeValues(run: LiveRun): Promise<void> | undefined {
+  /** Values above the inline limit become blobs before the frame that names them is written. */
+  private async spill(run: LiveRun, large: readonly Held[]): Promise<void> {
+    for (const held of large) {
+      await this.parts.values.spill(run.executionId, held);
+      run.state.spilled++;
+    }
+  }
+
+  private largeIn(run: LiveRun): readonly Held[] {
     const { values } = this.parts;
-    const large = (run.draft?.turn.entries ?? []).flatMap((entry) => {
+    let large: Held[] | undefined;
+    for (const entry of run.draft?.turn.entries ?? []) {
       const held = 'input' in entry ? entry.input : 'output' in entry ? entry.output : undefined;
-      return values.isLarge(held) ? [held] : [];
-    });
-    if (large.length === 0) return undefined;
-    return (async () => {
-      for (const held of large) {
-        await values.spill(run.executionId, held);
-        run.state.spilled++;
-      }
-    })();
+      if (!values.isLarge(held)) continue;
+      large ??= [];
+      large.push(held);
+    }
+    return large ?? NONE;
+  }
+
+  /** The draft as a write; undefined when there is nothing to say. */
+  private sealed(run: LiveRun): Write | undefined {
+    try {
+      const write = this.writeOf(run);
+      if (write === undefined) run.draft = null;
+      return write;
+    } catch (error) {
+      this.putAside(run, error);
+      return undefined;
+    }
   }
 
   private writeOf(run: LiveRun): Write | undefined {
@@ -341,8 +374,11 @@ export class Turns {
     run.isNew = false;
     run.lastAt = turn.now;
     if (write.wakeAt !== undefined) {
-      run.storedWakeAt = write.wakeAt;
-      run.isClaimed = false;
+      // A claim that came while the frame was on its way may have been stored before or after it.
+      if (draft.claims === run.claims) {
+        run.storedWakeAt = write.wakeAt;
+        run.isClaimed = false;
+      }
       if (write.wakeAt !== null) this.parts.onWake(write.wakeAt);
     }
     for (const { attempt, delivery } of draft.starting) this.parts.attempts.begin(run, attempt, delivery, turn.now);

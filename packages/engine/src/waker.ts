@@ -5,7 +5,7 @@
  *  W2 A claimed run is always posted a wake-up, and so always gets a new wake time.
  *  W3 One round at a time; what does not fit into memory is left for the next one.
  */
-import { openAttempts, type Stimulus } from '@nebula/core';
+import { openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
 import type { Clock, Random, Store, Timer } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import type { LiveRun } from './live-run.ts';
@@ -114,7 +114,10 @@ export class Waker {
     const run = await runs.load(executionId);
     if (run === undefined) return;
     run.isClaimed = true;
+    run.claims++;
     run.storedWakeAt = claimedUntil;
+    // A queue may have lost what it was given; offering it again is harmless.
+    recallDispatched(run.state);
     for (const message of await store.inbox(executionId)) {
       // A message stays in the inbox until a frame has journalled it; it is taken up once.
       if (run.messages.includes(message.messageId) || run.draft?.messages.includes(message.messageId)) continue;

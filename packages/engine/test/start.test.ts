@@ -70,6 +70,7 @@ describe('starting', () => {
       'workflow.node.executed': 3,
       'workflow.node.failed': 1,
       'workflow.node.retried': 1,
+      'workflow.dag.level_executed': 2,
     });
     expect(histograms['workflow.duration_ms']).toMatchObject({ count: 2, sum: 1_000 });
     expect(histograms['workflow.node.duration_ms']?.count).toBe(3);

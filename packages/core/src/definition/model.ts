@@ -7,6 +7,8 @@ import type { Capabilities, Effect } from '../action.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
 
 export interface WorkflowDefinition {
+  /** Version of the language. */
+  readonly nebula?: number;
   readonly id: string;
   readonly name?: string;
   readonly description?: string;

@@ -27,6 +27,8 @@ export interface Scope {
   readonly workflow: JsonObject;
   /** Undefined: no such node in this scope or an enclosing one. */
   node(id: string): NodeView | undefined;
+  /** The ids that `node` knows, for suggestions. */
+  nodeIds?(): Iterable<string>;
   readonly loop?: LoopView;
   readonly self?: NodeView;
 }

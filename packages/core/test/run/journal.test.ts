@@ -97,8 +97,10 @@ describe('effects and the journal', () => {
     // Drive checks both after every step; this run meets every kind of entry.
     const run = drive(
       {
-        config: { onFailure: 'finish-running', maxParallelism: 1 },
+        config: { onFailure: 'finish-running', maxParallelism: 2 },
         nodes: {
+          e1: { priority: 1 },
+          e2: { priority: 1 },
           a: { retry: { attempts: 2, delay: '1s' } },
           b: { needs: ['a'], when: '$input.no' },
           c: { needs: ['a'] },
@@ -111,7 +113,7 @@ describe('effects and the journal', () => {
       },
       { input: { no: false } },
     );
-    run.fail('a').advance(1_000).complete('a').handBack('c').loseWorker();
+    run.fail('a').advance(1_000).complete('e1').complete('e2').complete('a').handBack('c').loseWorker();
     run.settle('pay', { happened: true, output: null }).complete('c').complete('d').fail('f').retry();
     expect(run.statuses()).toMatchObject({ g: 'pending', f: 'running' });
     run.cancel().breakOff('f');

@@ -1,0 +1,162 @@
+/** Checks that hold for every value of a definition, whatever key it stands under and whatever format it came from. */
+import { DEFINITION_LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../value.ts';
+import type { ProblemList } from './problem-list.ts';
+
+const DATA_LIMITS = {
+  /** An object with shared parts can be exponentially larger than it looks; a definition of maxNodes stays below. */
+  maxValues: 5_000_000,
+} as const;
+
+type Path = (string | number)[];
+
+/** Walks all data; the depth is bounded by the reader before. Returns how many members all objects have together. */
+export function checkData(root: Json, problems: ProblemList): number {
+  let members = 0;
+  const path: Path = [];
+  const visit = (value: Json): void => {
+    if (typeof value === 'string') {
+      if (!value.isWellFormed()) reportBadUnicode(path, problems);
+    } else if (typeof value === 'number') {
+      if (!Number.isSafeInteger(value)) checkNumber(value, path, problems);
+    } else if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
+        path.push(index);
+        visit(value[index]);
+        path.pop();
+      }
+    } else if (value !== null && typeof value === 'object') {
+      for (const key of Object.keys(value)) {
+        members++;
+        path.push(key);
+        checkKey(key, path, problems);
+        visit((value as JsonObject)[key] as Json);
+        path.pop();
+      }
+    }
+  };
+  visit(root);
+  return members;
+}
+
+function checkKey(key: string, path: Path, problems: ProblemList): void {
+  if (key === '__proto__') {
+    problems.error({
+      code: 'RESERVED_KEY',
+      message: "'__proto__' cannot be a key",
+      hint: 'JavaScript gives this name a meaning of its own; choose another',
+      path: [...path],
+      at: 'key',
+    });
+  } else if (!key.isWellFormed()) {
+    reportBadUnicode(path, problems, 'key');
+  }
+}
+
+function reportBadUnicode(path: Path, problems: ProblemList, at: 'key' | 'value' = 'value'): void {
+  problems.error({
+    code: 'INVALID_UNICODE',
+    message: `the ${at === 'key' ? 'key' : 'text'} has half of a surrogate pair, which is not a character`,
+    hint: 'write both halves (\\ud83d\\ude00) or the character itself',
+    path: [...path],
+    at,
+  });
+}
+
+function checkNumber(value: number, path: Path, problems: ProblemList): void {
+  if (!Number.isFinite(value)) {
+    problems.error({
+      code: 'NOT_FINITE',
+      message: `${writtenNumber(path, problems) ?? value} is not a finite number`,
+      hint: 'workflow data is JSON, which has no infinity and no NaN; use a number or null',
+      path: [...path],
+    });
+    return;
+  }
+  const written = Number.isInteger(value) ? writtenNumber(path, problems) : undefined;
+  if (written === undefined || !/^[-+]?\d+$/.test(written) || BigInt(written.replace('+', '')) === BigInt(value))
+    return;
+  problems.warning({
+    code: 'UNSAFE_INTEGER',
+    message: `${written} is too large to be exact: it becomes ${BigInt(value)}`,
+    hint: `put it in quotes to keep every digit: "${written}"`,
+    path: [...path],
+  });
+}
+
+/** The number as it stands in the text. */
+function writtenNumber(path: Path, problems: ProblemList): string | undefined {
+  if (problems.full) return undefined;
+  const range = problems.source.rangeOf(path);
+  // A number of more digits is shown by its value.
+  if (!range || range.length > 400) return undefined;
+  return problems.source.text.slice(range.offset, range.offset + range.length);
+}
+
+/** A deep copy of an object from code, so that nobody changes a definition later; undefined when it is not JSON data. */
+export function copyData(root: unknown, problems: ProblemList): Json | undefined {
+  let values = 0;
+  const path: Path = [];
+  const refuse = (code: string, message: string, hint: string): undefined => {
+    problems.error({ code, message, hint, path: [...path] });
+    return undefined;
+  };
+  const copy = (value: unknown): Json | undefined => {
+    if (++values > DATA_LIMITS.maxValues) {
+      const hint = 'objects that share parts count as often as they are used';
+      if (!problems.hasErrors)
+        refuse('TOO_LARGE', `the definition has more than ${DATA_LIMITS.maxValues} values`, hint);
+      return undefined;
+    }
+    if (value === null || typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number')
+      return value;
+    if (path.length >= DEFINITION_LIMITS.maxNestingDepth && typeof value === 'object') {
+      return refuse('TOO_DEEP', tooDeepMessage(), 'is an object part of itself?');
+    }
+    if (Array.isArray(value)) return copyMembers(value.entries(), [] as Json[]);
+    if (isPlainObject(value)) return copyMembers(Object.entries(value), {} as Record<string, Json>);
+    return refuse(
+      'NOT_JSON',
+      `${nameOf(value)} is not JSON data`,
+      'use null, booleans, numbers, strings, lists and plain objects',
+    );
+  };
+  const copyMembers = <T extends Json[] | Record<string, Json>>(
+    members: Iterable<[string | number, unknown]>,
+    target: T,
+  ): T => {
+    for (const [key, member] of members) {
+      if (values > DATA_LIMITS.maxValues) break;
+      if (member === undefined && typeof key === 'string') continue;
+      path.push(key);
+      const copied = copy(member);
+      if (copied !== undefined) setMember(target as Record<string, Json>, key as string, copied);
+      path.pop();
+    }
+    return target;
+  };
+  return copy(root);
+}
+
+export function tooDeepMessage(): string {
+  return `values are nested deeper than ${DEFINITION_LIMITS.maxNestingDepth} levels`;
+}
+
+/** Plain assignment, except where it would change the prototype instead. */
+export function setMember(target: Record<string, Json>, key: string, value: Json): void {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  else target[key] = value;
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  // An object of another realm (a vm, a worker) has an Object.prototype of its own, which has no prototype.
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return `a ${value.constructor?.name ?? 'special'} object`;
+  return value === undefined ? 'undefined' : `a ${typeof value}`;
+}

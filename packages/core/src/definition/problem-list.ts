@@ -1,0 +1,74 @@
+/** Collects the problems of one source, placed in its text. */
+import type { DocumentPath, Problem, SourceRange } from '../problem.ts';
+import type { SourceMap } from './source-map.ts';
+
+export const REPORT_LIMITS = {
+  /** A file with more mistakes than this is of another kind; listing the rest costs time and helps nobody. */
+  maxProblems: 1_000,
+} as const;
+
+export interface Finding {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly path?: DocumentPath;
+  /** What to underline: the key, the value, or a part of a string's value. Default: the value if it is on one line. */
+  readonly at?: 'key' | 'value' | { readonly offset: number; readonly length: number };
+  /** A place that is known already. */
+  readonly range?: SourceRange;
+}
+
+export class ProblemList {
+  readonly source: SourceMap;
+  readonly #problems: Problem[] = [];
+  #errors = 0;
+
+  constructor(source: SourceMap) {
+    this.source = source;
+  }
+
+  get full(): boolean {
+    return this.#problems.length >= REPORT_LIMITS.maxProblems;
+  }
+
+  get hasErrors(): boolean {
+    return this.#errors > 0;
+  }
+
+  error(finding: Finding): void {
+    this.#errors++;
+    this.#add('error', finding);
+  }
+
+  warning(finding: Finding): void {
+    this.#add('warning', finding);
+  }
+
+  /** In the order of the text; what has no place comes first. */
+  sorted(): Problem[] {
+    const place = (problem: Problem): number => problem.range?.offset ?? -1;
+    return [...this.#problems].sort((a, b) => place(a) - place(b));
+  }
+
+  #add(severity: Problem['severity'], finding: Finding): void {
+    if (this.full) return;
+    const { code, message, hint, path = [] } = finding;
+    const range = finding.range ?? this.#rangeOf(path, finding.at);
+    this.#problems.push({
+      severity,
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      path: this.source.documentPath(path),
+      ...(range === undefined ? {} : { range }),
+    });
+  }
+
+  #rangeOf(path: DocumentPath, at: Finding['at']): SourceRange | undefined {
+    if (typeof at === 'object') return this.source.rangeInside(path, at.offset, at.length);
+    const range = this.source.rangeOf(path, at);
+    if (at !== undefined || !range) return range;
+    const end = this.source.text.indexOf('\n', range.offset);
+    return end === -1 || end >= range.offset + range.length ? range : this.source.rangeOf(path, 'key');
+  }
+}

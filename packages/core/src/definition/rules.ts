@@ -1,0 +1,140 @@
+/** Rules about keys that depend on each other, which the tables cannot say. */
+import { parseDuration } from '../duration.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
+import { NODE, RETRY_POLICIES } from './keys.ts';
+import type { RetryDefinition } from './model.ts';
+import type { Finding } from './problem-list.ts';
+import type { RecordType } from './value-type.ts';
+
+export interface RuleContext {
+  readonly record: RecordType;
+  readonly value: JsonObject;
+  /** Keys that are there under a misspelt name. */
+  readonly meant: ReadonlySet<string>;
+  readonly workflow: JsonObject;
+  /** Paths count from the record. */
+  report(finding: Finding): void;
+  warn(finding: Finding): void;
+}
+
+export function checkRecordRules(context: RuleContext): void {
+  switch (context.record.name) {
+    case 'node':
+      checkKind(context);
+      break;
+    case 'edge':
+      checkMatch(context);
+      break;
+    case 'retry':
+      checkRetry(context);
+      break;
+    case 'workflow':
+      if (!context.meant.has('nodes')) checkHasNodes(context);
+      break;
+  }
+}
+
+const KINDS = Object.keys(NODE.keys).filter((key) => NODE.keys[key]?.kind);
+const BUILT_KINDS = KINDS.filter((key) => !NODE.keys[key]?.later);
+
+function checkKind({ value, meant, report }: RuleContext): void {
+  const kinds = KINDS.filter((kind) => Object.hasOwn(value, kind));
+  if (kinds.length === 0 && !KINDS.some((kind) => meant.has(kind))) {
+    const hint = `add a kind (${BUILT_KINDS.join(', ')}), e.g. ${NODE.keys.action?.example}`;
+    report({ code: 'MISSING_KIND', message: 'the node has no kind: nothing says what it does', hint, at: 'key' });
+  }
+  const second = kinds[1];
+  if (second === undefined) return;
+  const message = `a node has one kind, but this one has ${kinds.map((kind) => `'${kind}'`).join(' and ')}`;
+  const hint = `make it two nodes, or remove '${second}'`;
+  report({ code: 'SEVERAL_KINDS', message, hint, path: [second], at: 'key' });
+}
+
+function checkMatch({ value, report }: RuleContext): void {
+  const on = value.on ?? 'success';
+  const hasMatch = Object.hasOwn(value, 'match');
+  if (on === 'result' && !hasMatch) {
+    const hint = 'add a match, e.g. match: { status: ok }';
+    report({ code: 'MISSING_MATCH', message: "an edge on a result needs 'match'", hint, path: ['on'] });
+  }
+  if (hasMatch && (on === 'success' || on === 'always')) {
+    const hint = "add 'on: error' to match the error, or 'on: result' to match the output";
+    report({
+      code: 'UNUSED_MATCH',
+      message: `'match' has no meaning on an edge on ${on}`,
+      hint,
+      path: ['match'],
+      at: 'key',
+    });
+  }
+}
+
+/** The policy, explicit or implied: `delay` alone means fixed, anything else exponential. */
+export function retryPolicyOf(retry: RetryDefinition): string {
+  return retry.policy ?? (retry.delay !== undefined && retry.initial === undefined ? 'fixed' : 'exponential');
+}
+
+function checkRetry(context: RuleContext): void {
+  const { value, report } = context;
+  const policy = retryPolicyOf(value as RetryDefinition);
+  const conflict = (key: string, message: string, hint: string, at: 'key' | 'value' = 'key'): void =>
+    report({ code: 'RETRY_CONFLICT', message, hint, path: [key], at });
+  if (policy === 'fixed') {
+    for (const key of ['initial', 'max', 'multiplier']) {
+      const hint =
+        key === 'initial' ? "use 'delay', or the policy exponential" : 'use the policy exponential, or remove it';
+      if (Object.hasOwn(value, key))
+        conflict(key, `'${key}' does not fit the policy fixed, which always waits 'delay'`, hint);
+    }
+  } else if ((RETRY_POLICIES as readonly string[]).includes(policy) && Object.hasOwn(value, 'delay')) {
+    conflict(
+      'delay',
+      `'delay' does not fit the policy ${policy}, which begins with 'initial'`,
+      "use 'initial', or the policy fixed",
+    );
+  }
+  const initialMs = durationOf(value, 'initial');
+  const maxMs = durationOf(value, 'max');
+  if (initialMs !== undefined && maxMs !== undefined && maxMs < initialMs) {
+    conflict(
+      'max',
+      `'max' (${String(value.max)}) is shorter than 'initial' (${String(value.initial)})`,
+      'swap them, or raise max',
+      'value',
+    );
+  }
+  checkAttempts(context);
+}
+
+/** A retry that says how long to wait but not how often would never retry an ordinary error. */
+function checkAttempts({ value, workflow, warn }: RuleContext): void {
+  if (Object.hasOwn(value, 'attempts') || Object.keys(value).every((key) => key === 'system')) return;
+  const defaults = memberOf(workflow, 'config');
+  const retry = isJsonObject(defaults) ? memberOf(defaults, 'retry') : undefined;
+  if (isJsonObject(retry) && retry !== value && Object.hasOwn(retry, 'attempts')) return;
+  warn({
+    code: 'RETRY_WITHOUT_ATTEMPTS',
+    message: "without 'attempts' only SYSTEM errors are retried",
+    hint: 'add e.g. attempts: 3, which counts the first one too',
+    at: 'key',
+  });
+}
+
+function durationOf(value: JsonObject, key: string): number | undefined {
+  const text: Json | undefined = memberOf(value, key);
+  const ms = typeof text === 'string' ? parseDuration(text) : undefined;
+  return typeof ms === 'number' ? ms : undefined;
+}
+
+function checkHasNodes({ value, warn }: RuleContext): void {
+  const nodes = memberOf(value, 'nodes');
+  if (nodes !== undefined && !(isJsonObject(nodes) && Object.keys(nodes).length === 0)) return;
+  const hint = 'add nodes: { first: { action: … } }';
+  warn({
+    code: 'NO_NODES',
+    message: 'the workflow has no nodes, so it does nothing',
+    hint,
+    path: nodes === undefined ? [] : ['nodes'],
+    at: 'key',
+  });
+}

@@ -1,0 +1,80 @@
+/** The language as a JSON Schema (draft 2020-12), so that editors complete and check definitions. */
+import { DURATION_PATTERN } from '../duration.ts';
+import { DEFINITION_LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../value.ts';
+import { ACTION_PATTERN, ID_PATTERN, RECORDS, WORKFLOW } from './keys.ts';
+import type { RecordType, ValueType } from './value-type.ts';
+
+const ID_BODY = ID_PATTERN.slice(1, -1);
+
+export function workflowJsonSchema(): JsonObject {
+  const definitions: Record<string, Json> = {
+    id: { type: 'string', pattern: ID_PATTERN, maxLength: DEFINITION_LIMITS.maxIdLength },
+    duration: { type: 'string', pattern: DURATION_PATTERN, examples: ['250ms', '10s', '5m', '2h', '1d', 'PT5M'] },
+    action: { type: 'string', pattern: ACTION_PATTERN, examples: ['http.request@1'] },
+  };
+  for (const record of RECORDS) if (record !== WORKFLOW) definitions[record.name] = recordSchema(record);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Nebula workflow',
+    ...recordSchema(WORKFLOW),
+    $defs: definitions,
+  };
+}
+
+function recordSchema(record: RecordType): JsonObject {
+  const built = Object.entries(record.keys).filter(([, key]) => !key.later);
+  const required = built.filter(([, key]) => key.required).map(([name]) => name);
+  const kinds = built.filter(([, key]) => key.kind).map(([name]) => name);
+  return {
+    type: 'object',
+    description: record.doc,
+    properties: Object.fromEntries(
+      built.map(([name, { type, doc }]) => [name, { description: doc, ...typeSchema(type) }] as const),
+    ),
+    ...(required.length > 0 ? { required } : {}),
+    ...(kinds.length > 0 ? { oneOf: kinds.map((kind) => ({ required: [kind] })) } : {}),
+    additionalProperties: false,
+  };
+}
+
+function typeSchema(type: ValueType): JsonObject {
+  switch (type.is) {
+    case 'text':
+      return { type: 'string' };
+    case 'id':
+    case 'action':
+      return { $ref: `#/$defs/${type.is}` };
+    case 'integer':
+    case 'number':
+      return { type: type.is, minimum: type.min, maximum: type.max };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'choice':
+      return { enum: type.of };
+    case 'name':
+      return { anyOf: [{ enum: type.known }, { type: 'string', pattern: '\\S' }] };
+    case 'duration':
+      return type.or ? { anyOf: [{ $ref: '#/$defs/duration' }, { enum: type.or }] } : { $ref: '#/$defs/duration' };
+    case 'expression':
+      return { type: ['string', 'boolean'], pattern: '\\S' };
+    case 'edgeText':
+      return { type: 'string', pattern: `^\\s*${ID_BODY}(\\s*->\\s*${ID_BODY})+\\s*$` };
+    case 'value':
+      return {};
+    case 'object':
+      return { type: 'object' };
+    case 'schema':
+      return { type: ['object', 'boolean'] };
+    case 'list': {
+      const list = { type: 'array', items: typeSchema(type.of) };
+      return type.orOne ? { anyOf: [typeSchema(type.of), list] } : list;
+    }
+    case 'map':
+      return { type: 'object', propertyNames: { $ref: '#/$defs/id' }, additionalProperties: typeSchema(type.of) };
+    case 'record':
+      return { $ref: `#/$defs/${type.record.name}` };
+    case 'either':
+      return { anyOf: type.of.map(typeSchema) };
+  }
+}

@@ -1,0 +1,285 @@
+/** Checks a definition against the tables of keys, and reports everything at once. */
+import { parseDuration } from '../duration.ts';
+import { DEFINITION_LIMITS } from '../limits.ts';
+import { didYouMean } from '../problem.ts';
+import { isJsonObject, type Json, type JsonObject } from '../value.ts';
+import { parseEdgeText } from './edge-text.ts';
+import { ACTION_PATTERN, ERROR_MATCH, ID_PATTERN, RECORDS, WORKFLOW } from './keys.ts';
+import type { Finding, ProblemList } from './problem-list.ts';
+import { checkRecordRules } from './rules.ts';
+import { acceptsJsonType, describeType, type KeyType, type RecordType, type ValueType } from './value-type.ts';
+
+const ID = new RegExp(ID_PATTERN);
+const ACTION = new RegExp(ACTION_PATTERN);
+
+/** Worked out once: a large definition has a hundred thousand records. */
+const REQUIRED_KEYS = new Map(
+  RECORDS.map((record) => [record, Object.keys(record.keys).filter((key) => record.keys[key]?.required)]),
+);
+
+const NONE: Set<string> = new Set();
+
+export function checkShape(workflow: JsonObject, problems: ProblemList): void {
+  new ShapeChecker(workflow, problems).checkRecord(WORKFLOW, workflow);
+}
+
+class ShapeChecker {
+  readonly #workflow: JsonObject;
+  readonly #problems: ProblemList;
+  readonly #path: (string | number)[] = [];
+
+  constructor(workflow: JsonObject, problems: ProblemList) {
+    this.#workflow = workflow;
+    this.#problems = problems;
+  }
+
+  checkRecord(record: RecordType, value: JsonObject): void {
+    /** Keys that a misspelt one stands for; they are not reported missing as well. */
+    let meant: Set<string> = NONE;
+    for (const key of Object.keys(value)) {
+      const known = Object.hasOwn(record.keys, key) ? record.keys[key] : undefined;
+      this.#path.push(key);
+      if (!known) meant = this.#reportUnknownKey(record, key, value, meant);
+      else if (known.later) this.#reportLater(key);
+      else this.#check(known.type, value[key] as Json, `'${key}'`, known);
+      this.#path.pop();
+    }
+    for (const key of REQUIRED_KEYS.get(record) ?? []) {
+      if (!Object.hasOwn(value, key) && !meant.has(key)) this.#reportMissing(record, key);
+    }
+    checkRecordRules({ record, value, meant, workflow: this.#workflow, report: this.#report, warn: this.#warn });
+    if (record.name === 'edge') this.#checkErrorMatch(value);
+  }
+
+  #check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
+    if (!acceptsJsonType(type, value)) return this.#reportWrongType(type, value, subject, key);
+    switch (type.is) {
+      case 'either': {
+        const alternative = type.of.find((candidate) => acceptsJsonType(candidate, value)) as ValueType;
+        return this.#check(alternative, value, subject, key);
+      }
+      case 'list':
+        if (!Array.isArray(value)) return this.#check(type.of, value, subject, key);
+        return value.forEach((item, index) => {
+          this.#path.push(index);
+          this.#check(type.of, item, `an item of ${subject}`);
+          this.#path.pop();
+        });
+      case 'map':
+        return this.#checkMap(type.of, value as JsonObject);
+      case 'record':
+        return this.checkRecord(type.record, value as JsonObject);
+      case 'integer':
+      case 'number':
+        return this.#checkNumber(type, value as number, subject);
+      default:
+        if (typeof value === 'string') this.#checkText(type, value, subject);
+    }
+  }
+
+  #checkMap(type: ValueType, value: JsonObject): void {
+    for (const key of Object.keys(value)) {
+      this.#path.push(key);
+      this.#checkId(key, 'key');
+      this.#check(type, value[key] as Json, `'${shorten(key)}'`);
+      this.#path.pop();
+    }
+  }
+
+  #checkText(type: ValueType, value: string, subject: string): void {
+    switch (type.is) {
+      case 'id':
+        return this.#checkId(value, 'value');
+      case 'choice':
+        if (!type.of.includes(value)) this.#reportChoice(type.of, value, subject);
+        return;
+      case 'name':
+        if (value.trim() === '') this.#report({ code: 'WRONG_TYPE', message: `${subject} is empty` });
+        return;
+      case 'duration':
+        return this.#checkDuration(type, value, subject);
+      case 'expression':
+        if (value.trim() === '') {
+          this.#report({
+            code: 'WRONG_TYPE',
+            message: `${subject} is empty`,
+            hint: 'write an expression or remove the key',
+          });
+        }
+        return;
+      case 'action':
+        return this.#checkAction(value);
+      case 'edgeText':
+        return this.#checkEdgeText(value);
+    }
+  }
+
+  #checkId(id: string, at: 'key' | 'value'): void {
+    if (id.length > DEFINITION_LIMITS.maxIdLength) {
+      const hint = `an id has at most ${DEFINITION_LIMITS.maxIdLength} characters`;
+      this.#report({ code: 'BAD_ID', message: `the id '${shorten(id)}' is too long`, hint, at });
+    } else if (!ID.test(id)) {
+      const slug = id
+        .normalize('NFKD')
+        .replace(/\p{M}/gu, '')
+        .replace(/[^a-zA-Z0-9_-]+/g, '-')
+        .replace(/^-+|-+$/g, '');
+      const example = slug === '' ? '' : `, e.g. '${shorten(slug)}'`;
+      const hint = `an id has letters, digits, '_' and '-' only${example}`;
+      this.#report({ code: 'BAD_ID', message: `'${shorten(id)}' is not an id`, hint, at });
+    }
+  }
+
+  #checkAction(reference: string): void {
+    if (ACTION.test(reference) && reference.length <= DEFINITION_LIMITS.maxIdLength) return;
+    const mended = reference
+      .trim()
+      .toLowerCase()
+      .replace(/\s+/g, '')
+      .replace(/@v(?=\d)/, '@')
+      .replace(/(@\d+\.\d+)\..*$/, '$1');
+    const hint =
+      ACTION.test(mended) && mended !== reference
+        ? `did you mean '${shorten(mended)}'?`
+        : 'write it as http.request, http.request@1 or http.request@1.2';
+    this.#report({ code: 'BAD_ACTION_REFERENCE', message: `'${shorten(reference)}' is not an action reference`, hint });
+  }
+
+  #checkDuration(type: ValueType & { is: 'duration' }, value: string, subject: string): void {
+    if (type.or?.includes(value)) return;
+    const ms = parseDuration(value);
+    if (typeof ms !== 'number') {
+      const word = type.or && didYouMean(value, type.or);
+      const hint = word === undefined ? ms.hint : `did you mean '${word}'?`;
+      this.#report({ code: 'BAD_DURATION', message: `${subject}: ${ms.message}`, hint });
+    } else if (type.positive && ms === 0) {
+      this.#report({
+        code: 'BAD_DURATION',
+        message: `${subject} must be longer than zero`,
+        hint: 'remove it for no limit',
+      });
+    }
+  }
+
+  #checkEdgeText(text: string): void {
+    const edge = parseEdgeText(text);
+    if (!Array.isArray(edge)) return this.#report({ code: 'BAD_EDGE', message: edge.message, hint: edge.hint });
+    for (const part of edge) {
+      if (part.id.length > DEFINITION_LIMITS.maxIdLength) this.#checkId(part.id, 'value');
+    }
+  }
+
+  #checkNumber(type: ValueType & { is: 'integer' | 'number' }, value: number, subject: string): void {
+    // Reported already, as not finite.
+    if (!Number.isFinite(value)) return;
+    if (type.is === 'integer' && !Number.isInteger(value)) return this.#reportWrongType(type, value, subject);
+    if (value >= type.min && value <= type.max) return;
+    this.#report({ code: 'OUT_OF_RANGE', message: `${subject} must be ${describeType(type)}, not ${value}` });
+  }
+
+  /** The type of `match` depends on `on`, which no table can say. */
+  #checkErrorMatch(edge: JsonObject): void {
+    if (edge.on !== 'error' || edge.match === undefined) return;
+    this.#path.push('match');
+    this.#check({ is: 'record', record: ERROR_MATCH }, edge.match, "'match'", {
+      type: { is: 'value' },
+      doc: '',
+      example: 'match: { code: TIMEOUT }',
+    });
+    this.#path.pop();
+  }
+
+  /** Returns `meant` with the key that was probably meant. */
+  #reportUnknownKey(record: RecordType, key: string, value: JsonObject, meant: Set<string>): Set<string> {
+    // Reported already, as reserved.
+    if (key === '__proto__') return meant;
+    // Looking for suggestions that nobody will see costs seconds in a large file with a mistake per node.
+    const near = this.#problems.full ? undefined : nearestKey(record, key);
+    const all = Object.keys(record.keys).filter((name) => !record.keys[name]?.later);
+    const hint = near === undefined ? `the keys of ${record.title} are ${all.join(', ')}` : `did you mean '${near}'?`;
+    this.#report({ code: 'UNKNOWN_KEY', message: `unknown key '${shorten(key)}' in ${record.title}`, hint, at: 'key' });
+    return near === undefined || Object.hasOwn(value, near) ? meant : new Set([...meant, near]);
+  }
+
+  #reportLater(key: string): void {
+    const hint = 'remove it; this version of the engine cannot run it, and never ignores a key';
+    this.#report({
+      code: 'NOT_BUILT_YET',
+      message: `'${key}' is part of the language but not built yet`,
+      hint,
+      at: 'key',
+    });
+  }
+
+  #reportMissing(record: RecordType, key: string): void {
+    const example = record.keys[key]?.example;
+    const hint = example === undefined ? `add '${key}'` : `add it, e.g. ${example}`;
+    this.#report({ code: 'MISSING_KEY', message: `${record.title} must have the key '${key}'`, hint, at: 'key' });
+  }
+
+  #reportChoice(choices: readonly string[], value: string, subject: string): void {
+    const near = didYouMean(value, choices);
+    const hint = near === undefined ? undefined : `did you mean '${near}'?`;
+    const message = `${subject} must be ${describeType({ is: 'choice', of: choices })}, not '${shorten(value)}'`;
+    this.#report({ code: 'UNKNOWN_CHOICE', message, hint });
+  }
+
+  #reportWrongType(type: ValueType, value: Json, subject: string, key?: KeyType): void {
+    // Reported already, as not finite.
+    if (typeof value === 'number' && !Number.isFinite(value)) return;
+    const message = `${subject} must be ${describeType(type)}, not ${describeValue(value)}`;
+    this.#report({
+      code: 'WRONG_TYPE',
+      message,
+      hint: typeHint(type, value) ?? (key?.example && `e.g. ${key.example}`),
+    });
+  }
+
+  readonly #report = (finding: Finding): void => {
+    this.#problems.error({ ...finding, path: [...this.#path, ...(finding.path ?? [])] });
+  };
+
+  readonly #warn = (finding: Finding): void => {
+    this.#problems.warning({ ...finding, path: [...this.#path, ...(finding.path ?? [])] });
+  };
+}
+
+/** The key that a misspelt name, or another tool's name for it, stands for. */
+function nearestKey(record: RecordType, name: string): string | undefined {
+  const keyOf = new Map<string, string>();
+  for (const [key, { alias = [] }] of Object.entries(record.keys)) for (const other of alias) keyOf.set(other, key);
+  for (const key of Object.keys(record.keys)) keyOf.set(key, key);
+  const near = keyOf.has(name) ? name : didYouMean(name, keyOf.keys());
+  return near === undefined ? undefined : keyOf.get(near);
+}
+
+/** Why the value may have been written so, where it is a known trap. */
+function typeHint(type: ValueType, value: Json): string | undefined {
+  if (value === null) return 'give it a value, or remove the key';
+  const wants = (...names: ValueType['is'][]): boolean =>
+    names.includes(type.is) || (type.is === 'either' && type.of.some((inner) => names.includes(inner.is)));
+  if (typeof value === 'string') {
+    if (wants('boolean') && /^(?:yes|no|on|off|y|n)$/i.test(value)) return 'YAML 1.2 knows only true and false';
+    if (wants('integer', 'number', 'boolean') && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value))
+      return 'remove the quotes';
+  }
+  if (typeof value === 'number' && wants('duration')) return `add a unit: did you mean ${value}s or ${value}ms?`;
+  if (typeof value !== 'object' && wants('list')) return `write it as a list: [${shorten(String(value))}]`;
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    if (wants('text', 'id', 'choice', 'action', 'name')) return `put it in quotes: "${value}"`;
+  }
+  return undefined;
+}
+
+function describeValue(value: Json): string {
+  if (value === null) return 'nothing';
+  if (typeof value === 'string') return `the text '${shorten(value)}'`;
+  if (Array.isArray(value)) return 'a list';
+  return isJsonObject(value) ? 'a mapping' : String(value);
+}
+
+/** A value in a message, on one line. */
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > 60 ? `${line.slice(0, 57)}…` : line;
+}

@@ -1,0 +1,144 @@
+/**
+ * Where every key and value of a definition stands in its text.
+ *
+ * Positions are wanted only when there is something to report, so nothing is computed before the first question:
+ * the root comes from a function, and every container finds its members when it is asked for them.
+ */
+import type { DocumentPath, SourceRange } from '../problem.ts';
+import { replayScalar, type ScalarStyle } from './scalar-replay.ts';
+
+/** A value in the text, with its key if it has one. Offsets count UTF-16 units from 0; `end` is exclusive. */
+export interface Located {
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly start: number;
+  readonly end: number;
+  /** How the text becomes a string; undefined for containers. */
+  readonly style: ScalarStyle | undefined;
+  members(): ReadonlyMap<string | number, Located>;
+}
+
+export interface SourceMap {
+  readonly file: string | undefined;
+  /** The text that offsets count in; empty when the definition came as an object. */
+  readonly text: string;
+  /** The range of a value, or of its key; of the nearest existing ancestor when the path does not exist. */
+  rangeOf(path: DocumentPath, part?: 'key' | 'value'): SourceRange | undefined;
+  /** The range of a part of a string: `offset` and `length` count in the string's value. */
+  rangeInside(path: DocumentPath, offset: number, length: number): SourceRange | undefined;
+  /** The path as written, for a path into the normalised definition (edges in short form are several there). */
+  documentPath(path: DocumentPath): DocumentPath;
+}
+
+/** Where a normalised edge comes from; in a short form, `from` and `to` are parts of one text. */
+export interface EdgeOrigin {
+  readonly index: number;
+  readonly from?: TextPart;
+  readonly to?: TextPart;
+}
+
+export interface TextPart {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** With an empty text and no root (a definition that came as an object) nothing has a range. */
+export class TextSourceMap implements SourceMap {
+  readonly file: string | undefined;
+  readonly text: string;
+  readonly #findRoot: () => Located | undefined;
+  #root: Located | undefined | null = null;
+  #lineStarts: number[] | undefined;
+  #edges: readonly EdgeOrigin[] | undefined;
+
+  constructor(text: string, file: string | undefined, findRoot: () => Located | undefined) {
+    this.text = text;
+    this.file = file;
+    this.#findRoot = findRoot;
+  }
+
+  /** Once edges are normalised, paths to them are translated back. Edges as they were written need no table. */
+  translateEdges(edges: readonly EdgeOrigin[]): void {
+    this.#edges = edges;
+  }
+
+  documentPath(path: DocumentPath): DocumentPath {
+    const origin = this.#originOf(path);
+    if (!origin) return path;
+    const end = origin.from === undefined ? path.slice(2) : [];
+    return ['edges', origin.index, ...end];
+  }
+
+  rangeOf(path: DocumentPath, part: 'key' | 'value' = 'value'): SourceRange | undefined {
+    const side = this.#sideOfShortEdge(path);
+    if (side) return side;
+    const found = this.#find(this.documentPath(path));
+    if (!found) return undefined;
+    const { node, whole } = found;
+    const hasKey = node.keyEnd > node.keyStart;
+    const empty = node.end === node.start;
+    const wantsKey = part === 'key' || empty || (!whole && node.style === undefined);
+    return wantsKey && hasKey
+      ? this.rangeAt(node.keyStart, node.keyEnd - node.keyStart)
+      : this.rangeAt(node.start, node.end - node.start);
+  }
+
+  rangeInside(path: DocumentPath, offset: number, length: number): SourceRange | undefined {
+    const found = this.#find(this.documentPath(path));
+    if (!found?.whole || found.node.style === undefined) return this.rangeOf(path);
+    const { start, end, style, keyStart, keyEnd } = found.node;
+    const parentIndent = keyEnd > keyStart ? this.rangeAt(keyStart, 0).column - 1 : undefined;
+    const { starts, ends } = replayScalar(this.text.slice(start, end), style, parentIndent);
+    const last = starts.length - 1;
+    if (last < 0) return this.rangeOf(path);
+    const from = Math.min(Math.max(offset, 0), last);
+    const sourceFrom = offset > last ? (ends[last] as number) : (starts[from] as number);
+    const to = Math.min(from + length - 1, last);
+    const sourceTo = to < from ? sourceFrom : (ends[to] as number);
+    return this.rangeAt(start + sourceFrom, Math.max(0, sourceTo - sourceFrom));
+  }
+
+  rangeAt(offset: number, length: number): SourceRange {
+    this.#lineStarts ??= findLineStarts(this.text);
+    const starts = this.#lineStarts;
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] as number) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { offset, length, line: low + 1, column: offset - (starts[low] as number) + 1 };
+  }
+
+  #originOf(path: DocumentPath): EdgeOrigin | undefined {
+    if (!this.#edges || path[0] !== 'edges' || typeof path[1] !== 'number') return undefined;
+    return this.#edges[path[1]];
+  }
+
+  #sideOfShortEdge(path: DocumentPath): SourceRange | undefined {
+    const origin = this.#originOf(path);
+    const side = path[2];
+    if (!origin || path.length !== 3 || (side !== 'from' && side !== 'to')) return undefined;
+    const text = origin[side];
+    return text && this.rangeInside(path.slice(0, 2), text.offset, text.length);
+  }
+
+  #find(path: DocumentPath): { node: Located; whole: boolean } | undefined {
+    if (this.#root === null) this.#root = this.#findRoot();
+    let node = this.#root;
+    if (!node) return undefined;
+    for (const step of path) {
+      const next: Located | undefined = node.members().get(step);
+      if (!next) return { node, whole: false };
+      node = next;
+    }
+    return { node, whole: true };
+  }
+}
+
+function findLineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}

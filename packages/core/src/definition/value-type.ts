@@ -1,0 +1,142 @@
+/** The vocabulary in which the language's keys are described. Validation, JSON Schema and reference docs all read it. */
+
+export type ValueType =
+  | { readonly is: 'text' }
+  | { readonly is: 'id' }
+  | { readonly is: 'integer'; readonly min: number; readonly max: number }
+  | { readonly is: 'number'; readonly min: number; readonly max: number }
+  | { readonly is: 'boolean' }
+  | { readonly is: 'choice'; readonly of: readonly string[] }
+  /** A choice that registered names extend, so that other names are checked later. */
+  | { readonly is: 'name'; readonly known: readonly string[] }
+  /** `positive`: longer than zero. `or`: words that stand for no duration. */
+  | { readonly is: 'duration'; readonly positive?: boolean; readonly or?: readonly string[] }
+  | { readonly is: 'expression' }
+  | { readonly is: 'action' }
+  | { readonly is: 'edgeText' }
+  /** Any JSON value, with expressions in its strings. */
+  | { readonly is: 'value' }
+  /** Any JSON object, with expressions in its strings. */
+  | { readonly is: 'object' }
+  | { readonly is: 'schema' }
+  /** `orOne`: one item may stand without brackets. */
+  | { readonly is: 'list'; readonly of: ValueType; readonly orOne?: boolean }
+  /** A mapping whose keys are ids. */
+  | { readonly is: 'map'; readonly of: ValueType }
+  | { readonly is: 'record'; readonly record: RecordType }
+  /** Told apart by the JSON type of the value, so no two alternatives share one. */
+  | { readonly is: 'either'; readonly of: readonly ValueType[] };
+
+export interface KeyType {
+  readonly type: ValueType;
+  /** One sentence for editors and the reference. */
+  readonly doc: string;
+  readonly required?: boolean;
+  /** True for keys of the language that the engine cannot run yet; they are refused. */
+  readonly later?: boolean;
+  /** True for the keys of a node of which there is exactly one. */
+  readonly kind?: boolean;
+  /** What other tools call it, for suggestions. */
+  readonly alias?: readonly string[];
+  /** How to write it, shown when the value has the wrong type. */
+  readonly example?: string;
+}
+
+/** An object with these keys and no others. */
+export interface RecordType {
+  readonly name:
+    | 'workflow'
+    | 'config'
+    | 'node'
+    | 'edge'
+    | 'retry'
+    | 'timeout'
+    | 'capabilities'
+    | 'files'
+    | 'errorMatch';
+  /** With its article, for messages. */
+  readonly title: string;
+  readonly doc: string;
+  readonly keys: Readonly<Record<string, KeyType>>;
+}
+
+/** "a whole number from 1 to 9": what a message says is expected. */
+export function describeType(type: ValueType): string {
+  switch (type.is) {
+    case 'text':
+      return 'a text';
+    case 'id':
+      return 'an id';
+    case 'integer':
+      return `a whole number ${describeRange(type.min, type.max)}`;
+    case 'number':
+      return `a number ${describeRange(type.min, type.max)}`;
+    case 'boolean':
+      return 'true or false';
+    case 'choice':
+      return type.of.length === 1 ? `'${type.of[0]}'` : `one of ${type.of.join(', ')}`;
+    case 'name':
+      return `one of ${type.known.join(', ')} or a registered name`;
+    case 'duration':
+      return ['a duration such as 10s', ...(type.or ?? [])].join(' or ');
+    case 'expression':
+      return 'an expression';
+    case 'action':
+      return 'an action such as http.request@1';
+    case 'edgeText':
+      return "a text such as 'a -> b'";
+    case 'value':
+      return 'any value';
+    case 'object':
+    case 'map':
+    case 'record':
+      return 'a mapping';
+    case 'schema':
+      return 'a JSON Schema (a mapping, or true or false)';
+    case 'list':
+      return type.orOne ? `${describeType(type.of)} or a list` : 'a list';
+    case 'either':
+      return type.of.map(describeType).join(' or ');
+  }
+}
+
+function describeRange(min: number, max: number): string {
+  return max >= Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+}
+
+/** Whether a value has the JSON type that `type` asks for; its content is checked later. */
+export function acceptsJsonType(type: ValueType, value: unknown): boolean {
+  switch (type.is) {
+    case 'text':
+    case 'id':
+    case 'choice':
+    case 'name':
+    case 'duration':
+    case 'action':
+    case 'edgeText':
+      return typeof value === 'string';
+    case 'integer':
+    case 'number':
+      return typeof value === 'number';
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'expression':
+      return typeof value === 'string' || typeof value === 'boolean';
+    case 'value':
+      return true;
+    case 'object':
+    case 'map':
+    case 'record':
+      return isMapping(value);
+    case 'schema':
+      return isMapping(value) || typeof value === 'boolean';
+    case 'list':
+      return Array.isArray(value) || (type.orOne === true && acceptsJsonType(type.of, value));
+    case 'either':
+      return type.of.some((alternative) => acceptsJsonType(alternative, value));
+  }
+}
+
+function isMapping(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

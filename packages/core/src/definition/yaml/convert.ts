@@ -1,0 +1,216 @@
+/** YAML nodes → JSON data, with every construct that JSON does not have either resolved or refused. */
+import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml';
+import { DEFINITION_LIMITS } from '../../limits.ts';
+import { didYouMean } from '../../problem.ts';
+import type { Json } from '../../value.ts';
+import { setMember, tooDeepMessage } from '../data.ts';
+import type { ProblemList } from '../problem-list.ts';
+import type { TextSourceMap } from '../source-map.ts';
+import { YAML_LIMITS } from './limits.ts';
+import { TEMPLATE_HINT } from './syntax.ts';
+
+interface Anchor {
+  readonly node: ParsedNode;
+  /** Undefined while the anchored value is still being read. */
+  value?: Json;
+}
+
+interface Measure {
+  readonly size: number;
+  readonly height: number;
+}
+
+export class YamlConverter {
+  /** Alias → the node it stands for, for positions. */
+  readonly anchored = new Map<Alias, ParsedNode>();
+  readonly #source: TextSourceMap;
+  readonly #problems: ProblemList;
+  readonly #anchors = new Map<string, Anchor>();
+  readonly #measures = new WeakMap<object, Measure>();
+  readonly #path: (string | number)[] = [];
+  #aliases = 0;
+  #aliasedValues = 0;
+
+  constructor(source: TextSourceMap, problems: ProblemList) {
+    this.#source = source;
+    this.#problems = problems;
+  }
+
+  convert(node: ParsedNode | null): Json {
+    if (!node) return null;
+    if (isAlias(node)) return this.#resolve(node);
+    const anchor: Anchor | undefined = node.anchor === undefined ? undefined : { node };
+    if (anchor) this.#anchors.set(node.anchor as string, anchor);
+    const value = this.#convertContent(node);
+    if (anchor) anchor.value = value;
+    return value;
+  }
+
+  #convertContent(node: ParsedNode): Json {
+    if (isScalar(node)) return node.value as Json;
+    if (this.#path.length >= DEFINITION_LIMITS.maxNestingDepth) return this.#refuseDepth(node);
+    if (isMap(node)) return this.#convertMap(node as YAMLMap.Parsed);
+    const list: Json[] = [];
+    if (!isSeq(node)) return list;
+    node.items.forEach((item, index) => {
+      this.#path.push(index);
+      list.push(this.convert(item as ParsedNode));
+      this.#path.pop();
+    });
+    return list;
+  }
+
+  #convertMap(map: YAMLMap.Parsed): Json {
+    const result: Record<string, Json> = {};
+    for (const { key, value } of map.items) {
+      const name = this.#keyOf(key as ParsedNode | null, map);
+      if (name === undefined) continue;
+      this.#path.push(name);
+      if (Object.hasOwn(result, name)) this.#reportDuplicate(map, name, key as ParsedNode);
+      setMember(result, name, this.convert(value as ParsedNode | null));
+      this.#path.pop();
+    }
+    return result;
+  }
+
+  /** The key's text, or undefined when it was refused. */
+  #keyOf(node: ParsedNode | null, map: YAMLMap.Parsed): string | undefined {
+    const value = node && this.convert(node);
+    const written = isScalar(node) ? (node.source as string) : String(value);
+    if (typeof value === 'string') {
+      if (value === '<<' && isScalar(node) && node.type === 'PLAIN') return this.#refuseMergeKey(node);
+      return value;
+    }
+    const range = this.#rangeOf(node ?? map);
+    if (typeof value === 'number' || typeof value === 'boolean') {
+      this.#problems.warning({
+        code: 'NON_STRING_KEY',
+        message: `the key ${written} is read as the text "${written}"`,
+        hint: `put it in quotes to say so: "${written}":`,
+        path: [...this.#path, written],
+        range,
+      });
+      return written;
+    }
+    const template = isMap(node) && node.flow === true && map.flow === true;
+    this.#problems.error({
+      code: 'NON_STRING_KEY',
+      message: value === null ? 'a key is missing here' : `a ${isMap(node) ? 'mapping' : 'list'} cannot be a key`,
+      hint: template ? TEMPLATE_HINT : 'keys are texts',
+      path: [...this.#path],
+      range: template ? this.#rangeOf(map) : range,
+    });
+    return undefined;
+  }
+
+  #refuseMergeKey(node: ParsedNode): undefined {
+    this.#problems.error({
+      code: 'MERGE_KEY',
+      message: 'merge keys (<<) are not part of the language',
+      hint: 'write the keys out, or give defaults for all nodes in config, e.g. config.retry',
+      path: [...this.#path],
+      range: this.#rangeOf(node),
+    });
+    return undefined;
+  }
+
+  #reportDuplicate(map: YAMLMap.Parsed, name: string, key: ParsedNode): void {
+    if (this.#problems.full) return;
+    const first = map.items.find((item) => this.#textOf(item.key as ParsedNode | null) === name);
+    const offset = (first?.key as ParsedNode | undefined)?.range[0] ?? 0;
+    const range = this.#rangeOf(key);
+    this.#problems.error({ ...duplicateKey(name, this.#source, offset), path: [...this.#path], range });
+  }
+
+  #textOf(key: ParsedNode | null): string | undefined {
+    if (!key) return undefined;
+    if (isScalar(key)) return typeof key.value === 'string' ? key.value : key.source;
+    return isAlias(key) ? String(this.#anchors.get(key.source)?.value) : undefined;
+  }
+
+  #resolve(alias: Alias): Json {
+    const { source: name } = alias;
+    const anchor = this.#anchors.get(name);
+    if (anchor?.value === undefined) return this.#refuseAlias(alias, anchor !== undefined);
+    this.anchored.set(alias, anchor.node);
+    const { size, height } = this.#measure(anchor.value);
+    if (this.#path.length + height > DEFINITION_LIMITS.maxNestingDepth) return this.#refuseDepth(alias as ParsedNode);
+    this.#aliases++;
+    this.#aliasedValues += size;
+    const tooMany = this.#aliases > DEFINITION_LIMITS.maxYamlAliases;
+    if (!tooMany && this.#aliasedValues <= YAML_LIMITS.maxAliasedValues) return anchor.value;
+    if (!this.#problems.hasErrors) {
+      this.#problems.error({
+        code: 'TOO_MANY_ALIASES',
+        message: tooMany
+          ? `the file has more than ${DEFINITION_LIMITS.maxYamlAliases} aliases`
+          : `aliases would add more than ${YAML_LIMITS.maxAliasedValues} values`,
+        hint: 'write the values out, or keep them in variables',
+        path: [...this.#path],
+        range: this.#rangeOf(alias as ParsedNode),
+      });
+    }
+    return null;
+  }
+
+  #refuseAlias(alias: Alias, insideItself: boolean): Json {
+    const near = didYouMean(alias.source, this.#anchors.keys());
+    const message = insideItself
+      ? `the alias *${alias.source} is part of its own value`
+      : `there is no anchor &${alias.source} before this alias`;
+    this.#problems.error({
+      code: 'UNKNOWN_ALIAS',
+      message,
+      hint: near && !insideItself ? `did you mean *${near}?` : `if it is a text, put it in quotes: "*${alias.source}"`,
+      path: [...this.#path],
+      range: this.#rangeOf(alias as ParsedNode),
+    });
+    return null;
+  }
+
+  #refuseDepth(node: ParsedNode): Json {
+    const range = this.#rangeOf(node);
+    this.#problems.error({
+      code: 'TOO_DEEP',
+      message: tooDeepMessage(),
+      hint: 'flatten the data',
+      path: [...this.#path],
+      range,
+    });
+    return null;
+  }
+
+  /** Size and height with aliases expanded; shared parts are measured once. */
+  #measure(value: Json): Measure {
+    if (value === null || typeof value !== 'object') return { size: 1, height: 0 };
+    const known = this.#measures.get(value);
+    if (known) return known;
+    let size = 1;
+    let height = 0;
+    for (const member of Object.values(value)) {
+      const inner = this.#measure(member as Json);
+      size += inner.size;
+      height = Math.max(height, inner.height);
+    }
+    const measure = { size, height: height + 1 };
+    this.#measures.set(value, measure);
+    return measure;
+  }
+
+  #rangeOf(node: ParsedNode): ReturnType<TextSourceMap['rangeAt']> {
+    return this.#source.rangeAt(node.range[0], Math.max(1, node.range[1] - node.range[0]));
+  }
+}
+
+export function duplicateKey(
+  name: string,
+  source: TextSourceMap,
+  firstOffset: number,
+): { code: string; message: string; hint: string } {
+  const { line, column } = source.rangeAt(firstOffset, 0);
+  return {
+    code: 'DUPLICATE_KEY',
+    message: `the key '${name.slice(0, 100)}' is given twice; first in line ${line}, column ${column}`,
+    hint: 'remove or rename one of them',
+  };
+}

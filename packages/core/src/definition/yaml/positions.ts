@@ -1,0 +1,71 @@
+/** Positions in YAML that the library has read. */
+import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
+import type { ScalarStyle } from '../scalar-replay.ts';
+import type { Located } from '../source-map.ts';
+
+const STYLES: Readonly<Record<string, ScalarStyle>> = {
+  PLAIN: 'plain',
+  QUOTE_SINGLE: 'single',
+  QUOTE_DOUBLE: 'double',
+  BLOCK_LITERAL: 'literal',
+  BLOCK_FOLDED: 'folded',
+};
+
+type Anchored = ReadonlyMap<Alias, ParsedNode> | undefined;
+
+export function locateYaml(document: Document.Parsed<ParsedNode>, anchored: Anchored): Located | undefined {
+  return document.contents ? new YamlLocated(null, document.contents, anchored) : undefined;
+}
+
+class YamlLocated implements Located {
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly start: number;
+  readonly end: number;
+  readonly #node: ParsedNode | null;
+  readonly #anchored: Anchored;
+  #members: Map<string | number, Located> | undefined;
+
+  constructor(key: ParsedNode | null, value: ParsedNode | null, anchored: Anchored) {
+    const node = isAlias(value) ? (anchored?.get(value) ?? value) : value;
+    this.#node = node;
+    this.#anchored = anchored;
+    this.keyStart = key?.range[0] ?? 0;
+    this.keyEnd = key?.range[1] ?? 0;
+    this.start = node?.range[0] ?? this.keyEnd;
+    this.end = node?.range[1] ?? this.keyEnd;
+  }
+
+  get style(): ScalarStyle | undefined {
+    return isScalar(this.#node) ? STYLES[this.#node.type ?? 'PLAIN'] : undefined;
+  }
+
+  members(): ReadonlyMap<string | number, Located> {
+    this.#members ??= this.#find();
+    return this.#members;
+  }
+
+  #find(): Map<string | number, Located> {
+    const members = new Map<string | number, Located>();
+    const node = this.#node;
+    if (isSeq(node)) {
+      node.items.forEach((item, index) => {
+        members.set(index, new YamlLocated(null, item as ParsedNode, this.#anchored));
+      });
+    } else if (isMap(node)) {
+      for (const item of node.items) {
+        const key = item.key as ParsedNode | null;
+        const text = this.#keyText(key);
+        if (text !== undefined)
+          members.set(text, new YamlLocated(key, item.value as ParsedNode | null, this.#anchored));
+      }
+    }
+    return members;
+  }
+
+  #keyText(key: ParsedNode | null): string | undefined {
+    const node = isAlias(key) ? this.#anchored?.get(key) : key;
+    if (!isScalar(node)) return undefined;
+    return typeof node.value === 'string' ? node.value : node.source;
+  }
+}

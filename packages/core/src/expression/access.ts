@@ -1,0 +1,120 @@
+/** Member access on values, and what to say when there is nothing. */
+import type { Json, JsonObject } from '../value.ts';
+import { ExpressionError, quoted, type Span } from './expression-error.ts';
+import { closestMember, describe, kindOf } from './kind.ts';
+import { hasMethod } from './library/registry.ts';
+
+const LISTED_MEMBERS = 8;
+const SHOWN_SOURCE = 60;
+
+/** Own members only, whatever the name is. Undefined: there is none. */
+export function readMember(value: Json, name: string): Json | undefined {
+  if (typeof value === 'object' && value !== null) {
+    if (!Object.hasOwn(value, name)) return undefined;
+    // Of a list's own properties only its length has a name; `list['0']` is no index.
+    if (Array.isArray(value)) return name === 'length' ? value.length : undefined;
+    return (value as JsonObject)[name];
+  }
+  return typeof value === 'string' && name === 'length' ? value.length : undefined;
+}
+
+/**
+ * The same, several times faster, for names that no plain object inherits: what a plain object gives for
+ * them is its own. Anything else than a plain object takes the slow way.
+ */
+function readOrdinaryMember(value: Json, name: string): Json | undefined {
+  if (typeof value === 'object' && value !== null) {
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype || prototype === null) return (value as JsonObject)[name];
+  }
+  return readMember(value, name);
+}
+
+/** Negative indexes count from the end. */
+export function readElement(value: Json, index: number): Json | undefined {
+  return Array.isArray(value) ? (value[index < 0 ? value.length + index : index] as Json | undefined) : undefined;
+}
+
+export function readKey(value: Json, key: string | number): Json | undefined {
+  return typeof key === 'string' ? readMember(value, key) : readElement(value, key);
+}
+
+/** How to read a key that is known beforehand. */
+export function keyReader(key: string | number): (value: Json, key: string | number) => Json | undefined {
+  const read: (value: Json, key: never) => Json | undefined =
+    typeof key === 'number' ? readElement : key in Object.prototype ? readMember : readOrdinaryMember;
+  return read as (value: Json, key: string | number) => Json | undefined;
+}
+
+/** The error for a key that `value` does not have. `before` is the source text of the value. */
+export function missing(value: Json, key: string | number, before: string, at: Span): ExpressionError {
+  const subject = sourceText(before);
+  const access = typeof key === 'number' ? `[${key}]` : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${quoted(key)}]`;
+  const fail = (code: 'EXPRESSION_TYPE' | 'EXPRESSION_REFERENCE', message: string, hint: string) =>
+    new ExpressionError(code, `${subject} ${message}`, { at, hint });
+  switch (kindOf(value)) {
+    case 'null': {
+      const optional = access.startsWith('.') ? `?${access}` : `?.${access}`;
+      return fail('EXPRESSION_TYPE', `is null and has no ${keyText(key)}`, `write ${optional} if it may be null`);
+    }
+    case 'array':
+      if (typeof key === 'number') {
+        const { length } = value as readonly Json[];
+        const range = length === 0 ? 'is empty' : `has only ${length} element${length === 1 ? '' : 's'}`;
+        return fail(
+          'EXPRESSION_REFERENCE',
+          `${range}, so there is no ${keyText(key)}`,
+          `write ?.${access} if it may be missing`,
+        );
+      }
+      return fail(
+        'EXPRESSION_TYPE',
+        `is a list and has no ${keyText(key)}`,
+        callHint(key) ?? `for each element: .map(i => i${access})`,
+      );
+    case 'object':
+      if (typeof key === 'number') {
+        return fail(
+          'EXPRESSION_TYPE',
+          'is an object, whose members have names, not numbers',
+          `write [${JSON.stringify(String(key))}]`,
+        );
+      }
+      return fail('EXPRESSION_REFERENCE', `has no ${keyText(key)}`, memberHint(value as JsonObject, key, access));
+    default:
+      return fail(
+        'EXPRESSION_TYPE',
+        `is ${describe(value)} and has no ${keyText(key)}`,
+        callHint(key) ?? 'only objects and lists have members',
+      );
+  }
+}
+
+/** The source of a value in messages; its end says most. */
+export function sourceText(source: string): string {
+  return source.length > SHOWN_SOURCE ? `…${source.slice(-SHOWN_SOURCE)}` : source;
+}
+
+function clipped(name: string): string {
+  return name.length > SHOWN_SOURCE ? `${name.slice(0, SHOWN_SOURCE)}…` : name;
+}
+
+function keyText(key: string | number): string {
+  return typeof key === 'number' ? `element ${key}` : `member ${quoted(key)}`;
+}
+
+function callHint(key: string | number): string | undefined {
+  return typeof key === 'string' && hasMethod(key) ? `to call the function write .${key}()` : undefined;
+}
+
+function memberHint(object: JsonObject, key: string, access: string): string {
+  const meant = closestMember(object, key);
+  if (meant !== undefined) return `did you mean ${JSON.stringify(meant)}?`;
+  const call = callHint(key);
+  if (call !== undefined) return call;
+  const optional = access.startsWith('.') ? `?${access}` : `?.${access}`;
+  const names = Object.keys(object);
+  const listed = names.slice(0, LISTED_MEMBERS).map(clipped).join(', ');
+  const known = names.length === 0 ? 'it is empty' : `it has ${listed}${names.length > LISTED_MEMBERS ? ', …' : ''}`;
+  return `${known}; write ${optional} if it may be missing`;
+}

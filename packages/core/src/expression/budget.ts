@@ -1,0 +1,156 @@
+/**
+ * What one evaluation may cost. Invariants:
+ *  1. One budget per evaluation; it only ever shrinks, and nothing resets it.
+ *  2. Everything that takes time proportional to data spends in proportion, before or while it works.
+ *  3. The clock, if there is one, is read at the start and then once in CLOCK_INTERVAL operations.
+ */
+import { EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
+import type { Json } from '../value.ts';
+import { type ExpressionError, limitError, valueError } from './expression-error.ts';
+
+const CLOCK_INTERVAL_OPERATIONS = 256;
+/** A native loop over elements or characters is far cheaper than an evaluated node of syntax: some ns against 20. */
+const ELEMENTS_PER_OPERATION = 100;
+const CHARACTERS_PER_OPERATION = 1_000;
+/** UTF-8 takes at most three bytes for a UTF-16 unit, so shorter text needs no counting. */
+const MAX_BYTES_PER_UNIT = 3;
+/** JSON.stringify and every recursive walk stay far from the end of the stack at this depth. */
+export const MAX_VALUE_DEPTH = 1_000;
+const RESULT_WEIGHT_PER_LIST_LIMIT = 10;
+const CHARACTERS_PER_WEIGHT = 64;
+
+export class Budget {
+  readonly limits: ExpressionLimits;
+  private readonly now: (() => number) | undefined;
+  private readonly deadline: number;
+  private left: number;
+  /** `check` runs when `left` falls below this: one comparison serves both the limit and the clock. */
+  private checkpoint: number;
+  private resultWeight = 0;
+  /** Work on data that does not yet add up to a whole operation. */
+  private elementsOwed = 0;
+  private charactersOwed = 0;
+
+  constructor(limits: ExpressionLimits, now: (() => number) | undefined) {
+    this.limits = limits;
+    this.now = now;
+    this.deadline = now === undefined ? Number.POSITIVE_INFINITY : now() + limits.maxEvaluationMs;
+    this.left = limits.maxOperations;
+    this.checkpoint = Math.max(0, this.left - CLOCK_INTERVAL_OPERATIONS);
+  }
+
+  /** Operations not yet spent. */
+  get operationsLeft(): number {
+    return Math.max(0, this.left);
+  }
+
+  spend(operations: number): void {
+    this.left -= operations;
+    if (this.left < this.checkpoint) this.check();
+  }
+
+  spendForElements(count: number): void {
+    this.elementsOwed += count;
+    if (this.elementsOwed < ELEMENTS_PER_OPERATION) return;
+    const operations = Math.floor(this.elementsOwed / ELEMENTS_PER_OPERATION);
+    this.elementsOwed -= operations * ELEMENTS_PER_OPERATION;
+    this.spend(operations);
+  }
+
+  spendForCharacters(count: number): void {
+    this.charactersOwed += count;
+    if (this.charactersOwed < CHARACTERS_PER_OPERATION) return;
+    const operations = Math.floor(this.charactersOwed / CHARACTERS_PER_OPERATION);
+    this.charactersOwed -= operations * CHARACTERS_PER_OPERATION;
+    this.spend(operations);
+  }
+
+  /** To be asked before a list of this length is built. */
+  allowList(length: number): void {
+    if (length > this.limits.maxArrayLength) throw tooLong(length, this.limits.maxArrayLength);
+    this.spendForElements(length);
+  }
+
+  /** To be asked before text of at least this many UTF-16 units is built. */
+  allowText(length: number): void {
+    if (length > this.limits.maxStringBytes) throw tooMuchText(this.limits.maxStringBytes);
+    this.spendForCharacters(length);
+  }
+
+  /** Passes on text that was built, when it is within the limit. */
+  text(value: string): string {
+    if (value.length * MAX_BYTES_PER_UNIT > this.limits.maxStringBytes) this.measure(value);
+    return value;
+  }
+
+  /**
+   * Walks a result that an expression has built. Parts are shared, not copied, so a short expression can
+   * make a value that is small in memory and endless as text; here it is counted as text would be.
+   */
+  weigh(value: Json): void {
+    this.resultWeight += weightOf(value, 0, this.maxWeight - this.resultWeight);
+  }
+
+  /** Refuses what is no JSON value, nests too deep or is larger than a result may be. */
+  inspect(value: Json): void {
+    this.spendForElements(weightOf(value, 0, this.maxWeight));
+  }
+
+  private get maxWeight(): number {
+    return RESULT_WEIGHT_PER_LIST_LIMIT * this.limits.maxArrayLength;
+  }
+
+  private measure(value: string): void {
+    this.allowText(value.length);
+    let bytes = 0;
+    for (let index = 0; index < value.length; index++) {
+      const unit = value.charCodeAt(index);
+      // A surrogate pair is two units and four bytes, hence two for each half.
+      bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : unit >= 0xd800 && unit <= 0xdfff ? 2 : 3;
+    }
+    if (bytes > this.limits.maxStringBytes) throw tooMuchText(this.limits.maxStringBytes);
+  }
+
+  private check(): void {
+    if (this.left < 0) {
+      throw limitError(
+        `the expression takes more than ${this.limits.maxOperations} operations`,
+        'do the work in an action, or raise the limit maxOperations',
+      );
+    }
+    if (this.now !== undefined && this.now() > this.deadline) {
+      throw limitError(`the expression takes longer than ${this.limits.maxEvaluationMs} ms`);
+    }
+    this.checkpoint = Math.max(0, this.left - CLOCK_INTERVAL_OPERATIONS);
+  }
+}
+
+export function createBudget(limits: ExpressionLimits = EXPRESSION_LIMITS, now?: () => number): Budget {
+  return new Budget(limits, now);
+}
+
+function weightOf(value: Json, depth: number, allowed: number): number {
+  if (typeof value === 'string') return 1 + Math.floor(value.length / CHARACTERS_PER_WEIGHT);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw valueError('the result holds a number that is not finite, which JSON has not');
+    return 1;
+  }
+  if (value === null || typeof value === 'boolean') return 1;
+  if (typeof value !== 'object') throw valueError(`the result holds a ${typeof value}, which is not JSON`);
+  if (depth >= MAX_VALUE_DEPTH) throw limitError(`the result nests deeper than ${MAX_VALUE_DEPTH} levels`);
+  const parts = Array.isArray(value) ? (value as readonly Json[]) : Object.values(value);
+  let weight = 1;
+  for (let index = 0; index < parts.length; index++) {
+    weight += weightOf(parts[index] as Json, depth + 1, allowed - weight);
+    if (weight > allowed) throw limitError('the result is too large', 'reduce it in the expression, or use an action');
+  }
+  return weight;
+}
+
+function tooLong(length: number, limit: number): ExpressionError {
+  return limitError(`a list of ${length} elements is over the limit of ${limit}`);
+}
+
+function tooMuchText(limit: number): ExpressionError {
+  return limitError(`a string is over the limit of ${limit} bytes`);
+}

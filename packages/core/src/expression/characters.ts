@@ -1,0 +1,130 @@
+/** Character classes that the expression language and JSONPath share, and quoted text, which both write alike. */
+import { ExpressionError } from './expression-error.ts';
+
+/** First character of a name: a letter, `_`, or anything outside ASCII (as RFC 9535 has it). */
+export function isNameStart(code: number): boolean {
+  return (
+    (code >= 0x61 && code <= 0x7a) || // a-z
+    (code >= 0x41 && code <= 0x5a) || // A-Z
+    code === 0x5f ||
+    code >= 0x80
+  );
+}
+
+export function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+export function isNamePart(code: number): boolean {
+  return isNameStart(code) || isDigit(code);
+}
+
+export function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+}
+
+export function skipBlanks(source: string, offset: number): number {
+  let end = offset;
+  while (isBlank(source.charCodeAt(end))) end++;
+  return end;
+}
+
+/** End of the name that starts at `offset`. */
+export function nameEnd(source: string, offset: number): number {
+  let end = offset;
+  while (end < source.length && isNamePart(source.charCodeAt(end))) end++;
+  const half = loneSurrogate(source.slice(offset, end));
+  if (half >= 0) throw syntaxError('a name holds half of a surrogate pair', offset + half, 1);
+  return end;
+}
+
+/** Index of the first half of a surrogate pair that stands alone, or -1. */
+export function loneSurrogate(text: string): number {
+  if (text.isWellFormed()) return -1;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0xd800 || unit > 0xdfff) continue;
+    const next = text.charCodeAt(index + 1);
+    if (unit > 0xdbff || !(next >= 0xdc00 && next <= 0xdfff)) return index;
+    index++;
+  }
+  return -1;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  '/': '/',
+  '\\': '\\',
+};
+
+export interface Quoted {
+  readonly value: string;
+  readonly end: number;
+}
+
+/**
+ * Reads quoted text at `offset`. `strict` is RFC 9535: control characters must be escaped, and of the two
+ * quotes only the surrounding one may be.
+ */
+export function readQuoted(source: string, offset: number, strict: boolean): Quoted {
+  const quote = source[offset] as string;
+  let value = '';
+  let plainFrom = offset + 1;
+  for (let index = plainFrom; index < source.length; index++) {
+    const char = source[index] as string;
+    if (char === quote) {
+      value += source.slice(plainFrom, index);
+      const half = loneSurrogate(value);
+      if (half >= 0) throw syntaxError('the string holds half of a surrogate pair', offset, index + 1 - offset);
+      return { value, end: index + 1 };
+    }
+    if (strict && char < ' ') throw syntaxError('a control character must be written as an escape', index, 1);
+    if (char !== '\\') continue;
+    value += source.slice(plainFrom, index);
+    const escaped = readEscape(source, index, quote, strict);
+    value += escaped.value;
+    plainFrom = escaped.end;
+    index = plainFrom - 1;
+  }
+  throw syntaxError('the string is not closed', offset, source.length - offset, `end it with ${quote}`);
+}
+
+function readEscape(source: string, offset: number, quote: string, strict: boolean): Quoted {
+  const char = source[offset + 1] ?? '';
+  const simple = Object.hasOwn(ESCAPES, char) ? ESCAPES[char] : undefined;
+  if (simple !== undefined) return { value: simple, end: offset + 2 };
+  if (char === quote || (!strict && (char === '"' || char === "'"))) return { value: char, end: offset + 2 };
+  if (char === 'u') {
+    const unit = hexUnit(source, offset + 2);
+    if (unit < 0xd800 || unit > 0xdfff) return { value: String.fromCharCode(unit), end: offset + 6 };
+    // Only a pair of surrogates makes a character: half of one is not text that JSON can carry everywhere.
+    const low = source.startsWith('\\u', offset + 6) ? hexUnit(source, offset + 8) : 0;
+    if (unit <= 0xdbff && low >= 0xdc00 && low <= 0xdfff) {
+      return { value: String.fromCharCode(unit, low), end: offset + 12 };
+    }
+    throw syntaxError('the escape is half of a surrogate pair', offset, 6);
+  }
+  throw syntaxError(
+    `\\${char} is no escape`,
+    offset,
+    2,
+    'write \\\\ for a backslash; known are \\\\ \\\' \\" \\/ \\b \\f \\n \\r \\t \\uXXXX',
+  );
+}
+
+function hexUnit(source: string, offset: number): number {
+  const digits = source.slice(offset, offset + 4);
+  if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw syntaxError('\\u takes four hexadecimal digits', offset - 2, 6);
+  return Number.parseInt(digits, 16);
+}
+
+export function syntaxError(message: string, offset: number, length: number, hint?: string): ExpressionError {
+  return new ExpressionError('EXPRESSION_SYNTAX', message, {
+    at: { offset, length },
+    ...(hint === undefined ? {} : { hint }),
+  });
+}

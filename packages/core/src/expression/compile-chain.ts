@@ -1,0 +1,183 @@
+/**
+ * Access chains to closures. Runs of written-out members become one closure each, because most expressions
+ * are nothing else; a chain that starts in the scope and has only such members allocates nothing.
+ */
+import type { Json } from '../value.ts';
+import { keyReader, missing, readKey } from './access.ts';
+import type { Compiler } from './compile.ts';
+import { compileMethod } from './compile-call.ts';
+import { compileRoot } from './compile-root.ts';
+import { type ExpressionError, typeError } from './expression-error.ts';
+import type { Frame, Run } from './frame.ts';
+import { describe } from './kind.ts';
+import type { ChainSyntax, Step, Syntax } from './syntax.ts';
+
+/** A path of members costs one operation for every so many begun. */
+const MEMBERS_PER_OPERATION = 8;
+
+/** Undefined: the chain stops here and is null. */
+type StepRun = (frame: Frame, value: Json) => Json | undefined;
+
+type MemberStep = Extract<Step, { kind: 'member' }>;
+
+export function compileChain(compiler: Compiler, chain: ChainSyntax): Run {
+  const { steps } = chain;
+  const root = compileStart(compiler, chain.root);
+  const leading = steps.findIndex((step) => step.kind !== 'member');
+  const members = (leading < 0 ? steps : steps.slice(0, leading)) as readonly MemberStep[];
+  const rest = leading < 0 ? [] : steps.slice(leading);
+  if (rest.length === 0) return compilePath(compiler, chain, root, members);
+  return sequence(root, [
+    ...(members.length === 0 ? [] : [pathStep(compiler, chain, members)]),
+    ...compileSteps(compiler, chain, rest),
+  ]);
+}
+
+/** What a chain starts with; a start in the scope is paid for by the path. */
+function compileStart(compiler: Compiler, syntax: Syntax): Run {
+  if (syntax.kind === 'root') return compileRoot(compiler.source, syntax.root, syntax);
+  if (syntax.kind === 'local') {
+    const { slot } = syntax;
+    return (frame) => frame.locals[slot] as Json;
+  }
+  return compiler.compile(syntax);
+}
+
+function sequence(root: Run, steps: readonly StepRun[]): Run {
+  const only = steps[0] as StepRun;
+  if (steps.length === 1) return (frame) => only(frame, root(frame)) ?? null;
+  return (frame) => {
+    let value = root(frame);
+    for (const step of steps) {
+      const next = step(frame, value);
+      if (next === undefined) return null;
+      value = next;
+    }
+    return value;
+  };
+}
+
+function compileSteps(compiler: Compiler, chain: ChainSyntax, steps: readonly Step[]): StepRun[] {
+  const runs: StepRun[] = [];
+  for (let index = 0; index < steps.length; index++) {
+    const step = steps[index] as Step;
+    if (step.kind === 'call') {
+      runs.push(callStep(compiler, chain, step));
+    } else if (step.kind === 'index') {
+      runs.push(indexStep(compiler, chain, step));
+    } else {
+      let end = index + 1;
+      while (steps[end]?.kind === 'member') end++;
+      runs.push(pathStep(compiler, chain, steps.slice(index, end) as readonly MemberStep[]));
+      index = end - 1;
+    }
+  }
+  return runs;
+}
+
+function costOf(members: number): number {
+  return Math.max(1, Math.ceil(members / MEMBERS_PER_OPERATION));
+}
+
+/** The hot path. Short ones are unrolled: the loop costs as much as the access. */
+function compilePath(compiler: Compiler, chain: ChainSyntax, root: Run, members: readonly MemberStep[]): Run {
+  const cost = costOf(members.length);
+  if (members.length === 0) {
+    return (frame) => {
+      frame.budget.spend(cost);
+      return root(frame);
+    };
+  }
+  const [first, second] = members as [MemberStep, MemberStep | undefined];
+  const { key } = first;
+  const read = keyReader(key);
+  const absent = absence(compiler, chain, first);
+  if (members.length === 1) {
+    return (frame) => {
+      frame.budget.spend(cost);
+      const value = root(frame);
+      return read(value, key) ?? absent(value);
+    };
+  }
+  if (members.length === 2 && second !== undefined) {
+    const { key: innerKey } = second;
+    const readInner = keyReader(innerKey);
+    const absentInner = absence(compiler, chain, second);
+    return (frame) => {
+      frame.budget.spend(cost);
+      const value = root(frame);
+      const inner = read(value, key);
+      if (inner === undefined) return absent(value);
+      return readInner(inner, innerKey) ?? absentInner(inner);
+    };
+  }
+  const walk = pathStep(compiler, chain, members);
+  return (frame) => walk(frame, root(frame)) ?? null;
+}
+
+/** Null where the step is guarded, else the error. */
+function absence(compiler: Compiler, chain: ChainSyntax, step: MemberStep): (value: Json) => null {
+  const optional = step.optional || chain.lenient;
+  return (value) => {
+    // `??` in the callers also sees a member that is there and null.
+    if (optional || readKey(value, step.key) === null) return null;
+    throw missingMember(compiler, chain, step, value, step.key);
+  };
+}
+
+function pathStep(compiler: Compiler, chain: ChainSyntax, members: readonly MemberStep[]): StepRun {
+  const keys = members.map((step) => step.key);
+  const readers = keys.map(keyReader);
+  const optional = members.map((step) => step.optional || chain.lenient);
+  const cost = costOf(keys.length);
+  return (frame, from) => {
+    frame.budget.spend(cost);
+    let value = from;
+    for (let index = 0; index < keys.length; index++) {
+      const next = (readers[index] as typeof readKey)(value, keys[index] as string | number);
+      if (next === undefined) {
+        if (optional[index] === true) return undefined;
+        const step = members[index] as MemberStep;
+        throw missingMember(compiler, chain, step, value, step.key);
+      }
+      value = next;
+    }
+    return value;
+  };
+}
+
+function indexStep(compiler: Compiler, chain: ChainSyntax, step: Extract<Step, { kind: 'index' }>): StepRun {
+  const index = compiler.compile(step.index);
+  const optional = step.optional || chain.lenient;
+  return (frame, value) => {
+    frame.budget.spend(1);
+    if (optional && value === null) return undefined;
+    const key = index(frame);
+    if (typeof key !== 'string' && typeof key !== 'number') {
+      throw typeError(`an index is a number or a string, not ${describe(key)}`).locate(step.index);
+    }
+    const found = readKey(value, key);
+    if (found !== undefined) return found;
+    if (optional) return undefined;
+    throw missingMember(compiler, chain, step, value, key);
+  };
+}
+
+function callStep(compiler: Compiler, chain: ChainSyntax, step: Extract<Step, { kind: 'call' }>): StepRun {
+  const call = compileMethod(compiler, chain, step);
+  const takesNull = step.callee.overloads.some((overload) => overload.definition.on.includes('null'));
+  if (step.optional || (chain.lenient && !takesNull)) {
+    return (frame, value) => (value === null ? undefined : call(frame, value));
+  }
+  return call;
+}
+
+function missingMember(
+  compiler: Compiler,
+  chain: ChainSyntax,
+  step: Step,
+  value: Json,
+  key: string | number,
+): ExpressionError {
+  return missing(value, key, compiler.source.slice(chain.offset, step.offset).trim(), step);
+}

@@ -1,0 +1,98 @@
+/** Where access starts: the names of the scope. */
+import { didYouMean } from '../problem.ts';
+import type { Json } from '../value.ts';
+import { readMember } from './access.ts';
+import { ExpressionError, type Span } from './expression-error.ts';
+import type { Frame, Run } from './frame.ts';
+import { type NodeMember, RESERVED_ROOTS } from './reference.ts';
+import type { LoopView, NodeView, Scope } from './scope.ts';
+import type { Root } from './syntax.ts';
+
+export function compileRoot(source: string, root: Root, at: Span): Run {
+  switch (root.from) {
+    case 'input':
+      return (frame) => frame.scope.input;
+    case 'trigger':
+      return (frame) => frame.scope.trigger;
+    case 'vars':
+      return (frame) => frame.scope.vars;
+    case 'execution':
+      return (frame) => frame.scope.execution;
+    case 'workflow':
+      return (frame) => frame.scope.workflow;
+    case 'item':
+      return (frame) => loopOf(frame, at).item;
+    case 'index':
+      return (frame) => loopOf(frame, at).index;
+    case 'items':
+      return (frame) => loopOf(frame, at).items;
+    case 'parent': {
+      const { level, member } = root;
+      return (frame) => outerLoop(loopOf(frame, at), level, at)[member];
+    }
+    case 'self': {
+      const read = readerOf(root.member);
+      return (frame) => {
+        if (frame.scope.self !== undefined) return read(frame.scope.self);
+        throw unknown('$self is not known here', at, 'it is the node itself, in compensate and output');
+      };
+    }
+    case 'node': {
+      const { id } = root;
+      const short = !source.startsWith('$nodes', at.offset);
+      const read = readerOf(root.member);
+      return (frame) => {
+        const node = frame.scope.node(id);
+        if (node === undefined) throw unknownNode(frame.scope, id, short, at);
+        return read(node);
+      };
+    }
+  }
+}
+
+function readerOf(member: NodeMember): (node: NodeView) => Json {
+  switch (member) {
+    case 'output':
+    case 'result':
+      return (node) => node.output;
+    case 'status':
+      return (node) => node.status;
+    case 'success':
+      return (node) => node.success;
+    case 'error':
+      return (node) => node.error as Json;
+    case 'attempts':
+      return (node) => node.attempts;
+    case 'input':
+      return (node) => node.input;
+  }
+}
+
+function loopOf(frame: Frame, at: Span): LoopView {
+  if (frame.scope.loop !== undefined) return frame.scope.loop;
+  throw unknown('there is no loop around this', at, '$item, $index and $items are known in the body of a loop');
+}
+
+function outerLoop(loop: LoopView, level: number, at: Span): LoopView {
+  let outer: LoopView | undefined = loop;
+  for (let step = 0; step < level; step++) outer = outer?.parent;
+  if (outer !== undefined) return outer;
+  throw unknown(`there are not ${level + 1} loops around this`, at, 'the innermost loop is $item, $index and $items');
+}
+
+function unknownNode(scope: Scope, id: string, short: boolean, at: Span): ExpressionError {
+  const meant = didYouMean(id, [...(scope.nodeIds?.() ?? []), ...(short ? RESERVED_ROOTS : [])]);
+  const hint = meant === undefined ? undefined : `did you mean ${short ? `$${meant}` : `$nodes['${meant}']`}?`;
+  const message = `there is no node ${JSON.stringify(id)} to refer to here`;
+  return unknown(message, at, hint ?? (short ? elsewhere(scope, id) : undefined));
+}
+
+/** `$name` is a node; often a member of the input or a variable was meant. */
+function elsewhere(scope: Scope, name: string): string | undefined {
+  if (readMember(scope.input, name) !== undefined) return `did you mean $input.${name}?`;
+  return readMember(scope.vars, name) === undefined ? undefined : `did you mean $vars.${name}?`;
+}
+
+function unknown(message: string, at: Span, hint: string | undefined): ExpressionError {
+  return new ExpressionError('EXPRESSION_REFERENCE', message, { at, ...(hint === undefined ? {} : { hint }) });
+}

@@ -1,0 +1,193 @@
+/** Values of a definition: literals, templates and expressions at any depth, compiled once. */
+import { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
+import type { DocumentPath } from '../problem.ts';
+import { isJsonObject, type Json } from '../value.ts';
+import type { Budget } from './budget.ts';
+import { syntaxError } from './characters.ts';
+import { type Expression, parseExpression } from './expression.ts';
+import { ExpressionError, limitError } from './expression-error.ts';
+import { setMember } from './kind.ts';
+import type { Reference } from './reference.ts';
+import type { Scope } from './scope.ts';
+import { parseTemplate, type Template } from './template.ts';
+
+/** A reference and the path, inside the value, of the string that holds it. */
+export type ValueReference = Reference & { readonly valuePath: DocumentPath };
+
+export interface CompiledValue {
+  /** No expression is inside: every evaluation gives the same value, the raw one itself where nothing was escaped. */
+  readonly constant: boolean;
+  readonly references: readonly ValueReference[];
+  evaluate(scope: Scope, budget: Budget): Json;
+}
+
+export interface CompileOptions {
+  readonly limits?: ExpressionLimits;
+  /** Takes errors instead of having the first one thrown; what failed then evaluates to null. */
+  readonly report?: (error: ExpressionError) => void;
+}
+
+type Evaluate = (scope: Scope, budget: Budget) => Json;
+
+/** A part of a value: either what it is, or how to get it. */
+type Part = { readonly literal: Json } | { readonly evaluate: Evaluate };
+
+export function compileValue(raw: Json, options: CompileOptions = {}): CompiledValue {
+  const compiler = new ValueCompiler(options);
+  return compiler.finish(compiler.part(raw, []));
+}
+
+/** For keys that take a bare expression: `when`, `on`, `in`, `condition`, `until`. */
+export function compileCondition(raw: Json, options: CompileOptions = {}): CompiledValue {
+  const compiler = new ValueCompiler(options);
+  return compiler.finish(typeof raw === 'string' ? compiler.condition(raw) : compiler.part(raw, []));
+}
+
+class ValueCompiler {
+  private readonly limits: ExpressionLimits;
+  private readonly report: ((error: ExpressionError) => void) | undefined;
+  private readonly references: ValueReference[] = [];
+
+  constructor({ limits = EXPRESSION_LIMITS, report }: CompileOptions) {
+    this.limits = limits;
+    this.report = report;
+  }
+
+  finish(part: Part): CompiledValue {
+    const { references } = this;
+    if ('literal' in part) return { constant: true, references, evaluate: () => part.literal };
+    return { constant: false, references, evaluate: part.evaluate };
+  }
+
+  part(raw: Json, path: DocumentPath): Part {
+    if (typeof raw === 'string') return this.text(raw, path);
+    if (typeof raw !== 'object' || raw === null) return { literal: raw };
+    if (path.length >= DEFINITION_LIMITS.maxNestingDepth) {
+      const error = limitError(`the value nests deeper than ${DEFINITION_LIMITS.maxNestingDepth} levels`);
+      return this.failed(error, path);
+    }
+    return Array.isArray(raw) ? this.list(raw, path) : this.object(raw, path);
+  }
+
+  condition(raw: string): Part {
+    return this.attempt([], () => {
+      if (!raw.includes('{{')) return this.expression(parseExpression(raw, this.limits), []);
+      const template = parseTemplate(raw, this.limits);
+      const only =
+        'parts' in template ? template.parts.filter((part) => typeof part !== 'string' || part.trim() !== '') : [];
+      if (only.length === 1 && typeof only[0] === 'object') return this.expression(only[0], []);
+      throw syntaxError(
+        'a condition is one expression',
+        0,
+        raw.length,
+        'leave out the braces, or put all of it between {{ and }}',
+      );
+    });
+  }
+
+  private text(raw: string, path: DocumentPath): Part {
+    // Most strings of most definitions end here.
+    if (!raw.includes('{{')) return { literal: raw };
+    return this.attempt(path, () => {
+      const template = parseTemplate(raw, this.limits);
+      if ('literal' in template) return template;
+      const [only] = template.parts;
+      if (template.parts.length === 1 && typeof only === 'object') return this.expression(only, path);
+      return this.template(template, path);
+    });
+  }
+
+  private expression(expression: Expression, path: DocumentPath): Part {
+    this.refer(expression, path);
+    return {
+      evaluate: (scope, budget) => {
+        try {
+          return expression.evaluate(scope, budget);
+        } catch (error) {
+          throw at(path, error);
+        }
+      },
+    };
+  }
+
+  private template(template: Extract<Template, { readonly parts: unknown }>, path: DocumentPath): Part {
+    for (const part of template.parts) if (typeof part !== 'string') this.refer(part, path);
+    return {
+      evaluate: (scope, budget) => {
+        try {
+          return template.evaluate(scope, budget);
+        } catch (error) {
+          throw at(path, error);
+        }
+      },
+    };
+  }
+
+  private list(raw: readonly Json[], path: DocumentPath): Part {
+    const parts = raw.map((item, index) => this.part(item, [...path, index]));
+    if (parts.every((part, index) => 'literal' in part && part.literal === raw[index])) return { literal: raw };
+    const known = literals(parts);
+    if (known !== undefined) return { literal: known };
+    return {
+      evaluate: (scope, budget) =>
+        parts.map((part) => ('literal' in part ? part.literal : part.evaluate(scope, budget))),
+    };
+  }
+
+  private object(raw: Json, path: DocumentPath): Part {
+    if (!isJsonObject(raw)) return { literal: raw };
+    const keys = Object.keys(raw);
+    const parts = keys.map((key) => this.part(raw[key] as Json, [...path, key]));
+    if (parts.every((part, index) => 'literal' in part && part.literal === raw[keys[index] as string])) {
+      return { literal: raw };
+    }
+    const known = literals(parts);
+    if (known !== undefined) return { literal: objectOf(keys, known) };
+    return {
+      evaluate: (scope, budget) =>
+        objectOf(
+          keys,
+          parts.map((part) => ('literal' in part ? part.literal : part.evaluate(scope, budget))),
+        ),
+    };
+  }
+
+  private refer(expression: Expression, valuePath: DocumentPath): void {
+    for (const reference of expression.references) this.references.push({ ...reference, valuePath });
+  }
+
+  private attempt(path: DocumentPath, compile: () => Part): Part {
+    try {
+      return compile();
+    } catch (error) {
+      return this.failed(error, path);
+    }
+  }
+
+  private failed(error: unknown, path: DocumentPath): Part {
+    const placed = at(path, error);
+    if (this.report === undefined || !(placed instanceof ExpressionError)) throw placed;
+    this.report(placed);
+    return { literal: null };
+  }
+}
+
+function at(path: DocumentPath, error: unknown): unknown {
+  return error instanceof ExpressionError ? error.locateIn(path) : error;
+}
+
+/** All values, when none has to be evaluated: with escaped braces they differ from the raw ones. */
+function literals(parts: readonly Part[]): readonly Json[] | undefined {
+  const values: Json[] = [];
+  for (const part of parts) {
+    if (!('literal' in part)) return undefined;
+    values.push(part.literal);
+  }
+  return values;
+}
+
+function objectOf(keys: readonly string[], values: readonly Json[]): Json {
+  const object: Record<string, Json> = {};
+  for (const [index, key] of keys.entries()) setMember(object, key, values[index] as Json);
+  return object;
+}

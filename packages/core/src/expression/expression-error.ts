@@ -1,0 +1,83 @@
+/** What goes wrong in an expression: a code, plain words, a hint, and the place in the source. */
+import { NebulaError, type NebulaErrorOptions } from '../error.ts';
+import type { DocumentPath } from '../problem.ts';
+
+/**
+ *  - SYNTAX: the text is no expression
+ *  - REFERENCE: something named does not exist (a node, a member, a function, a loop)
+ *  - TYPE: a value is of another kind than the operation takes
+ *  - VALUE: the kind is right, the value is not (a bad date, a division by zero)
+ *  - LIMIT: the budget is spent
+ */
+export type ExpressionErrorCode =
+  | 'EXPRESSION_SYNTAX'
+  | 'EXPRESSION_REFERENCE'
+  | 'EXPRESSION_TYPE'
+  | 'EXPRESSION_VALUE'
+  | 'EXPRESSION_LIMIT';
+
+/** A place in the source of an expression; `offset` counts UTF-16 units from 0. */
+export interface Span {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export class ExpressionError extends NebulaError {
+  declare readonly code: ExpressionErrorCode;
+  private place: Span | undefined;
+  private documentPath: DocumentPath = [];
+
+  constructor(code: ExpressionErrorCode, message: string, options: NebulaErrorOptions & { at?: Span } = {}) {
+    super(code, message, options);
+    this.name = 'ExpressionError';
+    this.place = options.at;
+  }
+
+  get offset(): number {
+    return this.place?.offset ?? 0;
+  }
+
+  get length(): number {
+    return this.place?.length ?? 0;
+  }
+
+  /** Path inside the value whose string holds the expression; empty for a bare expression. */
+  get path(): DocumentPath {
+    return this.documentPath;
+  }
+
+  /** Gives the error its place, unless a deeper and so more exact one is known already. */
+  locate(place: Span): this {
+    this.place ??= place;
+    return this;
+  }
+
+  locateIn(path: DocumentPath): this {
+    this.documentPath = path;
+    return this;
+  }
+}
+
+const QUOTED_CHARACTERS = 60;
+
+/** Text of users in messages: in quotes, and never long. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text);
+}
+
+/** Rethrows with a place: for `catch` around code that does not know where it stands in the source. */
+export function located(error: unknown, place: Span): unknown {
+  return error instanceof ExpressionError ? error.locate(place) : error;
+}
+
+export function typeError(message: string, hint?: string): ExpressionError {
+  return new ExpressionError('EXPRESSION_TYPE', message, hint === undefined ? {} : { hint });
+}
+
+export function valueError(message: string, hint?: string): ExpressionError {
+  return new ExpressionError('EXPRESSION_VALUE', message, hint === undefined ? {} : { hint });
+}
+
+export function limitError(message: string, hint?: string): ExpressionError {
+  return new ExpressionError('EXPRESSION_LIMIT', message, hint === undefined ? {} : { hint });
+}

@@ -1,0 +1,23 @@
+/** The expression language: what the rest of the core may use of it. */
+export { type Budget, createBudget } from './budget.ts';
+export {
+  type CompiledValue,
+  type CompileOptions,
+  compileCondition,
+  compileValue,
+  type ValueReference,
+} from './compiled-value.ts';
+export { type Expression, parseExpression } from './expression.ts';
+export { ExpressionError, type ExpressionErrorCode } from './expression-error.ts';
+export { isTrue } from './kind.ts';
+export { type FunctionListing, listFunctions } from './library/registry.ts';
+export {
+  type CompiledMatcher,
+  compileErrorMatcher,
+  compileMatcher,
+  type ErrorMatcher,
+  type Matcher,
+} from './matcher.ts';
+export { NODE_MEMBERS, type NodeMember, RESERVED_ROOTS, type Reference } from './reference.ts';
+export { loadRegexEngine } from './regex.ts';
+export type { LoopView, NodeView, Scope } from './scope.ts';

@@ -1,0 +1,135 @@
+/** Runs queries: compiled once to closures, each node visited paid for. */
+import { isJsonObject, type Json, memberOf } from '../../value.ts';
+import type { Budget } from '../budget.ts';
+import { compileFilter, type Test } from './filter.ts';
+import type { Query, Segment, Selector } from './query.ts';
+
+/** What all parts of one query run share. */
+export interface QueryContext {
+  readonly root: Json;
+  readonly budget: Budget;
+}
+
+/** Appends to `into` what one step selects below `value`. */
+type Step = (context: QueryContext, value: Json, into: Json[]) => void;
+
+export type Selection = (context: QueryContext, from: Json) => readonly Json[];
+
+/** The values that the query selects, in the order of RFC 9535. */
+export function compileQuery(query: Query): (root: Json, budget: Budget) => readonly Json[] {
+  const select = compileSegments(query.segments);
+  return (root, budget) => select({ root, budget }, root);
+}
+
+export function compileSegments(segments: readonly Segment[]): Selection {
+  const steps = segments.map(compileSegment);
+  return (context, from) => {
+    let values: Json[] = [from];
+    for (const step of steps) {
+      const selected: Json[] = [];
+      for (const value of values) step(context, value, selected);
+      context.budget.allowList(selected.length);
+      values = selected;
+    }
+    return values;
+  };
+}
+
+/** Reads a singular query without lists; undefined is RFC 9535's Nothing. */
+export function readSingular(from: Json, path: readonly (string | number)[]): Json | undefined {
+  let value: Json | undefined = from;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (typeof key === 'number') value = Array.isArray(value) ? value.at(key) : undefined;
+    else value = isJsonObject(value) ? memberOf(value, key) : undefined;
+  }
+  return value;
+}
+
+function compileSegment(segment: Segment): Step {
+  const selectors = segment.selectors.map(compileSelector);
+  const only = selectors[0] as Step;
+  const step: Step =
+    selectors.length === 1
+      ? only
+      : (context, value, into) => {
+          for (const selector of selectors) selector(context, value, into);
+        };
+  return segment.descendant ? descendants(step) : step;
+}
+
+/** The node itself, then its descendants, parents before children; on an own stack, for values of any depth. */
+function descendants(step: Step): Step {
+  return (context, value, into) => {
+    const waiting: Json[] = [value];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (typeof next !== 'object' || next === null) continue;
+      step(context, next, into);
+      // Checked here too: a wide step below a deep value grows the list long before the segment ends.
+      if (into.length > context.budget.limits.maxArrayLength) context.budget.allowList(into.length);
+      const children = childrenOf(context, next);
+      for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index] as Json);
+    }
+  };
+}
+
+function childrenOf(context: QueryContext, value: Json): readonly Json[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const children = Array.isArray(value) ? (value as readonly Json[]) : Object.values(value);
+  context.budget.spendForElements(children.length + 1);
+  return children;
+}
+
+function compileSelector(selector: Selector): Step {
+  switch (selector.kind) {
+    case 'name': {
+      const { name } = selector;
+      return (_context, value, into) => {
+        const member = isJsonObject(value) ? memberOf(value, name) : undefined;
+        if (member !== undefined) into.push(member);
+      };
+    }
+    case 'index': {
+      const { index } = selector;
+      return (_context, value, into) => {
+        const element = Array.isArray(value) ? (value.at(index) as Json | undefined) : undefined;
+        if (element !== undefined) into.push(element);
+      };
+    }
+    case 'wildcard':
+      return (context, value, into) => {
+        for (const child of childrenOf(context, value)) into.push(child);
+      };
+    case 'slice':
+      return sliceStep(selector.start, selector.end, selector.step);
+    case 'filter':
+      return filterStep(compileFilter(selector.test));
+  }
+}
+
+function filterStep(test: Test): Step {
+  return (context, value, into) => {
+    for (const child of childrenOf(context, value)) if (test(context, child)) into.push(child);
+  };
+}
+
+/** RFC 9535, 2.3.4.2.2: bounds are normalised, then clipped to the list. */
+function sliceStep(start: number | undefined, end: number | undefined, step: number): Step {
+  return (context, value, into) => {
+    if (!Array.isArray(value) || step === 0) return;
+    const { length } = value;
+    const fromEnd = (index: number) => (index >= 0 ? index : length + index);
+    const clip = (index: number, low: number, high: number) => Math.min(Math.max(index, low), high);
+    if (step > 0) {
+      const lower = clip(fromEnd(start ?? 0), 0, length);
+      const upper = clip(fromEnd(end ?? length), 0, length);
+      context.budget.spendForElements(Math.max(0, upper - lower) / step);
+      for (let index = lower; index < upper; index += step) into.push(value[index]);
+    } else {
+      const upper = clip(fromEnd(start ?? length - 1), -1, length - 1);
+      const lower = clip(end === undefined ? -1 : fromEnd(end), -1, length - 1);
+      context.budget.spendForElements(Math.max(0, upper - lower) / -step);
+      for (let index = upper; index > lower; index += step) into.push(value[index]);
+    }
+  };
+}

@@ -1,0 +1,65 @@
+/** The kinds of JSON values, by the names that JSON Schema uses. */
+import { didYouMean } from '../problem.ts';
+import type { Json, JsonObject } from '../value.ts';
+
+export type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+
+export function kindOf(value: Json): Kind {
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    default:
+      return value === null ? 'null' : Array.isArray(value) ? 'array' : 'object';
+  }
+}
+
+const SPOKEN: Readonly<Record<Kind, string>> = {
+  null: 'null',
+  boolean: 'a boolean',
+  number: 'a number',
+  string: 'a string',
+  array: 'a list',
+  object: 'an object',
+};
+
+/** The kind in words, for messages: `a list`. */
+export function spokenKind(kind: Kind): string {
+  return SPOKEN[kind];
+}
+
+export function describe(value: Json): string {
+  return SPOKEN[kindOf(value)];
+}
+
+/** `false` and `null` are false; everything else, `0`, `''` and `[]` included, is true. */
+export function isTrue(value: Json): boolean {
+  return value !== false && value !== null;
+}
+
+/** Sets a member as own data, also when it is called `__proto__`. */
+export function setMember(object: Record<string, Json>, key: string, value: Json): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** Enough to find what was meant; an object with more members is a table, not a record. */
+const SUGGESTED_FROM_MEMBERS = 1_000;
+/** Comparing takes the product of the lengths. */
+const SUGGESTED_NAME_LENGTH = 64;
+
+/** The member that a misspelt name probably means. */
+export function closestMember(object: JsonObject, name: string): string | undefined {
+  if (name.length > SUGGESTED_NAME_LENGTH) return undefined;
+  const names = Object.keys(object).slice(0, SUGGESTED_FROM_MEMBERS);
+  return didYouMean(
+    name,
+    names.filter((known) => known.length <= SUGGESTED_NAME_LENGTH),
+  );
+}

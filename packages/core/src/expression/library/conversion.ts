@@ -1,0 +1,104 @@
+/** From one kind of value to another, and what can be asked of any value. */
+import type { Json } from '../../value.ts';
+import { quoted, typeError, valueError } from '../expression-error.ts';
+import type { Frame } from '../frame.ts';
+import { jsonText, textOf } from '../json-text.ts';
+import { describe, type Kind, kindOf } from '../kind.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+const ANY: readonly Kind[] = ['null', 'boolean', 'number', 'string', 'array', 'object'];
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const TRUE_WORDS = ['true', 'yes', 'on', '1'];
+const FALSE_WORDS = ['false', 'no', 'off', '0'];
+
+export const conversionFunctions: readonly FunctionDefinition[] = [
+  {
+    signature: 'toString()',
+    on: ANY,
+    doc: 'As text: null is empty, lists and objects are JSON.',
+    example: '12.5.toString()',
+    result: '12.5',
+    run: (frame: Frame, value: Json) => textOf(frame.budget, value),
+  },
+  {
+    signature: 'toNumber(otherwise?: any)',
+    on: ANY,
+    doc: 'As a number, from text, a boolean or a number; what is no number gives `otherwise`, or is an error.',
+    example: `' 12.50 '.toNumber()`,
+    result: 12.5,
+    run: (_frame: Frame, value: Json, otherwise?: Json) => {
+      const number = numberFrom(value);
+      if (number !== undefined) return number;
+      if (otherwise !== undefined) return otherwise;
+      throw typeof value === 'string'
+        ? valueError(`${quoted(value)} is not a number`, 'toNumber(0) gives 0 instead')
+        : typeError(`${describe(value)} cannot be made a number`, 'toNumber(0) gives 0 instead');
+    },
+  },
+  {
+    signature: 'toBoolean()',
+    on: ANY,
+    doc: 'As a boolean, from `true/yes/on/1`, `false/no/off/0` in any case, a number (0 is false) or null (false).',
+    example: `'Yes'.toBoolean()`,
+    result: true,
+    run: (_frame: Frame, value: Json) => {
+      if (typeof value === 'boolean') return value;
+      if (value === null || typeof value === 'number') return value !== null && value !== 0;
+      if (typeof value !== 'string') throw typeError(`${describe(value)} cannot be made a boolean`);
+      const word = value.trim().toLowerCase();
+      if (TRUE_WORDS.includes(word)) return true;
+      if (FALSE_WORDS.includes(word)) return false;
+      throw valueError(`${quoted(value)} is neither true nor false`);
+    },
+  },
+  {
+    signature: 'toJson(pretty?: boolean)',
+    on: ANY,
+    doc: 'As JSON text; pretty with line breaks.',
+    example: `{ a: [1, 2] }.toJson()`,
+    result: '{"a":[1,2]}',
+    run: (frame: Frame, value: Json, pretty = false) => jsonText(frame.budget, value, pretty),
+  },
+  {
+    signature: 'type()',
+    on: ANY,
+    doc: 'null, boolean, number, string, array or object.',
+    example: '[1].type()',
+    result: 'array',
+    run: (_frame: Frame, value: Json) => kindOf(value),
+  },
+  {
+    signature: 'isEmpty()',
+    on: ['null', 'string', 'array', 'object'],
+    doc: 'Whether it is null, or text, a list or an object with nothing in it.',
+    example: `''.isEmpty()`,
+    result: true,
+    run: (_frame: Frame, value: Json) => {
+      if (value === null || value === '') return true;
+      if (typeof value !== 'object') return false;
+      if (Array.isArray(value)) return value.length === 0;
+      for (const key in value) if (Object.hasOwn(value, key)) return false;
+      return true;
+    },
+  },
+  {
+    // The parser turns it into `??`, so that what is missing on the left is no error.
+    signature: 'default(value: any)',
+    on: ANY,
+    doc: 'The other value when this is null or missing: the same as `?? value`.',
+    example: `{ a: 1 }.b.default(2)`,
+    result: 2,
+    picks: true,
+    run: (_frame: Frame, value: Json, otherwise: Json) => value ?? otherwise,
+  },
+];
+
+function numberFrom(value: Json): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (!NUMBER.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}

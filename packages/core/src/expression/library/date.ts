@@ -1,0 +1,219 @@
+/** Functions of dates: ISO 8601 text, or milliseconds since the epoch. */
+
+import { didYouMean } from '../../problem.ts';
+import type { Json } from '../../value.ts';
+import { quoted, valueError } from '../expression-error.ts';
+import type { Frame } from '../frame.ts';
+import {
+  addUnits,
+  dayOfYear,
+  difference,
+  type Fields,
+  fieldsOf,
+  isDate,
+  isoText,
+  parseDate,
+  parseUnit,
+  startOfUnit,
+  weekOf,
+} from './calendar.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+type Run = FunctionDefinition['run'];
+type Moment = string | number;
+
+function ofDate(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
+  return { signature, on: ['string', 'number'], doc, example, result, run };
+}
+
+export const dateFunctions: readonly FunctionDefinition[] = [
+  ofDate('toDate()', 'As ISO text in UTC.', '0.toDate()', '1970-01-01T00:00:00.000Z', (_frame: Frame, moment: Moment) =>
+    isoText(parseDate(moment)),
+  ),
+  ofDate(
+    'toMillis()',
+    'As milliseconds since the epoch.',
+    `'1970-01-01T00:00:01Z'.toMillis()`,
+    1000,
+    (_frame: Frame, moment: Moment) => parseDate(moment),
+  ),
+  ofDate(
+    'isDate()',
+    'Whether it can be read as a date.',
+    `'2024-02-30'.isDate()`,
+    false,
+    (_frame: Frame, moment: Moment) => isDate(moment),
+  ),
+  ofDate(
+    'plus(count: number, unit: string, zone?: string)',
+    'Later by so many milliseconds, seconds, minutes, hours, days, weeks, months, quarters or years.',
+    `'2024-01-31'.plus(1, 'month')`,
+    '2024-02-29T00:00:00.000Z',
+    (_frame: Frame, moment: Moment, count: number, unit: string, zone = 'UTC') =>
+      isoText(addUnits(parseDate(moment), count, parseUnit(unit), zone)),
+  ),
+  ofDate(
+    'minus(count: number, unit: string, zone?: string)',
+    'Earlier by so many units.',
+    `'2024-03-01'.minus(1, 'day')`,
+    '2024-02-29T00:00:00.000Z',
+    (_frame: Frame, moment: Moment, count: number, unit: string, zone = 'UTC') =>
+      isoText(addUnits(parseDate(moment), -count, parseUnit(unit), zone)),
+  ),
+  ofDate(
+    'diff(other: date, unit?: string, zone?: string)',
+    'How much later it is than the other date, in days or another unit; months, quarters and years are whole.',
+    `'2024-03-01'.diff('2024-02-01', 'days')`,
+    29,
+    (_frame: Frame, moment: Moment, other: Moment, unit = 'day', zone = 'UTC') =>
+      difference(parseDate(moment), parseDate(other), parseUnit(unit), zone),
+  ),
+  ofDate(
+    'startOf(unit: string, zone?: string)',
+    'The first moment of its day, week (Monday), month or another unit.',
+    `'2024-05-17T10:30Z'.startOf('month')`,
+    '2024-05-01T00:00:00.000Z',
+    (_frame: Frame, moment: Moment, unit: string, zone = 'UTC') =>
+      isoText(startOfUnit(parseDate(moment), parseUnit(unit), zone)),
+  ),
+  ofDate(
+    'endOf(unit: string, zone?: string)',
+    'The last millisecond of its day, week, month or another unit.',
+    `'2024-02-17'.endOf('month')`,
+    '2024-02-29T23:59:59.999Z',
+    (_frame: Frame, moment: Moment, name: string, zone = 'UTC') => {
+      const unit = parseUnit(name);
+      return isoText(addUnits(startOfUnit(parseDate(moment), unit, zone), 1, unit, zone) - 1);
+    },
+  ),
+  ofDate(
+    'isBefore(other: date)',
+    'Whether it is earlier.',
+    `'2024-01-01'.isBefore('2024-01-02')`,
+    true,
+    (_frame: Frame, moment: Moment, other: Moment) => parseDate(moment) < parseDate(other),
+  ),
+  ofDate(
+    'isAfter(other: date)',
+    'Whether it is later.',
+    `'2024-01-01'.isAfter('2024-01-02')`,
+    false,
+    (_frame: Frame, moment: Moment, other: Moment) => parseDate(moment) > parseDate(other),
+  ),
+  ofDate(
+    'datePart(part: string, zone?: string)',
+    'One number: year, quarter, month, week, day, dayOfYear, weekday (1 is Monday), hour, minute, second, millisecond.',
+    `'2024-05-17T10:30Z'.datePart('weekday')`,
+    5,
+    (_frame: Frame, moment: Moment, part: string, zone = 'UTC') => datePart(fieldsOf(parseDate(moment), zone), part),
+  ),
+  ofDate(
+    'formatDate(pattern: string, zone?: string)',
+    'As text: yyyy MM dd HH mm ss SSS, MMM, MMMM, EEE, EEEE, hh, a, Z; text in [brackets] stays.',
+    `'2024-05-17T10:30Z'.formatDate('dd.MM.yyyy HH:mm', 'Europe/Berlin')`,
+    '17.05.2024 12:30',
+    (frame: Frame, moment: Moment, pattern: string, zone = 'UTC') => {
+      frame.budget.spendForCharacters(pattern.length);
+      return formatted(fieldsOf(parseDate(moment), zone), pattern);
+    },
+  ),
+];
+
+const PARTS: Readonly<Record<string, (fields: Fields) => number>> = {
+  year: (fields) => fields.year,
+  quarter: (fields) => Math.ceil(fields.month / 3),
+  month: (fields) => fields.month,
+  week: weekOf,
+  day: (fields) => fields.day,
+  dayOfYear,
+  weekday: (fields) => fields.weekday,
+  hour: (fields) => fields.hour,
+  minute: (fields) => fields.minute,
+  second: (fields) => fields.second,
+  millisecond: (fields) => fields.millisecond,
+};
+
+function datePart(fields: Fields, part: string): number {
+  const read = Object.hasOwn(PARTS, part) ? PARTS[part] : undefined;
+  if (read !== undefined) return read(fields);
+  const meant = didYouMean(part, Object.keys(PARTS));
+  throw valueError(
+    `a date has no part ${quoted(part)}`,
+    meant === undefined ? Object.keys(PARTS).join(', ') : `did you mean ${meant}?`,
+  );
+}
+
+const MONTH_NAMES = 'January February March April May June July August September October November December'.split(' ');
+const DAY_NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ');
+/** Both Luxon's letters (yyyy, dd) and those of Day.js (YYYY, DD) are understood. */
+const TOKENS = /\[([^\]]*)\]|yyyy|YYYY|yy|YY|MMMM|MMM|MM|M|EEEE|dddd|EEE|ddd|DD|dd|D|d|HH|H|hh|h|mm|m|ss|s|SSS|a|A|Z/g;
+
+function formatted(fields: Fields, pattern: string): string {
+  return pattern.replace(TOKENS, (token, literal: string | undefined) => literal ?? shown(fields, token));
+}
+
+function shown(fields: Fields, token: string): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const month = MONTH_NAMES[fields.month - 1] as string;
+  const weekday = DAY_NAMES[fields.weekday - 1] as string;
+  const hour = fields.hour % 12 || 12;
+  const half = fields.hour < 12 ? 'am' : 'pm';
+  switch (token) {
+    case 'yyyy':
+    case 'YYYY':
+      return String(fields.year).padStart(4, '0');
+    case 'yy':
+    case 'YY':
+      return two(fields.year % 100);
+    case 'MMMM':
+      return month;
+    case 'MMM':
+      return month.slice(0, 3);
+    case 'MM':
+      return two(fields.month);
+    case 'M':
+      return String(fields.month);
+    case 'EEEE':
+    case 'dddd':
+      return weekday;
+    case 'EEE':
+    case 'ddd':
+      return weekday.slice(0, 3);
+    case 'dd':
+    case 'DD':
+      return two(fields.day);
+    case 'd':
+    case 'D':
+      return String(fields.day);
+    case 'HH':
+      return two(fields.hour);
+    case 'H':
+      return String(fields.hour);
+    case 'hh':
+      return two(hour);
+    case 'h':
+      return String(hour);
+    case 'mm':
+      return two(fields.minute);
+    case 'm':
+      return String(fields.minute);
+    case 'ss':
+      return two(fields.second);
+    case 's':
+      return String(fields.second);
+    case 'SSS':
+      return String(fields.millisecond).padStart(3, '0');
+    case 'a':
+      return half;
+    case 'A':
+      return half.toUpperCase();
+    default:
+      return offsetText(fields.offsetMs);
+  }
+}
+
+function offsetText(offsetMs: number): string {
+  const minutes = Math.abs(Math.round(offsetMs / 60_000));
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}

@@ -1,0 +1,149 @@
+/** Text in the forms that the web uses: JSON, base64, addresses, query strings, HTML. */
+import { type Json, type JsonObject, memberOf } from '../../value.ts';
+import { typeError, valueError } from '../expression-error.ts';
+import type { Frame } from '../frame.ts';
+import { describe, setMember } from '../kind.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+/** Characters for one call of `String.fromCharCode`: more arguments would overflow the stack. */
+const CHUNK = 8_192;
+
+const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+export const encodingFunctions: readonly FunctionDefinition[] = [
+  {
+    signature: 'parseJson()',
+    on: ['string'],
+    doc: 'The value that the JSON text holds.',
+    example: `'{"a":[1,2]}'.parseJson()`,
+    result: { a: [1, 2] },
+    run: (frame: Frame, text: string) => {
+      frame.budget.spendForCharacters(text.length);
+      let value: Json;
+      try {
+        value = JSON.parse(text) as Json;
+      } catch (error) {
+        throw valueError(`the text is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      // Refuses what JSON text can say but JSON values cannot be: 1e999, and nesting without end.
+      frame.budget.inspect(value);
+      return value;
+    },
+  },
+  {
+    signature: 'toBase64()',
+    on: ['string'],
+    doc: 'As base64 of its UTF-8 bytes.',
+    example: `'user:päss'.toBase64()`,
+    result: 'dXNlcjpww6Rzcw==',
+    run: (frame: Frame, text: string) => {
+      frame.budget.allowText(Math.ceil(text.length / 3) * 4);
+      const bytes = new TextEncoder().encode(text);
+      let binary = '';
+      for (let start = 0; start < bytes.length; start += CHUNK) {
+        binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
+      }
+      return btoa(binary);
+    },
+  },
+  {
+    signature: 'fromBase64()',
+    on: ['string'],
+    doc: 'The UTF-8 text that base64, plain or for addresses, stands for.',
+    example: `'dXNlcjpww6Rzcw=='.fromBase64()`,
+    result: 'user:päss',
+    run: (frame: Frame, text: string) => {
+      frame.budget.spendForCharacters(text.length);
+      try {
+        const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+        const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+        return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+      } catch {
+        throw valueError('the text is not base64 of UTF-8 text');
+      }
+    },
+  },
+  {
+    signature: 'urlEncode()',
+    on: ['string'],
+    doc: 'For use as one part of an address.',
+    example: `'a b&c'.urlEncode()`,
+    result: 'a%20b%26c',
+    run: (frame: Frame, text: string) => {
+      frame.budget.allowText(text.length);
+      return encodeURIComponent(text.toWellFormed());
+    },
+  },
+  {
+    signature: 'urlDecode()',
+    on: ['string'],
+    doc: 'The text that an encoded part of an address stands for.',
+    example: `'a%20b%26c'.urlDecode()`,
+    result: 'a b&c',
+    run: (frame: Frame, text: string) => {
+      frame.budget.spendForCharacters(text.length);
+      try {
+        return decodeURIComponent(text);
+      } catch {
+        throw valueError('the text has a % that is no encoded character');
+      }
+    },
+  },
+  {
+    signature: 'escapeHtml()',
+    on: ['string'],
+    doc: 'Safe to stand in HTML.',
+    example: `'<b>'.escapeHtml()`,
+    result: '&lt;b&gt;',
+    run: (frame: Frame, text: string) => {
+      frame.budget.allowText(text.length);
+      return text.replace(/[&<>"']/g, (char) => HTML[char] as string);
+    },
+  },
+  {
+    signature: 'toQuery()',
+    on: ['object'],
+    doc: 'As the query of an address; a list gives its name several times, null is left out.',
+    example: `{ q: 'a b', tag: ['x', 'y'], none: null }.toQuery()`,
+    result: 'q=a%20b&tag=x&tag=y',
+    run: toQuery,
+  },
+  {
+    signature: 'parseQuery()',
+    on: ['string'],
+    doc: 'The members of a query; a name that comes several times gives a list.',
+    example: `'q=a%20b&tag=x&tag=y'.parseQuery()`,
+    result: { q: 'a b', tag: ['x', 'y'] },
+    run: (frame: Frame, text: string) => {
+      frame.budget.spendForCharacters(text.length * 2);
+      const members: Record<string, Json> = {};
+      for (const [name, value] of new URLSearchParams(text.replace(/^\?/, ''))) {
+        const before = memberOf(members, name);
+        if (before === undefined) setMember(members, name, value);
+        else if (Array.isArray(before)) (before as Json[]).push(value);
+        else setMember(members, name, [before, value]);
+      }
+      return members;
+    },
+  },
+];
+
+function toQuery(frame: Frame, object: JsonObject): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (const [name, value] of Object.entries(object)) {
+    const items: readonly Json[] = Array.isArray(value) ? value : [value];
+    frame.budget.spendForElements(items.length + 1);
+    for (const item of items) {
+      if (item === null) continue;
+      if (typeof item === 'object')
+        throw typeError(`${describe(item)} cannot stand in a query`, 'toJson() makes it text');
+      const text = String(item);
+      length += name.length + text.length + 2;
+      if (length > frame.budget.limits.maxStringBytes) frame.budget.allowText(length);
+      frame.budget.spendForCharacters(name.length + text.length);
+      parts.push(`${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(text.toWellFormed())}`);
+    }
+  }
+  return parts.join('&');
+}

@@ -1,0 +1,223 @@
+/** Functions of lists that look at a key of each element: sorting, grouping, sums. */
+
+import { type Json, type JsonObject, memberOf } from '../../value.ts';
+import type { Budget } from '../budget.ts';
+import { ExpressionError, quoted, typeError, valueError } from '../expression-error.ts';
+import type { Frame } from '../frame.ts';
+import { closestMember, describe, kindOf, setMember } from '../kind.ts';
+import { compareText } from '../order.ts';
+import type { FunctionDefinition, Key } from './definition.ts';
+import { DistinctValues } from './distinct.ts';
+
+type Run = FunctionDefinition['run'];
+type List = readonly Json[];
+
+function ofList(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
+  return { signature, on: ['array'], doc, example, result, run };
+}
+
+function pickFromList(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
+  return { ...ofList(signature, doc, example, result, run), picks: true };
+}
+
+export const groupingFunctions: readonly FunctionDefinition[] = [
+  ofList(
+    'pluck(name: string)',
+    'One member of each element.',
+    '[{ n: 1 }, { n: 2 }].pluck("n")',
+    [1, 2],
+    (frame: Frame, list: List, name: string) => keysOf(frame, list, name),
+  ),
+  ofList(
+    'sort(direction?: string)',
+    `Numbers or strings in order; 'desc' for the opposite.`,
+    '[3, 1, 2].sort()',
+    [1, 2, 3],
+    (frame: Frame, list: List, direction?: string) => sorted(frame.budget, list, list, direction),
+  ),
+  ofList(
+    'sortBy(key: key, direction?: string)',
+    `Ordered by a key that is a number or a string; 'desc' for the opposite; null keys come last.`,
+    `[{ n: 2 }, { n: 1 }].sortBy(i => i.n)`,
+    [{ n: 1 }, { n: 2 }],
+    (frame: Frame, list: List, key: Key, direction?: string) =>
+      sorted(frame.budget, list, keysOf(frame, list, key), direction),
+  ),
+  ofList(
+    'groupBy(key: key)',
+    'An object with a list of elements for each key.',
+    `['a', 'bb', 'cc'].groupBy(i => i.length)`,
+    { 1: ['a'], 2: ['bb', 'cc'] },
+    (frame: Frame, list: List, key: Key) => {
+      const groups = new Map<string, Json[]>();
+      for (const [index, value] of keysOf(frame, list, key).entries()) {
+        const name = keyText(value);
+        const group = groups.get(name);
+        if (group === undefined) groups.set(name, [list[index] as Json]);
+        else group.push(list[index] as Json);
+      }
+      return objectFrom(groups);
+    },
+  ),
+  ofList(
+    'keyBy(key: key)',
+    'An object with one element for each key; of equal keys the last counts.',
+    `[{ id: 'a', n: 1 }].keyBy(i => i.id)`,
+    { a: { id: 'a', n: 1 } },
+    (frame: Frame, list: List, key: Key) => {
+      const elements = new Map<string, Json>();
+      for (const [index, value] of keysOf(frame, list, key).entries())
+        elements.set(keyText(value), list[index] as Json);
+      return objectFrom(elements);
+    },
+  ),
+  ofList(
+    'countBy(key: key)',
+    'An object with the number of elements for each key.',
+    `['a', 'bb', 'cc'].countBy(i => i.length)`,
+    { 1: 1, 2: 2 },
+    (frame: Frame, list: List, key: Key) => {
+      const counts = new Map<string, number>();
+      for (const value of keysOf(frame, list, key)) counts.set(keyText(value), (counts.get(keyText(value)) ?? 0) + 1);
+      return objectFrom(counts);
+    },
+  ),
+  ofList(
+    'uniqueBy(key: key)',
+    'The first element for each key.',
+    '[{ n: 1, a: 1 }, { n: 1, a: 2 }].uniqueBy(i => i.n)',
+    [{ n: 1, a: 1 }],
+    (frame: Frame, list: List, key: Key) => {
+      const seen = new DistinctValues(frame.budget);
+      const keys = keysOf(frame, list, key);
+      return list.filter((_, index) => seen.add(keys[index] as Json));
+    },
+  ),
+  ofList(
+    'sum(key?: key)',
+    'The sum of numbers, or of a key of each element.',
+    '[{ n: 1 }, { n: 2 }].sum(i => i.n)',
+    3,
+    (frame: Frame, list: List, key?: Key) => sumOf(frame, list, key),
+  ),
+  ofList(
+    'avg(key?: key)',
+    'The average of numbers, or of a key of each element; null for an empty list.',
+    '[1, 2, 6].avg()',
+    3,
+    (frame: Frame, list: List, key?: Key) => (list.length === 0 ? null : sumOf(frame, list, key) / list.length),
+  ),
+  pickFromList(
+    'min()',
+    'The smallest number or string; null for an empty list.',
+    '[2, 1].min()',
+    1,
+    (frame: Frame, list: List) => smallest(frame, list),
+  ),
+  pickFromList(
+    'max()',
+    'The largest number or string; null for an empty list.',
+    '[2, 1].max()',
+    2,
+    (frame: Frame, list: List) => largest(frame, list),
+  ),
+  pickFromList(
+    'minBy(key: key)',
+    'The element with the smallest key, or null.',
+    '[{ n: 2 }, { n: 1 }].minBy(i => i.n)',
+    { n: 1 },
+    (frame: Frame, list: List, key: Key) => list[extreme(frame.budget, keysOf(frame, list, key), -1)] ?? null,
+  ),
+  pickFromList(
+    'maxBy(key: key)',
+    'The element with the largest key, or null.',
+    '[{ n: 2 }, { n: 1 }].maxBy(i => i.n)',
+    { n: 2 },
+    (frame: Frame, list: List, key: Key) => list[extreme(frame.budget, keysOf(frame, list, key), 1)] ?? null,
+  ),
+];
+
+export function smallest(frame: Frame, values: List): Json {
+  return values[extreme(frame.budget, values, -1)] ?? null;
+}
+
+export function largest(frame: Frame, values: List): Json {
+  return values[extreme(frame.budget, values, 1)] ?? null;
+}
+
+function keysOf(frame: Frame, list: List, key: Key): List {
+  frame.budget.spendForElements(list.length);
+  return list.map((item) => (typeof key === 'string' ? requiredMember(item, key) : key.call(frame, item)));
+}
+
+function requiredMember(item: Json, name: string): Json {
+  if (kindOf(item) !== 'object') throw typeError(`${describe(item)} has no member ${quoted(name)}`);
+  const member = memberOf(item as JsonObject, name);
+  if (member !== undefined) return member;
+  const meant = closestMember(item as JsonObject, name);
+  throw new ExpressionError('EXPRESSION_REFERENCE', `an element has no member ${quoted(name)}`, {
+    hint: meant === undefined ? `a lambda can allow for it: i => i?.${name}` : `did you mean ${JSON.stringify(meant)}?`,
+  });
+}
+
+function keyText(key: Json): string {
+  if (typeof key === 'string') return key;
+  if (typeof key === 'object' && key !== null) throw typeError(`${describe(key)} cannot be the key of a group`);
+  return String(key);
+}
+
+function objectFrom(entries: Iterable<readonly [string, Json]>): JsonObject {
+  const object: Record<string, Json> = {};
+  for (const [key, value] of entries) setMember(object, key, value);
+  return object;
+}
+
+function sumOf(frame: Frame, list: List, key: Key | undefined): number {
+  const values = key === undefined ? list : keysOf(frame, list, key);
+  frame.budget.spendForElements(values.length);
+  let sum = 0;
+  for (const value of values) {
+    if (typeof value !== 'number') throw typeError(`only numbers can be added up, but there is ${describe(value)}`);
+    sum += value;
+  }
+  return sum;
+}
+
+/** `-1` for the smallest, `1` for the largest; the first of equal ones; -1 for an empty list. */
+function extreme(budget: Budget, keys: List, sign: 1 | -1): number {
+  const compare = comparison(budget, keys);
+  let best = keys.length === 0 ? -1 : 0;
+  for (let index = 1; index < keys.length; index++) {
+    if (compare(keys[index] as Json, keys[best] as Json) * sign > 0) best = index;
+  }
+  return best;
+}
+
+function sorted(budget: Budget, list: List, keys: List, direction = 'asc'): Json {
+  if (direction !== 'asc' && direction !== 'desc') throw valueError(`a direction is 'asc' or 'desc'`);
+  const sign = direction === 'asc' ? 1 : -1;
+  const order = list.map((_, index) => index);
+  const present = order.filter((index) => keys[index] !== null);
+  const absent = order.filter((index) => keys[index] === null);
+  if (absent.length > 0 && keys === list) throw mixed('null');
+  const presentKeys = present.map((index) => keys[index] as Json);
+  const compare = comparison(budget, presentKeys);
+  budget.spendForElements((list.length * Math.log2(list.length + 1)) / 10);
+  present.sort((a, b) => sign * compare(keys[a] as Json, keys[b] as Json));
+  return [...present, ...absent].map((index) => list[index] as Json);
+}
+
+/** Order of keys that are all numbers or all strings. */
+function comparison(budget: Budget, keys: List): (a: Json, b: Json) => number {
+  budget.spendForElements(keys.length);
+  const kind = keys.length === 0 ? 'number' : kindOf(keys[0] as Json);
+  if (kind !== 'number' && kind !== 'string') throw mixed(describe(keys[0] as Json));
+  const other = keys.find((key) => kindOf(key) !== kind);
+  if (other !== undefined) throw mixed(describe(other));
+  if (kind === 'number') return (a, b) => (a as number) - (b as number);
+  return (a, b) => compareText(budget, a as string, b as string);
+}
+
+function mixed(found: string): ExpressionError {
+  return typeError(`only numbers, or only strings, have an order, but there is ${found}`);
+}

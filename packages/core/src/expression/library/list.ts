@@ -1,0 +1,140 @@
+/** Functions of lists that call a lambda for the elements. The lambda's own nodes are what they cost. */
+import type { Json } from '../../value.ts';
+import type { Frame, Lambda } from '../frame.ts';
+import { isTrue } from '../kind.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+type Run = FunctionDefinition['run'];
+type List = readonly Json[];
+
+function ofList(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
+  return { signature, on: ['array'], doc, example, result, run };
+}
+
+function pickFromList(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
+  return { ...ofList(signature, doc, example, result, run), picks: true };
+}
+
+export const listFunctions: readonly FunctionDefinition[] = [
+  ofList(
+    'map(each: (item, index))',
+    'The result of the lambda for each element.',
+    '[1, 2].map(i => i * 2)',
+    [2, 4],
+    (frame: Frame, list: List, each: Lambda) => {
+      frame.budget.allowList(list.length);
+      const mapped: Json[] = [];
+      for (let index = 0; index < list.length; index++) mapped.push(each.call(frame, list[index] as Json, index));
+      return mapped;
+    },
+  ),
+  ofList(
+    'filter(test: (item, index))',
+    'The elements for which the lambda is true.',
+    '[1, 2, 3].filter(i => i > 1)',
+    [2, 3],
+    (frame: Frame, list: List, test: Lambda) => {
+      const kept: Json[] = [];
+      for (let index = 0; index < list.length; index++) {
+        const item = list[index] as Json;
+        if (isTrue(test.call(frame, item, index))) kept.push(item);
+      }
+      return kept;
+    },
+  ),
+  pickFromList(
+    'find(test: (item, index))',
+    'The first element for which the lambda is true, or null.',
+    '[1, 2, 3].find(i => i > 1)',
+    2,
+    (frame: Frame, list: List, test: Lambda) => {
+      const index = firstIndex(frame, list, test, true);
+      return index < 0 ? null : (list[index] as Json);
+    },
+  ),
+  ofList(
+    'findIndex(test: (item, index))',
+    'The index of the first element for which the lambda is true, or -1.',
+    '[1, 2, 3].findIndex(i => i > 1)',
+    1,
+    (frame: Frame, list: List, test: Lambda) => firstIndex(frame, list, test, true),
+  ),
+  ofList(
+    'some(test: (item, index))',
+    'Whether the lambda is true for at least one element.',
+    '[1, 2].some(i => i > 1)',
+    true,
+    (frame: Frame, list: List, test: Lambda) => firstIndex(frame, list, test, true) >= 0,
+  ),
+  ofList(
+    'every(test: (item, index))',
+    'Whether the lambda is true for all elements.',
+    '[1, 2].every(i => i > 1)',
+    false,
+    (frame: Frame, list: List, test: Lambda) => firstIndex(frame, list, test, false) < 0,
+  ),
+  pickFromList(
+    'reduce(step: (total, item, index), start: any)',
+    'What remains when the lambda joins each element to the total.',
+    '[1, 2, 3].reduce((total, i) => total + i, 0)',
+    6,
+    (frame: Frame, list: List, step: Lambda, start: Json) => {
+      let total = start;
+      for (let index = 0; index < list.length; index++) total = step.call(frame, total, list[index] as Json, index);
+      return total;
+    },
+  ),
+  ofList(
+    'flatMap(each: (item, index))',
+    'The lists that the lambda gives, joined; what is no list counts as one element.',
+    '[1, 2].flatMap(i => [i, i])',
+    [1, 1, 2, 2],
+    (frame: Frame, list: List, each: Lambda) => {
+      const joined: Json[] = [];
+      for (let index = 0; index < list.length; index++) {
+        const part = each.call(frame, list[index] as Json, index);
+        const items: List = Array.isArray(part) ? part : [part];
+        frame.budget.allowList(joined.length + items.length);
+        for (const item of items) joined.push(item);
+      }
+      return joined;
+    },
+  ),
+  ofList(
+    'partition(test: (item, index))',
+    'Two lists: the elements for which the lambda is true, and the others.',
+    '[1, 2, 3].partition(i => i > 1)',
+    [[2, 3], [1]],
+    (frame: Frame, list: List, test: Lambda) => {
+      const yes: Json[] = [];
+      const no: Json[] = [];
+      for (let index = 0; index < list.length; index++) {
+        const item = list[index] as Json;
+        (isTrue(test.call(frame, item, index)) ? yes : no).push(item);
+      }
+      return [yes, no];
+    },
+  ),
+  ofList(
+    'count(test?: (item, index))',
+    'How many elements there are, or for how many the lambda is true.',
+    '[1, 2, 3].count(i => i > 1)',
+    2,
+    (frame: Frame, list: List, test?: Lambda) => {
+      if (test === undefined) return list.length;
+      let count = 0;
+      for (let index = 0; index < list.length; index++) {
+        if (isTrue(test.call(frame, list[index] as Json, index))) count++;
+      }
+      return count;
+    },
+  ),
+];
+
+/** Index of the first element for which the test gives `wanted`, or -1. */
+function firstIndex(frame: Frame, list: List, test: Lambda, wanted: boolean): number {
+  for (let index = 0; index < list.length; index++) {
+    if (isTrue(test.call(frame, list[index] as Json, index)) === wanted) return index;
+  }
+  return -1;
+}

@@ -1,0 +1,107 @@
+/** Functions of numbers. */
+import type { Json } from '../../value.ts';
+import { valueError } from '../expression-error.ts';
+import type { Frame } from '../frame.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+/** Beyond this a double has no more digits to show. */
+const MAX_DECIMALS = 20;
+
+type Run = FunctionDefinition['run'];
+
+function ofNumber(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
+  return { signature, on: ['number'], doc, example, result, run };
+}
+
+export const numberFunctions: readonly FunctionDefinition[] = [
+  ofNumber(
+    'round(decimals?: integer)',
+    'Rounded to so many decimals, halves away from zero.',
+    '2.345.round(2)',
+    2.35,
+    (_frame: Frame, value: number, decimals = 0) => roundTo(value, decimals),
+  ),
+  ofNumber('floor()', 'The next lower integer.', '2.7.floor()', 2, (_frame: Frame, value: number) => Math.floor(value)),
+  ofNumber('ceil()', 'The next higher integer.', '2.1.ceil()', 3, (_frame: Frame, value: number) => Math.ceil(value)),
+  ofNumber('trunc()', 'Without its decimals.', '(-2.7).trunc()', -2, (_frame: Frame, value: number) =>
+    Math.trunc(value),
+  ),
+  ofNumber('abs()', 'Without its sign.', '(-5).abs()', 5, (_frame: Frame, value: number) => Math.abs(value)),
+  ofNumber('sign()', '-1, 0 or 1.', '(-5).sign()', -1, (_frame: Frame, value: number) => Math.sign(value)),
+  ofNumber('sqrt()', 'The square root.', '9.sqrt()', 3, (_frame: Frame, value: number) => {
+    if (value < 0) throw valueError('a negative number has no square root');
+    return Math.sqrt(value);
+  }),
+  ofNumber(
+    'pow(exponent: number)',
+    'Raised to a power.',
+    '2.pow(10)',
+    1024,
+    (_frame: Frame, value: number, exponent: number) => value ** exponent,
+  ),
+  ofNumber(
+    'min(other: number)',
+    'The smaller of the two.',
+    '7.min(5)',
+    5,
+    (_frame: Frame, value: number, other: number) => Math.min(value, other),
+  ),
+  ofNumber(
+    'max(other: number)',
+    'The larger of the two.',
+    '7.max(5)',
+    7,
+    (_frame: Frame, value: number, other: number) => Math.max(value, other),
+  ),
+  ofNumber(
+    'clamp(low: number, high: number)',
+    'Moved into the range.',
+    '12.clamp(0, 10)',
+    10,
+    (_frame: Frame, value: number, low: number, high: number) => {
+      if (low > high) throw valueError(`the range ${low} to ${high} is empty`);
+      return Math.min(Math.max(value, low), high);
+    },
+  ),
+  ofNumber('isInteger()', 'Whether it is a whole number.', '3.isInteger()', true, (_frame: Frame, value: number) =>
+    Number.isInteger(value),
+  ),
+  ofNumber(
+    'toFixed(decimals: integer)',
+    'As text with exactly so many decimals.',
+    '2.5.toFixed(2)',
+    '2.50',
+    (_frame: Frame, value: number, decimals: number) => fixedText(value, decimals),
+  ),
+  ofNumber(
+    'format(decimals?: integer, group?: string, point?: string)',
+    'As text with groups of three digits.',
+    `1234567.891.format(2)`,
+    '1,234,567.89',
+    (_frame: Frame, value: number, decimals?: number, group = ',', point = '.') => {
+      const text = decimals === undefined ? String(value) : fixedText(value, decimals);
+      const [whole = '', fraction] = text.split('.');
+      const grouped = whole.replace(/\B(?=(\d{3})+$)/g, () => group);
+      return fraction === undefined ? grouped : grouped + point + fraction;
+    },
+  ),
+];
+
+function fixedText(value: number, decimals: number): string {
+  if (decimals < 0) throw valueError('a text has 0 or more decimals');
+  return roundTo(value, decimals).toFixed(decimals);
+}
+
+/** Decimal rounding on the shortest decimal form, so that 1.005 becomes 1.01 and not 1. */
+function roundTo(value: number, decimals: number): number {
+  if (decimals < -MAX_DECIMALS || decimals > MAX_DECIMALS) {
+    throw valueError(`decimals must be between -${MAX_DECIMALS} and ${MAX_DECIMALS}`);
+  }
+  const rounded = shifted(Math.round(shifted(Math.abs(value), decimals)), -decimals);
+  return value < 0 ? -rounded : rounded;
+}
+
+function shifted(value: number, decimals: number): number {
+  const [mantissa, exponent = '0'] = String(value).split('e');
+  return Number(`${mantissa}e${Number(exponent) + decimals}`);
+}

@@ -1,0 +1,205 @@
+/** Functions of objects. */
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../value.ts';
+import { MAX_VALUE_DEPTH } from '../budget.ts';
+import { limitError, typeError } from '../expression-error.ts';
+import type { Frame, Lambda } from '../frame.ts';
+import { describe, isTrue, setMember } from '../kind.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+type Run = FunctionDefinition['run'];
+
+function ofObject(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
+  return { signature, on: ['object'], doc, example, result, run };
+}
+
+export const objectFunctions: readonly FunctionDefinition[] = [
+  ofObject(
+    'keys()',
+    'The names of its members.',
+    '{ a: 1, b: 2 }.keys()',
+    ['a', 'b'],
+    (_frame: Frame, object: JsonObject) => Object.keys(object),
+  ),
+  ofObject(
+    'values()',
+    'The values of its members.',
+    '{ a: 1, b: 2 }.values()',
+    [1, 2],
+    (_frame: Frame, object: JsonObject) => Object.values(object),
+  ),
+  ofObject(
+    'entries()',
+    'Its members as a list of `{key, value}`.',
+    '{ a: 1 }.entries()',
+    [{ key: 'a', value: 1 }],
+    (_frame: Frame, object: JsonObject) => Object.entries(object).map(([key, value]) => ({ key, value })),
+  ),
+  ofObject(
+    'has(name: string)',
+    'Whether it has the member.',
+    `{ a: null }.has('a')`,
+    true,
+    (_frame: Frame, object: JsonObject, name: string) => Object.hasOwn(object, name),
+  ),
+  {
+    signature: 'get(path: string, otherwise?: any)',
+    on: ['object', 'array'],
+    doc: 'What is at a path such as `a.b[0].c`; null, or `otherwise`, when it is missing.',
+    example: `{ a: [{ b: 1 }] }.get('a[0].b')`,
+    result: 1,
+    picks: true,
+    run: (frame: Frame, value: Json, path: string, otherwise: Json = null) => readPath(frame, value, path) ?? otherwise,
+  },
+  ofObject(
+    'set(name: string, value: any)',
+    'With one member more, or changed.',
+    `{ a: 1 }.set('b', 2)`,
+    { a: 1, b: 2 },
+    (frame: Frame, object: JsonObject, name: string, value: Json) => {
+      const changed = copyOf(frame, object);
+      setMember(changed, name, value);
+      return changed;
+    },
+  ),
+  ofObject(
+    'pick(...names: string)',
+    'Only the named members that it has.',
+    `{ a: 1, b: 2, c: 3 }.pick('a', 'c')`,
+    { a: 1, c: 3 },
+    (frame: Frame, object: JsonObject, names: readonly string[]) => {
+      const wanted = new Set(names);
+      return filtered(frame, object, (_, key) => wanted.has(key));
+    },
+  ),
+  ofObject(
+    'omit(...names: string)',
+    'All but the named members.',
+    `{ a: 1, b: 2, c: 3 }.omit('b')`,
+    { a: 1, c: 3 },
+    (frame: Frame, object: JsonObject, names: readonly string[]) => {
+      const unwanted = new Set(names);
+      return filtered(frame, object, (_, key) => !unwanted.has(key));
+    },
+  ),
+  ofObject(
+    'merge(...objects: object)',
+    'With the members of other objects; the later win.',
+    '{ a: 1, b: 1 }.merge({ b: 2 })',
+    { a: 1, b: 2 },
+    (frame: Frame, object: JsonObject, objects: readonly JsonObject[]) => {
+      const merged = copyOf(frame, object);
+      for (const other of objects) addMembers(frame, merged, other);
+      return merged;
+    },
+  ),
+  ofObject(
+    'mergeDeep(other: object)',
+    'As merge, but objects inside are merged too.',
+    '{ a: { x: 1 } }.mergeDeep({ a: { y: 2 } })',
+    { a: { x: 1, y: 2 } },
+    (frame: Frame, object: JsonObject, other: JsonObject) => mergedDeep(frame, object, other, 0),
+  ),
+  ofObject(
+    'mapValues(each: (value, key))',
+    'With each value replaced by what the lambda gives.',
+    '{ a: 1, b: 2 }.mapValues(v => v * 10)',
+    { a: 10, b: 20 },
+    (frame: Frame, object: JsonObject, each: Lambda) => {
+      const mapped: Record<string, Json> = {};
+      for (const [key, value] of Object.entries(object)) setMember(mapped, key, each.call(frame, value, key));
+      return mapped;
+    },
+  ),
+  ofObject(
+    'mapKeys(each: (key, value))',
+    'With each name replaced by what the lambda gives.',
+    '{ a: 1 }.mapKeys(k => k.upper())',
+    { A: 1 },
+    (frame: Frame, object: JsonObject, each: Lambda) => {
+      const mapped: Record<string, Json> = {};
+      for (const [key, value] of Object.entries(object)) {
+        const name = each.call(frame, key, value);
+        if (typeof name !== 'string') throw typeError(`the name of a member is a string, not ${describe(name)}`);
+        setMember(mapped, name, value);
+      }
+      return mapped;
+    },
+  ),
+  ofObject(
+    'filterValues(test: (value, key))',
+    'Only the members for which the lambda is true.',
+    '{ a: 1, b: 2 }.filterValues(v => v > 1)',
+    { b: 2 },
+    (frame: Frame, object: JsonObject, test: Lambda) =>
+      filtered(frame, object, (value, key) => isTrue(test.call(frame, value, key))),
+  ),
+  ofObject(
+    'compact()',
+    'Without members that are null.',
+    '{ a: 1, b: null }.compact()',
+    { a: 1 },
+    (frame: Frame, object: JsonObject) => filtered(frame, object, (value) => value !== null),
+  ),
+];
+
+export function objectFromEntries(frame: Frame, entries: readonly Json[]): JsonObject {
+  frame.budget.spendForElements(entries.length);
+  const object: Record<string, Json> = {};
+  for (const entry of entries) {
+    const [key, value] = Array.isArray(entry)
+      ? (entry as readonly Json[])
+      : isJsonObject(entry)
+        ? [memberOf(entry, 'key'), memberOf(entry, 'value')]
+        : [];
+    if (typeof key !== 'string' || value === undefined) {
+      throw typeError('an entry is {key, value} or [key, value], where the key is a string');
+    }
+    setMember(object, key, value);
+  }
+  return object;
+}
+
+function filtered(frame: Frame, object: JsonObject, keep: (value: Json, key: string) => boolean): JsonObject {
+  const entries = Object.entries(object);
+  frame.budget.spendForElements(entries.length);
+  const kept: Record<string, Json> = {};
+  for (const [key, value] of entries) if (keep(value, key)) setMember(kept, key, value);
+  return kept;
+}
+
+function copyOf(frame: Frame, object: JsonObject): Record<string, Json> {
+  const copy: Record<string, Json> = {};
+  addMembers(frame, copy, object);
+  return copy;
+}
+
+export function addMembers(frame: Frame, target: Record<string, Json>, source: JsonObject): void {
+  const keys = Object.keys(source);
+  frame.budget.spendForElements(keys.length);
+  for (const key of keys) setMember(target, key, source[key] as Json);
+}
+
+function mergedDeep(frame: Frame, left: JsonObject, right: JsonObject, depth: number): JsonObject {
+  if (depth >= MAX_VALUE_DEPTH) throw limitError(`values nested deeper than ${MAX_VALUE_DEPTH} levels are not merged`);
+  const merged = copyOf(frame, left);
+  for (const [key, value] of Object.entries(right)) {
+    const before = memberOf(left, key);
+    const both = before !== undefined && isJsonObject(before) && isJsonObject(value);
+    setMember(merged, key, both ? mergedDeep(frame, before, value, depth + 1) : value);
+  }
+  frame.budget.spendForElements(Object.keys(right).length + 1);
+  return merged;
+}
+
+function readPath(frame: Frame, from: Json, path: string): Json | undefined {
+  frame.budget.spendForCharacters(path.length);
+  let value: Json | undefined = from;
+  // `a[0].b` and `a.0.b` mean the same.
+  for (const key of path.replace(/\[(-?\d{1,15})\]/g, '.$1').split('.')) {
+    if (key === '' || value === undefined) continue;
+    if (Array.isArray(value))
+      value = /^-?\d{1,15}$/.test(key) ? (value.at(Number(key)) as Json | undefined) : undefined;
+    else value = isJsonObject(value) ? memberOf(value, key) : undefined;
+  }
+  return value;
+}

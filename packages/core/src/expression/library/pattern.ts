@@ -1,0 +1,92 @@
+/** Functions with regular expressions (RE2 syntax; `(?i)` in front ignores case). */
+import type { Frame } from '../frame.ts';
+import type { Pattern } from '../regex.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+export const patternFunctions: readonly FunctionDefinition[] = [
+  {
+    signature: 'matches(pattern: pattern)',
+    on: ['string'],
+    doc: 'Whether the pattern is found in it; `^` and `$` tie it to the ends.',
+    example: `'INV-2024'.matches('^INV-\\\\d+$')`,
+    result: true,
+    run: (frame: Frame, text: string, pattern: Pattern) => pattern.test(frame.budget, text),
+  },
+  {
+    signature: 'extract(pattern: pattern)',
+    on: ['string'],
+    doc: 'The first match, or its first group if the pattern has groups; null when there is none.',
+    example: `'Order #4711 shipped'.extract('#(\\\\d+)')`,
+    result: '4711',
+    run: (frame: Frame, text: string, pattern: Pattern) => {
+      for (const match of pattern.matches(frame.budget, text)) {
+        return (match.groups.length > 0 ? match.groups[0] : text.slice(match.start, match.end)) ?? null;
+      }
+      return null;
+    },
+  },
+  {
+    signature: 'extractAll(pattern: pattern)',
+    on: ['string'],
+    doc: 'All matches; with groups, the first group of each.',
+    example: `'a1 b22'.extractAll('\\\\d+')`,
+    result: ['1', '22'],
+    run: (frame: Frame, text: string, pattern: Pattern) => {
+      const found: (string | null)[] = [];
+      for (const match of pattern.matches(frame.budget, text)) {
+        found.push((match.groups.length > 0 ? match.groups[0] : text.slice(match.start, match.end)) ?? null);
+        if (found.length > frame.budget.limits.maxArrayLength) frame.budget.allowList(found.length);
+      }
+      return found;
+    },
+  },
+  {
+    signature: 'replacePattern(pattern: pattern, by: string)',
+    on: ['string'],
+    doc: 'With every match replaced; `$1` to `$9` are groups, `$&` the match, `$$` a dollar sign.',
+    example: `'2024-05-01'.replacePattern('(\\\\d+)-(\\\\d+)-(\\\\d+)', '$3.$2.$1')`,
+    result: '01.05.2024',
+    run: replacePattern,
+  },
+  {
+    signature: 'splitPattern(pattern: pattern)',
+    on: ['string'],
+    doc: 'The parts between matches.',
+    example: `'a, b;c'.splitPattern('[,;] *')`,
+    result: ['a', 'b', 'c'],
+    run: (frame: Frame, text: string, pattern: Pattern) => {
+      const parts: string[] = [];
+      let from = 0;
+      for (const match of pattern.matches(frame.budget, text)) {
+        if (match.end === match.start) continue;
+        parts.push(text.slice(from, match.start));
+        from = match.end;
+        if (parts.length > frame.budget.limits.maxArrayLength) frame.budget.allowList(parts.length);
+      }
+      parts.push(text.slice(from));
+      return parts;
+    },
+  },
+];
+
+function replacePattern(frame: Frame, text: string, pattern: Pattern, by: string): string {
+  const pieces: string[] = [];
+  let length = 0;
+  let from = 0;
+  for (const match of pattern.matches(frame.budget, text)) {
+    const matched = text.slice(match.start, match.end);
+    const replacement = by.replace(/\$([$&1-9])/g, (whole, what: string) => {
+      if (what === '$') return '$';
+      if (what === '&') return matched;
+      return Number(what) <= pattern.groupCount ? (match.groups[Number(what) - 1] ?? '') : whole;
+    });
+    frame.budget.spendForCharacters(by.length + replacement.length);
+    const before = text.slice(from, match.start);
+    length += before.length + replacement.length;
+    if (length > frame.budget.limits.maxStringBytes) frame.budget.allowText(length);
+    pieces.push(before, replacement);
+    from = match.end;
+  }
+  pieces.push(text.slice(from));
+  return pieces.join('');
+}

@@ -1,0 +1,221 @@
+/** Patterns on results and errors: `match` of edges and branches. Bad patterns come back as problems. */
+import type { RunError } from '../error.ts';
+import type { DocumentPath, Problem } from '../problem.ts';
+import { didYouMean } from '../problem.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
+import type { Budget } from './budget.ts';
+import { ExpressionError } from './expression-error.ts';
+import { kindOf } from './kind.ts';
+import { compareText, valuesEqual } from './order.ts';
+import { compilePattern, type Pattern } from './regex.ts';
+
+export interface Matcher {
+  matches(value: Json, budget: Budget): boolean;
+}
+
+export interface ErrorMatcher {
+  matches(error: RunError, budget: Budget): boolean;
+}
+
+/** The matcher is there unless a problem is an error. */
+export interface CompiledMatcher<M> {
+  readonly matcher: M | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/** Undefined stands for a member that is missing. */
+type Test = (value: Json | undefined, budget: Budget) => boolean;
+
+const TYPES = ['null', 'boolean', 'number', 'integer', 'string', 'array', 'object'];
+const ORDER_OPERATORS = ['gt', 'gte', 'lt', 'lte'];
+const OPERATORS = [...ORDER_OPERATORS, 'in', 'type', 'exists', 'regex'];
+const ERROR_KEYS = ['code', 'kind', 'message'] as const;
+const ERROR_KINDS = ['USER', 'SYSTEM'];
+
+/** Matches equal values; objects by the members that the pattern has; or by operators such as `{ gt: 5 }`. */
+export function compileMatcher(raw: Json): CompiledMatcher<Matcher> {
+  const compiler = new MatcherCompiler();
+  const test = compiler.pattern(raw, []);
+  return compiler.finish({ matches: (value, budget) => test(value, budget) });
+}
+
+/** Matches errors by code, kind and message. */
+export function compileErrorMatcher(raw: Json): CompiledMatcher<ErrorMatcher> {
+  const compiler = new MatcherCompiler();
+  const test = compiler.errorPattern(raw);
+  return compiler.finish({ matches: test });
+}
+
+class MatcherCompiler {
+  private readonly problems: Problem[] = [];
+
+  finish<M>(matcher: M): CompiledMatcher<M> {
+    const { problems } = this;
+    return { matcher: problems.some((problem) => problem.severity === 'error') ? undefined : matcher, problems };
+  }
+
+  pattern(raw: Json, path: DocumentPath): Test {
+    if (typeof raw === 'string' && raw.includes('{{')) {
+      this.report(
+        'MATCH_EXPRESSION',
+        'a pattern is literal and cannot hold an expression',
+        path,
+        'use when: for expressions',
+      );
+    }
+    if (!isJsonObject(raw)) return (value, budget) => value !== undefined && valuesEqual(budget, value, raw);
+    if (isOperators(raw)) return this.operators(raw, path);
+    return this.members(raw, path);
+  }
+
+  private members(raw: JsonObject, path: DocumentPath): Test {
+    const operator = Object.keys(raw).find((key) => OPERATORS.includes(key));
+    if (operator !== undefined && Object.keys(raw).length > 1) {
+      this.report(
+        'MATCH_MIXED',
+        `${operator} is taken for the name of a member here`,
+        [...path, operator],
+        'operators stand alone: { amount: { gt: 5 }, status: "ok" }',
+        'warning',
+      );
+    }
+    const tests = Object.entries(raw).map(([key, part]) => ({ key, test: this.pattern(part, [...path, key]) }));
+    return (value, budget) => {
+      if (value === undefined || !isJsonObject(value)) return false;
+      return tests.every(({ key, test }) => test(memberOf(value, key), budget));
+    };
+  }
+
+  private operators(raw: JsonObject, path: DocumentPath): Test {
+    const tests = Object.entries(raw).map(([operator, operand]) =>
+      this.operator(operator, operand, [...path, operator]),
+    );
+    return (value, budget) => tests.every((test) => test(value, budget));
+  }
+
+  private operator(operator: string, operand: Json, path: DocumentPath): Test {
+    switch (operator) {
+      case 'exists':
+        return (value) => (value !== undefined) === operand;
+      case 'type': {
+        const types = Array.isArray(operand) ? operand : [operand];
+        return (value) => value !== undefined && types.some((type) => isOfType(value, type as string));
+      }
+      case 'in': {
+        const options = operand as readonly Json[];
+        return (value, budget) => value !== undefined && options.some((option) => valuesEqual(budget, value, option));
+      }
+      case 'regex': {
+        const pattern = this.regex(operand as string, path);
+        return (value, budget) => typeof value === 'string' && pattern?.test(budget, value) === true;
+      }
+      default:
+        return orderTest(operator, operand as number | string);
+    }
+  }
+
+  errorPattern(raw: Json): (error: RunError, budget: Budget) => boolean {
+    if (!isJsonObject(raw)) {
+      this.report('MATCH_INVALID', 'an error is matched by an object', [], 'for example { code: TIMEOUT }');
+      return () => false;
+    }
+    const tests = Object.entries(raw).map(([key, expected]) => {
+      const known = ERROR_KEYS.find((name) => name === key);
+      if (known !== undefined) return { key: known, test: this.errorTest(known, expected) };
+      const meant = didYouMean(key, ERROR_KEYS);
+      this.report(
+        'MATCH_UNKNOWN_KEY',
+        `errors are not matched by ${JSON.stringify(key)}`,
+        [key],
+        meant === undefined ? `known are ${ERROR_KEYS.join(', ')}` : `did you mean ${meant}?`,
+      );
+      return { key: 'code' as const, test: () => false };
+    });
+    return (error, budget) => tests.every(({ key, test }) => test(error[key], budget));
+  }
+
+  private errorTest(key: string, expected: Json): (text: string, budget: Budget) => boolean {
+    const options = (Array.isArray(expected) ? expected : [expected]).map((option, index) => {
+      const path = Array.isArray(expected) ? [key, index] : [key];
+      return this.errorOption(key, option as Json, path);
+    });
+    return (text, budget) => options.some((option) => option(text, budget));
+  }
+
+  private errorOption(key: string, option: Json, path: DocumentPath): (text: string, budget: Budget) => boolean {
+    if (typeof option !== 'string') {
+      this.report('MATCH_INVALID', `${key} is matched by a string, a list of strings or /regex/`, path);
+      return () => false;
+    }
+    const regex = /^\/(.+)\/(i?)$/s.exec(option);
+    if (regex !== null) {
+      const pattern = this.regex(`${regex[2] === 'i' ? '(?i)' : ''}${regex[1]}`, path);
+      return (text, budget) => pattern?.test(budget, text) === true;
+    }
+    if (key === 'kind' && !ERROR_KINDS.includes(option)) {
+      const meant = didYouMean(option, ERROR_KINDS);
+      this.report(
+        'MATCH_INVALID',
+        `there is no kind ${JSON.stringify(option)}`,
+        path,
+        `kinds are ${meant ?? ERROR_KINDS.join(' and ')}`,
+      );
+    }
+    return (text) => text === option;
+  }
+
+  private regex(source: string, path: DocumentPath): Pattern | undefined {
+    try {
+      return compilePattern(source);
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      this.report('MATCH_REGEX', error.message, path, error.hint);
+      return undefined;
+    }
+  }
+
+  private report(
+    code: string,
+    message: string,
+    path: DocumentPath,
+    hint?: string,
+    severity: 'error' | 'warning' = 'error',
+  ): void {
+    this.problems.push({ severity, code, message, path, ...(hint === undefined ? {} : { hint }) });
+  }
+}
+
+/** Only operators, each with an operand that fits: `{ type: 'refund' }` is a member called type, `{ type: 'string' }` is not. */
+function isOperators(raw: JsonObject): boolean {
+  const entries = Object.entries(raw);
+  return entries.length > 0 && entries.every(([operator, operand]) => isOperand(operator, operand));
+}
+
+function isOperand(operator: string, operand: Json): boolean {
+  if (ORDER_OPERATORS.includes(operator)) return typeof operand === 'number' || typeof operand === 'string';
+  switch (operator) {
+    case 'in':
+      return Array.isArray(operand);
+    case 'type':
+      return (Array.isArray(operand) ? operand : [operand]).every((type) => TYPES.includes(type as string));
+    case 'exists':
+      return typeof operand === 'boolean';
+    case 'regex':
+      return typeof operand === 'string';
+    default:
+      return false;
+  }
+}
+
+function isOfType(value: Json, type: string): boolean {
+  return type === 'integer' ? Number.isInteger(value) : kindOf(value) === type;
+}
+
+function orderTest(operator: string, operand: number | string): Test {
+  const holds = (order: number): boolean => {
+    if (order === 0) return operator === 'gte' || operator === 'lte';
+    return order > 0 === (operator === 'gt' || operator === 'gte');
+  };
+  if (typeof operand === 'number') return (value) => typeof value === 'number' && holds(value - operand);
+  return (value, budget) => typeof value === 'string' && holds(compareText(budget, value, operand));
+}

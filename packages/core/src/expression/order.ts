@@ -1,0 +1,57 @@
+/** Equality and order of JSON values, paid for by what they look at. */
+import { type Json, type JsonObject, memberOf } from '../value.ts';
+import { type Budget, MAX_VALUE_DEPTH } from './budget.ts';
+import { limitError } from './expression-error.ts';
+
+/** Deep equality by type and value; the order of an object's members does not matter. */
+export function valuesEqual(budget: Budget, a: Json, b: Json): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return scalarsEqual(budget, a, b);
+  return structuresEqual(budget, a, b, 0);
+}
+
+function scalarsEqual(budget: Budget, a: Json, b: Json): boolean {
+  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) budget.spendForCharacters(a.length);
+  return a === b;
+}
+
+function structuresEqual(budget: Budget, a: Json, b: Json, depth: number): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return scalarsEqual(budget, a, b);
+  if (a === b) return true;
+  if (depth >= MAX_VALUE_DEPTH)
+    throw limitError(`values nested deeper than ${MAX_VALUE_DEPTH} levels are not compared`);
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    budget.spendForElements(a.length);
+    for (let index = 0; index < a.length; index++) {
+      if (!structuresEqual(budget, a[index] as Json, b[index] as Json, depth + 1)) return false;
+    }
+    return true;
+  }
+  const left = a as JsonObject;
+  const right = b as JsonObject;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  budget.spendForElements(keys.length + 1);
+  for (const key of keys) {
+    const other = memberOf(right, key);
+    if (other === undefined || !structuresEqual(budget, left[key] as Json, other, depth + 1)) return false;
+  }
+  return true;
+}
+
+/** Order by code point: negative, zero or positive. UTF-16 units would put emoji before U+E000. */
+export function compareText(budget: Budget, a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left === right) continue;
+    budget.spendForCharacters(index);
+    const leftHalf = left >= 0xd800 && left <= 0xdfff;
+    const rightHalf = right >= 0xd800 && right <= 0xdfff;
+    if (leftHalf !== rightHalf) return leftHalf ? 1 : -1;
+    return left - right;
+  }
+  budget.spendForCharacters(length);
+  return a.length - b.length;
+}

@@ -1,0 +1,144 @@
+/** Calls: the function by its name, its arguments by its signature, lambdas only where it takes them. */
+import { syntaxError } from './characters.ts';
+import { ExpressionError, located } from './expression-error.ts';
+import type { Callee, Overload } from './library/definition.ts';
+import { findMethod, findPlainFunction, suggestFunction } from './library/registry.ts';
+import type { Parser } from './parser.ts';
+import { compilePattern } from './regex.ts';
+import type { Argument, LambdaSyntax, Syntax } from './syntax.ts';
+
+export class CallParser {
+  private readonly parser: Parser;
+
+  constructor(parser: Parser) {
+    this.parser = parser;
+  }
+
+  /** `name(…)`, where the name is read already. */
+  plain(name: string, start: number): Syntax {
+    const callee = findPlainFunction(name);
+    if (callee === undefined) {
+      const method = findMethod(name) !== undefined;
+      throw new ExpressionError('EXPRESSION_REFERENCE', `there is no function ${name}`, {
+        at: { offset: start, length: name.length },
+        ...hintOf(method ? `${name} is a method: write $x.${name}(…)` : suggestFunction(name)),
+      });
+    }
+    const args = this.callArguments(callee, start);
+    return { kind: 'call', callee, args, ...this.parser.span(start) };
+  }
+
+  /** `.name(…)`, where the name is read already. */
+  method(name: string, start: number): { readonly callee: Callee; readonly args: readonly Argument[] } {
+    const callee = findMethod(name);
+    if (callee === undefined) {
+      throw new ExpressionError('EXPRESSION_REFERENCE', `there is no function ${name}`, {
+        at: { offset: start, length: name.length },
+        ...hintOf(suggestFunction(name)),
+      });
+    }
+    return { callee, args: this.callArguments(callee, start) };
+  }
+
+  private callArguments(callee: Callee, start: number): readonly Argument[] {
+    const { parser } = this;
+    parser.expectSign('(');
+    const args: Argument[] = [];
+    while (!parser.isSign(')')) {
+      args.push(this.lambda() ?? parser.expression());
+      if (!parser.takeSign(',')) break;
+    }
+    const end = parser.expectSign(')');
+    checkArguments(callee, args, start, end);
+    return args;
+  }
+
+  /** A lambda, if one comes next. */
+  private lambda(): LambdaSyntax | undefined {
+    const names = this.lambdaNames();
+    if (names === undefined) return undefined;
+    const { parser } = this;
+    const { start } = parser.lexer;
+    const repeated = names.find((name, index) => names.indexOf(name) !== index || parser.isWord(name));
+    if (repeated !== undefined) throw syntaxError(`${repeated} cannot be a parameter here`, start, 1);
+    this.skipToArrow();
+    return parser.withLocals(names, (firstSlot) => {
+      const body = parser.expression();
+      return { kind: 'lambda', firstSlot, arity: names.length, body, ...parser.span(start) };
+    });
+  }
+
+  /** Looks ahead in the text, so that a parenthesis is not taken for the start of parameters. */
+  private lambdaNames(): readonly string[] | undefined {
+    const { source, lexer } = this.parser;
+    const head = lambdaHead(source, lexer.start);
+    if (head === undefined) return undefined;
+    const list = head[1] ?? head[2] ?? '';
+    return list.trim() === '' ? [] : list.split(',').map((name) => name.trim());
+  }
+
+  private skipToArrow(): void {
+    const { parser } = this;
+    while (!parser.takeSign('=>')) parser.lexer.advance();
+  }
+}
+
+/** `i =>` or `(a, b) =>`. Names are the lexer's: letters, digits, `_` and everything outside ASCII. */
+const LAMBDA_HEAD =
+  /(?:([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)|\(([ \t\r\n]*|[ \t\r\n]*[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*[ \t\r\n]*(?:,[ \t\r\n]*[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*[ \t\r\n]*)*)\))[ \t\r\n]*=>/y;
+
+/** The parameters of the lambda that starts at `offset`, if one does. */
+export function lambdaHead(source: string, offset: number): RegExpExecArray | undefined {
+  LAMBDA_HEAD.lastIndex = offset;
+  return LAMBDA_HEAD.exec(source) ?? undefined;
+}
+
+function checkArguments(callee: Callee, args: readonly Argument[], start: number, end: number): void {
+  const misfits = callee.overloads.map((overload) => misfit(overload, args));
+  if (misfits.includes(undefined)) return;
+  const signatures = [...new Set(callee.overloads.map((overload) => overload.definition.signature))];
+  throw new ExpressionError('EXPRESSION_TYPE', `${callee.name} ${misfits[0]}`, {
+    at: { offset: start, length: end - start },
+    hint: `it is ${signatures.join(' or ')}`,
+  });
+}
+
+/** Why the arguments do not fit the signature; undefined when they do. */
+function misfit(overload: Overload, args: readonly Argument[]): string | undefined {
+  const { parameters, minArguments, maxArguments } = overload;
+  if (args.length < minArguments || args.length > maxArguments) {
+    return `takes ${countText(minArguments, maxArguments)}, not ${args.length}`;
+  }
+  for (const [index, arg] of args.entries()) {
+    const parameter = parameters[Math.min(index, parameters.length - 1)];
+    if (parameter === undefined) continue;
+    const takesLambda = parameter.type === 'lambda' || parameter.type === 'key';
+    if (arg.kind === 'lambda' && !takesLambda) return `takes no lambda for ${parameter.name}`;
+    if (arg.kind !== 'lambda' && parameter.type === 'lambda') return `takes a lambda for ${parameter.name}`;
+    if (arg.kind === 'lambda' && arg.arity > parameter.lambdaArity) {
+      return `gives its lambda ${parameter.lambdaArity} values, not ${arg.arity}`;
+    }
+    if (parameter.type === 'pattern' && arg.kind === 'literal' && typeof arg.value === 'string') {
+      checkPattern(arg.value, arg);
+    }
+  }
+  return undefined;
+}
+
+function checkPattern(source: string, arg: Syntax): void {
+  try {
+    compilePattern(source);
+  } catch (error) {
+    throw located(error, arg);
+  }
+}
+
+function countText(min: number, max: number): string {
+  const plural = (count: number) => `${count} argument${count === 1 ? '' : 's'}`;
+  if (min === max) return plural(min);
+  return max === Number.POSITIVE_INFINITY ? `at least ${plural(min)}` : `${min} to ${plural(max)}`;
+}
+
+function hintOf(hint: string | undefined): { hint?: string } {
+  return hint === undefined ? {} : { hint };
+}

@@ -1,0 +1,243 @@
+/** Access: where it starts in the scope, its steps, and the references that follow from them. */
+import { didYouMean } from '../problem.ts';
+import { syntaxError } from './characters.ts';
+import { ExpressionError } from './expression-error.ts';
+import { parseEmbeddedQuery } from './jsonpath/parse.ts';
+import { type Query, singularPrefix } from './jsonpath/query.ts';
+import type { CallParser } from './parse-call.ts';
+import type { Parser } from './parser.ts';
+import { LOOP_MEMBERS, NODE_MEMBERS, type NodeMember, type ReferenceDraft } from './reference.ts';
+import type { ChainSyntax, Root, Step, Syntax } from './syntax.ts';
+
+/** A chain under construction. Only what starts with `$` has a reference. */
+interface OpenChain {
+  readonly root: Syntax;
+  readonly steps: Step[];
+  readonly reference: ReferenceDraft | undefined;
+}
+
+const SIMPLE_ROOTS = ['input', 'trigger', 'vars', 'execution', 'workflow', 'item', 'index', 'items'] as const;
+
+export class ChainParser {
+  private readonly parser: Parser;
+  private readonly calls: CallParser;
+
+  constructor(parser: Parser, calls: CallParser) {
+    this.parser = parser;
+    this.calls = calls;
+  }
+
+  /** A value and all the access steps after it. */
+  parse(): Syntax {
+    const { parser } = this;
+    let chain: OpenChain =
+      parser.lexer.kind === 'dollar' ? this.fromDollar() : { root: parser.primary(), steps: [], reference: undefined };
+    for (;;) {
+      const { start } = parser.lexer;
+      if (parser.isSign('.') || parser.isSign('?.')) {
+        const optional = parser.takeSign('?.');
+        if (!optional) parser.lexer.advance();
+        if (optional && parser.isSign('[')) {
+          chain.steps.push(this.index(start, true));
+          continue;
+        }
+        const name = this.memberName();
+        if (!parser.isSign('(')) {
+          chain.steps.push({ kind: 'member', key: name.text, optional, ...parser.span(start) });
+        } else if (name.text === 'default') {
+          chain = { root: this.withDefault(chain, name.start), steps: [], reference: undefined };
+        } else {
+          const call = this.calls.method(name.text, name.start);
+          chain.steps.push({ kind: 'call', ...call, optional, ...parser.span(start) });
+        }
+      } else if (parser.isSign('[')) {
+        chain.steps.push(this.index(start, false));
+      } else {
+        return this.close(chain);
+      }
+    }
+  }
+
+  /** `x.default(y)` is `x ?? y`. */
+  private withDefault(chain: OpenChain, start: number): Syntax {
+    const { args } = this.calls.method('default', start);
+    const left = this.close(chain);
+    guardWithDefault(left);
+    return { kind: 'coalesce', operands: [left, args[0] as Syntax], ...this.parser.span(left.offset) };
+  }
+
+  private close({ root, steps, reference }: OpenChain): Syntax {
+    if (steps.length === 0 && reference === undefined) return root;
+    const chain: ChainSyntax = {
+      kind: 'chain',
+      root,
+      steps,
+      reference,
+      lenient: false,
+      offset: root.offset,
+      length: endOf(steps.at(-1) ?? root) - root.offset,
+    };
+    if (reference !== undefined) completeReference(reference, steps);
+    return chain;
+  }
+
+  private memberName(): { readonly text: string; readonly start: number } {
+    const { kind, text, start } = this.parser.lexer;
+    if (kind !== 'name') throw this.parser.unexpected('the name of a member expected');
+    this.parser.lexer.advance();
+    return { text, start };
+  }
+
+  private index(start: number, optional: boolean): Step {
+    const { parser } = this;
+    parser.expectSign('[');
+    const index = parser.expression();
+    const end = parser.expectSign(']');
+    const span = { optional, offset: start, length: end - start };
+    if (index.kind === 'literal' && (typeof index.value === 'string' || Number.isInteger(index.value))) {
+      return { kind: 'member', key: index.value as string | number, ...span };
+    }
+    return { kind: 'index', index, ...span };
+  }
+
+  private fromDollar(): OpenChain {
+    const { lexer } = this.parser;
+    const { text, start } = lexer;
+    if (text === '') return this.query(start);
+    lexer.advance();
+    const simple = SIMPLE_ROOTS.find((name) => name === text);
+    if (simple !== undefined) return this.open({ from: simple }, { kind: simple }, start);
+    if (text === 'nodes') return this.node(start);
+    if (text === 'self') {
+      const member = this.nodeMember('$self');
+      return this.open({ from: 'self', member }, { kind: 'self', path: [member] }, start);
+    }
+    if (text === 'parent') return this.parent(start);
+    return this.open(
+      { from: 'node', id: text, member: 'output' },
+      { kind: 'node', id: text, member: 'output', path: ['output'] },
+      start,
+    );
+  }
+
+  private open(
+    root: Root,
+    facts: Partial<ReferenceDraft> & { kind: ReferenceDraft['kind'] },
+    start: number,
+  ): OpenChain {
+    const span = this.parser.span(start);
+    const reference: ReferenceDraft = { path: [], optional: false, ...facts, ...span };
+    this.parser.references.push(reference);
+    return { root: { kind: 'root', root, ...span }, steps: [], reference };
+  }
+
+  private node(start: number): OpenChain {
+    const id = this.staticMember();
+    if (id === undefined) {
+      throw syntaxError('$nodes needs the id of a node', start, 6, `write $nodes.id.output or $nodes['my-id'].output`);
+    }
+    const member = this.nodeMember(`$nodes${/^[A-Za-z_]\w*$/.test(id) ? `.${id}` : `['${id}']`}`);
+    return this.open({ from: 'node', id, member }, { kind: 'node', id, member, path: [member] }, start);
+  }
+
+  private nodeMember(node: string): NodeMember {
+    const { parser } = this;
+    const { start } = parser.lexer;
+    const name = this.staticMember();
+    const member = NODE_MEMBERS.find((known) => known === name);
+    if (member !== undefined) return member;
+    if (name === undefined) {
+      const hint = parser.isSign('-') ? `an id with a hyphen is written $nodes['my-id']` : `write ${node}.output`;
+      throw new ExpressionError('EXPRESSION_REFERENCE', `${node} has ${NODE_MEMBERS.join(', ')}: name one`, {
+        at: { offset: start, length: 1 },
+        hint,
+      });
+    }
+    const meant = didYouMean(name, NODE_MEMBERS);
+    throw new ExpressionError('EXPRESSION_REFERENCE', `a node has no member ${JSON.stringify(name)}`, {
+      at: parser.span(start),
+      hint: `did you mean ${node}.${meant ?? `output.${name}`}?`,
+    });
+  }
+
+  /** `.name` or `['name']`; undefined, with nothing consumed, when something else follows. */
+  private staticMember(): string | undefined {
+    const { parser } = this;
+    if (parser.takeSign('.') || parser.takeSign('?.')) {
+      if (!parser.isSign('[')) return this.memberName().text;
+    }
+    if (!parser.isSign('[')) return undefined;
+    const { start } = parser.lexer;
+    const step = this.index(start, false);
+    if (step.kind === 'member' && typeof step.key === 'string') return step.key;
+    throw syntaxError('this name must be written out', start, step.length, `for example $nodes['my-id'].output`);
+  }
+
+  private parent(start: number): OpenChain {
+    for (let level = 1; ; level++) {
+      const memberStart = this.parser.lexer.start;
+      const name = this.staticMember();
+      if (name === 'parent') continue;
+      if (name === 'item' || name === 'index' || name === 'items') {
+        return this.open({ from: 'parent', level, member: name }, { kind: 'parent', level, path: [name] }, start);
+      }
+      const meant = name === undefined ? undefined : didYouMean(name, LOOP_MEMBERS);
+      throw new ExpressionError('EXPRESSION_REFERENCE', `$parent has ${LOOP_MEMBERS.join(', ')}: name one`, {
+        at: { offset: memberStart, length: 1 },
+        hint: `did you mean $parent.${meant ?? (name === undefined ? 'item' : `item.${name}`)}?`,
+      });
+    }
+  }
+
+  private query(start: number): OpenChain {
+    const { parser } = this;
+    const query = parseEmbeddedQuery(parser.source, start, parser.nesting);
+    parser.lexer.advance(start + query.length);
+    if (query.singular !== undefined) return this.singularQuery(query, query.singular);
+    const { offset, length } = query;
+    // What a query does not find is no error, so its reference is as good as guarded.
+    parser.references.push({ kind: 'input', path: singularPrefix(query.segments), optional: true, offset, length });
+    if (parser.isSign('[')) {
+      const hint = `write (${parser.source.slice(offset, offset + length)})[…] for an element of the list`;
+      throw syntaxError('a computed index cannot follow a query that gives a list', parser.lexer.start, 1, hint);
+    }
+    return { root: { kind: 'query', query, offset, length }, steps: [], reference: undefined };
+  }
+
+  /** A singular query is member access on the input, with its errors and its speed. */
+  private singularQuery(query: Query, path: readonly (string | number)[]): OpenChain {
+    const span = { offset: query.offset, length: 1 };
+    const reference: ReferenceDraft = { kind: 'input', path: [], optional: false, ...span };
+    this.parser.references.push(reference);
+    const steps = path.map((key, index): Step => {
+      const { offset, length } = query.segments[index] as Query['segments'][number];
+      return { kind: 'member', key, optional: false, offset, length };
+    });
+    return { root: { kind: 'root', root: { from: 'input' }, ...span }, steps, reference };
+  }
+}
+
+/** What stands on the left of `??`: what is missing there is null. Goes down the starts of chains. */
+export function guardWithDefault(syntax: Syntax): void {
+  if (syntax.kind !== 'chain') return;
+  syntax.lenient = true;
+  if (syntax.reference !== undefined) syntax.reference.optional = true;
+  guardWithDefault(syntax.root);
+}
+
+function completeReference(reference: ReferenceDraft, steps: readonly Step[]): void {
+  const path = [...reference.path];
+  let end = reference.offset + reference.length;
+  for (const step of steps) {
+    if (step.kind !== 'member') break;
+    path.push(step.key);
+    end = endOf(step);
+    if (step.optional) reference.optional = true;
+  }
+  reference.path = path;
+  reference.length = end - reference.offset;
+}
+
+function endOf(span: { readonly offset: number; readonly length: number }): number {
+  return span.offset + span.length;
+}

@@ -1,0 +1,324 @@
+/**
+ * Source text to syntax, by operator precedence (Pratt). Everything that can be known without a scope is
+ * checked here: names, functions, numbers of arguments, members of nodes, nesting.
+ */
+import { DEFINITION_LIMITS } from '../limits.ts';
+import { didYouMean } from '../problem.ts';
+import { syntaxError } from './characters.ts';
+import { ExpressionError, type Span } from './expression-error.ts';
+import { Lexer } from './lexer.ts';
+import { findPlainFunction, hasMethod } from './library/registry.ts';
+import { Nesting } from './nesting.ts';
+import { CallParser, lambdaHead } from './parse-call.ts';
+import { ChainParser, guardWithDefault } from './parse-chain.ts';
+import type { Reference, ReferenceDraft } from './reference.ts';
+import type { ArithmeticOperator, ComparisonOperator, ListItem, ObjectMember, Syntax } from './syntax.ts';
+
+export interface Parsed {
+  readonly syntax: Syntax;
+  readonly references: readonly Reference[];
+  readonly depth: number;
+  /** How many lambda parameters there are in all. */
+  readonly slots: number;
+  /** Where the expression ends; what follows is not part of it. */
+  readonly end: number;
+}
+
+/** Binding power of infix operators, the loosest first. */
+const POWER = { or: 1, and: 2, not: 3, comparison: 4, coalesce: 5, additive: 6, multiplicative: 7, prefix: 8 } as const;
+
+const INFIX: Readonly<Record<string, { readonly power: number; readonly sign: string }>> = {
+  '||': { power: POWER.or, sign: '||' },
+  or: { power: POWER.or, sign: '||' },
+  '&&': { power: POWER.and, sign: '&&' },
+  and: { power: POWER.and, sign: '&&' },
+  '==': { power: POWER.comparison, sign: '==' },
+  '!=': { power: POWER.comparison, sign: '!=' },
+  '<': { power: POWER.comparison, sign: '<' },
+  '<=': { power: POWER.comparison, sign: '<=' },
+  '>': { power: POWER.comparison, sign: '>' },
+  '>=': { power: POWER.comparison, sign: '>=' },
+  contains: { power: POWER.comparison, sign: 'contains' },
+  '??': { power: POWER.coalesce, sign: '??' },
+  '+': { power: POWER.additive, sign: '+' },
+  '-': { power: POWER.additive, sign: '-' },
+  '*': { power: POWER.multiplicative, sign: '*' },
+  '/': { power: POWER.multiplicative, sign: '/' },
+  '%': { power: POWER.multiplicative, sign: '%' },
+};
+
+const MAX_ID_LENGTH = DEFINITION_LIMITS.maxIdLength;
+
+const WORDS = new Set(['and', 'or', 'not', 'contains', 'true', 'false', 'null']);
+
+/** Parses the expression that starts at `offset` as far as it goes. */
+export function parseAt(source: string, offset: number, maxDepth: number): Parsed {
+  return new Parser(source, offset, maxDepth).parse();
+}
+
+export class Parser {
+  readonly source: string;
+  readonly lexer: Lexer;
+  readonly nesting: Nesting;
+  readonly references: ReferenceDraft[] = [];
+  private readonly locals: { readonly name: string; readonly slot: number }[] = [];
+  private readonly calls: CallParser;
+  private readonly chains: ChainParser;
+  private slots = 0;
+
+  constructor(source: string, offset: number, maxDepth: number) {
+    this.source = source;
+    this.nesting = new Nesting(maxDepth);
+    this.lexer = new Lexer(source, offset);
+    this.calls = new CallParser(this);
+    this.chains = new ChainParser(this, this.calls);
+  }
+
+  parse(): Parsed {
+    const syntax = this.expression();
+    const { slots } = this;
+    // Complete by now: every chain has been read to its end.
+    const references = this.references as readonly Reference[];
+    return { syntax, references, depth: this.nesting.deepest, slots, end: this.lexer.start };
+  }
+
+  /** A whole expression: conditionals, and everything that binds tighter. */
+  expression(): Syntax {
+    this.nesting.enter(this.lexer.start);
+    const first = this.binary(POWER.or);
+    const syntax = this.isSign('?') ? this.conditional(first) : first;
+    this.nesting.leave();
+    return syntax;
+  }
+
+  isSign(sign: string): boolean {
+    return this.lexer.kind === 'sign' && this.lexer.text === sign;
+  }
+
+  takeSign(sign: string): boolean {
+    if (!this.isSign(sign)) return false;
+    this.lexer.advance();
+    return true;
+  }
+
+  /** Returns where the sign ends. */
+  expectSign(sign: string): number {
+    if (!this.isSign(sign)) throw this.unexpected(`${sign} expected`);
+    const { end } = this.lexer;
+    this.lexer.advance();
+    return end;
+  }
+
+  unexpected(expected: string): ExpressionError {
+    const { kind, start, end } = this.lexer;
+    if (kind === 'end') return syntaxError(`${expected}, but the expression ends`, start, 0);
+    return syntaxError(`${expected}, but there is ${this.source.slice(start, end)}`, start, end - start);
+  }
+
+  /** Makes names known while `parse` runs; returns the first one's slot. */
+  withLocals<T>(names: readonly string[], parse: (firstSlot: number) => T): T {
+    const firstSlot = this.slots;
+    this.slots += names.length;
+    for (const [index, name] of names.entries()) this.locals.push({ name, slot: firstSlot + index });
+    const result = parse(firstSlot);
+    this.locals.length -= names.length;
+    return result;
+  }
+
+  isWord(name: string): boolean {
+    return WORDS.has(name);
+  }
+
+  /** From `offset` to the end of what was consumed. */
+  span(offset: number): Span {
+    return { offset, length: this.lexer.previousEnd - offset };
+  }
+
+  private conditional(first: Syntax): Syntax {
+    const branches: { test: Syntax; then: Syntax }[] = [];
+    let rest = first;
+    while (this.takeSign('?')) {
+      const then = this.expression();
+      this.expectSign(':');
+      branches.push({ test: rest, then });
+      rest = this.binary(POWER.or);
+    }
+    return { kind: 'conditional', branches, otherwise: rest, ...this.span(first.offset) };
+  }
+
+  private binary(minPower: number): Syntax {
+    let left = this.prefix(minPower);
+    for (let power = this.infixPower(); power >= minPower; power = this.infixPower()) {
+      left = power === POWER.comparison ? this.comparison(left) : this.series(left, power);
+    }
+    return left;
+  }
+
+  private infixPower(): number {
+    return this.infix()?.power ?? 0;
+  }
+
+  private infix(): { readonly power: number; readonly sign: string } | undefined {
+    const { kind, text } = this.lexer;
+    return (kind === 'sign' || kind === 'name') && Object.hasOwn(INFIX, text) ? INFIX[text] : undefined;
+  }
+
+  private comparison(left: Syntax): Syntax {
+    const operator = this.infix()?.sign as ComparisonOperator;
+    this.lexer.advance();
+    const right = this.binary(POWER.comparison + 1);
+    if (this.infixPower() === POWER.comparison) {
+      const { start, end } = this.lexer;
+      throw syntaxError('comparisons do not chain', start, end - start, 'join them with && or use parentheses');
+    }
+    return { kind: 'comparison', operator, left, right, ...this.span(left.offset) };
+  }
+
+  /** All operands of operators that bind alike: one flat node, however many there are. */
+  private series(first: Syntax, power: number): Syntax {
+    const rest: { sign: string; operand: Syntax }[] = [];
+    for (let infix = this.infix(); infix?.power === power; infix = this.infix()) {
+      this.lexer.advance();
+      rest.push({ sign: infix.sign, operand: this.binary(power + 1) });
+    }
+    const operands = [first, ...rest.map((term) => term.operand)];
+    const span = this.span(first.offset);
+    if (power === POWER.or) return { kind: 'logic', operator: '||', operands, ...span };
+    if (power === POWER.and) return { kind: 'logic', operator: '&&', operands, ...span };
+    if (power === POWER.coalesce) {
+      for (const operand of operands.slice(0, -1)) guardWithDefault(operand);
+      return { kind: 'coalesce', operands, ...span };
+    }
+    const terms = rest.map((term) => ({ operator: term.sign as ArithmeticOperator, operand: term.operand }));
+    return { kind: 'arithmetic', first, rest: terms, ...span };
+  }
+
+  private prefix(minPower: number): Syntax {
+    const { kind, text, start } = this.lexer;
+    const word = kind === 'name' && text === 'not';
+    if (!word && !(kind === 'sign' && (text === '!' || text === '-'))) return this.chains.parse();
+    if (word && minPower > POWER.not) {
+      throw syntaxError('not stands before a whole comparison', start, 3, 'use ! or parentheses');
+    }
+    this.nesting.enter(start);
+    this.lexer.advance();
+    const operand = this.binary(word ? POWER.comparison : POWER.prefix);
+    this.nesting.leave();
+    const span = this.span(start);
+    if (text === '-' && operand.kind === 'literal' && typeof operand.value === 'number') {
+      return { kind: 'literal', value: 0 - operand.value, ...span };
+    }
+    return { kind: 'unary', operator: text === '-' ? '-' : '!', operand, ...span };
+  }
+
+  /** What access steps can follow. */
+  primary(): Syntax {
+    const { kind, text, start, end, value } = this.lexer;
+    switch (kind) {
+      case 'number':
+      case 'string':
+        this.lexer.advance();
+        return { kind: 'literal', value, offset: start, length: end - start };
+      case 'name':
+        return this.name();
+      case 'sign':
+        if (text === '(') return this.group();
+        if (text === '[') return this.list();
+        if (text === '{') return this.object();
+        throw this.unexpected('a value expected');
+      default:
+        throw this.unexpected('a value expected');
+    }
+  }
+
+  private group(): Syntax {
+    const { start } = this.lexer;
+    if (lambdaHead(this.source, start) !== undefined) throw misplacedLambda(start);
+    this.lexer.advance();
+    const inner = this.expression();
+    const end = this.expectSign(')');
+    return { ...inner, offset: start, length: end - start };
+  }
+
+  private list(): Syntax {
+    const { start } = this.lexer;
+    this.lexer.advance();
+    const items: ListItem[] = [];
+    while (!this.isSign(']')) {
+      const spread = this.takeSign('...');
+      items.push({ spread, value: this.expression() });
+      if (!this.takeSign(',')) break;
+    }
+    const end = this.expectSign(']');
+    return { kind: 'list', items, offset: start, length: end - start };
+  }
+
+  private object(): Syntax {
+    const { start } = this.lexer;
+    this.lexer.advance();
+    const members: ObjectMember[] = [];
+    while (!this.isSign('}')) {
+      members.push(this.member());
+      if (!this.takeSign(',')) break;
+    }
+    const end = this.expectSign('}');
+    return { kind: 'object', members, offset: start, length: end - start };
+  }
+
+  private member(): ObjectMember {
+    if (this.takeSign('...')) return { key: undefined, value: this.expression() };
+    const key = this.memberKey();
+    this.expectSign(':');
+    return { key, value: this.expression() };
+  }
+
+  private memberKey(): string | Syntax {
+    const { kind, text, value } = this.lexer;
+    if (kind === 'name' || kind === 'string' || kind === 'number') {
+      this.lexer.advance();
+      return kind === 'name' ? text : String(value);
+    }
+    if (!this.takeSign('[')) throw this.unexpected('the name of a member expected');
+    const key = this.expression();
+    this.expectSign(']');
+    return key;
+  }
+
+  private name(): Syntax {
+    const { text, start, end } = this.lexer;
+    const span = { offset: start, length: end - start };
+    this.lexer.advance();
+    if (this.isSign('=>')) throw misplacedLambda(start);
+    if (text === 'true' || text === 'false') return { kind: 'literal', value: text === 'true', ...span };
+    if (text === 'null') return { kind: 'literal', value: null, ...span };
+    if (this.isSign('(')) return this.calls.plain(text, start);
+    const local = this.locals.findLast((candidate) => candidate.name === text);
+    if (local !== undefined) return { kind: 'local', name: text, slot: local.slot, ...span };
+    if (WORDS.has(text)) throw syntaxError(`a value expected, but there is ${text}`, start, text.length);
+    throw new ExpressionError('EXPRESSION_REFERENCE', `${text} is not known`, {
+      at: span,
+      hint: this.meaning(text, start),
+    });
+  }
+
+  private meaning(name: string, start: number): string {
+    // `$my-node` reads as `$my` minus `node`.
+    const before = /\$([A-Za-z0-9_-]+)-$/.exec(this.source.slice(Math.max(0, start - MAX_ID_LENGTH), start));
+    if (before !== null) return `an id with a hyphen is written $nodes['${before[1]}-${name}'].output`;
+    const local = didYouMean(
+      name,
+      this.locals.map((candidate) => candidate.name),
+    );
+    if (local !== undefined) return `did you mean ${local}?`;
+    if (findPlainFunction(name) !== undefined) return `${name} is a function: write ${name}(…)`;
+    if (hasMethod(name)) return `functions are methods: write $x.${name}(…)`;
+    if (name === 'Math') return 'functions are methods: write $x.round()';
+    if (name === 'undefined') return 'write null';
+    if (name === 'JSON') return 'write $x.toJson() or $x.parseJson()';
+    return `did you mean $${name}? text stands in quotes`;
+  }
+}
+
+function misplacedLambda(offset: number): ExpressionError {
+  return syntaxError('a lambda can only be an argument of a function', offset, 1);
+}

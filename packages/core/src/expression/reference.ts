@@ -1,0 +1,73 @@
+/** What an expression reads from its scope, known without running it: the validator's view. */
+import type { Span } from './expression-error.ts';
+import type { NodeView } from './scope.ts';
+
+/** Members of `$nodes.<id>` and `$self`. `result` is another word for `output`. */
+export type NodeMember = keyof NodeView | 'result';
+
+export const NODE_MEMBERS: readonly NodeMember[] = [
+  'output',
+  'result',
+  'status',
+  'success',
+  'error',
+  'attempts',
+  'input',
+];
+
+export const LOOP_MEMBERS = ['item', 'index', 'items', 'parent'] as const;
+
+/** Names after `$` that are not short for a node's output. */
+export const RESERVED_ROOTS = [
+  'input',
+  'trigger',
+  'nodes',
+  'vars',
+  'item',
+  'index',
+  'items',
+  'parent',
+  'execution',
+  'workflow',
+  'self',
+] as const;
+
+interface ReferenceFacts extends Span {
+  /**
+   * Members read one after the other as far as they are written out. For a node and for `$self` the first
+   * is the node's member: `['output', 'body', 'total']`; for `$parent` it is `item`, `index` or `items`.
+   */
+  readonly path: readonly (string | number)[];
+  /** Guarded by `?.` or `??`: a member that is missing is no error. */
+  readonly optional: boolean;
+}
+
+export interface NodeReference extends ReferenceFacts {
+  readonly kind: 'node';
+  readonly id: string;
+  readonly member: NodeMember;
+}
+
+export interface ScopeReference extends ReferenceFacts {
+  readonly kind: 'input' | 'trigger' | 'vars' | 'execution' | 'workflow' | 'item' | 'index' | 'items' | 'self';
+}
+
+export interface ParentReference extends ReferenceFacts {
+  readonly kind: 'parent';
+  /** 1 for `$parent.item`, 2 for `$parent.parent.item`. */
+  readonly level: number;
+}
+
+export type Reference = NodeReference | ScopeReference | ParentReference;
+
+/** A reference while its chain is still being read. */
+export interface ReferenceDraft {
+  readonly kind: Reference['kind'];
+  readonly id?: string;
+  readonly member?: NodeMember;
+  readonly level?: number;
+  path: readonly (string | number)[];
+  optional: boolean;
+  readonly offset: number;
+  length: number;
+}

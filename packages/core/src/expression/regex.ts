@@ -1,0 +1,205 @@
+/**
+ * Regular expressions from users, in linear time (RE2), metered while they run.
+ *
+ * Linear is per search: finding all matches can still be quadratic (17 s for `a*?[b]|a` on 30,000 letters),
+ * so the text itself counts how often it is read and pays from the budget.
+ */
+import type { RE2JS } from 're2js';
+import type { Budget } from './budget.ts';
+import { limitError, valueError } from './expression-error.ts';
+
+export const MAX_PATTERN_LENGTH = 1_000;
+/** Instructions; `a{1000}` is 1,002. Compiling 10,000 takes some 20 ms. */
+export const MAX_PROGRAM_SIZE = 10_000;
+/** A read of one character costs at most one step for each instruction; 50 steps take about a microsecond. */
+const STEPS_PER_OPERATION = 10_000;
+const CACHED_PATTERNS = 128;
+/** Compiling costs about as much as 10 operations for 100 instructions; paid also when the cache spares it. */
+const INSTRUCTIONS_PER_OPERATION = 10;
+
+type Engine = typeof import('re2js');
+
+let engine: Engine | undefined;
+
+/** For hosts without `require` (browsers): to be awaited once before expressions with patterns are used. */
+export async function loadRegexEngine(): Promise<void> {
+  engine ??= await import('re2js');
+}
+
+/** Loading RE2 takes 8 ms and most processes never need it, so Node loads it with the first pattern. */
+function loadedEngine(): Engine {
+  if (engine === undefined) {
+    const modules = globalThis.process?.getBuiltinModule?.('node:module');
+    if (modules === undefined) throw valueError('regular expressions are not loaded', 'await loadRegexEngine() first');
+    engine = modules.createRequire(import.meta.url)('re2js') as Engine;
+  }
+  return engine;
+}
+
+/** One match: its bounds, and the text of its groups (null for a group that took no part). */
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly groups: readonly (string | null)[];
+}
+
+export class Pattern {
+  readonly source: string;
+  readonly groupCount: number;
+  readonly programSize: number;
+  private readonly program: RE2JS;
+
+  constructor(source: string, program: RE2JS) {
+    this.source = source;
+    this.program = program;
+    this.groupCount = program.groupCount();
+    this.programSize = program.programSize();
+  }
+
+  /** Whether the pattern is found anywhere in the text. */
+  test(budget: Budget, text: string): boolean {
+    return this.program.test(this.metered(budget, text));
+  }
+
+  /** Whether the pattern fits the whole text. */
+  testWhole(budget: Budget, text: string): boolean {
+    return this.program.testExact(this.metered(budget, text));
+  }
+
+  *matches(budget: Budget, text: string): Generator<Match, void, undefined> {
+    const matcher = this.program.matcher(this.metered(budget, text));
+    while (matcher.find()) {
+      // What a search does besides reading text is small, but not nothing.
+      budget.spendForElements(10);
+      const groups: (string | null)[] = [];
+      for (let group = 1; group <= this.groupCount; group++) groups.push(matcher.group(group));
+      yield { start: matcher.start(), end: matcher.end(), groups };
+    }
+  }
+
+  /** RE2 reads the text through `charCodeAt` and `indexOf` only; a `String` object serves as well as a string. */
+  private metered(budget: Budget, text: string): string {
+    const readsPerOperation = Math.max(1, Math.floor(STEPS_PER_OPERATION / this.programSize));
+    return new MeteredText(text, budget, readsPerOperation) as unknown as string;
+  }
+}
+
+class MeteredText extends String {
+  private readonly text: string;
+  private readonly budget: Budget;
+  private readonly readsPerOperation: number;
+  private reads = 0;
+
+  constructor(text: string, budget: Budget, readsPerOperation: number) {
+    super(text);
+    this.text = text;
+    this.budget = budget;
+    this.readsPerOperation = readsPerOperation;
+  }
+
+  override charCodeAt(index: number): number {
+    if (++this.reads >= this.readsPerOperation) {
+      this.reads = 0;
+      this.budget.spend(1);
+    }
+    return this.text.charCodeAt(index);
+  }
+
+  override indexOf(searched: string, from = 0): number {
+    const index = this.text.indexOf(searched, from);
+    this.budget.spendForCharacters((index < 0 ? this.text.length : index) - from);
+    return index;
+  }
+}
+
+/** Compiled patterns, the least recently used first. A cache only: it changes nothing but time. */
+const cache = new Map<string, Pattern>();
+
+/** Compiles a pattern that is known only when the expression runs. */
+export function patternAtRun(budget: Budget, source: string): Pattern {
+  const pattern = compilePattern(source);
+  budget.spend(Math.ceil(pattern.programSize / INSTRUCTIONS_PER_OPERATION));
+  return pattern;
+}
+
+/** Throws a coded error, without a place, when the pattern is bad. */
+export function compilePattern(source: string): Pattern {
+  const known = cache.get(source);
+  if (known !== undefined) {
+    cache.delete(source);
+    cache.set(source, known);
+    return known;
+  }
+  if (source.length > MAX_PATTERN_LENGTH) {
+    throw limitError(`the pattern is longer than ${MAX_PATTERN_LENGTH} characters`);
+  }
+  if (estimatedSize(source) > MAX_PROGRAM_SIZE) {
+    throw limitError('the pattern is too large', 'its counted repetitions multiply; use * or + instead');
+  }
+  const pattern = new Pattern(source, compileProgram(source));
+  cache.set(source, pattern);
+  if (cache.size > CACHED_PATTERNS) cache.delete(cache.keys().next().value as string);
+  return pattern;
+}
+
+function compileProgram(source: string): RE2JS {
+  const { RE2JS } = loadedEngine();
+  try {
+    return RE2JS.compile(source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : String(error);
+    throw valueError(
+      `${JSON.stringify(source)} is not a valid pattern: ${reason}`,
+      'patterns have RE2 syntax: no look-around and no back-references',
+    );
+  }
+}
+
+/**
+ * Upper estimate of a program's size from its counted repetitions, before RE2 unrolls them: `(a{100}){100}`
+ * is refused without spending half a second on it.
+ */
+function estimatedSize(source: string): number {
+  const groups = [0];
+  let last = 0;
+  for (let index = 0; index < source.length; index++) {
+    const char = source[index] as string;
+    let size = 1;
+    if (char === '\\') {
+      index += source[index + 1] === 'p' || source[index + 1] === 'P' ? skipClassName(source, index + 2) : 1;
+    } else if (char === '[') {
+      index = classEnd(source, index);
+    } else if (char === '(') {
+      groups.push(0);
+      continue;
+    } else if (char === ')') {
+      size = (groups.length > 1 ? (groups.pop() as number) : 0) + 2;
+    } else if (char === '{') {
+      const counts = /^\{(\d+)(?:,(\d*))?\}/.exec(source.slice(index, index + 12));
+      if (counts !== null) {
+        const times = Math.max(Number(counts[1]), Number(counts[2] || 0));
+        size = last * Math.max(0, times - 1);
+        index += counts[0].length - 1;
+        last += size;
+        groups[groups.length - 1] = (groups.at(-1) as number) + size;
+        continue;
+      }
+    }
+    last = size;
+    groups[groups.length - 1] = (groups.at(-1) as number) + size;
+  }
+  return groups.reduce((total, size) => total + size, 0);
+}
+
+function skipClassName(source: string, offset: number): number {
+  const close = source[offset] === '{' ? source.indexOf('}', offset) : offset;
+  return (close < 0 ? source.length : close) - offset + 2;
+}
+
+function classEnd(source: string, offset: number): number {
+  let index = offset + 1;
+  if (source[index] === '^') index++;
+  if (source[index] === ']') index++;
+  while (index < source.length && source[index] !== ']') index += source[index] === '\\' ? 2 : 1;
+  return index;
+}

@@ -1,0 +1,152 @@
+/** `needs` and `edges` → one list of edges without duplicates. */
+import type { EdgeDefinition } from '../definition/model.ts';
+import { type DocumentPath, didYouMean, type Problem } from '../problem.ts';
+import { canonicalJson } from '../value.ts';
+import { type Graph, packAdjacency } from './graph.ts';
+
+/** The part of a definition (or of a body) that makes its graph. */
+export interface GraphDefinition {
+  readonly nodes?: Readonly<Record<string, { readonly needs?: readonly string[] }>>;
+  readonly edges?: readonly EdgeDefinition[];
+}
+
+export interface GraphBuild {
+  readonly graph: Graph;
+  /** Unknown nodes, self loops, duplicates: without ranges, which the source map knows. */
+  readonly problems: readonly Problem[];
+}
+
+const GRAPH_LIMITS = {
+  /** Comparisons of names for suggestions; with 100,000 nodes each suggestion costs 100,000. */
+  maxComparisons: 2_000_000,
+} as const;
+
+export function buildGraph(definition: GraphDefinition): GraphBuild {
+  return new GraphBuilder(definition).build();
+}
+
+class GraphBuilder {
+  readonly #definition: GraphDefinition;
+  readonly #ids: string[];
+  readonly #indexOf: Map<string, number>;
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
+  readonly #origin: number[] = [];
+  readonly #problems: Problem[] = [];
+  #comparisons = 0;
+
+  constructor(definition: GraphDefinition) {
+    this.#definition = definition;
+    this.#ids = Object.keys(definition.nodes ?? {});
+    this.#indexOf = new Map(this.#ids.map((id, index) => [id, index]));
+  }
+
+  build(): GraphBuild {
+    this.#addNeeds();
+    this.#addEdges();
+    const edgeFrom = Int32Array.from(this.#from);
+    const edgeTo = Int32Array.from(this.#to);
+    const count = this.#ids.length;
+    return {
+      graph: {
+        ids: this.#ids,
+        indexOf: this.#indexOf,
+        edgeFrom,
+        edgeTo,
+        edgeOrigin: Int32Array.from(this.#origin),
+        outgoing: packAdjacency(count, edgeFrom),
+        incoming: packAdjacency(count, edgeTo),
+      },
+      problems: this.#problems,
+    };
+  }
+
+  #addNeeds(): void {
+    // seenBy[from] === to + 1: the edge from → to exists already. One array serves all targets, without hashing.
+    const seenBy = new Int32Array(this.#ids.length);
+    this.#ids.forEach((id, to) => {
+      const needs = this.#definition.nodes?.[id]?.needs ?? [];
+      needs.forEach((need, position) => {
+        const path = ['nodes', id, 'needs', position];
+        const from = this.#resolve(need, path);
+        if (from === undefined) return;
+        if (from === to) this.#reportSelfLoop(id, path);
+        else if (seenBy[from] === to + 1) this.#reportDuplicate(`'${need}' is in the needs of '${id}' twice`, path);
+        else {
+          seenBy[from] = to + 1;
+          this.#add(from, to, -1 - position);
+        }
+      });
+    });
+  }
+
+  #addEdges(): void {
+    const { edges = [] } = this.#definition;
+    if (edges.length === 0) return;
+    const fromNeeds = new Set(this.#from.map((from, edge) => this.#pair(from, this.#to[edge] as number)));
+    const seen = new Set<number | string>();
+    edges.forEach((edge, index) => {
+      const from = this.#resolve(edge.from, ['edges', index, 'from']);
+      const to = this.#resolve(edge.to, ['edges', index, 'to']);
+      if (from === undefined || to === undefined) return;
+      const path = ['edges', index];
+      const pair = this.#pair(from, to);
+      const plain = (edge.on ?? 'success') === 'success' && edge.when === undefined && edge.match === undefined;
+      const identity = plain ? pair : `${pair} ${conditionOf(edge)}`;
+      if (from === to) this.#reportSelfLoop(edge.from, path);
+      else if (seen.has(identity))
+        this.#reportDuplicate(`the edge from '${edge.from}' to '${edge.to}' is given twice`, path);
+      else if (!plain || !fromNeeds.has(pair)) this.#add(from, to, index);
+      seen.add(identity);
+    });
+  }
+
+  /** One number for an ordered pair; below 2^53 for any number of nodes the language allows. */
+  #pair(from: number, to: number): number {
+    return from * this.#ids.length + to;
+  }
+
+  #add(from: number, to: number, origin: number): void {
+    this.#from.push(from);
+    this.#to.push(to);
+    this.#origin.push(origin);
+  }
+
+  #resolve(id: string, path: DocumentPath): number | undefined {
+    const index = this.#indexOf.get(id);
+    if (index !== undefined) return index;
+    let near: string | undefined;
+    if (this.#comparisons < GRAPH_LIMITS.maxComparisons) {
+      this.#comparisons += this.#ids.length;
+      near = didYouMean(id, this.#ids);
+    }
+    const hint = near === undefined ? knownNodes(this.#ids) : `did you mean '${near}'?`;
+    this.#problems.push({ severity: 'error', code: 'UNKNOWN_NODE', message: `there is no node '${id}'`, hint, path });
+    return undefined;
+  }
+
+  #reportSelfLoop(id: string, path: DocumentPath): void {
+    const hint = 'a node cannot wait for itself; for another try use retry';
+    this.#problems.push({ severity: 'error', code: 'SELF_LOOP', message: `the node '${id}' needs itself`, hint, path });
+  }
+
+  #reportDuplicate(message: string, path: DocumentPath): void {
+    this.#problems.push({
+      severity: 'warning',
+      code: 'DUPLICATE_EDGE',
+      message,
+      hint: 'it counts once; remove one',
+      path,
+    });
+  }
+}
+
+function conditionOf({ on = 'success', when, match }: EdgeDefinition): string {
+  return canonicalJson([on, when ?? null, match ?? null]);
+}
+
+function knownNodes(ids: readonly string[]): string {
+  if (ids.length === 0) return 'the workflow has no nodes';
+  const shown = ids.slice(0, 8).join(', ');
+  return `the nodes are ${shown}${ids.length > 8 ? `, and ${ids.length - 8} more` : ''}`;
+}

@@ -1,0 +1,86 @@
+/** What is wrong with a graph as a whole: cycles, nodes nobody reaches, joins that cannot be met. */
+import type { Problem } from '../problem.ts';
+import { type Cycle, findCycles } from './cycles.ts';
+import { edgeCountAt, edgePath, edgesAt, type Graph } from './graph.ts';
+import { entryNodes, topologicalOrder } from './order.ts';
+
+/** A cycle or a list of nodes is shown with so many ids at the most. */
+const MAX_IDS_SHOWN = 10;
+
+export interface JoinDefinition {
+  readonly join?: 'all' | 'any' | number;
+}
+
+export function checkGraph(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>>): Problem[] {
+  const problems = checkJoins(graph, nodes);
+  if (topologicalOrder(graph).length === graph.ids.length) return problems;
+  const { cycles, cyclic } = findCycles(graph);
+  for (const cycle of cycles) problems.push(cycleProblem(graph, cycle));
+  const unreachable = unreachableProblem(graph, cyclic);
+  if (unreachable) problems.push(unreachable);
+  return problems;
+}
+
+function checkJoins(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>>): Problem[] {
+  const problems: Problem[] = [];
+  graph.ids.forEach((id, node) => {
+    const join = nodes[id]?.join;
+    const incoming = edgeCountAt(graph.incoming, node);
+    if (typeof join !== 'number' || join <= incoming) return;
+    const edges = incoming === 1 ? '1 incoming edge' : `${incoming} incoming edges`;
+    problems.push({
+      severity: 'error',
+      code: 'JOIN_TOO_HIGH',
+      message: `the node '${id}' waits for ${join} edges but has ${edges}`,
+      hint: incoming === 0 ? 'leave out the join' : `use a join of at most ${incoming}, or all`,
+      path: ['nodes', id, 'join'],
+    });
+  });
+  return problems;
+}
+
+function cycleProblem(graph: Graph, cycle: Cycle): Problem {
+  const ids = cycle.map((edge) => graph.ids[graph.edgeFrom[edge] as number] as string);
+  return {
+    severity: 'error',
+    code: 'CYCLE',
+    message: `the nodes wait for each other: ${showCycle(ids)}`,
+    hint: 'remove one of these edges',
+    path: edgePath(graph, cycle.at(-1) as number),
+  };
+}
+
+/** `a → b → c → a`; the middle of a long one is left out. */
+function showCycle(ids: readonly string[]): string {
+  const first = ids[0] as string;
+  if (ids.length <= MAX_IDS_SHOWN) return [...ids, first].join(' → ');
+  const half = MAX_IDS_SHOWN / 2;
+  const hidden = `… (${ids.length - MAX_IDS_SHOWN} more)`;
+  return [...ids.slice(0, half), hidden, ...ids.slice(-half), first].join(' → ');
+}
+
+/** Nodes that are part of no cycle, but that no path from an entry node reaches. */
+function unreachableProblem(graph: Graph, cyclic: Uint8Array): Problem | undefined {
+  const reached = new Uint8Array(graph.ids.length);
+  const queue = entryNodes(graph);
+  for (const node of queue) reached[node] = 1;
+  for (const node of queue) {
+    for (const edge of edgesAt(graph.outgoing, node)) {
+      const next = graph.edgeTo[edge] as number;
+      if (reached[next] === 1) continue;
+      reached[next] = 1;
+      queue.push(next);
+    }
+  }
+  const lost = graph.ids.filter((_, node) => reached[node] === 0 && cyclic[node] === 0);
+  const [first] = lost;
+  if (first === undefined) return undefined;
+  const more = lost.length > MAX_IDS_SHOWN ? ` and ${lost.length - MAX_IDS_SHOWN} more` : '';
+  return {
+    severity: 'warning',
+    code: 'UNREACHABLE',
+    message: `only reachable through a cycle: ${lost.slice(0, MAX_IDS_SHOWN).join(', ')}${more}`,
+    hint: 'they become reachable when the cycle is broken',
+    path: ['nodes', first],
+  };
+}

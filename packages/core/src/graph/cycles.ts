@@ -1,0 +1,103 @@
+/** Strongly connected components and a short cycle in each. */
+import { edgesAt, type Graph } from './graph.ts';
+
+/** A cycle as the edges along it; the last edge leads back to where the first one leaves. */
+export type Cycle = readonly number[];
+
+export interface Cycles {
+  /** One cycle for every group of nodes that can all reach each other. */
+  readonly cycles: readonly Cycle[];
+  /** 1 for every node of such a group. */
+  readonly cyclic: Uint8Array;
+}
+
+export function findCycles(graph: Graph): Cycles {
+  const component = stronglyConnected(graph);
+  const sizes = new Int32Array(graph.ids.length);
+  for (const id of component) sizes[id] = (sizes[id] as number) + 1;
+  const cyclic = new Uint8Array(graph.ids.length);
+  const cycles: Cycle[] = [];
+  const done = new Uint8Array(graph.ids.length);
+  component.forEach((id, node) => {
+    if ((sizes[id] as number) < 2) return;
+    cyclic[node] = 1;
+    if (done[id] === 1) return;
+    done[id] = 1;
+    cycles.push(shortestCycle(graph, node, component));
+  });
+  return { cycles, cyclic };
+}
+
+/** Breadth first from `start` inside its component, until an edge leads back. */
+function shortestCycle(graph: Graph, start: number, component: Int32Array): Cycle {
+  const reachedBy = new Map<number, number>();
+  const queue = [start];
+  for (const node of queue) {
+    for (const edge of edgesAt(graph.outgoing, node)) {
+      const next = graph.edgeTo[edge] as number;
+      if (next === start) return pathTo(graph, node, reachedBy, edge);
+      if (component[next] !== component[start] || reachedBy.has(next)) continue;
+      reachedBy.set(next, edge);
+      queue.push(next);
+    }
+  }
+  return [];
+}
+
+function pathTo(graph: Graph, node: number, reachedBy: ReadonlyMap<number, number>, last: number): Cycle {
+  const edges = [last];
+  for (let edge = reachedBy.get(node); edge !== undefined; edge = reachedBy.get(graph.edgeFrom[edge] as number)) {
+    edges.push(edge);
+  }
+  return edges.reverse();
+}
+
+/** Tarjan's algorithm with a stack of its own: the component of every node. A chain of 100,000 nodes is no problem. */
+function stronglyConnected(graph: Graph): Int32Array {
+  const count = graph.ids.length;
+  const component = new Int32Array(count).fill(-1);
+  // `visited` counts from 1; 0 means not yet.
+  const visited = new Int32Array(count);
+  const lowest = new Int32Array(count);
+  const nextEdge = graph.outgoing.start.slice(0, count);
+  const open: number[] = [];
+  const path: number[] = [];
+  let clock = 0;
+  let components = 0;
+  const enter = (node: number): void => {
+    clock++;
+    visited[node] = clock;
+    lowest[node] = clock;
+    open.push(node);
+    path.push(node);
+  };
+  const leave = (node: number): void => {
+    path.pop();
+    const parent = path.at(-1);
+    if (parent !== undefined) lowest[parent] = Math.min(lowest[parent] as number, lowest[node] as number);
+    if (lowest[node] !== visited[node]) return;
+    let member: number;
+    do {
+      member = open.pop() as number;
+      component[member] = components;
+    } while (member !== node);
+    components++;
+  };
+  for (let root = 0; root < count; root++) {
+    if (visited[root] !== 0) continue;
+    enter(root);
+    while (path.length > 0) {
+      const node = path.at(-1) as number;
+      const position = nextEdge[node] as number;
+      if (position >= (graph.outgoing.start[node + 1] as number)) {
+        leave(node);
+        continue;
+      }
+      nextEdge[node] = position + 1;
+      const next = graph.edgeTo[graph.outgoing.edges[position] as number] as number;
+      if (visited[next] === 0) enter(next);
+      else if (component[next] === -1) lowest[node] = Math.min(lowest[node] as number, visited[next] as number);
+    }
+  }
+  return component;
+}

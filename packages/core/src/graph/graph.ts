@@ -1,0 +1,54 @@
+/**
+ * The graph of a workflow (or of a body), by index. Node `i` is the i-th node of the definition.
+ * Edges are numbered; adjacency lists hold edge numbers, packed: the edges of node `i` are
+ * `edges[start[i]]` to `edges[start[i + 1] - 1]`. 100,000 nodes and 500,000 edges take about 10 MB.
+ */
+import type { DocumentPath } from '../problem.ts';
+
+export interface Graph {
+  readonly ids: readonly string[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  readonly edgeFrom: Int32Array;
+  readonly edgeTo: Int32Array;
+  /** Index into the definition's `edges`; −1 − k for the k-th entry of the target's `needs`. */
+  readonly edgeOrigin: Int32Array;
+  readonly outgoing: Adjacency;
+  readonly incoming: Adjacency;
+}
+
+export interface Adjacency {
+  readonly start: Int32Array;
+  readonly edges: Int32Array;
+}
+
+/** The numbers of a node's edges, in the order of the definition; a view, not a copy. */
+export function edgesAt(adjacency: Adjacency, node: number): Int32Array {
+  return adjacency.edges.subarray(adjacency.start[node], adjacency.start[node + 1]);
+}
+
+export function edgeCountAt(adjacency: Adjacency, node: number): number {
+  return (adjacency.start[node + 1] as number) - (adjacency.start[node] as number);
+}
+
+/** Packs edges by one of their ends, by counting: linear, and stable in the edges' order. */
+export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
+  const start = new Int32Array(nodeCount + 1);
+  for (const node of ends) start[node + 1] = (start[node + 1] as number) + 1;
+  for (let node = 0; node < nodeCount; node++) start[node + 1] = (start[node + 1] as number) + (start[node] as number);
+  const next = start.slice();
+  const edges = new Int32Array(ends.length);
+  for (let edge = 0; edge < ends.length; edge++) {
+    const node = ends[edge] as number;
+    const slot = next[node] as number;
+    edges[slot] = edge;
+    next[node] = slot + 1;
+  }
+  return { start, edges };
+}
+
+/** Where in the definition an edge stands. */
+export function edgePath(graph: Graph, edge: number): DocumentPath {
+  const origin = graph.edgeOrigin[edge] as number;
+  if (origin >= 0) return ['edges', origin];
+  return ['nodes', graph.ids[graph.edgeTo[edge] as number] as string, 'needs', -1 - origin];
+}

@@ -1,0 +1,70 @@
+/** Orders and measures of a graph, each in one linear pass without recursion. */
+import { edgeCountAt, edgesAt, type Graph } from './graph.ts';
+
+/**
+ * Every node after its predecessors; among those that are ready together, in the order of the definition.
+ * With cycles the order is shorter than the graph: nodes in or after a cycle are missing.
+ */
+export function topologicalOrder(graph: Graph): Int32Array {
+  const count = graph.ids.length;
+  const order = new Int32Array(count);
+  const waiting = new Int32Array(count);
+  let tail = 0;
+  for (let node = 0; node < count; node++) {
+    waiting[node] = edgeCountAt(graph.incoming, node);
+    if (waiting[node] === 0) order[tail++] = node;
+  }
+  for (let head = 0; head < tail; head++) {
+    for (const edge of edgesAt(graph.outgoing, order[head] as number)) {
+      const next = graph.edgeTo[edge] as number;
+      const left = (waiting[next] as number) - 1;
+      waiting[next] = left;
+      if (left === 0) order[tail++] = next;
+    }
+  }
+  return order.subarray(0, tail);
+}
+
+/** The length of the longest path from an entry node, per node. `order` must be complete. */
+export function nodeLevels(graph: Graph, order: Int32Array): Int32Array {
+  const levels = new Int32Array(graph.ids.length);
+  for (const node of order) {
+    const level = (levels[node] as number) + 1;
+    for (const edge of edgesAt(graph.outgoing, node)) {
+      const next = graph.edgeTo[edge] as number;
+      if ((levels[next] as number) < level) levels[next] = level;
+    }
+  }
+  return levels;
+}
+
+export function entryNodes(graph: Graph): number[] {
+  return nodesWithout(graph, 'incoming');
+}
+
+export function endNodes(graph: Graph): number[] {
+  return nodesWithout(graph, 'outgoing');
+}
+
+function nodesWithout(graph: Graph, side: 'incoming' | 'outgoing'): number[] {
+  const found: number[] = [];
+  for (let node = 0; node < graph.ids.length; node++) if (edgeCountAt(graph[side], node) === 0) found.push(node);
+  return found;
+}
+
+/**
+ * Per node, the weight of the heaviest path from it to an end node, its own included:
+ * what is left to do at best. Starting the greatest rank first keeps the critical path moving.
+ */
+export function criticalPathRanks(graph: Graph, order: Int32Array, weights: ArrayLike<number>): Float64Array {
+  const ranks = new Float64Array(graph.ids.length);
+  for (let position = order.length - 1; position >= 0; position--) {
+    const node = order[position] as number;
+    let longest = 0;
+    for (const edge of edgesAt(graph.outgoing, node)) {
+      longest = Math.max(longest, ranks[graph.edgeTo[edge] as number] as number);
+    }
+    ranks[node] = longest + (weights[node] ?? 0);
+  }
+  return ranks;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { readDefinitionObject } from '../../src/definition/read.ts';
+import { codes, json, yaml } from './reading.ts';
+
+/** Limits are several times what a quiet machine of two cores needs (see the comments), for busy ones. */
+const SLACK = 5;
+
+function yamlOf(count: number): string {
+  const node = (n: number): string => `  n${n}:
+    name: Node number ${n}
+    needs: [${n === 0 ? '' : `n${(n - 1) >> 1}`}]
+    action: http.request@1
+    with:
+      url: "https://example.com/{{ $input.order.id }}/${n}"
+      body: { a: 1, b: [1, 2, 3], c: 'it''s' }
+    retry: { policy: exponential, initial: 1s, max: 30s, attempts: 5 }
+    timeout: 10s
+`;
+  return `id: big\nnodes:\n${Array.from({ length: count }, (_, n) => node(n)).join('')}`;
+}
+
+function objectOf(count: number): { id: string; nodes: Record<string, object> } {
+  const nodes: Record<string, object> = {};
+  for (let n = 0; n < count; n++) {
+    nodes[`n${n}`] = {
+      name: `Node ${n}`,
+      needs: n === 0 ? [] : [`n${(n - 1) >> 1}`],
+      action: 'http.request@1',
+      with: { url: `https://example.com/{{ $input.order.id }}/${n}`, body: { a: 1, b: [1, 2, 3] } },
+      retry: { policy: 'exponential', initial: '1s', max: '30s', attempts: 5 },
+      timeout: '10s',
+    };
+  }
+  return { id: 'big', nodes };
+}
+
+function timed<T>(work: () => T): { result: T; ms: number } {
+  const started = performance.now();
+  return { result: work(), ms: performance.now() - started };
+}
+
+describe('large definitions', () => {
+  it('[DEF-70] 10,000 nodes in YAML', () => {
+    const text = yamlOf(10_000);
+    // 0.4 s.
+    const good = timed(() => yaml(text));
+    expect(good.result.problems).toEqual([]);
+    expect(good.ms).toBeLessThan(1_000 * SLACK);
+    // 0.5 s: positions cost a second pass.
+    const bad = timed(() => yaml(`${text}foo: 1\n`));
+    expect(codes(bad.result)).toEqual(['UNKNOWN_KEY']);
+    expect(bad.ms).toBeLessThan(1_000 * SLACK);
+  });
+
+  it('[DEF-70] 100,000 nodes in JSON', { timeout: 60_000 }, () => {
+    const object = objectOf(100_000);
+    const text = JSON.stringify(object);
+    // 1.3 s.
+    const good = timed(() => json(text));
+    expect(good.result.problems).toEqual([]);
+    expect(good.ms).toBeLessThan(2_000 * SLACK);
+    const bad = timed(() => json(`${text.slice(0, -1)},"foo":1}`));
+    expect(codes(bad.result)).toEqual(['UNKNOWN_KEY']);
+    expect(bad.ms).toBeLessThan(2_000 * SLACK);
+    expect(codes(readDefinitionObject(object))).toEqual([]);
+  });
+
+  it('[DEF-70] a mistake in every one of 100,000 nodes', { timeout: 60_000 }, () => {
+    const object = objectOf(100_000);
+    for (const node of Object.values(object.nodes)) Object.assign(node, { needs: ['nobody'], tiemout: '1s' });
+    // 2.5 s.
+    const { result, ms } = timed(() => json(JSON.stringify(object)));
+    expect(result.problems).toHaveLength(1_000);
+    expect(ms).toBeLessThan(4_000 * SLACK);
+  });
+});

@@ -1,0 +1,127 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RECORDS } from '../../src/definition/keys.ts';
+import { readDefinitionObject } from '../../src/definition/read.ts';
+import { workflowJsonSchema } from '../../src/definition/schema.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/value.ts';
+
+const schema = workflowJsonSchema();
+const accepts = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false }).compile(schema);
+
+const GOOD = {
+  nebula: 1,
+  id: 'x',
+  tags: ['a'],
+  config: { mode: 'levels', timeout: '1h', retention: 'forever', retry: { policy: 'mine', attempts: 3 } },
+  nodes: {
+    a: { action: 'http.request@1.2', with: { x: 1 }, timeout: { attempt: 'PT5M' }, join: 'all', onError: 'branch' },
+    b: {
+      action: 'y',
+      needs: 'a',
+      when: 'true',
+      timeout: '1.5s',
+      retry: { delay: '1s', attempts: 2 },
+      capabilities: { files: { read: [] } },
+    },
+  },
+  edges: ['a -> b', { from: 'a', to: 'b', on: 'error', match: { code: ['X'] } }],
+  output: null,
+};
+
+/** Mistakes that a schema can see. What depends on other keys or on the graph it cannot. */
+const VISIBLE =
+  /^(?:UNKNOWN_KEY|NOT_BUILT_YET|MISSING_KEY|MISSING_KIND|SEVERAL_KINDS|WRONG_TYPE|BAD_ID|OUT_OF_RANGE|UNKNOWN_CHOICE|BAD_ACTION_REFERENCE|BAD_EDGE)$/;
+
+function compare(document: Json): void {
+  const { problems } = readDefinitionObject(document);
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const valid = accepts(document);
+  if (errors.length === 0) expect(valid, JSON.stringify(accepts.errors)).toBe(true);
+  // The inside of a matcher depends on `on`.
+  if (errors.some(({ code, path }) => VISIBLE.test(code) && !path.includes('match'))) expect(valid).toBe(false);
+}
+
+describe('the published JSON Schema', () => {
+  it('[DEF-69] is a valid schema of draft 2020-12 and accepts a good definition', () => {
+    expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(accepts(GOOD)).toBe(true);
+    expect(readDefinitionObject(GOOD).problems).toEqual([]);
+  });
+
+  it('[DEF-69] describes every key that is built, and no other', () => {
+    const definitions = schema.$defs as JsonObject;
+    for (const record of RECORDS) {
+      const properties = (
+        record.name === 'workflow' ? schema.properties : (definitions[record.name] as JsonObject).properties
+      ) as JsonObject;
+      const built = Object.keys(record.keys).filter((key) => !record.keys[key]?.later);
+      expect(Object.keys(properties)).toEqual(built);
+      for (const key of built) expect((properties[key] as JsonObject).description).toBeTruthy();
+    }
+  });
+
+  it('[DEF-69] agrees with the reader, whatever value stands where', () => {
+    const paths: (string | number)[][] = [];
+    const collect = (value: unknown, path: (string | number)[]): void => {
+      if (path.length > 0) paths.push(path);
+      if (Array.isArray(value)) for (const [index, item] of value.entries()) collect(item, [...path, index]);
+      else if (isJsonObject(value)) for (const [key, member] of Object.entries(value)) collect(member, [...path, key]);
+    };
+    collect(GOOD, []);
+    for (const record of RECORDS)
+      for (const key of Object.keys(record.keys))
+        paths.push([key], ['config', key], ['nodes', 'b', key], ['edges', 1, key], ['nodes', 'b', 'retry', key]);
+    const value = fc.oneof(
+      fc.constantFrom<Json>(
+        null,
+        true,
+        false,
+        0,
+        1,
+        5,
+        10,
+        1.5,
+        -1,
+        '',
+        ' ',
+        'a',
+        'x y',
+        '10s',
+        'PT1H',
+        '10',
+        'any',
+        'error',
+        'always',
+        'a -> b',
+        'a -> b -> a',
+        '{{ 1 }}',
+        'http.request@1',
+      ),
+      fc.constantFrom<Json>(
+        [],
+        ['a'],
+        [1],
+        {},
+        { a: 1 },
+        { action: 'x' },
+        { attempts: 1 },
+        { from: 'a', to: 'b' },
+        { read: ['x'] },
+      ),
+      fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...paths), value, (path, changed) => {
+        const document = structuredClone(GOOD) as unknown as Record<string, Json>;
+        let at = document as Record<string | number, unknown>;
+        for (const step of path.slice(0, -1)) at = at[step] as Record<string | number, unknown>;
+        const last = path.at(-1) as string;
+        if (last === '__proto__') return;
+        at[last] = changed;
+        compare(document);
+      }),
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 3_000) },
+    );
+  });
+});
