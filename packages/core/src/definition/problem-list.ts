@@ -3,7 +3,7 @@ import type { DocumentPath, Problem, SourceRange } from '../problem.ts';
 import type { SourceMap } from './source-map.ts';
 
 export const REPORT_LIMITS = {
-  /** A file with more mistakes than this is of another kind; listing the rest costs time and helps nobody. */
+  /** Errors, and warnings, of one file. Beyond that, listing the rest costs time and helps nobody. */
   maxProblems: 1_000,
 } as const;
 
@@ -20,48 +20,48 @@ export interface Finding {
 
 export class ProblemList {
   readonly source: SourceMap;
-  readonly #problems: Problem[] = [];
-  #errors = 0;
+  // Limited apart, so that no number of warnings can hide an error.
+  readonly #errors: Problem[] = [];
+  readonly #warnings: Problem[] = [];
 
   constructor(source: SourceMap) {
     this.source = source;
   }
 
+  /** No further error will be listed, so looking for more is in vain. */
   get full(): boolean {
-    return this.#problems.length >= REPORT_LIMITS.maxProblems;
+    return this.#errors.length >= REPORT_LIMITS.maxProblems;
   }
 
   get hasErrors(): boolean {
-    return this.#errors > 0;
+    return this.#errors.length > 0;
   }
 
   error(finding: Finding): void {
-    this.#errors++;
-    this.#add('error', finding);
+    if (!this.full) this.#errors.push(this.#place('error', finding));
   }
 
   warning(finding: Finding): void {
-    this.#add('warning', finding);
+    if (this.#warnings.length < REPORT_LIMITS.maxProblems) this.#warnings.push(this.#place('warning', finding));
   }
 
   /** In the order of the text; what has no place comes first. */
   sorted(): Problem[] {
     const place = (problem: Problem): number => problem.range?.offset ?? -1;
-    return [...this.#problems].sort((a, b) => place(a) - place(b));
+    return [...this.#errors, ...this.#warnings].sort((a, b) => place(a) - place(b));
   }
 
-  #add(severity: Problem['severity'], finding: Finding): void {
-    if (this.full) return;
+  #place(severity: Problem['severity'], finding: Finding): Problem {
     const { code, message, hint, path = [] } = finding;
     const range = finding.range ?? this.#rangeOf(path, finding.at);
-    this.#problems.push({
+    return {
       severity,
       code,
       message,
       ...(hint === undefined ? {} : { hint }),
       path: this.source.documentPath(path),
       ...(range === undefined ? {} : { range }),
-    });
+    };
   }
 
   #rangeOf(path: DocumentPath, at: Finding['at']): SourceRange | undefined {

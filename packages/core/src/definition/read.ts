@@ -174,6 +174,7 @@ function check(reading: Reading): ReadResult {
   checkShape(value, problems);
   const { definition, edgeOrigins } = normalise(value);
   if (edgeOrigins) source.translateEdges(edgeOrigins);
+  if (problems.full) return resultOf(reading);
   checkErrorBranches(definition, problems);
   const graph = checkNodes(definition, problems);
   if (problems.hasErrors || !graph) return resultOf(reading);

@@ -79,6 +79,7 @@ class ShapeChecker {
 
   #checkMap(type: ValueType, value: JsonObject): void {
     for (const key of Object.keys(value)) {
+      if (this.#problems.full) return;
       this.#path.push(key);
       this.#checkId(key, 'key');
       this.#check(type, value[key] as Json, `'${shorten(key)}'`);
@@ -193,8 +194,7 @@ class ShapeChecker {
   #reportUnknownKey(record: RecordType, key: string, value: JsonObject, meant: Set<string>): Set<string> {
     // Reported already, as reserved.
     if (key === '__proto__') return meant;
-    // Looking for suggestions that nobody will see costs seconds in a large file with a mistake per node.
-    const near = this.#problems.full ? undefined : nearestKey(record, key);
+    const near = nearestKey(record, key);
     const all = Object.keys(record.keys).filter((name) => !record.keys[name]?.later);
     const hint = near === undefined ? `the keys of ${record.title} are ${all.join(', ')}` : `did you mean '${near}'?`;
     this.#report({ code: 'UNKNOWN_KEY', message: `unknown key '${shorten(key)}' in ${record.title}`, hint, at: 'key' });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { findJsonError } from '../../src/definition/json/syntax.ts';
 import { renderProblems } from '../../src/definition/report.ts';
-import { find, json, read, yaml } from './reading.ts';
+import { cpuMs, find, json, read, yaml } from './reading.ts';
 
 const CORPUS = fileURLToPath(new URL('../../../../../shared/corpora/bad-input', import.meta.url));
 const here = existsSync(CORPUS);
@@ -14,9 +14,9 @@ describe.skipIf(!here)('the bad-input corpus (../shared/corpora/bad-input)', () 
   it.each(files)('[DEF-33] json/%s gives problems in under a second, as JSON and as YAML', (name) => {
     const bytes = readFileSync(join(CORPUS, 'json', name));
     for (const file of [name, name.replace('.json', '.yaml'), undefined]) {
-      const started = performance.now();
+      const started = cpuMs();
       const result = read(bytes, file === undefined ? {} : { file });
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(cpuMs() - started).toBeLessThan(1_000);
       // None of these is a workflow, so each must have an error, with a place.
       const error = result.problems.find(({ severity }) => severity === 'error');
       expect(error?.range).toBeDefined();

@@ -45,7 +45,7 @@ const piece = fc.constantFrom(
   ...['\n', '\n  ', '  ', '\t', '\r\n', '\0', '\ud800', '\ufeff', ': ', '- ', '# '],
 );
 
-describe('reading anything', () => {
+describe('reading anything', { timeout: 600_000 }, () => {
   it('[DEF-32] bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.constantFrom('a.yaml', 'a.json', 'a'), (bytes, file) =>

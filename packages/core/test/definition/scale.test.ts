@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readDefinitionObject } from '../../src/definition/read.ts';
-import { codes, json, yaml } from './reading.ts';
+import { codes, cpuMs, json, yaml } from './reading.ts';
 
-/** Limits are several times what a quiet machine of two cores needs (see the comments), for busy ones. */
-const SLACK = 5;
+/** Limits are several times what a quiet machine of two cores needs (see the comments). */
+const SLACK = 4;
 
 function yamlOf(count: number): string {
   const node = (n: number): string => `  n${n}:
@@ -35,12 +35,12 @@ function objectOf(count: number): { id: string; nodes: Record<string, object> } 
 }
 
 function timed<T>(work: () => T): { result: T; ms: number } {
-  const started = performance.now();
-  return { result: work(), ms: performance.now() - started };
+  const started = cpuMs();
+  return { result: work(), ms: cpuMs() - started };
 }
 
 describe('large definitions', () => {
-  it('[DEF-70] 10,000 nodes in YAML', () => {
+  it('[DEF-70] 10,000 nodes in YAML', { timeout: 120_000 }, () => {
     const text = yamlOf(10_000);
     // 0.4 s.
     const good = timed(() => yaml(text));
@@ -52,7 +52,7 @@ describe('large definitions', () => {
     expect(bad.ms).toBeLessThan(1_000 * SLACK);
   });
 
-  it('[DEF-70] 100,000 nodes in JSON', { timeout: 60_000 }, () => {
+  it('[DEF-70] 100,000 nodes in JSON', { timeout: 120_000 }, () => {
     const object = objectOf(100_000);
     const text = JSON.stringify(object);
     // 1.3 s.
@@ -65,12 +65,12 @@ describe('large definitions', () => {
     expect(codes(readDefinitionObject(object))).toEqual([]);
   });
 
-  it('[DEF-70] a mistake in every one of 100,000 nodes', { timeout: 60_000 }, () => {
+  it('[DEF-70] a mistake in every one of 100,000 nodes', { timeout: 120_000 }, () => {
     const object = objectOf(100_000);
     for (const node of Object.values(object.nodes)) Object.assign(node, { needs: ['nobody'], tiemout: '1s' });
-    // 2.5 s.
+    // 0.6 s: the search ends when the list is full.
     const { result, ms } = timed(() => json(JSON.stringify(object)));
     expect(result.problems).toHaveLength(1_000);
-    expect(ms).toBeLessThan(4_000 * SLACK);
+    expect(ms).toBeLessThan(1_500 * SLACK);
   });
 });

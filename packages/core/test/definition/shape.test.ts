@@ -88,9 +88,17 @@ output: { packed: "{{ $nodes.pack.output }}" }
     expect(result.definition).toBeUndefined();
   });
 
+  it('[DEF-50] no number of warnings hides an error', () => {
+    const unsafe = Array.from({ length: REPORT_LIMITS.maxProblems + 50 }, () => '9007199254740993').join(',');
+    const result = json(`{"id":"x","output":[${unsafe}],"nodes":{"a":{}}}`);
+    expect(codes(result).filter((code) => code === 'UNSAFE_INTEGER')).toHaveLength(REPORT_LIMITS.maxProblems);
+    expect(codes(result)).toContain('MISSING_KIND');
+  });
+
   it('[DEF-50] there is a limit to listing them', () => {
     const keys = Array.from({ length: REPORT_LIMITS.maxProblems + 50 }, (_, n) => `"k${n}": 1`).join(',');
-    expect(json(`{"id":"x",${keys}}`).problems).toHaveLength(REPORT_LIMITS.maxProblems);
+    const { problems } = json(`{"id":"x",${keys}}`);
+    expect(problems.filter(({ severity }) => severity === 'error')).toHaveLength(REPORT_LIMITS.maxProblems);
   });
 });
 
@@ -394,7 +402,7 @@ describe('keys that depend on each other', () => {
     expect(find(result, 'BAD_EDGE').hint).toBe(hint);
   });
 
-  it('[DEF-68] how many nodes there are', () => {
+  it('[DEF-68] how many nodes there are', { timeout: 60_000 }, () => {
     expect(places(yaml('id: x\n'))).toEqual(['NO_NODES 1:1']);
     expect(find(yaml('id: x\nnodes: {}\n'), 'NO_NODES').severity).toBe('warning');
     const nodes = Array.from({ length: 200_001 }, (_, n) => `"n${n}":{"action":"x"}`).join(',');

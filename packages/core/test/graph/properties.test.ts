@@ -10,6 +10,7 @@ import {
   Reachability,
   topologicalOrder,
 } from '../../src/graph/index.ts';
+import { cpuMs } from '../definition/reading.ts';
 
 function graphOf(count: number, pairs: Iterable<readonly [from: number, to: number]>): Graph {
   const lists: string[][] = Array.from({ length: count }, () => []);
@@ -101,8 +102,8 @@ describe('at scale', () => {
     ['a chain', chain],
     ['a fan', fan],
     ['a web of half a million edges', web],
-  ])('[GRA-13] %s of 100,000 nodes', { timeout: 60_000 }, (_, edges) => {
-    const started = performance.now();
+  ])('[GRA-13] %s of 100,000 nodes', { timeout: 120_000 }, (_, edges) => {
+    const started = cpuMs();
     const graph = graphOf(COUNT, edges());
     const order = topologicalOrder(graph);
     expect(order.length).toBe(COUNT);
@@ -119,10 +120,10 @@ describe('at scale', () => {
     }
     expect(upstream).toBeGreaterThan(COUNT / 2);
     // 2 s on a quiet machine; much more would not be linear.
-    expect(performance.now() - started).toBeLessThan(30_000);
+    expect(cpuMs() - started).toBeLessThan(15_000);
   });
 
-  it('[GRA-13] a ring of 100,000 nodes is one cycle', { timeout: 60_000 }, () => {
+  it('[GRA-13] a ring of 100,000 nodes is one cycle', { timeout: 120_000 }, () => {
     const graph = graphOf(COUNT, [...chain(), [COUNT - 1, 0]]);
     expect(findCycles(graph).cycles[0]).toHaveLength(COUNT);
     expect(checkGraph(graph, {}).map(({ code }) => code)).toEqual(['CYCLE']);
