@@ -9,7 +9,9 @@ import {
   type Attempt,
   hold,
   idempotencyKey,
+  isJsonObject,
   type Json,
+  type JsonObject,
   type NodeState,
   type Outcome,
   openAttempts,
@@ -142,9 +144,12 @@ export class Attempts {
 
   private ended(live: Live, outcome: InvocationOutcome): void {
     if (this.live.get(live.key) !== live) return;
-    if (outcome.status === 'completed') this.completed(live, outcome.output);
-    else if (outcome.status === 'failed') this.report(live, outcome);
-    else this.report(live, this.aborted(live, outcome.error));
+    if (outcome.status === 'completed') return this.completed(live, outcome.output);
+    const { error } = outcome;
+    if (outcome.status === 'aborted') return this.report(live, this.aborted(live, error));
+    // The request went out and no answer came back: the action itself cannot say whether it took effect.
+    const isUnknown = says(error, 'outcome', 'unknown');
+    this.report(live, { status: isUnknown ? 'broken-off' : 'failed', error });
   }
 
   private completed(live: Live, output: Json): void {
@@ -160,6 +165,7 @@ export class Attempts {
   }
 
   private aborted(live: Live, error: RunError): Outcome {
+    if (says(error, 'started', false)) return { status: 'returned' };
     const mayRepeat = live.attempt.effect !== 'once';
     return live.isHandedBack && mayRepeat ? { status: 'returned' } : { status: 'broken-off', error };
   }
@@ -272,6 +278,10 @@ const SHUTDOWN: RunError = {
 
 function keyOf(executionId: string, node: string, attempt: number): string {
   return `${executionId}:${node}:${attempt}`;
+}
+
+function says(error: RunError, key: string, value: Json): boolean {
+  return isJsonObject(error.details ?? null) && (error.details as JsonObject)[key] === value;
 }
 
 function sandboxFault(error: unknown): RunError {

@@ -158,6 +158,18 @@ describe('crash and close', () => {
     });
   });
 
+  it('[ENG-28] an error whose outcome is unknown does not repeat a once attempt', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const error = { code: 'ECONNRESET', kind: 'SYSTEM', details: { outcome: 'unknown' } } as const;
+    const once = await top.start({ nodes: { pay: { action: 'pay@1' } } });
+    await top.fail('pay', error);
+    expect(await top.statuses(once)).toEqual({ pay: 'unknown' });
+    const repeatable = await top.start({ id: 'other', nodes: { a: { action: 'hand@1' } } });
+    await top.fail('a', error);
+    expect(await top.statuses(repeatable)).toEqual({ a: 'waiting' });
+  });
+
   it('[ENG-24] waiting for a parked run says what it waits for', async () => {
     const top = new BenchTop();
     await top.open();

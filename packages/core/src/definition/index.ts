@@ -11,6 +11,7 @@ export type {
   TimeoutDefinition,
   WorkflowDefinition,
 } from './model.ts';
+export { inTextOrder } from './problem-list.ts';
 export { type ReadOptions, type ReadResult, readDefinition, readDefinitionObject } from './read.ts';
 export { type ReportOptions, type ReportStyle, renderProblems } from './report.ts';
 export { retryPolicyOf } from './rules.ts';

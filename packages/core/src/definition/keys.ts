@@ -256,6 +256,7 @@ export const WORKFLOW: RecordType = {
   title: 'a workflow',
   doc: 'A workflow of Nebula.',
   keys: {
+    $schema: { type: TEXT, doc: 'Address of this JSON Schema, for editors. Not part of the workflow.' },
     nebula: {
       type: { is: 'integer', min: 1, max: LANGUAGE_VERSION },
       doc: `The version of the language, ${LANGUAGE_VERSION} now. Optional.`,

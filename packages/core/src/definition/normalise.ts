@@ -1,5 +1,5 @@
 /**
- * Several ways of writing → one model: `needs` is a list, edges have `from` and `to`.
+ * Several ways of writing → one model: `needs` is a list, edges have `from` and `to`, what is for editors is gone.
  * Works on definitions with mistakes too, leaving out what cannot be understood, so that the graph is checked as well.
  */
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
@@ -19,8 +19,9 @@ export function normalise(workflow: JsonObject): Normalised {
   const nodes = memberOf(workflow, 'nodes');
   const edges = memberOf(workflow, 'edges');
   const normalEdges = Array.isArray(edges) ? normaliseEdges(edges) : undefined;
+  const { $schema: _, ...rest } = workflow;
   const definition = {
-    ...workflow,
+    ...rest,
     ...(nodes === undefined ? {} : { nodes: normaliseNodes(nodes) }),
     ...(edges === undefined ? {} : { edges: normalEdges?.edges ?? [] }),
   };

@@ -45,10 +45,8 @@ export class ProblemList {
     if (this.#warnings.length < REPORT_LIMITS.maxProblems) this.#warnings.push(this.#place('warning', finding));
   }
 
-  /** In the order of the text; what has no place comes first. */
   sorted(): Problem[] {
-    const place = (problem: Problem): number => problem.range?.offset ?? -1;
-    return [...this.#errors, ...this.#warnings].sort((a, b) => place(a) - place(b));
+    return inTextOrder([...this.#errors, ...this.#warnings]);
   }
 
   #place(severity: Problem['severity'], finding: Finding): Problem {
@@ -71,4 +69,10 @@ export class ProblemList {
     const end = this.source.text.indexOf('\n', range.offset);
     return end === -1 || end >= range.offset + range.length ? range : this.source.rangeOf(path, 'key');
   }
+}
+
+/** By position; what has no place comes first. Later stages that add problems of their own sort again. */
+export function inTextOrder(problems: readonly Problem[]): Problem[] {
+  const place = (problem: Problem): number => problem.range?.offset ?? -1;
+  return problems.toSorted((a, b) => place(a) - place(b));
 }

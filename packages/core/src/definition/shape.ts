@@ -126,7 +126,10 @@ class ShapeChecker {
         .replace(/[^a-zA-Z0-9_-]+/g, '-')
         .replace(/^-+|-+$/g, '');
       const example = slug === '' ? '' : `, e.g. '${shorten(slug)}'`;
-      const hint = `an id has letters, digits, '_' and '-' only${example}`;
+      const several = this.#path.at(-1) === 'needs' && id.includes(',');
+      const hint = several
+        ? `several ids are a list: [${shorten(id)}]`
+        : `an id has letters, digits, '_' and '-' only${example}`;
       this.#report({ code: 'BAD_ID', message: `'${shorten(id)}' is not an id`, hint, at });
     }
   }

@@ -2,6 +2,7 @@
 import type { RetryPolicyFunction } from '../action.ts';
 import type { RunError } from '../error.ts';
 import type { RetryPlan } from '../plan/plan.ts';
+import { isJsonObject, type Json, memberOf } from '../value.ts';
 
 export interface FailureCount {
   /** Failures of this kind so far, the present one included. */
@@ -28,12 +29,24 @@ export function decideRetry(plan: RetryPlan, error: RunError, count: FailureCoun
   const k = error.code === WORKER_LOST ? count.failures - 1 : count.failures;
   if (k === 0) return { retry: true, delayMs: 0 };
   const delayMs = delayBefore(plan, k, error, count.jitter);
-  return delayMs === null ? { retry: false, why: 'policy' } : { retry: true, delayMs };
+  if (delayMs === null) return { retry: false, why: 'policy' };
+  return { retry: true, delayMs: Math.max(delayMs, askedDelay(error)) };
 }
 
 function isAttemptTimeout(error: RunError): boolean {
-  const details = error.details;
-  return typeof details === 'object' && details !== null && 'limit' in details && details.limit === 'attempt';
+  return detail(error, 'limit') === 'attempt';
+}
+
+/** A server that says when to come back (`Retry-After`) is believed, up to an hour. */
+const MAX_ASKED_DELAY_MS = 3_600_000;
+
+function askedDelay(error: RunError): number {
+  const asked = detail(error, 'retryAfterMs');
+  return typeof asked === 'number' && asked > 0 ? Math.min(asked, MAX_ASKED_DELAY_MS) : 0;
+}
+
+function detail(error: RunError, key: string): Json | undefined {
+  return error.details !== undefined && isJsonObject(error.details) ? memberOf(error.details, key) : undefined;
 }
 
 /** Delay before retry `k`; null when a custom policy gives up. */

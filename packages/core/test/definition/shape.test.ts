@@ -169,6 +169,12 @@ describe('keys', () => {
     expect(later(WORKFLOW.keys)).toEqual(LATER.workflow);
   });
 
+  it('[DEF-71] $schema is for editors', () => {
+    const result = json('{"$schema":"./nebula.schema.json","id":"x","nodes":{"a":{"action":"b"}}}');
+    expect(result.problems).toEqual([]);
+    expect(Object.keys(result.definition ?? {})).toEqual(['id', 'nodes']);
+  });
+
   it('[DEF-53] required keys', () => {
     expect(places(yaml(NODES))).toEqual(['MISSING_KEY 1:1']);
     expect(places(yaml(workflow('edges:\n  - { from: a }')))).toEqual(['MISSING_KEY 4:5']);
@@ -221,6 +227,7 @@ describe('values', () => {
     ['order fulfilment', "an id has letters, digits, '_' and '-' only, e.g. 'order-fulfilment'"],
     ['größe', "an id has letters, digits, '_' and '-' only, e.g. 'gro-e'"],
     ['', "an id has letters, digits, '_' and '-' only"],
+    ['a, b', "an id has letters, digits, '_' and '-' only, e.g. 'a-b'"],
     ['a.b/c', "an id has letters, digits, '_' and '-' only, e.g. 'a-b-c'"],
     ['x'.repeat(201), 'an id has at most 200 characters'],
   ])('[DEF-55] %j is not an id', (id, hint) => {
@@ -229,6 +236,10 @@ describe('values', () => {
     expect(codes(result)).toEqual(['BAD_ID', 'BAD_ID', 'BAD_ID']);
     expect(result.problems[0]?.hint).toBe(hint);
     expect(underlined(result, result.problems[1] as never)).toBe(JSON.stringify(id));
+  });
+
+  it('[DEF-55] several ids in one text', () => {
+    expect(find(yaml(node('needs: b, c')), 'BAD_ID').hint).toBe('several ids are a list: [b, c]');
   });
 
   it('[DEF-55] 200 characters of every kind are fine', () => {

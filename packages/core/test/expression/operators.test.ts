@@ -6,7 +6,10 @@ describe('arithmetic', () => {
   it('[EXP-30] + adds numbers and joins strings', () => {
     expect(evaluate('0.1 + 0.2')).toBeCloseTo(0.3);
     expect(evaluate(`'a' + 'b' + 'c'`)).toBe('abc');
-    expect(failure(`'n: ' + 1`)).toMatchObject({ code: 'EXPRESSION_TYPE', hint: expect.stringContaining('toString()') });
+    expect(failure(`'n: ' + 1`)).toMatchObject({
+      code: 'EXPRESSION_TYPE',
+      hint: expect.stringContaining('toString()'),
+    });
     expect(failure('[1] + [2]').hint).toContain('concat');
     expect(failure('null + 1').code).toBe('EXPRESSION_TYPE');
     expect(failure('true + true').code).toBe('EXPRESSION_TYPE');

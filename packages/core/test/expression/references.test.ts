@@ -107,11 +107,15 @@ describe('static facts', () => {
       { kind: 'vars', path: ['x'], optional: true, offset: 57, length: 7 },
       { kind: 'node', id: 'my', member: 'output', path: ['output', 'y'], optional: false, offset: 68, length: 5 },
     ]);
-    for (const { offset, length } of facts(source)) expect(source.slice(offset, offset + length)).toMatch(/^\$[\w.?[\]]+$/);
+    for (const { offset, length } of facts(source))
+      expect(source.slice(offset, offset + length)).toMatch(/^\$[\w.?[\]]+$/);
   });
 
   it('[EXP-81] the path ends where it is no longer written out', () => {
-    expect(facts('$input.a[$index].b')).toMatchObject([{ kind: 'input', path: ['a'] }, { kind: 'index', path: [] }]);
+    expect(facts('$input.a[$index].b')).toMatchObject([
+      { kind: 'input', path: ['a'] },
+      { kind: 'index', path: [] },
+    ]);
     expect(facts('$nodes.x.status.upper()')).toMatchObject([{ kind: 'node', path: ['status'], length: 15 }]);
     expect(facts('$items.map(i => i.a + $item.b)')).toMatchObject([{ kind: 'items' }, { kind: 'item', path: ['b'] }]);
     expect(facts('$self.error.code')).toMatchObject([{ kind: 'self', path: ['error', 'code'] }]);
@@ -130,7 +134,9 @@ describe('static facts', () => {
     expect(facts('$.order.items[*].price.sum()')).toMatchObject([
       { kind: 'input', path: ['order', 'items'], optional: true, offset: 0, length: 22 },
     ]);
-    expect(facts('$.order.id + 1')).toMatchObject([{ kind: 'input', path: ['order', 'id'], optional: false, length: 10 }]);
+    expect(facts('$.order.id + 1')).toMatchObject([
+      { kind: 'input', path: ['order', 'id'], optional: false, length: 10 },
+    ]);
     expect(facts('$')).toMatchObject([{ kind: 'input', path: [], length: 1 }]);
   });
 });

@@ -19,7 +19,14 @@ describe('literals', () => {
   });
 
   it('[EXP-2] other escapes and halves of surrogate pairs are syntax errors', () => {
-    for (const bad of [String.raw`'\x41'`, String.raw`'\ud83d'`, String.raw`'\ude00'`, String.raw`'\u12'`, "'\ud83d'", "'open"]) {
+    for (const bad of [
+      String.raw`'\x41'`,
+      String.raw`'\ud83d'`,
+      String.raw`'\ude00'`,
+      String.raw`'\u12'`,
+      "'\ud83d'",
+      "'open",
+    ]) {
       expect(parseFailure(bad).code, bad).toBe('EXPRESSION_SYNTAX');
     }
   });
@@ -91,7 +98,15 @@ describe('names and lambdas', () => {
     expect(evaluate('[1, 2].map(() => 0)')).toEqual([0, 0]);
     expect(evaluate('[[1], [2]].map(a => a.map(b => [a, b]))')).toEqual([[[[1], 1]], [[[2], 2]]]);
     expect(evaluate('[1].map(a => [2].map(a => a))')).toEqual([[2]]);
-    for (const bad of ['i => i', '(a, b) => a', '[i => i]', '{a: i => i}', '$input.map', '(i => i)(1)', '1 + (i => 1)']) {
+    for (const bad of [
+      'i => i',
+      '(a, b) => a',
+      '[i => i]',
+      '{a: i => i}',
+      '$input.map',
+      '(i => i)(1)',
+      '1 + (i => 1)',
+    ]) {
       if (bad === '$input.map') continue;
       expect(parseFailure(bad).code, bad).toBe('EXPRESSION_SYNTAX');
     }

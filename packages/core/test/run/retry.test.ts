@@ -58,6 +58,12 @@ describe('retry policies', () => {
     expect(delays(retry, { ...system, code: 'WORKER_LOST' })[0]).toBe(0);
   });
 
+  it('[RET-7] waits as long as the error asks, up to an hour', () => {
+    expect(delays(plan(), { ...system, details: { retryAfterMs: 250 } })[0]).toBe(250);
+    expect(delays(plan(), { ...system, details: { retryAfterMs: 20 } })[0]).toBe(100);
+    expect(delays(plan(), { ...system, details: { retryAfterMs: 1e12 } })[0]).toBe(3_600_000);
+  });
+
   it('[RET-6] the first retry after a lost worker comes at once', () => {
     expect(delays(plan(), { ...system, code: 'WORKER_LOST' })).toEqual([0, 100, 100, null, null]);
   });

@@ -50,7 +50,12 @@ export function blobsSuite(name: string, open: () => Promise<BlobsSubject>): voi
 
 function blobsTests(blobsTest: BlobsTest): void {
   blobsTest('[BLO-1] the bytes come back', async ({ blobs }) => {
-    const contents = [bytes(''), bytes('hello'), new Uint8Array([0, 255, 0, 10, 13]), bytes('x'.repeat(5 * 1024 * 1024))];
+    const contents = [
+      bytes(''),
+      bytes('hello'),
+      new Uint8Array([0, 255, 0, 10, 13]),
+      bytes('x'.repeat(5 * 1024 * 1024)),
+    ];
     for (const data of contents) await blobs.put('exe_1', hash(data), data);
     for (const data of contents) {
       const back = await blobs.get('exe_1', hash(data));

@@ -79,7 +79,9 @@ function lineTests(logsTest: LogsTest): void {
     expect(await messages(logs, { limit: 2 })).toEqual(['debug', 'other node']);
     expect(await messages(logs, { executionId: 'ghost' })).toEqual([]);
     const [first, second] = await logs.read({ executionId: 'exe', limit: 2 });
-    expect(await messages(logs, { afterPosition: (first as StoredLogLine).position, limit: 1 })).toEqual(['other node']);
+    expect(await messages(logs, { afterPosition: (first as StoredLogLine).position, limit: 1 })).toEqual([
+      'other node',
+    ]);
     const afterPosition = (second as StoredLogLine).position;
     expect(await messages(logs, { afterPosition, minLevel: 'warn', node: 'fetch' })).toEqual(['warn']);
   });

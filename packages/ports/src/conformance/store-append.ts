@@ -109,7 +109,12 @@ export function appendTests(storeTest: StoreTest): void {
     await store.send({ messageId: 'm', executionId: 'a', body: 'cancel' }, 400);
     const end = framed('a', 2, { status: 'cancelled', finishedAt: 7, expiresAt: 8, wakeAt: null, taken: ['m'] });
     expect(accepted(await store.append([end]))).toEqual([true]);
-    expect(await store.execution('a')).toMatchObject({ status: 'cancelled', finishedAt: 7, expiresAt: 8, wakeAt: null });
+    expect(await store.execution('a')).toMatchObject({
+      status: 'cancelled',
+      finishedAt: 7,
+      expiresAt: 8,
+      wakeAt: null,
+    });
     expect(await store.inbox('a')).toEqual([]);
     expect(await seqs(store, 'a')).toEqual([1, 2]);
   });
@@ -140,15 +145,18 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await seqs(store, 'a')).toEqual(Array.from({ length: 301 }, (_, index) => index + 1));
   });
 
-  storeTest('[STO-7] a read that follows an append without waiting for it sees a whole frame or none', async ({ store }) => {
-    await put(store, 'a');
-    const append = store.append([framed('a', 2, { status: 'completed' })]);
-    const [frames, row] = await Promise.all([store.frames('a', 0), store.execution('a')]);
-    expect([1, 2]).toContain(frames.length);
-    expect(['running', 'completed']).toContain(row?.status);
-    await append;
-    expect(await seqs(store, 'a')).toEqual([1, 2]);
-  });
+  storeTest(
+    '[STO-7] a read that follows an append without waiting for it sees a whole frame or none',
+    async ({ store }) => {
+      await put(store, 'a');
+      const append = store.append([framed('a', 2, { status: 'completed' })]);
+      const [frames, row] = await Promise.all([store.frames('a', 0), store.execution('a')]);
+      expect([1, 2]).toContain(frames.length);
+      expect(['running', 'completed']).toContain(row?.status);
+      await append;
+      expect(await seqs(store, 'a')).toEqual([1, 2]);
+    },
+  );
 
   storeTest('[STO-8] the row of a new execution', async ({ store }) => {
     await store.append([creating('a', { wakeAt: 77 })]);
@@ -180,7 +188,10 @@ export function appendTests(storeTest: StoreTest): void {
   });
 
   storeTest('[STO-8] a write to an unknown execution is a conflict', async ({ store }) => {
-    expect(accepted(await store.append([framed('ghost', 1), { executionId: 'ghost', wakeAt: 5 }]))).toEqual([false, false]);
+    expect(accepted(await store.append([framed('ghost', 1), { executionId: 'ghost', wakeAt: 5 }]))).toEqual([
+      false,
+      false,
+    ]);
     expect(await store.execution('ghost')).toBeUndefined();
     expect(await store.feed(0, 10)).toEqual([]);
   });
@@ -192,7 +203,12 @@ export function appendTests(storeTest: StoreTest): void {
     await store.append([framed('a', 3, { finishedAt: null })]);
     expect(await store.execution('a')).toMatchObject({ status: 'running', wakeAt: 5, finishedAt: null, expiresAt: 7 });
     await store.append([framed('a', 4, { wakeAt: null, expiresAt: null })]);
-    expect(await store.execution('a')).toMatchObject({ status: 'running', wakeAt: null, finishedAt: null, expiresAt: null });
+    expect(await store.execution('a')).toMatchObject({
+      status: 'running',
+      wakeAt: null,
+      finishedAt: null,
+      expiresAt: null,
+    });
     await store.append([framed('a', 5, { status: 'paused' })]);
     expect(await store.execution('a')).toMatchObject({ status: 'paused', wakeAt: null, owner: 'worker-1' });
   });

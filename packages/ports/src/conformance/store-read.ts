@@ -86,7 +86,21 @@ export function readTests(storeTest: StoreTest): void {
   });
 
   storeTest('[STO-13] ids are compared by their exact characters', async ({ store }) => {
-    const ids = ['a', 'A', 'a ', 'a\u0000', '\u00e9', 'e\u0301', '😀', '%', '../a', '__proto__', 'constructor', '1', '01'];
+    const ids = [
+      'a',
+      'A',
+      'a ',
+      'a\u0000',
+      '\u00e9',
+      'e\u0301',
+      '😀',
+      '%',
+      '../a',
+      '__proto__',
+      'constructor',
+      '1',
+      '01',
+    ];
     for (const id of ids) await put(store, id, { frame: { seq: 1, at: 1, entries: `of ${id}` } });
     for (const id of ids) {
       expect((await store.frames(id, 0)).map((frame) => frame.entries)).toEqual([`of ${id}`]);
@@ -133,21 +147,34 @@ export function readTests(storeTest: StoreTest): void {
   });
 
   storeTest('[STO-16] filters by status and workflow', async ({ store }) => {
-    const statuses: ExecutionStatus[] = ['completed', 'failed', 'running', 'paused', 'cancelled', 'timed-out', 'pending'];
+    const statuses: ExecutionStatus[] = [
+      'completed',
+      'failed',
+      'running',
+      'paused',
+      'cancelled',
+      'timed-out',
+      'pending',
+    ];
     for (const [index, status] of statuses.entries()) {
       const workflowId = index % 2 === 0 ? 'even' : 'odd';
       const create = { workflowId, version: 1, createdAt: 1, owner: null };
       await put(store, `${workflowId}-${status}`, { status, create });
     }
     expect(await pages(store, { status: ['failed'], limit: 10 })).toEqual(['odd-failed']);
-    expect(await pages(store, { status: ['completed', 'running'], limit: 1 })).toEqual(['even-running', 'even-completed']);
+    expect(await pages(store, { status: ['completed', 'running'], limit: 1 })).toEqual([
+      'even-running',
+      'even-completed',
+    ]);
     expect(await pages(store, { status: ['paused', 'failed', 'pending'], limit: 1 })).toEqual([
       'even-pending',
       'odd-paused',
       'odd-failed',
     ]);
     expect(await pages(store, { workflowId: 'odd', limit: 2 })).toEqual(['odd-timed-out', 'odd-paused', 'odd-failed']);
-    expect(await pages(store, { workflowId: 'odd', status: ['failed', 'completed'], limit: 2 })).toEqual(['odd-failed']);
+    expect(await pages(store, { workflowId: 'odd', status: ['failed', 'completed'], limit: 2 })).toEqual([
+      'odd-failed',
+    ]);
     expect(await pages(store, { workflowId: 'none', limit: 2 })).toEqual([]);
     expect(await pages(store, { status: [], limit: 2 })).toEqual([]);
     await store.append([framed('odd-failed', 2, { status: 'completed' })]);
@@ -301,4 +328,3 @@ async function pages(store: Store, filter: ExecutionFilter): Promise<readonly st
 async function reclaim(store: Store): Promise<void> {
   for (let piece = 0; await store.reclaimSpace(); piece++) expect(piece).toBeLessThan(10_000);
 }
-

@@ -48,7 +48,12 @@ export function sharedTests(storeTest: StoreTest): void {
   });
 
   storeTest('[STO-28] versions count up; the same content is the same version', async ({ store }) => {
-    const row = (hash: string, workflowId = 'orders') => ({ workflowId, hash, definition: `{"${hash}":1}`, createdAt: 5 });
+    const row = (hash: string, workflowId = 'orders') => ({
+      workflowId,
+      hash,
+      definition: `{"${hash}":1}`,
+      createdAt: 5,
+    });
     expect(await store.registerWorkflow(row('h1'))).toEqual({ ok: true, version: 1, created: true });
     expect(await store.registerWorkflow(row('h2'))).toEqual({ ok: true, version: 2, created: true });
     expect(await store.registerWorkflow(row('h1'))).toEqual({ ok: true, version: 1, created: false });
@@ -56,7 +61,11 @@ export function sharedTests(storeTest: StoreTest): void {
     expect(await store.registerWorkflow({ ...row('h7'), version: 7 })).toEqual({ ok: true, version: 7, created: true });
     expect(await store.registerWorkflow(row('h8'))).toEqual({ ok: true, version: 8, created: true });
     expect(await store.registerWorkflow({ ...row('h9'), version: 7 })).toEqual({ ok: false, reason: 'version-taken' });
-    expect(await store.registerWorkflow({ ...row('h2'), version: 7 })).toEqual({ ok: true, version: 2, created: false });
+    expect(await store.registerWorkflow({ ...row('h2'), version: 7 })).toEqual({
+      ok: true,
+      version: 2,
+      created: false,
+    });
     expect(await store.registerWorkflow({ ...row('h5'), version: 5 })).toEqual({ ok: true, version: 5, created: true });
   });
 

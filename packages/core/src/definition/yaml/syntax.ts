@@ -102,7 +102,7 @@ export function explainYamlError(error: YAMLError, line: string): Explanation {
   const rule = RULES.find(
     ({ code, says }) => (code === undefined || code === error.code) && (says === undefined || says.test(error.message)),
   );
-  const message = rule?.message ?? lowerFirst(error.message.split('\n')[0] ?? 'this is not YAML');
+  const message = rule?.message ?? lowerFirst(error.message.split('\n')[0]?.slice(0, 200) ?? 'this is not YAML');
   if (hasBareTemplate(line)) return { message, hint: TEMPLATE_HINT };
   return { message, hint: rule?.hint ?? 'see https://yaml.org/spec/1.2.2 for the rules of YAML' };
 }

@@ -1,0 +1,35 @@
+import { ActionError, defineAction } from '@nebula/sdk';
+
+export const coreAssert = defineAction({
+  id: 'core.assert',
+  version: '1',
+  title: 'Assert',
+  description: 'Fails with `ASSERTION_FAILED` unless the condition is true.',
+  input: {
+    type: 'object',
+    properties: {
+      condition: {
+        type: 'boolean',
+        title: 'Condition',
+        description:
+          'true or false, usually an expression. Other types are refused, so that nothing passes by accident.',
+        examples: ['{{ $nodes.fetch.output.status == 200 }}'],
+      },
+      message: {
+        type: 'string',
+        title: 'Message',
+        description: 'What it means when the condition is false.',
+        default: 'the condition is false',
+        examples: ['The total must be positive'],
+      },
+    },
+    required: ['condition'],
+    additionalProperties: false,
+  },
+  output: { type: 'null', description: 'Always null.' },
+  effect: 'pure',
+  run(_, { condition, message }) {
+    if (!condition) throw new ActionError(message, { code: 'ASSERTION_FAILED' });
+    return null;
+  },
+});

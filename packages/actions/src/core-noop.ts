@@ -1,0 +1,20 @@
+import { defineAction } from '@nebula/sdk';
+
+/** Without `with`, an engine hands over null or an empty object; neither is worth an output. */
+export const coreNoop = defineAction({
+  id: 'core.noop',
+  version: '1',
+  title: 'Do nothing',
+  description:
+    'Does nothing. Its output is its input, or null when there is none. Good for joining branches and for tests.',
+  input: { title: 'Input', description: 'Anything; it becomes the output.', examples: [{ greeting: 'hello' }] },
+  output: { title: 'Output', description: 'The input, or null.' },
+  effect: 'pure',
+  run: (_, input) => (isEmpty(input) ? null : input),
+});
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value === null;
+  for (const _ in value) return false;
+  return true;
+}

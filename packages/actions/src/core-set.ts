@@ -1,0 +1,19 @@
+import { defineAction } from '@nebula/sdk';
+
+export const coreSet = defineAction({
+  id: 'core.set',
+  version: '1',
+  title: 'Set a value',
+  description: 'Gives `value` as its output, so that later nodes can refer to something computed once.',
+  input: {
+    type: 'object',
+    properties: {
+      value: { title: 'Value', description: 'Anything, with expressions at any depth.', examples: [{ total: 3 }] },
+    },
+    required: ['value'],
+    additionalProperties: false,
+  },
+  output: { title: 'Value', description: 'The value.' },
+  effect: 'pure',
+  run: (_, { value }) => value,
+});

@@ -1,0 +1,118 @@
+/** One HTTP exchange: the request, the response or what went wrong. Loaded by the first request. */
+import type { ActionContext, Json } from '@nebula/core';
+import { ActionError } from '@nebula/sdk';
+import { durationMs, sizeBytes } from '../quantity.ts';
+import { type Parse, parseBody, readBody, readExcerpt } from './body.ts';
+import { requestBody, requestHeaders, requestUrl } from './request.ts';
+import { retryAfterMs, statusMatcher } from './status.ts';
+
+const MAX_EXCERPT_BYTES = 2_000;
+
+interface RequestInput {
+  readonly method: string;
+  readonly url: string;
+  readonly query: Parameters<typeof requestUrl>[1];
+  readonly headers: Parameters<typeof requestHeaders>[0];
+  readonly body?: Json;
+  readonly timeout?: string | number;
+  readonly followRedirects: boolean;
+  readonly raiseOnStatus: string;
+  readonly systemStatus?: string;
+  readonly idempotencyKey: boolean;
+  readonly parse: Parse;
+  readonly maxBytes: string | number;
+}
+
+export async function exchange(ctx: ActionContext, input: RequestInput, isOnce: boolean) {
+  const { method } = input;
+  const raises = statusMatcher(input.raiseOnStatus, 'raiseOnStatus');
+  const isSystem = systemMatcher(input.systemStatus, isOnce);
+  const maxBytes = sizeBytes(input.maxBytes, 'maxBytes');
+  const url = requestUrl(input.url, input.query);
+  const headers = requestHeaders(input.headers);
+  const body = requestBody(input.body, method, headers);
+  if (input.idempotencyKey && !headers.has('idempotency-key')) headers.set('idempotency-key', ctx.idempotencyKey);
+  const deadline = input.timeout === undefined ? undefined : AbortSignal.timeout(durationMs(input.timeout, 'timeout'));
+
+  const startedAt = ctx.now();
+  const place = `${method} ${url.origin}${url.pathname}`;
+  try {
+    const response = await ctx.fetch(url, {
+      method,
+      headers,
+      redirect: input.followRedirects ? 'follow' : 'manual',
+      ...(body !== undefined && { body }),
+      ...(deadline && { signal: deadline }),
+    });
+    if (raises(response.status)) throw await statusError(ctx, response, place, isSystem(response.status));
+    const data = await readBody(response, maxBytes);
+    return {
+      status: response.status,
+      statusText: response.statusText,
+      headers: responseHeaders(response.headers),
+      body: parseBody(data, response.headers.get('content-type'), input.parse),
+      durationMs: ctx.now() - startedAt,
+    };
+  } catch (error) {
+    if (deadline?.aborted && !ctx.signal.aborted) throw timedOut(place, input.timeout, isOnce);
+    throw isOnce ? onceError(error, place) : error;
+  }
+}
+
+function systemMatcher(list: string | undefined, isOnce: boolean): (status: number) => boolean {
+  return statusMatcher(list ?? (isOnce ? '429,500,501,503,505-599' : '429,5xx'), 'systemStatus');
+}
+
+async function statusError(ctx: ActionContext, response: Response, place: string, isSystem: boolean) {
+  const { status, statusText, headers } = response;
+  const retryAfter = headers.get('retry-after');
+  const waitMs = retryAfterMs(retryAfter, ctx.now());
+  return new ActionError(`${place} answered ${status} ${statusText}`.trim(), {
+    code: `HTTP_${status}`,
+    kind: isSystem ? 'SYSTEM' : 'USER',
+    details: {
+      status,
+      statusText,
+      ...(retryAfter !== null && { retryAfter }),
+      ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+      body: await readExcerpt(response, MAX_EXCERPT_BYTES),
+    },
+  });
+}
+
+function timedOut(place: string, timeout: string | number | undefined, isOnce: boolean): ActionError {
+  const shown = typeof timeout === 'number' ? `${timeout} ms` : timeout;
+  return new ActionError(`${place} did not answer within ${shown}`, {
+    code: 'HTTP_TIMEOUT',
+    kind: isOnce ? 'USER' : 'SYSTEM',
+    ...(isOnce && { details: UNKNOWN, hint: KEY_HINT }),
+  });
+}
+
+const UNKNOWN = { outcome: 'unknown' } as const;
+const KEY_HINT = 'If the server knows Idempotency-Key, set idempotencyKey: true, and repeats are safe';
+
+/** Before a connection stands, nothing has been sent. */
+const NEVER_SENT =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EHOSTDOWN|UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*)$/;
+
+/**
+ * A connection lost after a POST was sent says nothing about the POST. As a SYSTEM error it would be repeated without
+ * asking; so it is a USER error, and repeated only if the author said so.
+ */
+function onceError(error: unknown, place: string): unknown {
+  const cause =
+    error instanceof TypeError ? (error.cause as { code?: unknown; message?: unknown } | undefined) : undefined;
+  if (cause === undefined || (typeof cause.code === 'string' && NEVER_SENT.test(cause.code))) return error;
+  return new ActionError(`${place} was sent, but the answer was lost: ${String(cause.message ?? cause.code)}`, {
+    code: 'HTTP_OUTCOME_UNKNOWN',
+    details: UNKNOWN,
+    hint: KEY_HINT,
+    cause: error,
+  });
+}
+
+function responseHeaders(headers: Headers): Record<string, string | string[]> {
+  const cookies = headers.getSetCookie();
+  return { ...Object.fromEntries(headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) };
+}

@@ -1,0 +1,22 @@
+/** Durations and sizes in the input of actions: text as the language writes it, or a plain number. */
+
+import { parseDuration, parseSize } from '@nebula/core';
+import { ActionError } from '@nebula/sdk';
+
+/** For JSON Schemas: milliseconds or text. */
+export const DURATION_TYPE = { type: ['string', 'integer'], minimum: 0 } as const;
+/** For JSON Schemas: bytes or text. */
+export const SIZE_TYPE = { type: ['string', 'integer'], minimum: 0 } as const;
+
+export function durationMs(value: string | number, name: string): number {
+  return typeof value === 'number' ? value : accept(parseDuration(value), name);
+}
+
+export function sizeBytes(value: string | number, name: string): number {
+  return typeof value === 'number' ? value : accept(parseSize(value), name);
+}
+
+function accept(parsed: number | { readonly message: string; readonly hint: string }, name: string): number {
+  if (typeof parsed === 'number') return parsed;
+  throw new ActionError(`${name}: ${parsed.message}`, { code: 'INPUT_INVALID', hint: parsed.hint });
+}

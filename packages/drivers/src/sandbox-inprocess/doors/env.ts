@@ -1,0 +1,22 @@
+/** The door to environment variables. */
+import type { Invocation } from '@nebula/ports';
+import { declares, demand } from '../grant.ts';
+import type { Host } from '../host.ts';
+import { matchesName } from '../pattern.ts';
+
+export function readEnv(host: Host, invocation: Invocation, name: string): string | undefined {
+  const wanted = { kind: 'env', doing: `read the environment variable ${name}`, entry: name } as const;
+  demand(invocation, wanted, (pattern) => matchesName(pattern, name));
+  return Object.hasOwn(host.env, name) ? host.env[name] : undefined;
+}
+
+/** The variables that a program started by this attempt sees: what is granted, and PATH. */
+export function grantedEnv(host: Host, invocation: Invocation): Record<string, string> {
+  const patterns = declares(invocation, 'env') ? (invocation.granted.env ?? []) : [];
+  const granted: Record<string, string> = {};
+  for (const [name, value] of Object.entries(host.env)) {
+    if (value === undefined) continue;
+    if (name === 'PATH' || patterns.some((pattern) => matchesName(pattern, name))) granted[name] = value;
+  }
+  return granted;
+}

@@ -1,0 +1,109 @@
+/**
+ * The door to the network. Redirects are followed here, hop by hop, because each hop must be granted: a granted host
+ * must not be able to send a request, its body and its headers anywhere else.
+ */
+import { NebulaError } from '@nebula/core';
+import type { Invocation } from '@nebula/ports';
+import { demand } from '../grant.ts';
+import type { Host } from '../host.ts';
+import { SANDBOX_LIMITS } from '../limits.ts';
+import { hostOf, matchesHost } from '../pattern.ts';
+
+export async function fetchGranted(
+  host: Host,
+  invocation: Invocation,
+  target: string | URL,
+  init: RequestInit = {},
+): Promise<Response> {
+  let url = parseUrl(target);
+  const signal = init.signal ? AbortSignal.any([invocation.signal, init.signal]) : invocation.signal;
+  const headers = new Headers(init.headers);
+  // It would pick another site behind a granted address.
+  headers.delete('host');
+  // `dispatcher` would let the caller connect to another host than the one checked.
+  let request = { ...init, headers, signal, redirect: 'manual', dispatcher: undefined } as RequestInit & {
+    headers: Headers;
+  };
+  const follow = (init.redirect ?? 'follow') === 'follow';
+  for (let hops = 0; ; hops++) {
+    demandUrl(invocation, url);
+    const response = await host.fetch(url, request);
+    const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
+    if (location === null) return response;
+    if (init.redirect === 'error') throw await afterDiscarding(response, redirectRefused(url));
+    if (!follow) return response;
+    if (hops >= SANDBOX_LIMITS.maxRedirects) throw await afterDiscarding(response, tooManyRedirects(url));
+    await response.body?.cancel();
+    const next = parseUrl(location, url);
+    request = redirected(request, response.status, url, next);
+    url = next;
+  }
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const CONTENT_HEADERS = ['content-encoding', 'content-language', 'content-length', 'content-location', 'content-type'];
+const PRIVATE_HEADERS = ['authorization', 'proxy-authorization', 'cookie'];
+
+/** As the Fetch standard says: what becomes a GET loses its body, and another origin gets no credentials. */
+function redirected(
+  request: RequestInit & { headers: Headers },
+  status: number,
+  from: URL,
+  to: URL,
+): RequestInit & { headers: Headers } {
+  const method = request.method?.toUpperCase() ?? 'GET';
+  const becomesGet = status === 303 ? method !== 'HEAD' : (status === 301 || status === 302) && method === 'POST';
+  const next = { ...request };
+  if (becomesGet) {
+    next.method = 'GET';
+    next.body = null;
+    for (const name of CONTENT_HEADERS) next.headers.delete(name);
+  } else if (request.body instanceof ReadableStream) {
+    throw new NebulaError('FETCH_FAILED', `${place(from)} redirects, but the body is a stream that is already read`, {
+      hint: 'Send the body as text or bytes',
+    });
+  }
+  if (from.origin !== to.origin) for (const name of PRIVATE_HEADERS) next.headers.delete(name);
+  return next;
+}
+
+function demandUrl(invocation: Invocation, url: URL): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new NebulaError('CAPABILITY_DENIED', `${invocation.action.id} may not open ${url.protocol} addresses`, {
+      hint: 'Only http and https are possible; use the files capability for files',
+      details: { capability: 'network', wanted: url.protocol },
+    });
+  }
+  const host = hostOf(url);
+  const entry = url.port === '' ? host.name : `${host.name}:${host.port}`;
+  demand(invocation, { kind: 'network', doing: `reach ${entry}`, entry }, (pattern) => matchesHost(pattern, host));
+}
+
+function parseUrl(target: string | URL, base?: URL): URL {
+  const url = URL.parse(String(target), base);
+  if (url !== null) return url;
+  throw new NebulaError('URL_INVALID', `'${String(target).slice(0, 200)}' is not a URL`, {
+    hint: 'Write it in full, e.g. https://api.example.com/orders',
+  });
+}
+
+async function afterDiscarding(response: Response, error: NebulaError): Promise<NebulaError> {
+  await response.body?.cancel();
+  return error;
+}
+
+function redirectRefused(url: URL): NebulaError {
+  return new NebulaError('FETCH_FAILED', `${place(url)} redirects, which the request does not allow`);
+}
+
+function tooManyRedirects(url: URL): NebulaError {
+  return new NebulaError(
+    'TOO_MANY_REDIRECTS',
+    `${place(url)} redirects more than ${SANDBOX_LIMITS.maxRedirects} times`,
+  );
+}
+
+/** Without the query, which may hold a token. */
+function place(url: URL): string {
+  return url.origin + url.pathname;
+}

@@ -1,0 +1,157 @@
+/**
+ * The door to files. A path is checked twice: as it is written, so that a refusal tells nothing about what exists, and
+ * as it really is once links are followed, so that no link leads out of what is granted.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { NebulaError } from '@nebula/core';
+import type { Invocation } from '@nebula/ports';
+import { demand, denied, type Wanted } from '../grant.ts';
+import type { Host } from '../host.ts';
+import { SANDBOX_LIMITS } from '../limits.ts';
+import { isInside, matchesPath } from '../pattern.ts';
+
+export async function readGranted(
+  host: Host,
+  invocation: Invocation,
+  path: string,
+  options: { readonly maxBytes?: number } = {},
+): Promise<Uint8Array> {
+  const real = await reach(host, invocation, path, 'read');
+  const maxBytes = options.maxBytes ?? SANDBOX_LIMITS.maxReadBytes;
+  // Not blocking: opening a pipe would otherwise wait for a writer, and hold a thread of the pool meanwhile.
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error) => {
+    throw told(error, path);
+  });
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) throw new NebulaError('FILE_NOT_REGULAR', `${path} is not a regular file`);
+    if (found.size > maxBytes) throw tooLarge(path, found.size, maxBytes);
+    const data = await handle.readFile({ signal: invocation.signal });
+    if (data.byteLength > maxBytes) throw tooLarge(path, data.byteLength, maxBytes);
+    return data;
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function writeGranted(
+  host: Host,
+  invocation: Invocation,
+  path: string,
+  data: string | Uint8Array,
+  options: { readonly append?: boolean } = {},
+): Promise<void> {
+  const real = await reach(host, invocation, path, 'write');
+  await mkdir(dirname(real), { recursive: true });
+  // Someone may have put a link where a folder was just missing.
+  const target = await reach(host, invocation, path, 'write');
+  invocation.signal.throwIfAborted();
+  if (options.append) await append(target, data);
+  else await replace(target, data, invocation.signal);
+}
+
+async function append(path: string, data: string | Uint8Array): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+  const handle = await open(path, flags, 0o644);
+  try {
+    await handle.writeFile(data);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whoever reads sees the old content or the new one; when it resolves, the new one survives a loss of power. */
+async function replace(path: string, data: string | Uint8Array, signal: AbortSignal): Promise<void> {
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
+  const mode = await stat(path).then(
+    (found) => found.mode & 0o777,
+    () => undefined,
+  );
+  try {
+    const handle = await open(temporary, 'wx', 0o644);
+    try {
+      await handle.writeFile(data);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if (mode !== undefined) await chmod(temporary, mode);
+    signal.throwIfAborted();
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/** The new name is in the folder, so it is the folder that must reach the disk. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The real path, if it is granted. */
+async function reach(host: Host, invocation: Invocation, path: string, access: 'read' | 'write'): Promise<string> {
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+    throw new NebulaError('PATH_INVALID', `${JSON.stringify(path)} is not a path`);
+  }
+  const written = resolve(host.projectDir, path);
+  const entry = isInside(written, host.projectDir) ? written.slice(host.projectDir.length + 1) || '.' : written;
+  const wanted: Wanted = { kind: 'files', access, doing: `${access} ${entry}`, entry };
+  demand(invocation, wanted, (pattern) => matchesPath(pattern, written, host.projectDir));
+
+  const root = await realpath(host.projectDir);
+  const real = await realPathOf(written, path);
+  const patterns = invocation.granted.files?.[access] ?? [];
+  if (!patterns.some((pattern) => matchesPath(pattern, real, root))) {
+    throw denied(
+      invocation,
+      { ...wanted, entry: isInside(real, root) ? real.slice(root.length + 1) : real },
+      `it leads to ${real}`,
+    );
+  }
+  return real;
+}
+
+/** Of a path that need not exist: links of the part that does exist are followed. */
+async function realPathOf(path: string, shown: string): Promise<string> {
+  const missing: string[] = [];
+  for (let existing = path; ; existing = dirname(existing)) {
+    try {
+      return join(await realpath(existing), ...missing);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(existing) === existing)
+        throw told(error, shown);
+      missing.unshift(basename(existing));
+    }
+  }
+}
+
+function told(error: unknown, path: string): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+      return new NebulaError('FILE_NOT_FOUND', `${path} does not exist`, { cause: error });
+    case 'ENOTDIR':
+      return new NebulaError('FILE_NOT_FOUND', `a part of ${path} is not a folder`, { cause: error });
+    case 'ELOOP':
+      return new NebulaError('FILE_NOT_REGULAR', `${path} is a link that leads nowhere`, { cause: error });
+    default:
+      return error;
+  }
+}
+
+function tooLarge(path: string, bytes: number, maxBytes: number): NebulaError {
+  return new NebulaError('FILE_TOO_LARGE', `${path} has ${bytes} bytes, more than the limit of ${maxBytes}`, {
+    details: { bytes, maxBytes },
+  });
+}

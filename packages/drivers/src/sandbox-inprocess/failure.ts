@@ -1,0 +1,157 @@
+/** Whatever an action throws becomes a `RunError`: small, plain data, of the right kind. Nothing in here may throw. */
+import { type ErrorKind, type Json, NebulaError, type RunError } from '@nebula/core';
+import type { Invocation } from '@nebula/ports';
+import { toJson } from './json-value.ts';
+import { SANDBOX_LIMITS } from './limits.ts';
+
+/** The world around the work; nothing has reached the other side. */
+const NEVER_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EHOSTDOWN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'EMFILE',
+  'ENFILE',
+]);
+
+/** The world around the work; the other side may have acted on it. */
+const MAYBE_SENT = new Set([
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+export function toRunError(thrown: unknown, node: string): RunError {
+  try {
+    return runErrorOf(thrown, node);
+  } catch {
+    // A proxy or a getter that throws while we look at it.
+    return { code: 'ACTION_FAILED', kind: 'USER', message: 'the action threw something that cannot be read', node };
+  }
+}
+
+/** The abort itself is told as `ABORTED`; another error that came after it is kept, since it may say what happened. */
+export function toAbortError(thrown: unknown, { signal, node }: Invocation): RunError {
+  const error = toRunError(thrown, node);
+  const isAbort = thrown === signal.reason || isNamed(thrown, 'AbortError');
+  if (!isAbort || error.code !== 'ACTION_FAILED') return error;
+  const reason = isNamed(signal.reason, 'AbortError') ? '' : `: ${toRunError(signal.reason, node).message}`;
+  return { code: 'ABORTED', kind: 'USER', message: `the attempt was aborted${reason}`, node };
+}
+
+export function stackOf(thrown: unknown): string | undefined {
+  try {
+    const stack = thrown instanceof Error ? thrown.stack : undefined;
+    return typeof stack === 'string' ? stack : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isNamed(thrown: unknown, name: string): boolean {
+  try {
+    return thrown instanceof Error && thrown.name === name;
+  } catch {
+    return false;
+  }
+}
+
+function runErrorOf(thrown: unknown, node: string): RunError {
+  if (!isErrorLike(thrown)) return make('ACTION_FAILED', 'USER', describeThrown(thrown), node, undefined);
+  if (isCoded(thrown)) {
+    const message =
+      typeof thrown.hint === 'string' ? `${thrown.message.replace(/[.\s]+$/, '')}. ${thrown.hint}` : thrown.message;
+    const isSystem = thrown.kind === 'SYSTEM' || (thrown.kind === undefined && thrown.retryable === true);
+    return make(thrown.code, isSystem ? 'SYSTEM' : 'USER', message, node, thrown.details);
+  }
+  const network = networkCode(thrown);
+  if (network !== undefined) {
+    const details = MAYBE_SENT.has(network.code) ? { outcome: 'unknown' } : undefined;
+    return make(network.code, 'SYSTEM', network.message, node, details);
+  }
+  const code = (thrown as { code?: unknown }).code;
+  const details = {
+    ...(thrown.name !== 'Error' && { name: String(thrown.name) }),
+    ...(typeof code === 'string' && { code }),
+  };
+  return make('ACTION_FAILED', 'USER', thrown.message, node, Object.keys(details).length > 0 ? details : undefined);
+}
+
+/** Errors of another realm are no `instanceof Error` here. */
+function isErrorLike(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';
+}
+
+interface Coded extends Error {
+  readonly code: string;
+  readonly kind?: unknown;
+  readonly hint?: unknown;
+  readonly details?: unknown;
+  readonly retryable?: unknown;
+}
+
+/** `NebulaError`, and the SDK's `ActionError`, which has a kind; by name too, for a second copy of a package. */
+function isCoded(error: Error): error is Coded {
+  const named = error instanceof NebulaError || error.name === 'ActionError' || error.name === 'NebulaError';
+  return named && typeof (error as Partial<Coded>).code === 'string';
+}
+
+/** `fetch` hides the reason in `cause`, and a try of several addresses in an AggregateError. */
+function networkCode(error: Error): { readonly code: string; readonly message: string } | undefined {
+  let current: unknown = error;
+  for (let depth = 0; depth < 5 && isErrorLike(current); depth++) {
+    const { code, cause, errors } = current as { code?: unknown; cause?: unknown; errors?: unknown };
+    if (typeof code === 'string' && (NEVER_SENT.has(code) || MAYBE_SENT.has(code))) {
+      const inner = current.message || code;
+      return { code, message: current === error ? inner : `${error.message}: ${inner}` };
+    }
+    current = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  }
+  return undefined;
+}
+
+function describeThrown(thrown: unknown): string {
+  if (typeof thrown === 'string' && thrown !== '') return thrown;
+  if (typeof thrown === 'object' && thrown !== null) {
+    const { message } = thrown as { message?: unknown };
+    if (typeof message === 'string' && message !== '') return message;
+    return `the action threw ${JSON.stringify(thrown)?.slice(0, 200) ?? 'an object'}`;
+  }
+  return `the action threw ${thrown === '' ? 'an empty string' : String(thrown)}`;
+}
+
+function make(code: string, kind: ErrorKind, message: unknown, node: string, details: unknown): RunError {
+  const text = typeof message === 'string' && message.trim() !== '' ? message : 'the action failed without a message';
+  const kept = details === undefined ? undefined : keepDetails(details);
+  return {
+    code: capped(code.trim(), SANDBOX_LIMITS.maxErrorCodeChars) || 'ACTION_FAILED',
+    kind,
+    message: capped(text, SANDBOX_LIMITS.maxErrorMessageChars),
+    node,
+    ...(kept !== undefined && { details: kept }),
+  };
+}
+
+function keepDetails(details: unknown): Json | undefined {
+  try {
+    const json = toJson(details, 'details');
+    const text = JSON.stringify(json);
+    const limit = SANDBOX_LIMITS.maxErrorDetailsChars;
+    // A copy, since the thrower may keep and change its own.
+    return text.length <= limit ? JSON.parse(text) : { truncated: capped(text, limit) };
+  } catch {
+    return undefined;
+  }
+}
+
+export function capped(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`;
+}

@@ -1,0 +1,65 @@
+/**
+ * Who may do what: an attempt has a capability when its action declares the kind, and the grant covers the thing wanted.
+ * A refusal says which line of YAML would allow it.
+ */
+import { type Capabilities, NebulaError } from '@nebula/core';
+import type { Invocation } from '@nebula/ports';
+
+export type Kind = keyof Capabilities;
+
+/** What was asked for, in the words of the workflow. */
+export interface Wanted {
+  readonly kind: Kind;
+  /** `reach api.example.com`, for the sentence. */
+  readonly doing: string;
+  /** The entry that would grant it. */
+  readonly entry: string;
+  readonly access?: 'read' | 'write';
+}
+
+export function demand(invocation: Invocation, wanted: Wanted, covers: (pattern: string) => boolean): void {
+  if (!declares(invocation, wanted.kind)) throw undeclared(invocation, wanted);
+  if (!patterns(invocation.granted, wanted).some(covers)) throw denied(invocation, wanted);
+}
+
+export function declares(invocation: Invocation, kind: Kind): boolean {
+  return invocation.action.capabilities?.includes(kind) ?? false;
+}
+
+const NONE: readonly string[] = [];
+
+function patterns(granted: Capabilities, { kind, access }: Wanted): readonly string[] {
+  if (kind === 'files') return (access === undefined ? undefined : granted.files?.[access]) ?? NONE;
+  return granted[kind] ?? NONE;
+}
+
+export function denied(invocation: Invocation, wanted: Wanted, because = 'it is not granted'): NebulaError {
+  return refusal(invocation, wanted, because, `Grant it in the workflow: ${grantYaml(wanted)}`);
+}
+
+function undeclared(invocation: Invocation, wanted: Wanted): NebulaError {
+  return refusal(
+    invocation,
+    wanted,
+    `the action does not declare '${wanted.kind}'`,
+    `Add it to the action's definition: capabilities: ['${wanted.kind}']`,
+  );
+}
+
+function refusal({ action }: Invocation, wanted: Wanted, because: string, hint: string): NebulaError {
+  return new NebulaError('CAPABILITY_DENIED', `${action.id} may not ${wanted.doing}: ${because}`, {
+    hint,
+    details: { capability: wanted.kind, wanted: wanted.entry, ...(wanted.access && { access: wanted.access }) },
+  });
+}
+
+function grantYaml({ kind, entry, access }: Wanted): string {
+  const list = `[${plainYaml(entry)}]`;
+  return `config: { capabilities: { ${kind}: ${access === undefined ? list : `{ ${access}: ${list} }`} } }`;
+}
+
+/** Quoted unless it is plain text in YAML beyond doubt. */
+function plainYaml(text: string): string {
+  const isPlain = /^[A-Za-z_/][\w./-]*(:\d+)?$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}

@@ -1,0 +1,2 @@
+export { SANDBOX_LIMITS } from './limits.ts';
+export { createInProcessSandbox, type InProcessSandboxOptions } from './sandbox.ts';

@@ -1,0 +1,183 @@
+/**
+ * What leaves an action must be JSON, and what enters it must be its own copy.
+ * Clean values pass as they are; only what JSON would change is copied.
+ */
+import { type Json, NebulaError } from '@nebula/core';
+import { SANDBOX_LIMITS } from './limits.ts';
+
+type Segment = string | number;
+
+/** A value that JSON cannot hold, on the way up to where its path is known. */
+class NotJson {
+  readonly path: Segment[] = [];
+  readonly code: 'OUTPUT_NOT_JSON' | 'OUTPUT_TOO_LARGE';
+  what: string;
+  /** Kept when the depth ran out: a container that is met twice on the way up is its own ancestor. */
+  containers: Set<object> | undefined;
+
+  constructor(what: string, code: NotJson['code'] = 'OUTPUT_NOT_JSON') {
+    this.what = what;
+    this.code = code;
+  }
+}
+
+const MAX_PATH_SHOWN = 12;
+
+/** `undefined` becomes null; a Date or anything with `toJSON` becomes what that gives; members of undefined are left out. */
+export function toJson(value: unknown, name: string): Json {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  try {
+    return walk(value, 0, { left: SANDBOX_LIMITS.maxOutputValues });
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    const path = error.path.slice(0, MAX_PATH_SHOWN);
+    const shown = path.map((at) => (typeof at === 'number' ? `[${at}]` : `.${at}`)).join('');
+    const more = error.path.length > path.length ? '…' : '';
+    throw new NebulaError(error.code, `${name}${shown}${more} ${error.what}`, { details: { path } });
+  }
+}
+
+function walk(value: unknown, depth: number, budget: { left: number }): Json {
+  if (--budget.left < 0) throw new NotJson('has too many values', 'OUTPUT_TOO_LARGE');
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) throw new NotJson(`is ${value}, which JSON cannot hold`);
+      return value === 0 ? 0 : value;
+    case 'undefined':
+      return null;
+    case 'object':
+      if (value === null) return null;
+      if (depth >= SANDBOX_LIMITS.maxOutputDepth) throw tooDeep();
+      if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
+        return walk(callToJson(value), depth + 1, budget);
+      return Array.isArray(value) ? walkArray(value, depth, budget) : walkObject(value, depth, budget);
+    default:
+      throw new NotJson(`is a ${typeof value}, which JSON cannot hold`);
+  }
+}
+
+function walkArray(array: readonly unknown[], depth: number, budget: { left: number }): readonly Json[] {
+  let copy: Json[] | undefined;
+  let index = 0;
+  try {
+    for (; index < array.length; index++) {
+      const item = array[index];
+      const json = walk(item, depth + 1, budget);
+      if (copy) copy.push(json);
+      else if (!Object.is(json, item)) copy = [...(array.slice(0, index) as Json[]), json];
+    }
+  } catch (error) {
+    throw at(index, array, error);
+  }
+  return copy ?? (array as Json[]);
+}
+
+function walkObject(object: object, depth: number, budget: { left: number }): Json {
+  const prototype = Object.getPrototypeOf(object);
+  const isPlain = prototype === Object.prototype || prototype === null;
+  if (!isPlain) {
+    const unboxed = unbox(object);
+    if (unboxed !== undefined) return walk(unboxed, depth, budget);
+  }
+  const source = object as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(source);
+  let copy: Record<string, Json> | undefined = isPlain ? undefined : {};
+  let key = '';
+  try {
+    for (let index = 0; index < keys.length; index++) {
+      key = keys[index] as string;
+      const member = source[key];
+      if (member === undefined) {
+        copy ??= copyMembers(source, keys, index);
+        continue;
+      }
+      const json = walk(member, depth + 1, budget);
+      if (!copy && !Object.is(json, member)) copy = copyMembers(source, keys, index);
+      if (copy) setMember(copy, key, json);
+    }
+  } catch (error) {
+    throw at(key, object, error);
+  }
+  return copy ?? (object as Json);
+}
+
+function copyMembers(
+  source: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  end: number,
+): Record<string, Json> {
+  const copy: Record<string, Json> = {};
+  for (let index = 0; index < end; index++)
+    setMember(copy, keys[index] as string, source[keys[index] as string] as Json);
+  return copy;
+}
+
+/** Plain assignment would call the setter of `__proto__`. */
+function setMember(target: Record<string, Json>, key: string, value: Json): void {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  else target[key] = value;
+}
+
+/** Keeps the path of a value that cannot be; anything else was thrown by the author's own getter. */
+function at(segment: Segment, container: object, error: unknown): NotJson {
+  const notJson = error instanceof NotJson ? error : new NotJson(`cannot be read: ${describe(error)}`);
+  if (notJson.containers?.has(container)) notJson.what = 'is circular';
+  notJson.containers?.add(container);
+  notJson.path.unshift(segment);
+  return notJson;
+}
+
+function callToJson(value: object): unknown {
+  try {
+    return (value as { toJSON(): unknown }).toJSON();
+  } catch (error) {
+    throw new NotJson(`cannot be read: ${describe(error)}`);
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof RangeError ? 'it is nested too deeply' : error instanceof Error ? error.message : 'it threw';
+}
+
+/** Objects whose members are not where JSON looks: refused, because JSON would quietly make `{}` of them. */
+const OPAQUE: Readonly<Record<string, string>> = {
+  Map: 'use Object.fromEntries',
+  Set: 'use [...set]',
+  WeakMap: '',
+  WeakSet: '',
+  Promise: 'await it',
+  RegExp: 'use its source',
+  Error: 'use its message',
+  ArrayBuffer: 'use base64 text',
+  DataView: 'use base64 text',
+};
+
+/** The primitive in a boxed one; undefined for a class instance, whose own members count. */
+function unbox(object: object): unknown {
+  const tag = Object.prototype.toString.call(object).slice(8, -1);
+  if (tag === 'Number' || tag === 'String' || tag === 'Boolean') return object.valueOf();
+  const advice = ArrayBuffer.isView(object) ? 'use base64 text' : Object.hasOwn(OPAQUE, tag) ? OPAQUE[tag] : undefined;
+  if (advice === undefined) return undefined;
+  throw new NotJson(`is a ${tag}, which JSON cannot hold${advice === '' ? '' : ` (${advice})`}`);
+}
+
+function tooDeep(): NotJson {
+  const notJson = new NotJson('is nested too deeply');
+  notJson.containers = new Set();
+  return notJson;
+}
+
+/** A copy of what is known to be JSON. */
+export function copyJson(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson);
+  const copy: Record<string, Json> = {};
+  const source = value as Readonly<Record<string, Json>>;
+  for (const key of Object.keys(source)) setMember(copy, key, copyJson(source[key] as Json));
+  return copy;
+}

@@ -1,0 +1,162 @@
+/**
+ * Runs actions in this process.
+ *
+ *  1 `run` and `verify` never reject: whatever happens becomes an outcome.
+ *  2 The action gets its own copy of the input, so that a retry sees what the journal has.
+ *  3 An action that has resolved is completed or failed, never aborted: nothing finished is lost.
+ *  4 Only an error thrown after the abort is `aborted`; what fails before the action starts is `failed`, abort or not.
+ *
+ * Suspension points: `parseInput`, the action, `parseOutput`; each only where it gives a promise.
+ */
+import { resolve } from 'node:path';
+import type { Action, Json, Verification } from '@nebula/core';
+import type { Clock, Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
+import { Attempt } from './attempt.ts';
+import { toAbortError, toRunError } from './failure.ts';
+import type { Host } from './host.ts';
+import { copyJson, toJson } from './json-value.ts';
+import { checkSchema } from './schema.ts';
+import { containStrays, runContained } from './strays.ts';
+
+export interface InProcessSandboxOptions {
+  /** Paths of files and programs start here. */
+  readonly projectDir: string;
+  readonly clock?: Clock;
+  readonly fetch?: typeof fetch;
+  /** What `env` grants are taken from; the environment of this process when left out. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export function createInProcessSandbox(options: InProcessSandboxOptions): Sandbox {
+  containStrays();
+  return new InProcessSandbox({
+    projectDir: resolve(options.projectDir),
+    clock: options.clock ?? systemClock,
+    fetch: options.fetch ?? ((target, init) => globalThis.fetch(target, init)),
+    env: options.env ?? process.env,
+  });
+}
+
+class InProcessSandbox implements Sandbox {
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  async run(invocation: Invocation): Promise<InvocationOutcome> {
+    const { action, signal } = invocation;
+    if (signal.aborted) return neverStarted(invocation);
+    const attempt = new Attempt(this.#host, invocation);
+    let stage: 'input' | 'run' | 'output' = 'input';
+    try {
+      let input = takeInput(invocation);
+      if (isThenable(input)) {
+        input = await input;
+        if (signal.aborted) return neverStarted(invocation);
+      }
+      stage = 'run';
+      let result: unknown = runContained(attempt, callRun, action, attempt, input as Json);
+      if (isThenable(result)) result = await result;
+      stage = 'output';
+      let output = giveOutput(action, result);
+      if (isThenable(output)) output = await output;
+      return { status: 'completed', output: output as Json };
+    } catch (thrown) {
+      attempt.logStack(thrown);
+      const aborted = stage === 'run' && signal.aborted;
+      return aborted
+        ? { status: 'aborted', error: toAbortError(thrown, invocation) }
+        : { status: 'failed', error: toRunError(thrown, invocation.node) };
+    } finally {
+      attempt.end();
+    }
+  }
+
+  async verify(invocation: Invocation): Promise<Verification> {
+    const { action } = invocation;
+    if (action.verify === undefined) return { happened: 'unknown' };
+    const attempt = new Attempt(this.#host, invocation);
+    try {
+      const input = await takeInput(invocation);
+      const verdict: unknown = await runContained(attempt, callVerify, action, attempt, input as Json);
+      const { happened, output } = (verdict ?? {}) as { happened?: unknown; output?: unknown };
+      if (happened === false) return { happened: false };
+      if (happened === true) return { happened: true, output: (await giveOutput(action, output)) as Json };
+      if (happened !== 'unknown') attempt.log.warn(`verify of ${action.id} did not say whether it happened`);
+    } catch (thrown) {
+      attempt.logStack(thrown);
+      attempt.log.warn(`verify of ${action.id} failed: ${toRunError(thrown, invocation.node).message}`);
+    } finally {
+      attempt.end();
+    }
+    return { happened: 'unknown' };
+  }
+}
+
+function callRun(action: Action, attempt: Attempt, input: Json): unknown {
+  return action.run(attempt, input);
+}
+
+function callVerify(action: Action, attempt: Attempt, input: Json): unknown {
+  return action.verify?.(attempt, input);
+}
+
+/** Copied, filled with defaults, checked, converted. A promise only where the conversion is asynchronous. */
+function takeInput({ action, input }: Invocation): unknown {
+  const own = copyJson(input);
+  if (action.input !== undefined && !action.describeOnly?.includes('input')) {
+    checkSchema('input', action.input, own, labelOf(action));
+  }
+  return action.parseInput === undefined ? own : action.parseInput(own);
+}
+
+/** Converted, made JSON, checked. A promise only where the conversion is asynchronous. */
+function giveOutput(action: Action, result: unknown): unknown {
+  if (action.parseOutput === undefined) return admitOutput(action, result);
+  const parsed: unknown = action.parseOutput(result as Json);
+  return isThenable(parsed) ? parsed.then((value) => admitOutput(action, value)) : admitOutput(action, parsed);
+}
+
+function admitOutput(action: Action, value: unknown): Json {
+  const output = toJson(value, 'output');
+  if (action.output !== undefined && !action.describeOnly?.includes('output')) {
+    checkSchema('output', action.output, output, labelOf(action));
+  }
+  return output;
+}
+
+function labelOf(action: Action): string {
+  return `${action.id}@${action.version}`;
+}
+
+function isThenable(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+/** The engine may rely on `started: false`: the action had no effect. */
+function neverStarted(invocation: Invocation): InvocationOutcome {
+  const error = toAbortError(invocation.signal.reason, invocation);
+  return { status: 'aborted', error: { ...error, details: { started: false } } };
+}
+
+/** setTimeout fires at once for more than this. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  timer: (delayMs, callback, options) => {
+    const due = Date.now() + delayMs;
+    let handle: NodeJS.Timeout;
+    const arm = (ms: number) => {
+      handle = setTimeout(
+        () => (ms > MAX_TIMEOUT_MS ? arm(due - Date.now()) : callback()),
+        Math.min(ms, MAX_TIMEOUT_MS),
+      );
+      if (options?.background) handle.unref();
+    };
+    arm(delayMs);
+    return { cancel: () => clearTimeout(handle) };
+  },
+  soon: (callback) => void setImmediate(callback),
+};

@@ -1,0 +1,176 @@
+/** The door to the network against servers that want more than they were granted. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ActionContext, Json } from '@nebula/core';
+import { errorOf, makeAction, makeInvocation, type OpenSandbox } from '@nebula/ports/conformance';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createInProcessSandbox } from '../../src/sandbox-inprocess/index.ts';
+import { openSandbox } from './opened.ts';
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+let server: Server;
+let port: number;
+let handle: (request: IncomingMessage, response: ServerResponse) => void;
+let seen: Seen[];
+let host: OpenSandbox;
+
+beforeAll(async () => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    seen.push({ method: request.method, headers: request.headers, body });
+    handle(request, response);
+  };
+  server = createServer((request, response) => void receive(request, response));
+  server.listen(0);
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(async () => {
+  seen = [];
+  handle = (_, response) => response.end('ok');
+  host = await openSandbox();
+});
+afterEach(() => host.close());
+
+const redirect = (status: number, location: string) => (request: IncomingMessage, response: ServerResponse) => {
+  if (request.url === '/start') response.writeHead(status, { location }).end('moved');
+  else response.end('arrived');
+};
+
+async function fetching(
+  init: RequestInit | undefined,
+  granted: readonly string[],
+  url = `http://127.0.0.1:${port}/start`,
+) {
+  const body = async (ctx: ActionContext): Promise<Json> => (await ctx.fetch(url, init)).text();
+  return host.sandbox.run(
+    makeInvocation(makeAction(body, { capabilities: ['network'] }), { granted: { network: granted } }),
+  );
+}
+
+test('[SBX-23] a redirect to a host that is not granted is not followed, and nothing is sent to it', async () => {
+  handle = redirect(307, `http://localhost:${port}/elsewhere`);
+  const init = { method: 'POST', body: 'secret' };
+  expect(errorOf(await fetching(init, ['127.0.0.1'])).code).toBe('CAPABILITY_DENIED');
+  expect(seen).toHaveLength(1);
+});
+
+test.each(['file:///etc/passwd', 'data:text/plain,x', 'ftp://127.0.0.1/', 'javascript:1'])(
+  '[SBX-23] a redirect to %s is not followed',
+  async (location) => {
+    handle = redirect(302, location);
+    expect(errorOf(await fetching({}, ['*'])).code).toBe('CAPABILITY_DENIED');
+  },
+);
+
+test('[SBX-23] a redirect to another port is not followed when a port is granted', async () => {
+  handle = redirect(302, 'http://127.0.0.1:1/');
+  expect(errorOf(await fetching({}, [`127.0.0.1:${port}`]))).toMatchObject({
+    code: 'CAPABILITY_DENIED',
+    details: { wanted: '127.0.0.1:1' },
+  });
+});
+
+test('[SBX-23] credentials do not follow to another origin', async () => {
+  handle = redirect(307, `http://localhost:${port}/elsewhere`);
+  const headers = { authorization: 'Bearer x', cookie: 'a=b', 'x-other': 'kept' };
+  expect(await fetching({ method: 'PUT', headers, body: 'b' }, ['*'])).toMatchObject({ output: 'arrived' });
+  expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer x' });
+  expect(seen[1]).toMatchObject({ method: 'PUT', body: 'b', headers: { 'x-other': 'kept' } });
+  expect(seen[1]?.headers.authorization).toBeUndefined();
+  expect(seen[1]?.headers.cookie).toBeUndefined();
+});
+
+test.each([
+  [301, 'POST', 'GET', ''],
+  [302, 'POST', 'GET', ''],
+  [302, 'PUT', 'PUT', 'body'],
+  [303, 'PUT', 'GET', ''],
+  [307, 'POST', 'POST', 'body'],
+  [308, 'POST', 'POST', 'body'],
+])('[SBX-23] %i turns %s into %s', async (status, method, next, body) => {
+  handle = redirect(status, '/next');
+  const headers = { 'content-type': 'text/plain', authorization: 'kept' };
+  expect(await fetching({ method, body: 'body', headers }, ['127.0.0.1'])).toMatchObject({ output: 'arrived' });
+  expect(seen[1]).toMatchObject({ method: next, body, headers: { authorization: 'kept' } });
+  expect(seen[1]?.headers['content-type']).toBe(body === '' ? undefined : 'text/plain');
+});
+
+test('[SBX-23] redirects end at the limit, and as the request says', async () => {
+  handle = (_, response) => response.writeHead(302, { location: '/start' }).end();
+  expect(errorOf(await fetching({}, ['*'])).code).toBe('TOO_MANY_REDIRECTS');
+  expect(seen).toHaveLength(21);
+  handle = redirect(302, '/next');
+  expect(await fetching({ redirect: 'manual' }, ['*'])).toMatchObject({ output: 'moved' });
+  expect(errorOf(await fetching({ redirect: 'error' }, ['*'])).code).toBe('FETCH_FAILED');
+});
+
+test('[SBX-22] a Host header does not pick another site, whatever fetch the host brings', async () => {
+  const init = { headers: { host: 'internal.example', 'x-kept': 'yes' } };
+  expect(await fetching(init, ['127.0.0.1'])).toMatchObject({ status: 'completed' });
+  expect(seen[0]?.headers.host).toBe(`127.0.0.1:${port}`);
+
+  const asked: [string, RequestInit | undefined][] = [];
+  const own = createInProcessSandbox({
+    projectDir: host.projectDir,
+    fetch: async (target, request) => {
+      asked.push([String(target), request]);
+      return new Response('own');
+    },
+  });
+  const body = async (ctx: ActionContext) => (await ctx.fetch('http://127.0.0.1/', init)).text();
+  const action = makeAction(body, { capabilities: ['network'] });
+  expect(await own.run(makeInvocation(action, { granted: { network: ['*'] } }))).toMatchObject({ output: 'own' });
+  expect(asked[0]?.[0]).toBe('http://127.0.0.1/');
+  expect([...new Headers(asked[0]?.[1]?.headers)]).toEqual([['x-kept', 'yes']]);
+});
+
+test('[SBX-22] a dispatcher cannot lead the request elsewhere', async () => {
+  let used = false;
+  const dispatcher = { dispatch: () => (used = true) };
+  expect(await fetching({ dispatcher } as unknown as RequestInit, ['127.0.0.1'])).toMatchObject({ output: 'ok' });
+  expect(used).toBe(false);
+});
+
+test('[SBX-14] an abort ends a response that does not end', async () => {
+  handle = (_, response) => void response.write('first');
+  const stopper = new AbortController();
+  const body = async (ctx: ActionContext) => (await ctx.fetch(`http://127.0.0.1:${port}/`)).text();
+  const granted = { network: ['*'] };
+  const pending = host.sandbox.run(
+    makeInvocation(makeAction(body, { capabilities: ['network'] }), { granted, signal: stopper.signal }),
+  );
+  setTimeout(() => stopper.abort(), 50);
+  expect(await pending).toMatchObject({ status: 'aborted', error: { code: 'ABORTED' } });
+});
+
+test('[SBX-13] a port where nobody listens is an error of the system', async () => {
+  const empty = createServer().listen(0, '127.0.0.1');
+  await once(empty, 'listening');
+  const { port: free } = empty.address() as AddressInfo;
+  empty.close();
+  await once(empty, 'close');
+  expect(errorOf(await fetching({}, ['*'], `http://127.0.0.1:${free}/`))).toMatchObject({
+    code: 'ECONNREFUSED',
+    kind: 'SYSTEM',
+  });
+});
+
+test('[SBX-13] a connection that is cut off may have done its work', async () => {
+  handle = (request) => void request.socket.destroy();
+  expect(errorOf(await fetching({ method: 'POST', body: 'x' }, ['*']))).toMatchObject({
+    kind: 'SYSTEM',
+    details: { outcome: 'unknown' },
+  });
+});

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { hostOf, isInside, matchesHost, matchesName, matchesPath } from '../../src/sandbox-inprocess/pattern.ts';
+
+const host = (pattern: string, url: string) => matchesHost(pattern, hostOf(new URL(url)));
+const path = (pattern: string, target: string) => matchesPath(pattern, target, '/project');
+
+describe('hosts', () => {
+  test.each([
+    ['api.example.com', 'https://api.example.com/x'],
+    ['api.example.com', 'http://API.EXAMPLE.COM:8080'],
+    ['API.Example.com', 'https://api.example.com'],
+    ['api.example.com', 'https://api.example.com./'],
+    ['api.example.com.', 'https://api.example.com/'],
+    ['*.example.com', 'https://a.b.example.com'],
+    ['*', 'http://anything:1'],
+    ['*:8080', 'http://anything:8080'],
+    ['localhost:8080', 'http://localhost:8080'],
+    ['example.com:443', 'https://example.com'],
+    ['example.com:80', 'http://example.com'],
+    ['example.com:*', 'http://example.com:1234'],
+    ['münchen.example', 'https://xn--mnchen-3ya.example'],
+    ['[::1]:80', 'http://[::1]/'],
+    ['::1', 'http://[0:0:0:0:0:0:0:1]:99/'],
+    ['127.0.0.1', 'http://0x7f.1/'],
+    ['127.0.0.1', 'http://2130706433/'],
+  ])('[SBX-22] %s covers %s', (pattern, url) => expect(host(pattern, url)).toBe(true));
+
+  test.each([
+    ['example.com', 'https://api.example.com'],
+    ['example.com', 'https://example.com.evil.org'],
+    ['example.com', 'https://evilexample.com'],
+    ['example.com', 'https://example.com@evil.org'],
+    ['*.example.com', 'https://example.com'],
+    ['*.example.com', 'https://evilexample.com'],
+    ['*.0.0.1', 'http://127.0.0.1'],
+    ['localhost:8080', 'http://localhost:8081'],
+    ['example.com:443', 'http://example.com'],
+    ['127.0.0.1', 'http://localhost'],
+    ['[::1]:80', 'http://[::1]:81/'],
+  ])('[SBX-22] %s does not cover %s', (pattern, url) => expect(host(pattern, url)).toBe(false));
+
+  test.each([
+    'api-*.example.com',
+    'https://example.com',
+    'example.com/path',
+    '',
+    'a b',
+    'x:99999',
+    'x:http',
+    '*.*.com',
+    'user@x',
+  ])('[SBX-22] %j is an error, and not a grant that never holds', (pattern) =>
+    expect(() => host(pattern, 'http://example.com')).toThrow(/cannot be understood/),
+  );
+});
+
+describe('paths', () => {
+  test.each([
+    ['data/a.txt', '/project/data/a.txt'],
+    ['./data/a.txt', '/project/data/a.txt'],
+    ['data/**', '/project/data/a/b/c'],
+    ['data/**', '/project/data'],
+    ['data/', '/project/data/a'],
+    ['data/*.csv', '/project/data/x.csv'],
+    ['**/x.csv', '/project/a/b/x.csv'],
+    ['**/x.csv', '/project/x.csv'],
+    ['a/**/z', '/project/a/b/c/z'],
+    ['*', '/project/deep/er'],
+    ['**', '/project/deep/er'],
+    ['/srv/in/**', '/srv/in/a'],
+    ['../shared/*', '/shared/a'],
+    ['report-*-final.txt', '/project/report-2026-final.txt'],
+  ])('[SBX-24] %s covers %s', (pattern, target) => expect(path(pattern, target)).toBe(true));
+
+  test.each([
+    ['data', '/project/data/a'],
+    ['data/**', '/project/database'],
+    ['data/*', '/project/data/a/b'],
+    ['data/*.csv', '/project/data/x.csv.exe'],
+    ['*', '/projects/a'],
+    ['*', '/etc/passwd'],
+    ['**', '/etc/passwd'],
+    ['/srv/in/**', '/srv/input'],
+    ['*.txt', '/project/a/b.txt'],
+  ])('[SBX-24] %s does not cover %s', (pattern, target) => expect(path(pattern, target)).toBe(false));
+
+  test('[SBX-24] inside is inside, and not beside', () => {
+    expect(isInside('/a/b', '/a')).toBe(true);
+    expect(isInside('/a', '/a')).toBe(true);
+    expect(isInside('/ab', '/a')).toBe(false);
+    expect(isInside('/x', '/')).toBe(true);
+  });
+});
+
+describe('names', () => {
+  test('[SBX-29] stars in names match as regular expressions would', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
+    fc.assert(
+      fc.property(text, text, (pattern, name) => {
+        expect(matchesName(pattern, name)).toBe(new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('[SBX-29] a pattern of many stars is not slow', () => {
+    const started = performance.now();
+    expect(matchesName(`${'a*'.repeat(200)}b`, 'a'.repeat(5_000))).toBe(false);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,91 @@
+/** `nebula.config.ts`: what a project adds to the engine, and which drivers it runs on. */
+import { type Action, type Capabilities, didYouMean, NebulaError, type RetryPolicyFunction } from '@nebula/core';
+import type { Blobs, Clock, Logs, Queue, Random, Sandbox, Store } from '@nebula/ports';
+
+/** What a driver may need to open. */
+export interface DriverContext {
+  readonly projectDir: string;
+  /** Absolute; exists. */
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+type Opener<Driver> = (context: DriverContext) => Driver | Promise<Driver>;
+
+/** Each one left out is the default of the app. */
+export interface DriverOpeners {
+  readonly store?: Opener<Store>;
+  readonly queue?: Opener<Queue>;
+  readonly blobs?: Opener<Blobs>;
+  readonly logs?: Opener<Logs>;
+  readonly sandbox?: Opener<Sandbox>;
+}
+
+export interface NebulaConfig {
+  /** The project's own actions, besides the built-in ones. */
+  readonly actions?: readonly Action[];
+  /** By the name that `retry.policy` gives. */
+  readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
+  /** What the operator grants to every workflow, besides what workflows grant themselves. */
+  readonly capabilities?: Capabilities;
+  /** Attempts that may run at the same time in this process. */
+  readonly concurrency?: number;
+  /** Relative to the project folder; `.nebula` when left out. */
+  readonly dataDir?: string;
+  /** How long finished runs are kept: `30d`, milliseconds, or null for ever. */
+  readonly retention?: string | number | null;
+  /** Outputs above this size go to the blobs: `64KiB`, or bytes. */
+  readonly inlineLimit?: string | number;
+  readonly drivers?: DriverOpeners;
+}
+
+const KEYS: readonly string[] = [
+  'actions',
+  'retryPolicies',
+  'capabilities',
+  'concurrency',
+  'dataDir',
+  'retention',
+  'inlineLimit',
+  'drivers',
+] satisfies (keyof NebulaConfig)[];
+const DRIVER_KEYS: readonly string[] = ['store', 'queue', 'blobs', 'logs', 'sandbox'] satisfies (keyof DriverOpeners)[];
+
+/** Returns its argument. A misspelt key would otherwise be ignored without a word, since Node runs the file unchecked. */
+export function defineConfig(config: NebulaConfig): NebulaConfig {
+  if (typeof config !== 'object' || config === null)
+    fail('the configuration is not an object', 'Write defineConfig({ … })');
+  checkKeys(config, KEYS, 'the configuration');
+  if (config.drivers) checkKeys(config.drivers, DRIVER_KEYS, 'drivers');
+  for (const [name, open] of Object.entries(config.drivers ?? {})) {
+    if (open !== undefined && typeof open !== 'function') {
+      fail(`drivers.${name} is not a function`, `Write drivers: { ${name}: (context) => … }`);
+    }
+  }
+  config.actions?.forEach((action, index) => {
+    if (typeof action?.id !== 'string' || typeof action.run !== 'function') {
+      fail(`actions[${index}] is not an action`, 'Make it with defineAction({ … })');
+    }
+  });
+  const { concurrency } = config;
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency > 0)) {
+    fail(`concurrency is ${concurrency}`, 'Give a whole number above 0');
+  }
+  return config;
+}
+
+function checkKeys(object: object, known: readonly string[], where: string): void {
+  for (const key of Object.keys(object)) {
+    if (known.includes(key)) continue;
+    const guess = didYouMean(key, known);
+    fail(
+      `${where} has an unknown key '${key}'`,
+      guess === undefined ? `It is one of: ${known.join(', ')}` : `Did you mean '${guess}'?`,
+    );
+  }
+}
+
+function fail(message: string, hint: string): never {
+  throw new NebulaError('CONFIG_INVALID', message, { hint });
+}

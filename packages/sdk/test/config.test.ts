@@ -1,0 +1,43 @@
+import { NebulaError } from '@nebula/core';
+import type { Store } from '@nebula/ports';
+import { expect, test } from 'vitest';
+import { defineAction, defineConfig, type NebulaConfig } from '../src/index.ts';
+
+test('[SDK-9] a configuration comes back as it is', () => {
+  const config: NebulaConfig = {
+    actions: [defineAction({ id: 'my.action', version: '1', run: () => null })],
+    retryPolicies: { twice: (k) => (k > 2 ? null : 100) },
+    capabilities: { network: ['*.example.com'] },
+    concurrency: 8,
+    dataDir: '.nebula',
+    retention: '30d',
+    inlineLimit: '64KiB',
+    drivers: { store: async ({ dataDir }) => ({ dataDir }) as unknown as Store },
+  };
+  expect(defineConfig(config)).toBe(config);
+  expect(defineConfig({})).toEqual({});
+});
+
+test.each<[string, unknown, RegExp]>([
+  ['a misspelt key', { concurency: 3 }, /concurrency/],
+  ['an unknown key', { colour: 'red' }, /one of: actions/],
+  ['a misspelt driver', { drivers: { blob: () => null } }, /blobs/],
+  ['a driver that is not a function', { drivers: { store: {} } }, /context/],
+  ['something that is no action', { actions: [{ id: 'x' }] }, /defineAction/],
+  ['a concurrency of nothing', { concurrency: 0 }, /above 0/],
+  ['nothing', null, /defineConfig/],
+])('[SDK-9] %s is refused with a hint', (_, config, hint) => {
+  let error: unknown;
+  try {
+    defineConfig(config as NebulaConfig);
+  } catch (caught) {
+    error = caught;
+  }
+  expect(error).toBeInstanceOf(NebulaError);
+  expect(error).toMatchObject({ code: 'CONFIG_INVALID', hint: expect.stringMatching(hint) });
+});
+
+test('[SDK-9] a misspelt key does not compile either', () => {
+  // @ts-expect-error: it is called concurrency
+  expect(() => defineConfig({ concurency: 3 })).toThrow();
+});
