@@ -43,6 +43,7 @@ export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAUL
 export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
 export type { Plan, RetryPlan } from './plan/plan.ts';
+export { compileSource, type SourceCompilation } from './plan/source.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
 export { decide, timeoutError } from './run/decide.ts';

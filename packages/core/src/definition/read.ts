@@ -36,6 +36,8 @@ export interface ReadResult {
   readonly definition?: WorkflowDefinition;
   /** The definition's graph, without cycles. */
   readonly graph?: Graph;
+  /** What was read in spite of errors: parts of it may have any shape. */
+  readonly draft?: { readonly definition: WorkflowDefinition; readonly graph: Graph };
   /** In the order of the text. */
   readonly problems: readonly Problem[];
   readonly source: SourceMap;
@@ -177,7 +179,7 @@ function check(reading: Reading): ReadResult {
   if (problems.full) return resultOf(reading);
   checkErrorBranches(definition, problems);
   const graph = checkNodes(definition, problems);
-  if (problems.hasErrors || !graph) return resultOf(reading);
+  if (problems.hasErrors || !graph) return { ...resultOf(reading), ...(graph && { draft: { definition, graph } }) };
   return { definition, graph, problems: problems.sorted(), source };
 }
 

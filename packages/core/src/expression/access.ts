@@ -1,6 +1,6 @@
 /** Member access on values, and what to say when there is nothing. */
 import type { Json, JsonObject } from '../value.ts';
-import { ExpressionError, quoted, type Span } from './expression-error.ts';
+import { clipped, ExpressionError, quoted, type Span } from './expression-error.ts';
 import { closestMember, describe, kindOf } from './kind.ts';
 import { hasMethod } from './library/registry.ts';
 
@@ -93,10 +93,6 @@ export function missing(value: Json, key: string | number, before: string, at: S
 /** The source of a value in messages; its end says most. */
 export function sourceText(source: string): string {
   return source.length > SHOWN_SOURCE ? `…${source.slice(-SHOWN_SOURCE)}` : source;
-}
-
-function clipped(name: string): string {
-  return name.length > SHOWN_SOURCE ? `${name.slice(0, SHOWN_SOURCE)}…` : name;
 }
 
 function keyText(key: string | number): string {

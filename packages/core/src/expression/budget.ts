@@ -68,18 +68,24 @@ export class Budget {
   /** To be asked before a list of this length is built. */
   allowList(length: number): void {
     if (length > this.limits.maxArrayLength) throw tooLong(length, this.limits.maxArrayLength);
-    this.spendForElements(length);
   }
 
   /** To be asked before text of at least this many UTF-16 units is built. */
   allowText(length: number): void {
     if (length > this.limits.maxStringBytes) throw tooMuchText(this.limits.maxStringBytes);
-    this.spendForCharacters(length);
   }
 
-  /** Passes on text that was built, when it is within the limit. */
+  /** Passes on a list that was built, paid for and within the limit. */
+  list(value: readonly Json[]): readonly Json[] {
+    this.allowList(value.length);
+    this.spendForElements(value.length);
+    return value;
+  }
+
+  /** Passes on text that was built, paid for and within the limit. */
   text(value: string): string {
     if (value.length * MAX_BYTES_PER_UNIT > this.limits.maxStringBytes) this.measure(value);
+    this.spendForCharacters(value.length);
     return value;
   }
 

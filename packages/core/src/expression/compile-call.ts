@@ -58,7 +58,7 @@ function called(frame: Frame, self: Json, invoke: Invoke, at: Span): Json {
 function withinLimits(frame: Frame, result: Json): Json {
   if (typeof result === 'number') return finite(result);
   if (typeof result === 'string') return frame.budget.text(result);
-  if (Array.isArray(result)) frame.budget.allowList(result.length);
+  if (Array.isArray(result)) return frame.budget.list(result);
   return result;
 }
 

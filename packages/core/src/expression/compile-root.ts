@@ -2,7 +2,7 @@
 import { didYouMean } from '../problem.ts';
 import type { Json } from '../value.ts';
 import { readMember } from './access.ts';
-import { ExpressionError, type Span } from './expression-error.ts';
+import { ExpressionError, quoted, type Span } from './expression-error.ts';
 import type { Frame, Run } from './frame.ts';
 import { type NodeMember, RESERVED_ROOTS } from './reference.ts';
 import type { LoopView, NodeView, Scope } from './scope.ts';
@@ -83,7 +83,7 @@ function outerLoop(loop: LoopView, level: number, at: Span): LoopView {
 function unknownNode(scope: Scope, id: string, short: boolean, at: Span): ExpressionError {
   const meant = didYouMean(id, [...(scope.nodeIds?.() ?? []), ...(short ? RESERVED_ROOTS : [])]);
   const hint = meant === undefined ? undefined : `did you mean ${short ? `$${meant}` : `$nodes['${meant}']`}?`;
-  const message = `there is no node ${JSON.stringify(id)} to refer to here`;
+  const message = `there is no node ${quoted(id)} to refer to here`;
   return unknown(message, at, hint ?? (short ? elsewhere(scope, id) : undefined));
 }
 

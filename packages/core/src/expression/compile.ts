@@ -117,8 +117,7 @@ export class Compiler {
         frame.budget.allowList(list.length + value.length);
         for (const item of value) list.push(item);
       }
-      frame.budget.spendForElements(list.length);
-      return list;
+      return frame.budget.list(list);
     };
   }
 

@@ -52,6 +52,13 @@ export class ExpressionError extends NebulaError {
     return this;
   }
 
+  /** Keeps the place inside a source of this length: what is missing at the end has no character to point at. */
+  clip(sourceLength: number): this {
+    const offset = Math.min(this.offset, sourceLength);
+    this.place = { offset, length: Math.min(this.length, sourceLength - offset) };
+    return this;
+  }
+
   locateIn(path: DocumentPath): this {
     this.documentPath = path;
     return this;
@@ -60,9 +67,13 @@ export class ExpressionError extends NebulaError {
 
 const QUOTED_CHARACTERS = 60;
 
-/** Text of users in messages: in quotes, and never long. */
+/** Text of users in messages is never long. */
+export function clipped(text: string): string {
+  return text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
+}
+
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text);
+  return JSON.stringify(clipped(text));
 }
 
 /** Rethrows with a place: for `catch` around code that does not know where it stands in the source. */

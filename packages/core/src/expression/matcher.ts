@@ -1,5 +1,6 @@
 /** Patterns on results and errors: `match` of edges and branches. Bad patterns come back as problems. */
 import type { RunError } from '../error.ts';
+import { DEFINITION_LIMITS } from '../limits.ts';
 import type { DocumentPath, Problem } from '../problem.ts';
 import { didYouMean } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
@@ -62,6 +63,10 @@ class MatcherCompiler {
         path,
         'use when: for expressions',
       );
+    }
+    if (path.length >= DEFINITION_LIMITS.maxNestingDepth) {
+      this.report('MATCH_INVALID', `the pattern nests deeper than ${DEFINITION_LIMITS.maxNestingDepth} levels`, path);
+      return () => false;
     }
     if (!isJsonObject(raw)) return (value, budget) => value !== undefined && valuesEqual(budget, value, raw);
     if (isOperators(raw)) return this.operators(raw, path);

@@ -1,6 +1,6 @@
 /** Calls: the function by its name, its arguments by its signature, lambdas only where it takes them. */
 import { syntaxError } from './characters.ts';
-import { ExpressionError, located } from './expression-error.ts';
+import { clipped, ExpressionError, located } from './expression-error.ts';
 import type { Callee, Overload } from './library/definition.ts';
 import { findMethod, findPlainFunction, suggestFunction } from './library/registry.ts';
 import type { Parser } from './parser.ts';
@@ -19,7 +19,7 @@ export class CallParser {
     const callee = findPlainFunction(name);
     if (callee === undefined) {
       const method = findMethod(name) !== undefined;
-      throw new ExpressionError('EXPRESSION_REFERENCE', `there is no function ${name}`, {
+      throw new ExpressionError('EXPRESSION_REFERENCE', `there is no function ${clipped(name)}`, {
         at: { offset: start, length: name.length },
         ...hintOf(method ? `${name} is a method: write $x.${name}(…)` : suggestFunction(name)),
       });
@@ -32,7 +32,7 @@ export class CallParser {
   method(name: string, start: number): { readonly callee: Callee; readonly args: readonly Argument[] } {
     const callee = findMethod(name);
     if (callee === undefined) {
-      throw new ExpressionError('EXPRESSION_REFERENCE', `there is no function ${name}`, {
+      throw new ExpressionError('EXPRESSION_REFERENCE', `there is no function ${clipped(name)}`, {
         at: { offset: start, length: name.length },
         ...hintOf(suggestFunction(name)),
       });
@@ -60,7 +60,7 @@ export class CallParser {
     const { parser } = this;
     const { start } = parser.lexer;
     const repeated = names.find((name, index) => names.indexOf(name) !== index || parser.isWord(name));
-    if (repeated !== undefined) throw syntaxError(`${repeated} cannot be a parameter here`, start, 1);
+    if (repeated !== undefined) throw syntaxError(`${clipped(repeated)} cannot be a parameter here`, start, 1);
     this.skipToArrow();
     return parser.withLocals(names, (firstSlot) => {
       const body = parser.expression();

@@ -1,7 +1,7 @@
 /** Access: where it starts in the scope, its steps, and the references that follow from them. */
 import { didYouMean } from '../problem.ts';
 import { syntaxError } from './characters.ts';
-import { ExpressionError } from './expression-error.ts';
+import { clipped, ExpressionError, quoted } from './expression-error.ts';
 import { parseEmbeddedQuery } from './jsonpath/parse.ts';
 import { type Query, singularPrefix } from './jsonpath/query.ts';
 import type { CallParser } from './parse-call.ts';
@@ -66,8 +66,10 @@ export class ChainParser {
     return { kind: 'coalesce', operands: [left, args[0] as Syntax], ...this.parser.span(left.offset) };
   }
 
-  private close({ root, steps, reference }: OpenChain): Syntax {
-    if (steps.length === 0 && reference === undefined) return root;
+  private close({ root, steps: read, reference }: OpenChain): Syntax {
+    if (read.length === 0 && reference === undefined) return root;
+    // In `a.b?.c` it is `b` that may be missing as much as `c`.
+    const steps = read.map((step, index) => (read[index + 1]?.optional === true ? { ...step, optional: true } : step));
     const chain: ChainSyntax = {
       kind: 'chain',
       root,
@@ -136,7 +138,7 @@ export class ChainParser {
     if (id === undefined) {
       throw syntaxError('$nodes needs the id of a node', start, 6, `write $nodes.id.output or $nodes['my-id'].output`);
     }
-    const member = this.nodeMember(`$nodes${/^[A-Za-z_]\w*$/.test(id) ? `.${id}` : `['${id}']`}`);
+    const member = this.nodeMember(`$nodes${/^[A-Za-z_]\w*$/.test(id) ? `.${clipped(id)}` : `['${clipped(id)}']`}`);
     return this.open({ from: 'node', id, member }, { kind: 'node', id, member, path: [member] }, start);
   }
 
@@ -154,9 +156,9 @@ export class ChainParser {
       });
     }
     const meant = didYouMean(name, NODE_MEMBERS);
-    throw new ExpressionError('EXPRESSION_REFERENCE', `a node has no member ${JSON.stringify(name)}`, {
+    throw new ExpressionError('EXPRESSION_REFERENCE', `a node has no member ${quoted(name)}`, {
       at: parser.span(start),
-      hint: `did you mean ${node}.${meant ?? `output.${name}`}?`,
+      hint: `did you mean ${node}.${meant ?? `output.${clipped(name)}`}?`,
     });
   }
 
@@ -184,7 +186,7 @@ export class ChainParser {
       const meant = name === undefined ? undefined : didYouMean(name, LOOP_MEMBERS);
       throw new ExpressionError('EXPRESSION_REFERENCE', `$parent has ${LOOP_MEMBERS.join(', ')}: name one`, {
         at: { offset: memberStart, length: 1 },
-        hint: `did you mean $parent.${meant ?? (name === undefined ? 'item' : `item.${name}`)}?`,
+        hint: `did you mean $parent.${meant ?? (name === undefined ? 'item' : `item.${clipped(name)}`)}?`,
       });
     }
   }

@@ -5,7 +5,7 @@
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { didYouMean } from '../problem.ts';
 import { syntaxError } from './characters.ts';
-import { ExpressionError, type Span } from './expression-error.ts';
+import { clipped, ExpressionError, type Span } from './expression-error.ts';
 import { Lexer } from './lexer.ts';
 import { findPlainFunction, hasMethod } from './library/registry.ts';
 import { Nesting } from './nesting.ts';
@@ -53,7 +53,11 @@ const WORDS = new Set(['and', 'or', 'not', 'contains', 'true', 'false', 'null'])
 
 /** Parses the expression that starts at `offset` as far as it goes. */
 export function parseAt(source: string, offset: number, maxDepth: number): Parsed {
-  return new Parser(source, offset, maxDepth).parse();
+  try {
+    return new Parser(source, offset, maxDepth).parse();
+  } catch (error) {
+    throw error instanceof ExpressionError ? error.clip(source.length) : error;
+  }
 }
 
 export class Parser {
@@ -112,7 +116,7 @@ export class Parser {
   unexpected(expected: string): ExpressionError {
     const { kind, start, end } = this.lexer;
     if (kind === 'end') return syntaxError(`${expected}, but the expression ends`, start, 0);
-    return syntaxError(`${expected}, but there is ${this.source.slice(start, end)}`, start, end - start);
+    return syntaxError(`${expected}, but there is ${clipped(this.source.slice(start, end))}`, start, end - start);
   }
 
   /** Makes names known while `parse` runs; returns the first one's slot. */
@@ -295,13 +299,14 @@ export class Parser {
     const local = this.locals.findLast((candidate) => candidate.name === text);
     if (local !== undefined) return { kind: 'local', name: text, slot: local.slot, ...span };
     if (WORDS.has(text)) throw syntaxError(`a value expected, but there is ${text}`, start, text.length);
-    throw new ExpressionError('EXPRESSION_REFERENCE', `${text} is not known`, {
+    throw new ExpressionError('EXPRESSION_REFERENCE', `${clipped(text)} is not known`, {
       at: span,
       hint: this.meaning(text, start),
     });
   }
 
-  private meaning(name: string, start: number): string {
+  private meaning(text: string, start: number): string {
+    const name = clipped(text);
     // `$my-node` reads as `$my` minus `node`.
     const before = /\$([A-Za-z0-9_-]+)-$/.exec(this.source.slice(Math.max(0, start - MAX_ID_LENGTH), start));
     if (before !== null) return `an id with a hyphen is written $nodes['${before[1]}-${name}'].output`;

@@ -12,7 +12,7 @@ export const MAX_PATTERN_LENGTH = 1_000;
 /** Instructions; `a{1000}` is 1,002. Compiling 10,000 takes some 20 ms. */
 export const MAX_PROGRAM_SIZE = 10_000;
 /** A read of one character costs at most one step for each instruction; 50 steps take about a microsecond. */
-const STEPS_PER_OPERATION = 10_000;
+const STEPS_PER_OPERATION = 4_000;
 const CACHED_PATTERNS = 128;
 /** Compiling costs about as much as 10 operations for 100 instructions; paid also when the cache spares it. */
 const INSTRUCTIONS_PER_OPERATION = 10;

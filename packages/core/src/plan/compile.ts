@@ -8,6 +8,7 @@ import { type Finding, ProblemList } from '../definition/problem-list.ts';
 import { type SourceMap, TextSourceMap } from '../definition/source-map.ts';
 import { NebulaError } from '../error.ts';
 import { createBudget } from '../expression/index.ts';
+import type { Graph } from '../graph/index.ts';
 import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
 import type { DocumentPath, Problem } from '../problem.ts';
 import { compileSchema, describePath, type SchemaCheck } from '../schema/index.ts';
@@ -24,6 +25,8 @@ export interface Compilation {
 }
 
 export interface CompileOptions {
+  /** The graph, where it was built and checked already: its problems are not told again. */
+  readonly graph?: Graph;
   /** Gives problems their place; without it they have paths only. */
   readonly source?: SourceMap;
   readonly limits?: ExpressionLimits;
@@ -37,7 +40,7 @@ export function compilePlan(
   const { source = new TextSourceMap('', undefined, () => undefined), limits = EXPRESSION_LIMITS } = options;
   const problems = new ProblemList(source);
   const input = checkedSchema(problems, definition.input, ['input']);
-  const root = new GraphCompiler(definition, catalog, problems).compile();
+  const root = new GraphCompiler(definition, catalog, problems, options.graph).compile();
   if (problems.hasErrors || root === undefined) return { plan: undefined, problems: problems.sorted() };
   const { config = {} } = definition;
   const mode = config.mode ?? 'parallel';

@@ -38,21 +38,25 @@ export class GraphCompiler {
   private readonly references: References;
   private readonly actions: (Action | undefined)[];
 
-  constructor(definition: WorkflowDefinition, catalog: Catalog, problems: ProblemList) {
+  constructor(definition: WorkflowDefinition, catalog: Catalog, problems: ProblemList, graph?: Graph) {
     this.definition = definition;
     this.catalog = catalog;
     this.problems = problems;
-    const { graph, problems: found } = buildGraph(definition);
-    this.graph = graph;
-    for (const { severity, ...finding } of [...found, ...checkGraph(graph, definition.nodes ?? {})]) {
-      problems[severity](finding);
-    }
-    this.order = topologicalOrder(graph);
-    this.isAcyclic = this.order.length === graph.ids.length;
+    this.graph = graph ?? this.checkedGraph();
+    this.order = topologicalOrder(this.graph);
+    this.isAcyclic = this.order.length === this.graph.ids.length;
     this.values = new ValueCompiler(problems);
-    this.actions = graph.ids.map((id) => this.findAction(id));
-    const reach = this.isAcyclic ? new Reachability(graph, this.order) : undefined;
-    this.references = new References({ definition, graph, problems, reach, actions: this.actions });
+    this.actions = this.graph.ids.map((id) => this.findAction(id));
+    const reach = this.isAcyclic ? new Reachability(this.graph, this.order) : undefined;
+    this.references = new References({ definition, graph: this.graph, problems, reach, actions: this.actions });
+  }
+
+  private checkedGraph(): Graph {
+    const { graph, problems: found } = buildGraph(this.definition);
+    for (const { severity, ...finding } of [...found, ...checkGraph(graph, this.definition.nodes ?? {})]) {
+      this.problems[severity](finding);
+    }
+    return graph;
   }
 
   /** Undefined when there are errors. */
@@ -184,7 +188,9 @@ export class GraphCompiler {
   }
 
   private findAction(id: string): Action | undefined {
-    const reference = this.nodeDefinition(id).action;
+    // In a draft with other mistakes a node may have no action at all.
+    const reference: string | undefined = this.nodeDefinition(id).action;
+    if (reference === undefined) return undefined;
     const action = this.catalog.action(reference);
     if (action !== undefined) return action;
     const path = ['nodes', id, 'action'];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evaluate, failure, scopeOf } from './sample-scope.ts';
+import { cpuMs, evaluate, failure, scopeOf } from './sample-scope.ts';
 
 describe('members', () => {
   it('[EXP-20] a missing member is an error that names the closest', () => {
@@ -15,14 +15,17 @@ describe('members', () => {
 
   it('[EXP-20] a huge object or name does not slow the suggestion down', () => {
     const long = 'k'.repeat(200_000);
-    const started = performance.now();
+    const started = cpuMs();
     expect(failure(`$input['${long}x']`, scopeOf({ [`${long}y`]: 1 })).message.length).toBeLessThan(200);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(cpuMs() - started).toBeLessThan(1_000);
   });
 
   it('[EXP-21] ?. ends its chain with null', () => {
     expect(evaluate('$input.order?.id')).toBe(7);
     expect(evaluate('$input?.missing')).toBe(null);
+    expect(evaluate('$input.missing?.name')).toBe(null);
+    expect(evaluate('$input.order.items[7]?.sku.length')).toBe(null);
+    expect(failure('$input.missing.name?.x').code).toBe('EXPRESSION_REFERENCE');
     expect(evaluate('$input?.missing.deeper.still')).toBe(null);
     expect(evaluate('$input.nothing?.x.y')).toBe(null);
     expect(evaluate('$input.nothing?.[0].y')).toBe(null);

@@ -69,7 +69,7 @@ describe('dates', () => {
     ],
     [`'2024-10-27T00:30Z'.startOf('hour', 'Europe/Berlin')`, '2024-10-27T00:00:00.000Z'],
     [`'2024-10-27T01:30Z'.startOf('hour', 'Europe/Berlin')`, '2024-10-27T01:00:00.000Z'],
-    [`'2024-04-01'.diff('2024-03-31', 'days', 'Europe/Berlin')`, 1],
+    [`'2024-04-01T00:00+02:00'.diff('2024-03-31T00:00+01:00', 'days', 'Europe/Berlin')`, 1],
     [`'2024-05-01T23:00Z'.startOf('month', 'Asia/Tokyo')`, '2024-04-30T15:00:00.000Z'],
     [`'2024-05-01T10:00Z'.datePart('hour', 'America/New_York')`, 6],
     [`'2024-05-01T10:00Z'.datePart('hour', '+05:30')`, 15],

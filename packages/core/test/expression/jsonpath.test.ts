@@ -35,17 +35,14 @@ describe('RFC 9535', () => {
     },
   );
 
-  const store = {
-    books: [
-      { title: 'Sayings', price: 8.95, tags: ['old'] },
-      { title: 'Sword', price: 12.99 },
-      { title: 'Moby', price: 8.99, isbn: '0-553' },
-    ],
-    limit: 10,
-    'a b': null,
-  };
+  const books: readonly Json[] = [
+    { title: 'Sayings', price: 8.95, tags: ['old'] },
+    { title: 'Sword', price: 12.99 },
+    { title: 'Moby', price: 8.99, isbn: '0-553' },
+  ];
+  const store: Json = { books, limit: 10, 'a b': null };
 
-  it.each<[string, Json]>([
+  it.each<readonly [string, Json]>([
     ['$', [store]],
     ['$.limit', [10]],
     [`$['a b']`, [null]],
@@ -55,7 +52,7 @@ describe('RFC 9535', () => {
     ['$.books[9]', []],
     ['$.books[*].title', ['Sayings', 'Sword', 'Moby']],
     ['$..title', ['Sayings', 'Sword', 'Moby']],
-    ['$..[0]', [store.books[0], 'old']],
+    ['$..[0]', [books[0] as Json, 'old']],
     ['$.books[0,2].price', [8.95, 8.99]],
     ['$.books[1:].title', ['Sword', 'Moby']],
     ['$.books[::-1].title', ['Moby', 'Sword', 'Sayings']],
@@ -75,7 +72,7 @@ describe('RFC 9535', () => {
     [`$.books[?value(@.tags[*]) == 'old'].title`, ['Sayings']],
     ['$.books[?@.tags[?@ == "old"]].title', ['Sayings']],
     ['$[?@ == null]', [null]],
-    [`$ . books [ 0 ] [ 'price' ]`, [8.95]],
+    [`$ .books [ 0 ] [ 'price' ]`, [8.95]],
   ])('[EXP-53] %s', (query, result) => {
     expect(select(query, store)).toEqual(result);
   });

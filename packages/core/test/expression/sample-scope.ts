@@ -87,3 +87,9 @@ export function failure(run: string | (() => unknown), scope: Scope = sampleScop
 export function parseFailure(source: string): ExpressionError {
   return failure(() => parseExpression(source));
 }
+
+/** Processor time of this process: what other processes do in the meantime does not count. */
+export function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}

@@ -2,6 +2,7 @@
 
 import { didYouMean } from '../../problem.ts';
 import { syntaxError } from '../characters.ts';
+import { clipped } from '../expression-error.ts';
 import type { QueryParser } from './parse.ts';
 import type { Comparable, FilterOperator, FilterQuery, FilterTest } from './query.ts';
 
@@ -128,7 +129,12 @@ export class FilterParser {
     if (word === 'true') return literal(true);
     if (word === 'false') return literal(false);
     if (word === 'null') return literal(null);
-    throw syntaxError(`JSONPath: ${word} is not known here`, start, word.length, 'member names follow @: @.name');
+    throw syntaxError(
+      `JSONPath: ${clipped(word)} is not known here`,
+      start,
+      word.length,
+      'member names follow @: @.name',
+    );
   }
 
   private call(name: string, start: number): Operand {
@@ -156,7 +162,7 @@ export class FilterParser {
       default: {
         const meant = didYouMean(name, FUNCTIONS);
         const hint = meant === undefined ? `known are ${FUNCTIONS.join(', ')}` : `did you mean ${meant}?`;
-        throw syntaxError(`JSONPath: there is no function ${name}`, start, name.length, hint);
+        throw syntaxError(`JSONPath: there is no function ${clipped(name)}`, start, name.length, hint);
       }
     }
   }

@@ -8,6 +8,9 @@ import type { FunctionDefinition } from './definition.ts';
 
 const ANY: readonly Kind[] = ['null', 'boolean', 'number', 'string', 'array', 'object'];
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** More digits than the longest double has, with its exponent and some zeros. */
+const MAX_NUMBER_LENGTH = 400;
+const MAX_WORD_LENGTH = 20;
 const TRUE_WORDS = ['true', 'yes', 'on', '1'];
 const FALSE_WORDS = ['false', 'no', 'off', '0'];
 
@@ -45,7 +48,7 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
       if (typeof value === 'boolean') return value;
       if (value === null || typeof value === 'number') return value !== null && value !== 0;
       if (typeof value !== 'string') throw typeError(`${describe(value)} cannot be made a boolean`);
-      const word = value.trim().toLowerCase();
+      const word = value.length > MAX_WORD_LENGTH ? '' : value.trim().toLowerCase();
       if (TRUE_WORDS.includes(word)) return true;
       if (FALSE_WORDS.includes(word)) return false;
       throw valueError(`${quoted(value)} is neither true nor false`);
@@ -62,7 +65,7 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'type()',
     on: ANY,
-    doc: 'null, boolean, number, string, array or object.',
+    doc: 'One of null, boolean, number, string, array, object.',
     example: '[1].type()',
     result: 'array',
     run: (_frame: Frame, value: Json) => kindOf(value),
@@ -73,12 +76,14 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
     doc: 'Whether it is null, or text, a list or an object with nothing in it.',
     example: `''.isEmpty()`,
     result: true,
-    run: (_frame: Frame, value: Json) => {
+    run: (frame: Frame, value: Json) => {
       if (value === null || value === '') return true;
       if (typeof value !== 'object') return false;
       if (Array.isArray(value)) return value.length === 0;
-      for (const key in value) if (Object.hasOwn(value, key)) return false;
-      return true;
+      // An engine may collect all names before it gives the first: 30 ms for 100,000.
+      const { length } = Object.keys(value);
+      frame.budget.spendForElements(length);
+      return length === 0;
     },
   },
   {
@@ -96,7 +101,7 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
 function numberFrom(value: Json): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
-  if (typeof value !== 'string') return undefined;
+  if (typeof value !== 'string' || value.length > MAX_NUMBER_LENGTH) return undefined;
   const text = value.trim();
   if (!NUMBER.test(text)) return undefined;
   const number = Number(text);

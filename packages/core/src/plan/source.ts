@@ -1,0 +1,70 @@
+/** A workflow's text → its plan, or everything that is wrong with it: shape, graph, names, types and expressions at once. */
+import type { Catalog } from '../action.ts';
+import type { WorkflowDefinition } from '../definition/model.ts';
+import { type ReadOptions, readDefinition } from '../definition/read.ts';
+import type { SourceMap } from '../definition/source-map.ts';
+import type { DocumentPath, Problem } from '../problem.ts';
+import { isJsonObject, type Json } from '../value.ts';
+import { compilePlan } from './compile.ts';
+import type { Plan } from './plan.ts';
+
+export interface SourceCompilation {
+  /** Present, as is the plan, exactly when no problem is an error. */
+  readonly definition: WorkflowDefinition | undefined;
+  readonly plan: Plan | undefined;
+  /** In the order of the text. */
+  readonly problems: readonly Problem[];
+  readonly source: SourceMap;
+}
+
+export function compileSource(
+  input: string | Uint8Array,
+  catalog: Catalog,
+  options: ReadOptions = {},
+): SourceCompilation {
+  const { definition, graph, draft, problems, source } = readDefinition(input, options);
+  if (definition !== undefined && graph !== undefined) {
+    const compiled = compilePlan(definition, catalog, { source, graph });
+    const isValid = compiled.plan !== undefined;
+    return {
+      definition: isValid ? definition : undefined,
+      plan: compiled.plan,
+      problems: inOrder([...problems, ...compiled.problems]),
+      source,
+    };
+  }
+  if (draft === undefined) return { definition: undefined, plan: undefined, problems, source };
+  const sound = withoutBroken(draft.definition, problems);
+  const more = compilePlan(sound, catalog, { source, graph: draft.graph }).problems;
+  return { definition: undefined, plan: undefined, problems: inOrder([...problems, ...more]), source };
+}
+
+/** Keys that were complained about are taken out, so that what is left has its right shape and can be checked further. */
+function withoutBroken(definition: WorkflowDefinition, problems: readonly Problem[]): WorkflowDefinition {
+  const copy = structuredClone(definition) as unknown as Record<string, Json>;
+  for (const { severity, path } of problems) if (severity === 'error') takeOut(copy, path);
+  return copy as unknown as WorkflowDefinition;
+}
+
+/** How many keys lead to the part that is taken out: `nodes.<id>.retry`, `edges.<n>.when`, `config.timeout`, `output`. */
+const DEPTH: Readonly<Record<string, number>> = { nodes: 3, edges: 3, config: 2 };
+
+function takeOut(definition: Record<string, Json>, path: DocumentPath): void {
+  const depth = DEPTH[String(path[0])] ?? 1;
+  let parent: Json = definition;
+  for (const key of path.slice(0, depth - 1)) {
+    const next: Json | undefined = (parent as Record<string, Json>)[key];
+    // The graph has the nodes and edges as they are; what has no shape at all is not looked into.
+    if (!isJsonObject(next ?? null) && !Array.isArray(next)) {
+      (parent as Record<string, Json>)[key] = {};
+      return;
+    }
+    parent = next as Json;
+  }
+  const last = path[depth - 1];
+  if (last !== undefined && isJsonObject(parent)) delete (parent as Record<string, Json>)[last];
+}
+
+function inOrder(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted((a, b) => (a.range?.offset ?? -1) - (b.range?.offset ?? -1));
+}

@@ -1,0 +1,95 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Action, compileSource, createCatalog } from '../../src/index.ts';
+
+const actions: readonly Action[] = [{ id: 'core.noop', version: '1', run: () => null }];
+const catalog = createCatalog(actions);
+const codes = (text: string): string[] => compileSource(text, catalog).problems.map(({ code }) => code);
+
+describe('a source as a whole', () => {
+  it('[PLN-4] mistakes of shape, graph, names and expressions are told together, in order', () => {
+    const found = codes(`id: x
+nam: typo
+config: { timeout: soon }
+nodes:
+  a: { action: core.nop, needs: [b], with: { v: "{{ 1 + }}" } }
+  b: { action: core.noop, needs: [a], retry: { attempts: none } }
+  c: { needs: [nobody], when: "$d.x" }
+  d: { action: core.noop, with: [1] }
+edges: [{ from: a, to: d, on: somtimes, when: "1 +" }]
+output: "{{ $nowhere }}"`);
+    expect(found).toEqual([
+      'UNKNOWN_KEY',
+      'BAD_DURATION',
+      'UNKNOWN_ACTION',
+      'CYCLE',
+      'EXPRESSION_SYNTAX',
+      'WRONG_TYPE',
+      'MISSING_KIND',
+      'UNKNOWN_NODE',
+      'UNREACHABLE',
+      'WRONG_TYPE',
+      'UNKNOWN_CHOICE',
+      'EXPRESSION_SYNTAX',
+      'UNKNOWN_REFERENCE',
+    ]);
+  });
+
+  it('[PLN-10] compiling never throws, whatever the definition holds', () => {
+    const keys = fc.constantFrom(
+      'action',
+      'needs',
+      'when',
+      'with',
+      'retry',
+      'timeout',
+      'join',
+      'onError',
+      'effect',
+      'x',
+    );
+    const anything = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom('{{ $a }}', '{{', 'core.noop', 'a', ['a', 'b'], { attempts: 2 }, '10s', 'all', 3),
+    );
+    const node = fc.oneof({ weight: 4, arbitrary: fc.dictionary(keys, anything) }, { weight: 1, arbitrary: anything });
+    const definition = fc.record(
+      {
+        id: fc.oneof({ weight: 9, arbitrary: fc.constant('x') }, { weight: 1, arbitrary: anything }),
+        input: anything,
+        variables: anything,
+        config: fc.oneof(
+          anything,
+          fc.dictionary(fc.constantFrom('mode', 'timeout', 'retry', 'capabilities'), anything),
+        ),
+        nodes: fc.oneof(anything, fc.dictionary(fc.constantFrom('a', 'b', 'c'), node)),
+        edges: fc.oneof(
+          anything,
+          fc.array(fc.oneof(anything, fc.dictionary(fc.constantFrom('from', 'to', 'when', 'on', 'match'), anything))),
+        ),
+        output: anything,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(definition, (value) => {
+        const { plan, problems } = compileSource(JSON.stringify(value), catalog, { format: 'json' });
+        expect(plan === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  const corpus = join(import.meta.dirname, '../../../../../shared/corpora/bad-input');
+  // The corpus lies beside the repository and is not part of it.
+  it.skipIf(!existsSync(corpus))('[PLN-10] every file of the bad-input corpus gives a plan or problems', () => {
+    const files = readdirSync(corpus, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.length).toBeGreaterThan(50);
+    for (const { parentPath, name } of files) {
+      const { plan, problems } = compileSource(readFileSync(join(parentPath, name)), catalog, { file: name });
+      expect(plan === undefined, name).toBe(problems.some(({ severity }) => severity === 'error'));
+    }
+  });
+});
