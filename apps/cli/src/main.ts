@@ -1,2 +1,76 @@
-#!/usr/bin/env node
-console.log(process.version);
+/** The way in: runs the program, turns whatever is thrown into words and an exit code. */
+import { EXIT } from './exit-code.ts';
+import { type Failure, failureDocument, failureOf, uncaughtFailureOf } from './failure.ts';
+import type { Context, Services } from './services.ts';
+import { type Io, processIo, quietBrokenPipes } from './terminal/io.ts';
+import { errorLines } from './views/error.ts';
+
+export async function main(argv: readonly string[]): Promise<void> {
+  quietBrokenPipes();
+  if (argv.includes('--no-color')) process.env.NO_COLOR = '1';
+  const io = processIo();
+  // Rejections that nobody handles come here, too, unless they are an action's: the sandbox contains those.
+  process.on('uncaughtException', (error) => leaveAtOnce(io, argv, error));
+  process.exitCode = await runCommandLine({ io, services: lazyServices(io), program: programName(io.env) }, argv);
+  // An action may have left a timer or a socket open; that must not keep a finished command alive.
+  setTimeout(() => process.stdout.write('', () => process.exit()), LEFT_OPEN_MS).unref();
+}
+
+const LEFT_OPEN_MS = 200;
+
+/** Never rejects: resolves to the exit code, with everything said. */
+export async function runCommandLine(context: Context, argv: readonly string[]): Promise<number> {
+  if (argv[0] === '__complete') {
+    const { completeWords } = await import('./completion/complete.ts');
+    return await completeWords(context, argv.slice(1));
+  }
+  try {
+    const { runProgram } = await import('./program.ts');
+    return await runProgram(context, argv);
+  } catch (error) {
+    if (isCommanderError(error)) {
+      if (error.exitCode === 0) return EXIT.completed;
+      const { usageFailure } = await import('./program.ts');
+      const usage = { code: 'USAGE', ...usageFailure(error, context.program, argv) };
+      return tell(context.io, argv, { ...usage, exitCode: EXIT.invalid, preface: [], details: undefined });
+    }
+    return tell(context.io, argv, failureOf(error, isDebugging(context.io, argv)));
+  }
+}
+
+function isCommanderError(error: unknown): error is import('commander').CommanderError {
+  return (
+    error instanceof Error && 'exitCode' in error && 'code' in error && String(error.code).startsWith('commander.')
+  );
+}
+
+function tell(io: Io, argv: readonly string[], failure: Failure): number {
+  for (const line of [...failure.preface, ...errorLines(failure, io.err.colors)]) io.err.write(`${line}\n`);
+  if (argv.includes('--json')) io.out.write(`${JSON.stringify(failureDocument(failure), null, 2)}\n`);
+  return failure.exitCode;
+}
+
+function leaveAtOnce(io: Io, argv: readonly string[], error: unknown): void {
+  process.exit(tell(io, argv, uncaughtFailureOf(error, isDebugging(io, argv))));
+}
+
+function isDebugging(io: Io, argv: readonly string[]): boolean {
+  return argv.includes('--debug') || (io.env.NEBULA_DEBUG !== undefined && io.env.NEBULA_DEBUG !== '');
+}
+
+/** `npx nebula` and `npm start` set variables of npm; then `nebula` alone may not be on the path. */
+function programName(env: Io['env']): string {
+  return env.npm_command === undefined && env.npm_execpath === undefined ? 'nebula' : 'npx nebula';
+}
+
+/** The composition root is loaded with the first service that a command asks for. */
+function lazyServices(io: Io): Services {
+  const real = async (): Promise<Services> => (await import('./compose.ts')).composeServices(io);
+  return {
+    openProject: async (options) => (await real()).openProject(options),
+    actions: async (project) => (await real()).actions(project),
+    catalog: async (project) => (await real()).catalog(project),
+    openDesk: async (project) => (await real()).openDesk(project),
+    openEngine: async (project) => (await real()).openEngine(project),
+  };
+}

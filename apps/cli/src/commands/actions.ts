@@ -1,0 +1,40 @@
+import { type Action, didYouMean, NebulaError } from '@nebula/core';
+import { readingWidth, writeLines } from '../conclude.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { actionLines, actionListLines } from '../views/actions.ts';
+import { jsonDocument } from '../views/json.ts';
+
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { out } = context.io;
+  const actions = await context.services.actions(await context.services.openProject({}));
+  const view = { colors: out.colors, width: readingWidth(out) };
+  const [name] = args;
+  if (name === undefined) {
+    const sorted = [...actions].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+    if (options.json === true) out.write(jsonDocument({ actions: sorted.map(actionDocument) }));
+    else writeLines(out, actionListLines(sorted, view));
+    return 0;
+  }
+  const found = findAction(actions, name);
+  if (options.json === true) out.write(jsonDocument(actionDocument(found)));
+  else writeLines(out, actionLines(found, view));
+  return 0;
+}
+
+function findAction(actions: readonly Action[], name: string): Action {
+  const found = actions.filter((action) => action.id === name || `${action.id}@${action.version}` === name).at(-1);
+  if (found !== undefined) return found;
+  const guess = didYouMean(
+    name,
+    actions.map((action) => action.id),
+  );
+  throw new NebulaError('UNKNOWN_ACTION', `there is no action ${name}`, {
+    hint: guess === undefined ? '`nebula actions` lists them' : `did you mean ${guess}?`,
+  });
+}
+
+function actionDocument(action: Action): Record<string, unknown> {
+  const { id, version, title, description, input, output, capabilities } = action;
+  const effect = typeof action.effect === 'function' ? 'depends on the input' : (action.effect ?? 'once');
+  return { id, version, title, description, effect, capabilities: capabilities ?? [], input, output };
+}

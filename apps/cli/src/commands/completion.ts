@@ -1,0 +1,16 @@
+import { didYouMean, NebulaError } from '@nebula/core';
+import { SCRIPTS } from '../completion/scripts.ts';
+import type { Context } from '../services.ts';
+
+export async function execute({ io }: Context, args: readonly string[]): Promise<number> {
+  const shell = args[0] ?? '';
+  const script = SCRIPTS[shell];
+  if (script === undefined) {
+    const known = Object.keys(SCRIPTS);
+    const guess = didYouMean(shell, known);
+    const hint = guess === undefined ? `one of ${known.join(', ')}` : `did you mean ${guess}?`;
+    throw new NebulaError('USAGE', `there is no completion for ${shell}`, { hint });
+  }
+  io.out.write(script);
+  return 0;
+}

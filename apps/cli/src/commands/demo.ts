@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { NebulaError } from '@nebula/core';
+import { writeLines } from '../conclude.ts';
+import { textOption } from '../desk.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { nextLines } from '../views/summary.ts';
+import { loadWorkflow } from '../workflow-file.ts';
+import { runWorkflow } from './run.ts';
+
+const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url));
+const EXAMPLE = 'order.yaml';
+
+/** What `npm start` runs until there is a server. */
+export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io, program } = context;
+  const file = path.join(EXAMPLES, EXAMPLE);
+  if (!existsSync(file)) {
+    throw new NebulaError('EXAMPLE_MISSING', `the examples are not installed: there is no ${file}`, {
+      hint: `${program} init makes a project with one`,
+    });
+  }
+  const dataDir = textOption(options, 'dataDir');
+  const project = await context.services.openProject({ file, ...(dataDir !== undefined && { dataDir }) });
+  const workflow = await loadWorkflow(context, project, file);
+  const shown = path.relative(io.cwd, file);
+  const { colors } = io.out;
+  writeLines(io.out, [
+    `${colors.bold('This is Nebula.')} It runs ${colors.bold(shown)}: ${workflow.definition.description ?? workflow.definition.name}`,
+    '',
+  ]);
+  const exitCode = await runWorkflow(context, project, workflow, {}, options);
+  writeLines(io.out, [
+    '',
+    ...nextLines(
+      [
+        [`${program} run ${shown}`, 'run it again; press Ctrl-C in the middle, then:'],
+        [`${program} resume`, 'nothing finished is done twice'],
+        [`${program} graph ${shown}`, 'see its shape'],
+        [`${program} executions list`, 'look at what has run'],
+        [`${program} init my-project`, 'begin your own'],
+      ],
+      { colors, width: io.out.columns() },
+    ),
+  ]);
+  return exitCode;
+}

@@ -1,0 +1,78 @@
+import {
+  compileValue,
+  createBudget,
+  EXPRESSION_LIMITS,
+  ExpressionError,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  NebulaError,
+  parseExpression,
+  type Scope,
+} from '@nebula/core';
+import { writeLines } from '../conclude.ts';
+import { textOption } from '../desk.ts';
+import { readJson } from '../input.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument, jsonLines } from '../views/json.ts';
+
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io } = context;
+  const source = args[0] as string;
+  const value = evaluate(source, await scopeOf(context, options));
+  if (options.json === true) io.out.write(jsonDocument({ value }));
+  else writeLines(io.out, jsonLines(value, { colors: io.out.colors, width: io.out.columns() }).lines);
+  return 0;
+}
+
+/** A text with `{{ }}` is a template, as in a workflow; anything else is an expression. */
+function evaluate(source: string, scope: Scope): Json {
+  try {
+    const compiled = source.includes('{{') ? compileValue(source) : parseExpression(source);
+    return compiled.evaluate(
+      scope,
+      createBudget(EXPRESSION_LIMITS, () => performance.now()),
+    );
+  } catch (error) {
+    throw error instanceof ExpressionError ? new PointedError(error, source) : error;
+  }
+}
+
+/** Shows the place in the expression above the message. */
+class PointedError extends NebulaError {
+  readonly preface: readonly string[];
+
+  constructor(error: ExpressionError, source: string) {
+    super(error.code, error.message, error.hint === undefined ? {} : { hint: error.hint });
+    const line = source.replace(/\s/g, ' ');
+    const marks = `${' '.repeat(error.offset)}${'^'.repeat(Math.max(1, Math.min(error.length, source.length - error.offset)))}`;
+    this.preface = [`  ${line}`, `  ${marks}`];
+  }
+}
+
+async function scopeOf({ io }: Context, options: CommandOptions): Promise<Scope> {
+  const read = async (name: string): Promise<Json | undefined> => {
+    const text = textOption(options, name);
+    return text === undefined ? undefined : await readJson(io, text, `--${name}`);
+  };
+  const input = (await read('data')) ?? null;
+  const vars = asObject((await read('vars')) ?? {}, '--vars');
+  const outputs = asObject((await read('nodes')) ?? {}, '--nodes');
+  const now = new Date(io.now()).toISOString();
+  return {
+    input,
+    vars,
+    trigger: { type: 'manual' },
+    execution: { id: 'exe_eval', startedAt: now, attempt: 1 },
+    workflow: { id: 'eval', version: 1 },
+    node: (id) =>
+      Object.hasOwn(outputs, id)
+        ? { output: outputs[id] as Json, status: 'completed', success: true, error: null, attempts: 1, input: null }
+        : undefined,
+  };
+}
+
+function asObject(value: Json, name: string): JsonObject {
+  if (isJsonObject(value)) return value;
+  throw new NebulaError('INPUT_INVALID', `${name} is not an object`, { hint: `${name} '{"name": …}'` });
+}

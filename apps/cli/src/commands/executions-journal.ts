@@ -1,0 +1,17 @@
+import { readingWidth, writeLines } from '../conclude.ts';
+import { unknownExecution, withDesk } from '../desk.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { journalLines } from '../views/journal.ts';
+import { jsonDocument } from '../views/json.ts';
+
+export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { out } = context.io;
+  const executionId = args[0] as string;
+  return withDesk(context, options, async ({ desk }, project) => {
+    const frames = await desk.journal(executionId);
+    if (frames.length === 0) unknownExecution(project, executionId);
+    if (options.json === true) out.write(jsonDocument({ executionId, frames }));
+    else writeLines(out, journalLines(frames, { colors: out.colors, width: readingWidth(out) }));
+    return 0;
+  });
+}

@@ -1,0 +1,50 @@
+import { type Json, NebulaError } from '@nebula/core';
+import type { Settlement } from '@nebula/engine';
+import { commandWriter, writeLines } from '../conclude.ts';
+import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
+import { readJson } from '../input.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+import { unknownNode } from './executions-explain.ts';
+
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { out } = context.io;
+  const [executionId = '', node = ''] = args;
+  const settlement = await settlementOf(context, options);
+  return withDesk(context, options, async (session, project) => {
+    const document = await documentOf(session, project, executionId);
+    const seen = Object.hasOwn(document.nodes, node) ? document.nodes[node] : undefined;
+    if (seen === undefined) return unknownNode(node, Object.keys(document.nodes));
+    if (seen.status !== 'unknown') {
+      throw new NebulaError('NOT_UNKNOWN', `${node} is ${seen.status}: only an unknown outcome can be settled`, {
+        hint: commandWriter(context, project, executionId)('executions explain', node),
+      });
+    }
+    if (!(await session.desk.requestSettle(executionId, node, settlement))) unknownExecution(project, executionId);
+    if (options.json === true) out.write(jsonDocument({ executionId, node, requested: true }));
+    else {
+      const resume = out.colors.bold(commandWriter(context, project, executionId)('resume'));
+      writeLines(out, [`kept: ${node} ${wordsOf(settlement)}; an engine that runs acts on it, else`, `  ${resume}`]);
+    }
+    return 0;
+  });
+}
+
+async function settlementOf({ io }: Context, options: CommandOptions): Promise<Settlement> {
+  const chosen = (['happened', 'retry', 'fail'] as const).filter((name) => options[name] === true);
+  const outputText = textOption(options, 'output');
+  if (chosen.length !== 1) {
+    throw new NebulaError('USAGE', 'say what became of it: exactly one of --happened, --retry, --fail');
+  }
+  if (chosen[0] !== 'happened') {
+    if (outputText !== undefined) throw new NebulaError('USAGE', '--output goes with --happened only');
+    return { happened: false, then: chosen[0] as 'retry' | 'fail' };
+  }
+  const output: Json = outputText === undefined ? null : await readJson(io, outputText, '--output');
+  return { happened: true, output };
+}
+
+function wordsOf(settlement: Settlement): string {
+  if (settlement.happened) return 'took effect';
+  return settlement.then === 'retry' ? 'is to run again' : 'is to fail';
+}

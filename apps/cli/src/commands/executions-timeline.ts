@@ -1,0 +1,24 @@
+import { writeLines } from '../conclude.ts';
+import { documentOf, withDesk } from '../desk.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+import { timelineEventLines, timelineLines } from '../views/timeline.ts';
+
+/** More bars than this are folded unless `--all` is given. */
+const MAX_ROWS = 100;
+
+export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { out, now } = { out: context.io.out, now: context.io.now() };
+  const executionId = args[0] as string;
+  return withDesk(context, options, async (session, project) => {
+    await documentOf(session, project, executionId);
+    const events = await session.desk.timeline(executionId);
+    if (options.json === true) out.write(jsonDocument({ executionId, events }));
+    else if (options.events === true) writeLines(out, timelineEventLines(events, out.colors));
+    else {
+      const maxRows = options.all === true ? {} : { maxRows: MAX_ROWS };
+      writeLines(out, timelineLines(events, { colors: out.colors, width: out.columns(), now, ...maxRows }));
+    }
+    return 0;
+  });
+}

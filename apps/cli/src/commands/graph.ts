@@ -1,0 +1,26 @@
+import { writeLines } from '../conclude.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { dotLines, mermaidLines } from '../views/graph-formats.ts';
+import { pictureLines } from '../views/graph-picture.ts';
+import { jsonDocument } from '../views/json.ts';
+import { graphOf, type WorkflowGraph } from '../views/workflow-graph.ts';
+import { checkFile, validDefinition } from '../workflow-file.ts';
+
+/** Draws what the file says; whether its actions exist does not matter for that. */
+export async function execute({ io }: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const graph = graphOf(validDefinition(io, await checkFile(io, args[0] as string, undefined)));
+  if (options.json === true) io.out.write(jsonDocument(graphDocument(graph)));
+  else if (options.format === 'mermaid') writeLines(io.out, mermaidLines(graph));
+  else if (options.format === 'dot') writeLines(io.out, dotLines(graph));
+  else writeLines(io.out, pictureLines(graph, { colors: io.out.colors, width: io.out.columns() }));
+  return 0;
+}
+
+function graphDocument({ id, name, nodes, edges, level }: WorkflowGraph): unknown {
+  return {
+    id,
+    name,
+    nodes: nodes.map((node, index) => ({ id: node.id, name: node.name, action: node.action, level: level[index] })),
+    edges: edges.map(({ from, to, on, condition }) => ({ from: nodes[from]?.id, to: nodes[to]?.id, on, condition })),
+  };
+}

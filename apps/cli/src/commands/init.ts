@@ -1,0 +1,80 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { NebulaError } from '@nebula/core';
+import { shellWord, writeLines } from '../conclude.ts';
+import { templateFiles } from '../init/template.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+import { nextLines } from '../views/summary.ts';
+
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io } = context;
+  const folder = path.resolve(io.cwd, args[0] ?? '.');
+  refuseFullFolder(folder, options.force === true);
+  const files = templateFiles({ name: packageName(folder), packages: packageSources() });
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    try {
+      await writeFile(file, text, { flag: 'wx' });
+      written.push(name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      kept.push(name);
+    }
+  }
+  if (options.json === true) io.out.write(jsonDocument({ folder, written, kept }));
+  else tell(context, folder, written, kept);
+  return 0;
+}
+
+function refuseFullFolder(folder: string, isForced: boolean): void {
+  const found = existsSync(folder) ? readdirSync(folder).filter((name) => name !== '.git') : [];
+  if (found.length === 0 || isForced) return;
+  throw new NebulaError('FOLDER_NOT_EMPTY', `${folder} is not empty`, {
+    hint: 'name a new folder, or give --force: existing files are kept',
+  });
+}
+
+function packageName(folder: string): string {
+  const name = path
+    .basename(folder)
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+|-+$/g, '');
+  return name === '' ? 'nebula-project' : name;
+}
+
+/** From a checkout of the repository the packages are linked; an installed copy names its version. */
+function packageSources(): Record<string, string> {
+  const root = fileURLToPath(new URL('../../../../', import.meta.url));
+  const [cli, sdk] = [path.join(root, 'apps', 'cli'), path.join(root, 'packages', 'sdk')];
+  if (!existsSync(path.join(sdk, 'package.json'))) return { '@nebula/cli': '^0.1.0', '@nebula/sdk': '^0.1.0' };
+  return { '@nebula/cli': `file:${cli}`, '@nebula/sdk': `file:${sdk}` };
+}
+
+function tell(context: Context, folder: string, written: readonly string[], kept: readonly string[]): void {
+  const { io, program } = context;
+  const { colors } = io.out;
+  const place = path.relative(io.cwd, folder) || '.';
+  writeLines(io.out, [
+    `${colors.green('✓')} a project in ${colors.bold(place)}`,
+    ...written.map((name) => `  ${colors.green('+')} ${name}`),
+    ...kept.map((name) => `  ${colors.dim(`= ${name} (kept)`)}`),
+    '',
+    ...nextLines(
+      [
+        ...(place === '.' ? [] : ([[`cd ${shellWord(place)}`, '']] as const)),
+        // `npx nebula` of a folder that has not installed it would fetch somebody else's package of that name.
+        ...(program === 'nebula' ? [] : ([['npm install', '']] as const)),
+        [`${program} run workflows/hello.yaml --set name=Ada`, 'run the example'],
+        [program === 'nebula' ? 'npm install && npm test' : 'npm test', 'run its test'],
+      ],
+      { colors, width: io.out.columns() },
+    ),
+  ]);
+}

@@ -1,0 +1,54 @@
+import type { Json } from '@nebula/core';
+import { concludeInterrupted, concludeRun } from '../conclude.ts';
+import { textOption } from '../desk.ts';
+import { applySettings, readJson } from '../input.ts';
+import { watch } from '../live/watch.ts';
+import type { CommandOptions, Context, Project } from '../services.ts';
+import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
+
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const file = args[0] as string;
+  const dataDir = textOption(options, 'dataDir');
+  const project = await context.services.openProject({
+    ...(file !== '-' && { file }),
+    ...(dataDir !== undefined && { dataDir }),
+  });
+  const workflow = await loadWorkflow(context, project, file);
+  const input = await inputOf(context, options);
+  return await runWorkflow(context, project, workflow, input, options);
+}
+
+async function inputOf({ io }: Context, options: CommandOptions): Promise<Json> {
+  const given = textOption(options, 'input');
+  const input = given === undefined ? undefined : await readJson(io, given, '--input');
+  return applySettings(input, Array.isArray(options.set) ? (options.set as string[]) : []) ?? {};
+}
+
+/** Starts a checked workflow and stays until it has ended. */
+export async function runWorkflow(
+  context: Context,
+  project: Project,
+  { definition, checkInput }: LoadedWorkflow,
+  input: Json,
+  options: CommandOptions,
+): Promise<number> {
+  checkInput(input);
+  const view = { json: options.json === true, quiet: options.quiet === true };
+  const { json } = view;
+  const session = await context.services.openEngine(project);
+  try {
+    const { engine } = session;
+    const executionId = session.newExecutionId();
+    const title = definition.name ?? definition.id;
+    const run = { executionId, definition, title };
+    const ended = await watch(context, session, [run], view, async () => {
+      await engine.open();
+      const { workflowId, version } = await engine.register(definition as unknown as Json);
+      await engine.start(workflowId, version, { executionId, input, trigger: { type: 'manual', from: 'cli' } });
+    });
+    if (ended.interrupted) return await concludeInterrupted(context, project, session, [executionId], json);
+    return concludeRun(context, project, ended.settled[0] as (typeof ended.settled)[number], view);
+  } finally {
+    await session.close();
+  }
+}

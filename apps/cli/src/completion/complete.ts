@@ -1,0 +1,90 @@
+/** Candidates for the word that is being typed: one per line, with its meaning after a tab. */
+import { COMMANDS, type CommandSpec } from '../command-table.ts';
+import type { Context } from '../services.ts';
+
+interface Candidate {
+  readonly word: string;
+  readonly meaning: string;
+}
+
+const FILES = ':files';
+const MAX_EXECUTIONS = 50;
+const HELP: Candidate = { word: '--help', meaning: 'print this help' };
+
+/** `args` is `-- words…`; the last word is the one at the cursor and may be empty. Always ends well: Tab must not scold. */
+export async function completeWords(context: Context, args: readonly string[]): Promise<number> {
+  const words = args[0] === '--' ? args.slice(1) : args;
+  try {
+    const found = await candidates(context, words);
+    const text = found === FILES ? `${FILES}\n` : found.map(({ word, meaning }) => `${word}\t${meaning}\n`).join('');
+    context.io.out.write(text);
+  } catch {
+    // Nothing to offer.
+  }
+  return 0;
+}
+
+async function candidates(context: Context, words: readonly string[]): Promise<Candidate[] | typeof FILES> {
+  const typed = words.at(-1) ?? '';
+  const before = words.slice(0, -1);
+  const spec = specOf(before);
+  const matching = (all: readonly Candidate[]): Candidate[] => all.filter(({ word }) => word.startsWith(typed));
+  if (spec === undefined) return matching(nextWords(before));
+  const option = optionAwaitingValue(spec, before.at(-1) ?? '');
+  if (option !== undefined) {
+    if (option.choices !== undefined) return matching(option.choices.map((word) => ({ word, meaning: '' })));
+    return /dir|json/.test(option.flags) ? FILES : [];
+  }
+  if (typed.startsWith('-')) return matching([...optionsOf(spec), HELP]);
+  return await argumentsOf(context, spec, matching);
+}
+
+function specOf(words: readonly string[]): CommandSpec | undefined {
+  const [first = '', second = ''] = words;
+  const family = first === 'exec' ? 'executions' : first;
+  return COMMANDS.find(({ name }) => name === family || name === `${family} ${second}`);
+}
+
+function nextWords(before: readonly string[]): Candidate[] {
+  if (before.length === 0) {
+    const own = COMMANDS.filter(({ name }) => !name.includes(' ')).map(({ name, summary }) => ({
+      word: name,
+      meaning: summary,
+    }));
+    return [...own, { word: 'executions', meaning: 'look at runs and change them' }, HELP];
+  }
+  if (before.length > 1 || (before[0] !== 'executions' && before[0] !== 'exec')) return [];
+  return COMMANDS.filter(({ name }) => name.startsWith('executions ')).map(({ name, summary }) => ({
+    word: name.slice('executions '.length),
+    meaning: summary,
+  }));
+}
+
+function optionsOf(spec: CommandSpec): Candidate[] {
+  return spec.options.map(({ flags, text }) => ({ word: /--[\w-]+/.exec(flags)?.[0] ?? flags, meaning: text }));
+}
+
+function optionAwaitingValue(spec: CommandSpec, word: string): CommandSpec['options'][number] | undefined {
+  return spec.options.find(({ flags }) => flags.includes('<') && flags.split(/[ ,]+/).includes(word));
+}
+
+async function argumentsOf(
+  context: Context,
+  spec: CommandSpec,
+  matching: (all: readonly Candidate[]) => Candidate[],
+): Promise<Candidate[] | typeof FILES> {
+  if (spec.takes.includes('<file')) return FILES;
+  if (spec.name === 'completion') return matching(['bash', 'zsh', 'fish'].map((word) => ({ word, meaning: '' })));
+  if (spec.name === 'actions') {
+    const actions = await context.services.actions(await context.services.openProject({}));
+    return matching(actions.map(({ id, title }) => ({ word: id, meaning: title ?? '' })));
+  }
+  if (!spec.takes.includes('execution')) return [];
+  const session = await context.services.openDesk(await context.services.openProject({}));
+  try {
+    const { rows } = await session.desk.list({ limit: MAX_EXECUTIONS });
+    return matching(rows.map((row) => ({ word: row.executionId, meaning: `${row.workflowId}, ${row.status}` })));
+  } finally {
+    await session.close();
+  }
+}

@@ -1,0 +1,30 @@
+/** What the process says to scripts when it ends. */
+import type { RunStatus } from '@nebula/core';
+
+export const EXIT = {
+  completed: 0,
+  failed: 1,
+  /** An invalid file or input, or a command that cannot be carried out as it was given. */
+  invalid: 2,
+  /** Cancelled or timed out. */
+  stopped: 3,
+  /** Waits for a person, a signal or the settling of an unknown outcome. */
+  parked: 4,
+  /** A bug in Nebula (EX_SOFTWARE of sysexits). */
+  internal: 70,
+  interrupted: 130,
+} as const;
+
+export function exitCodeOf(status: RunStatus): number {
+  switch (status) {
+    case 'completed':
+      return EXIT.completed;
+    case 'failed':
+      return EXIT.failed;
+    case 'cancelled':
+    case 'timed-out':
+      return EXIT.stopped;
+    default:
+      return EXIT.parked;
+  }
+}

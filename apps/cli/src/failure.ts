@@ -1,0 +1,91 @@
+/** From whatever was thrown to what people and programs are told, and the exit code that goes with it. */
+import type { Json } from '@nebula/core';
+import { EXIT } from './exit-code.ts';
+import type { ErrorReport } from './views/error.ts';
+
+export interface Failure extends ErrorReport {
+  readonly exitCode: number;
+  /** Text that stands before the error itself, e.g. the problems of a file with their places. */
+  readonly preface: readonly string[];
+  readonly details: Json | undefined;
+}
+
+/** An error that has been told already, or has more to tell than one line. */
+interface CodedError extends Error {
+  readonly code: string;
+  readonly hint?: string;
+  readonly details?: Json;
+  readonly preface?: readonly string[];
+  readonly exitCode?: number;
+}
+
+const ISSUES = 'Please report it with this text; NEBULA_DEBUG=1 or --debug shows where it happened.';
+
+const UNCAUGHT_HINT = 'Catch it in the action; `nebula resume` continues what was under way.';
+const NEBULA_SOURCES = ['packages/', 'apps/', 'node_modules/'].map(
+  (folder) => new URL(`../../../${folder}`, import.meta.url).href,
+);
+
+export function failureOf(error: unknown, isDebugging: boolean): Failure {
+  const stack = isDebugging && error instanceof Error ? stackOf(error) : undefined;
+  if (isCoded(error)) {
+    return {
+      code: error.code,
+      message: error.message,
+      hint: error.hint,
+      stack,
+      exitCode: error.exitCode ?? EXIT.invalid,
+      preface: error.preface ?? [],
+      details: error.details,
+    };
+  }
+  return {
+    code: 'INTERNAL',
+    message: `this is a bug in Nebula: ${error instanceof Error ? error.message : String(error)}`,
+    hint: ISSUES,
+    stack,
+    exitCode: EXIT.internal,
+    preface: [],
+    details: undefined,
+  };
+}
+
+/** Of an exception that no `await` of ours was waiting for. */
+export function uncaughtFailureOf(error: unknown, isDebugging: boolean): Failure {
+  const failure = failureOf(error, isDebugging);
+  if (!(error instanceof Error) || isCoded(error) || isThrownByNebula(error)) return failure;
+  return {
+    ...failure,
+    code: 'UNCAUGHT',
+    message: `code of this project threw outside of any attempt: ${error.message}`,
+    hint: UNCAUGHT_HINT,
+    stack: error.stack,
+    exitCode: EXIT.failed,
+  };
+}
+
+/** An action may throw in a callback of a timer or an emitter, where nothing can catch it. */
+function isThrownByNebula(error: Error): boolean {
+  const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'));
+  const [first] = places;
+  return first === undefined || NEBULA_SOURCES.some((folder) => first.includes(folder));
+}
+
+/** By its shape: loading the class would cost every start, and a project may bring a second copy of it. */
+function isCoded(error: unknown): error is CodedError {
+  return (
+    error instanceof Error &&
+    (error.name === 'NebulaError' || 'hint' in error) &&
+    typeof (error as CodedError).code === 'string'
+  );
+}
+
+function stackOf(error: Error): string {
+  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : '';
+  return `${error.stack ?? error.message}${cause}`;
+}
+
+/** For `--json`: the one document when there is nothing else to print. */
+export function failureDocument({ code, message, hint, details }: Failure): unknown {
+  return { error: { code, message, ...(hint !== undefined && { hint }), ...(details !== undefined && { details }) } };
+}

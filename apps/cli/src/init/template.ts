@@ -1,0 +1,145 @@
+/** The files of a new project. Small, but a whole: a workflow, an action of its own, a test, the configuration. */
+
+export interface TemplateOptions {
+  readonly name: string;
+  /** Where npm gets Nebula's packages from. */
+  readonly packages: Readonly<Record<string, string>>;
+}
+
+export function templateFiles(options: TemplateOptions): Readonly<Record<string, string>> {
+  return {
+    'package.json': packageJson(options),
+    'nebula.config.ts': CONFIG,
+    'workflows/hello.yaml': WORKFLOW,
+    'actions/greet.ts': ACTION,
+    'test/hello.test.ts': TEST,
+    'tsconfig.json': TSCONFIG,
+    '.gitignore': 'node_modules/\n.nebula/\n',
+    'README.md': readme(options.name),
+  };
+}
+
+function packageJson({ name, packages }: TemplateOptions): string {
+  const manifest = {
+    name,
+    private: true,
+    type: 'module',
+    engines: { node: '>=22.18' },
+    scripts: { start: 'nebula run workflows/hello.yaml', test: 'node --test' },
+    dependencies: packages,
+    devDependencies: { '@types/node': '^24.0.0' },
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+const CONFIG = `import { defineConfig } from '@nebula/sdk';
+import { greet } from './actions/greet.ts';
+
+export default defineConfig({
+  actions: [greet],
+});
+`;
+
+const ACTION = `import { defineAction } from '@nebula/sdk';
+
+/** Two schemas type the code, check the data and draw the form. */
+export const greet = defineAction({
+  id: 'hello.greet',
+  version: '1',
+  title: 'Greet',
+  description: 'Says hello in one of three languages.',
+  effect: 'pure',
+  input: {
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: { type: 'string', minLength: 1 },
+      language: { enum: ['en', 'de', 'fr'], default: 'en' },
+    },
+    additionalProperties: false,
+  },
+  output: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
+  run(ctx, { name, language }) {
+    const words = { en: 'Hello', de: 'Hallo', fr: 'Bonjour' };
+    ctx.log.info(\`greeting \${name} in \${language}\`);
+    return { text: \`\${words[language]}, \${name}!\` };
+  },
+});
+`;
+
+const WORKFLOW = `# Run it:  nebula run workflows/hello.yaml --set name=Ada
+id: hello
+name: Hello
+description: Greets someone in two languages at once, thinks a while, and puts the answers together.
+
+input:
+  type: object
+  properties:
+    name: { type: string, default: World }
+
+nodes:
+  english:
+    action: hello.greet@1
+    with: { name: "{{ $input?.name ?? 'World' }}" }
+
+  french:
+    action: hello.greet@1
+    with: { name: "{{ $input?.name ?? 'World' }}", language: fr }
+
+  think:
+    needs: [english, french]
+    action: core.sleep@1
+    with: { duration: 2s }
+
+  answer:
+    needs: [think]
+    action: core.set@1
+    with:
+      value: "{{ $nodes.english.output.text }} {{ $nodes.french.output.text }}"
+
+output:
+  text: "{{ $nodes.answer.output }}"
+`;
+
+const TEST = `import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+
+test('greets by name, in two languages', () => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'hello-'));
+  const args = ['run', 'workflows/hello.yaml', '--set', 'name=Ada', '--json', '--data-dir', dataDir];
+  const run = JSON.parse(execFileSync('nebula', args, { encoding: 'utf8' }));
+  assert.equal(run.status, 'completed');
+  assert.deepEqual(run.output, { text: 'Hello, Ada! Bonjour, Ada!' });
+});
+`;
+
+const TSCONFIG = `{
+  "compilerOptions": {
+    "target": "es2024",
+    "module": "nodenext",
+    "types": ["node"],
+    "strict": true,
+    "noEmit": true,
+    "erasableSyntaxOnly": true,
+    "allowImportingTsExtensions": true,
+    "skipLibCheck": true
+  }
+}
+`;
+
+function readme(name: string): string {
+  return `# ${name}
+
+    npm install
+    npx nebula run workflows/hello.yaml --set name=Ada
+    npm test
+
+- \`workflows/\`: what runs. \`npx nebula validate workflows/*.yaml\` checks them, \`npx nebula graph\` draws one.
+- \`actions/\`: what workflows can do besides the built-in actions (\`npx nebula actions\`).
+- \`nebula.config.ts\`: adds the actions, grants capabilities, chooses where runs are kept.
+`;
+}

@@ -1,0 +1,182 @@
+/** The ways to watch runs: a tree that moves on a terminal, lines where there is none, or nothing. */
+import type { TimelineEvent } from '@nebula/core';
+import type { StoredLogLine } from '@nebula/ports';
+import type { Io, Output } from '../terminal/io.ts';
+import { Screen } from '../terminal/screen.ts';
+import { printable } from '../terminal/width.ts';
+import { eventLine, logLine } from '../views/event-line.ts';
+import { headerLine, treeLines } from '../views/tree.ts';
+import { plural } from '../views/words.ts';
+import type { RunProgress } from './progress.ts';
+
+export interface LiveView {
+  /** `run` knows of the event already. */
+  event(run: RunProgress, event: TimelineEvent): void;
+  log(run: RunProgress, line: StoredLogLine): void;
+  /** A line that something in this process printed by itself. */
+  foreign(line: string): void;
+  /** A word from the command, e.g. that it is being interrupted. */
+  say(line: string): void;
+  /** Leaves the last picture, and the place as it was found. */
+  close(): void;
+}
+
+/** At most 12 paintings in a second. */
+const FRAME_MS = 85;
+/** The last picture may scroll, up to this height. */
+const MAX_FINAL_ROWS = 60;
+const STILL = -1;
+/** More runs than this are shown with one line each. */
+const MAX_TREES = 4;
+
+export function openLiveView(io: Io, output: Output, runs: readonly RunProgress[], quiet: boolean): LiveView {
+  if (quiet) return new SilentView(io);
+  return output.live ? new TreeView(io, output, runs) : new LineView(io, output, runs);
+}
+
+class SilentView implements LiveView {
+  readonly #io: Io;
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  event(): void {}
+  log(): void {}
+  close(): void {}
+
+  foreign(line: string): void {
+    this.#io.err.write(`${printable(line)}\n`);
+  }
+
+  say(line: string): void {
+    this.#io.err.write(`${line}\n`);
+  }
+}
+
+class LineView implements LiveView {
+  readonly #output: Output;
+  readonly #startedAt: number;
+  readonly #isSingle: boolean;
+
+  constructor(io: Io, output: Output, runs: readonly RunProgress[]) {
+    this.#output = output;
+    this.#startedAt = io.now();
+    this.#isSingle = runs.length === 1;
+  }
+
+  event(run: RunProgress, event: TimelineEvent): void {
+    const line = eventLine(event, run, { colors: this.#output.colors, startedAt: this.#startedAt });
+    if (line !== undefined) this.#write(run, line);
+  }
+
+  log(run: RunProgress, line: StoredLogLine): void {
+    this.#write(run, logLine(line, { colors: this.#output.colors, startedAt: this.#startedAt }));
+  }
+
+  foreign(line: string): void {
+    this.#output.write(`${printable(line)}\n`);
+  }
+
+  say(line: string): void {
+    this.#output.write(`${line}\n`);
+  }
+
+  close(): void {}
+
+  #write(run: RunProgress, line: string): void {
+    this.#output.write(this.#isSingle ? `${line}\n` : `${this.#output.colors.dim(run.executionId)} ${line}\n`);
+  }
+}
+
+/** Paints when something has changed, and while something runs (durations tick, spinners turn). */
+class TreeView implements LiveView {
+  readonly #io: Io;
+  readonly #output: Output;
+  readonly #runs: readonly RunProgress[];
+  readonly #screen: Screen;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #frame = 0;
+  #paintedRevision = -1;
+  #printed: string[] = [];
+
+  constructor(io: Io, output: Output, runs: readonly RunProgress[]) {
+    this.#io = io;
+    this.#output = output;
+    this.#runs = runs;
+    this.#screen = new Screen(output);
+    this.#stopListening = output.onResize(() => {
+      this.#paintedRevision = -1;
+    });
+    this.#timer = setInterval(() => this.#tick(), FRAME_MS);
+  }
+
+  event(): void {}
+
+  log(run: RunProgress, line: StoredLogLine): void {
+    run.log(line.node, line.message);
+  }
+
+  foreign(line: string): void {
+    this.#printed.push(this.#output.colors.dim(`│ ${printable(line)}`));
+  }
+
+  say(line: string): void {
+    this.#printed.push(line);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#stopListening();
+    if (!this.#hasBegun) {
+      this.#screen.print(this.#printed.splice(0));
+      return;
+    }
+    // Nothing moves any more, so the whole picture may scroll; only graphs too large to read stay folded.
+    this.#frame = STILL;
+    this.#paint(Math.max(this.#output.rows() - 1, MAX_FINAL_ROWS));
+    this.#screen.close();
+  }
+
+  /** A run that is refused at its start leaves no empty tree behind. */
+  get #hasBegun(): boolean {
+    return this.#runs.some((run) => run.startedAt !== null);
+  }
+
+  #tick(): void {
+    if (!this.#hasBegun) return;
+    const revision = this.#runs.reduce((sum, run) => sum + run.revision, 0);
+    const isMoving = this.#runs.some((run) => run.finishedAt === null);
+    if (revision === this.#paintedRevision && !isMoving && this.#printed.length === 0) return;
+    this.#paintedRevision = revision;
+    this.#paint(this.#output.rows() - 1);
+  }
+
+  #paint(height: number): void {
+    if (this.#printed.length > 0) this.#screen.print(this.#printed.splice(0));
+    if (this.#frame !== STILL) this.#frame++;
+    this.#screen.paint(this.#lines(height));
+  }
+
+  #lines(height: number): string[] {
+    const options = {
+      colors: this.#output.colors,
+      width: this.#output.columns(),
+      now: this.#io.now(),
+      frame: this.#frame,
+    };
+    if (this.#runs.length <= MAX_TREES) {
+      const each = Math.max(4, Math.floor(height / Math.max(1, this.#runs.length)) - 1);
+      return this.#runs.flatMap((run) => [...treeLines(run, { ...options, height: each }), '']);
+    }
+    if (this.#frame === STILL) return this.#runs.slice(0, height).map((run) => headerLine(run, options));
+    const open = this.#runs.filter((run) => run.finishedAt === null);
+    const shown = open.slice(0, height - 2);
+    const done = this.#runs.length - open.length;
+    return [
+      ...shown.map((run) => headerLine(run, options)),
+      options.colors.dim(`${plural(done, 'run')} ended, ${plural(open.length, 'run')} open`),
+    ];
+  }
+}

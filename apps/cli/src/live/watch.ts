@@ -1,0 +1,176 @@
+/** Watches runs of an engine in this process until they have ended or somebody interrupts. */
+import { NebulaError, type RunDocument, type WorkflowDefinition } from '@nebula/core';
+import type { Explanation, Settled } from '@nebula/engine';
+import { EXIT } from '../exit-code.ts';
+import type { Context, EngineSession } from '../services.ts';
+import { captureForeignOutput } from '../terminal/foreign-output.ts';
+import { listenForInterrupt } from '../terminal/interrupt.ts';
+import { type Output, outliveReaders } from '../terminal/io.ts';
+import { outlineOf } from '../views/outline.ts';
+import { graphOf } from '../views/workflow-graph.ts';
+import { type LiveView, openLiveView } from './live-view.ts';
+import { RunProgress } from './progress.ts';
+
+export interface WatchOptions {
+  /** The one document goes to stdout, so everything else goes to stderr, and only to a terminal. */
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+export interface WatchedRun {
+  readonly executionId: string;
+  readonly definition: WorkflowDefinition | undefined;
+  readonly title: string;
+  /** Where it stands already, for a run that is resumed. */
+  readonly document?: RunDocument | undefined;
+}
+
+export type Ended =
+  | { readonly interrupted: true }
+  | { readonly interrupted: false; readonly settled: readonly Settled[] };
+
+/** How long an attempt may take to end by itself after Ctrl-C. */
+const HAND_BACK_MS = 3_000;
+const LOG_PAGE = 1_000;
+/** Logs of so many runs at once would only be noise. */
+const MAX_RUNS_WITH_LOGS = 4;
+
+/** `begin` starts what is to be watched, once somebody looks. */
+export async function watch(
+  { io }: Context,
+  session: EngineSession,
+  watched: readonly WatchedRun[],
+  options: WatchOptions,
+  begin: () => Promise<void>,
+): Promise<Ended> {
+  const output: Output = options.json ? io.err : io.out;
+  const runs = new Map(watched.map((run) => [run.executionId, progressOf(run, watched.length)]));
+  const quiet = options.quiet || (options.json && !output.live);
+  const interrupt = listenForInterrupt();
+  const view = openLiveView(io, output, [...runs.values()], quiet);
+  const releaseOutput = captureForeignOutput((line) => view.foreign(line));
+  const stopOutliving = outliveReaders();
+  const stopEvents = feed(session, runs, view);
+  const stopLogs = watched.length <= MAX_RUNS_WITH_LOGS && !quiet ? followLogs(session, runs, view) : undefined;
+  try {
+    await begin();
+    const all = Promise.all(watched.map(({ executionId }) => session.engine.settled(executionId)));
+    // Closing the engine rejects it, long after anybody waits for it.
+    all.catch(() => undefined);
+    const first = await Promise.race([all, interrupt.happened]).catch((error: unknown) => {
+      throw new StrandedRun(error);
+    });
+    if (typeof first === 'string') {
+      view.say(output.colors.yellow('Interrupted: handing back what runs. Once more to leave at once.'));
+      await session.engine.close({ graceMs: HAND_BACK_MS });
+      return { interrupted: true };
+    }
+    for (const { document } of first) runs.get(document.executionId)?.sync(document);
+    return { interrupted: false, settled: first };
+  } finally {
+    stopEvents();
+    await stopLogs?.();
+    releaseOutput();
+    view.close();
+    stopOutliving();
+    interrupt.release();
+  }
+}
+
+/** The engine could not bring a run to its end; what is in its journal stands. */
+class StrandedRun extends NebulaError {
+  readonly exitCode = EXIT.failed;
+
+  constructor(error: unknown) {
+    const code = error instanceof NebulaError ? error.code : 'RUN_STRANDED';
+    const hint = error instanceof NebulaError && error.hint !== undefined ? `${error.hint}\n` : '';
+    super(code, wordsOf(error), { cause: error, hint: `${hint}nothing finished is lost: \`nebula resume\` goes on` });
+  }
+}
+
+function progressOf(run: WatchedRun, count: number): RunProgress {
+  // Outlines of many runs would be neither seen nor cheap.
+  const isOutlined = run.definition !== undefined && count <= MAX_RUNS_WITH_LOGS;
+  const outline = isOutlined ? outlineOf(graphOf(run.definition as WorkflowDefinition)) : [];
+  const progress = new RunProgress(run.executionId, run.title, outline);
+  if (run.document !== undefined) progress.sync(run.document);
+  return progress;
+}
+
+function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, view: LiveView): () => void {
+  let trouble = '';
+  return session.engine.on((event) => {
+    if (event.type === 'trouble') {
+      const words = `The store does not take writes: ${wordsOf(event.error)}. Trying again.`;
+      if (words !== trouble) view.say(words);
+      trouble = words;
+      return;
+    }
+    const run = runs.get(event.executionId);
+    if (run === undefined) return;
+    switch (event.type) {
+      case 'progress':
+        run.progress(event.node, event.fraction, event.message);
+        break;
+      case 'timeline':
+        run.apply(event.event);
+        // What begins again is more than the event tells.
+        if (event.event.type === 'WorkflowReopened') syncWith(run, session.engine.peek(event.executionId));
+        view.event(run, event.event);
+        break;
+      case 'finished':
+        run.sync(event.document);
+        break;
+      default:
+        break;
+    }
+  });
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+}
+
+function syncWith(run: RunProgress, document: RunDocument | undefined): void {
+  if (document !== undefined) run.sync(document);
+}
+
+/** Returns the way to stop, which waits for the lines that are already written. */
+function followLogs(
+  session: EngineSession,
+  runs: ReadonlyMap<string, RunProgress>,
+  view: LiveView,
+): () => Promise<void> {
+  const stop = new AbortController();
+  const positions = new Map<string, number>();
+  const followers = [...runs.values()].map(async (run) => {
+    const filter = { executionId: run.executionId, minLevel: 'info' as const, limit: LOG_PAGE };
+    const earlier = run.startedAt === null ? [] : await session.logs.read(filter);
+    const afterPosition = earlier.at(-1)?.position ?? 0;
+    positions.set(run.executionId, afterPosition);
+    for await (const line of session.logs.follow({ ...filter, afterPosition }, stop.signal)) {
+      positions.set(run.executionId, line.position);
+      view.log(run, line);
+    }
+  });
+  return async () => {
+    stop.abort();
+    await Promise.allSettled(followers);
+    await session.logs.flush();
+    for (const run of runs.values()) {
+      const afterPosition = positions.get(run.executionId) ?? 0;
+      const filter = { executionId: run.executionId, minLevel: 'info' as const, limit: LOG_PAGE, afterPosition };
+      for (const line of await session.logs.read(filter)) view.log(run, line);
+    }
+  };
+}
+
+/** The exit code of several runs is that of the one that ended worst. */
+export function worstExitCode(codes: readonly number[]): number {
+  const badness = [EXIT.internal, EXIT.failed, EXIT.stopped, EXIT.parked];
+  return badness.find((code) => codes.includes(code)) ?? EXIT.completed;
+}
+
+export function waitingFor(settled: Settled): readonly Explanation[] {
+  return settled.parked ? settled.waitingFor : [];
+}

@@ -1,0 +1,150 @@
+/** The command line: parser and help, made from the table of commands. */
+import { Command, type CommanderError, Option } from 'commander';
+import { COMMANDS, type CommandSpec, GROUPS, type Group } from './command-table.ts';
+import type { Context } from './services.ts';
+import type { Colors } from './terminal/io.ts';
+import { column, wrap } from './terminal/width.ts';
+
+const MAX_HELP_COLUMNS = 110;
+
+/** Resolves to the exit code. Rejects with commander's error when the words make no sense. */
+export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const root = baseCommand(context, 'nebula')
+    .version(await versionText(), '-V, --version', 'print the version')
+    .option('--no-color', 'no colours, as NO_COLOR does')
+    .option('--debug', 'show where errors come from, as NEBULA_DEBUG=1 does');
+  const families = new Map<string, Command>();
+  for (const spec of COMMANDS) {
+    const [first = '', second] = spec.name.split(' ');
+    let parent = root;
+    if (second !== undefined) {
+      parent = families.get(first) ?? familyCommand(context, root, first);
+      families.set(first, parent);
+    }
+    const command = declare(context, parent, spec, second ?? first);
+    command.action(async (...parsed: unknown[]) => {
+      const words = command.processedArgs.flat().filter((word) => word !== undefined) as string[];
+      exitCode = await (await spec.load()).execute(
+        context,
+        words,
+        parsed[parsed.length - 2] as Record<string, unknown>,
+      );
+    });
+  }
+  const words = argv.filter((word) => !word.startsWith('-'));
+  const asksForHelp = argv.some((word) => ['-h', '--help', '-V', '--version'].includes(word));
+  if (words.length === 0 && !asksForHelp) {
+    context.io.out.write(overview(context));
+    return exitCode;
+  }
+  if (words.length === 1 && (words[0] === 'executions' || words[0] === 'exec')) {
+    families.get('executions')?.outputHelp();
+    return exitCode;
+  }
+  await root.parseAsync(argv, { from: 'user' });
+  return exitCode;
+}
+
+async function versionText(): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}
+
+function baseCommand({ io }: Context, name: string): Command {
+  const { colors } = io.out;
+  return new Command(name)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.out.write(text), writeErr: () => undefined })
+    .configureHelp({
+      helpWidth: Math.min(io.out.columns(), MAX_HELP_COLUMNS),
+      styleTitle: (text) => colors.bold(text),
+      styleSubcommandText: (text) => colors.cyan(text),
+      styleOptionText: (text) => colors.cyan(text),
+      styleArgumentText: (text) => colors.cyan(text),
+      visibleCommands: (command) => command.commands.filter((child) => child.name() !== 'help'),
+    })
+    .helpOption('-h, --help', 'print this help')
+    .showSuggestionAfterError(true)
+    .allowExcessArguments(false);
+}
+
+function familyCommand(context: Context, root: Command, name: string): Command {
+  const family = baseCommand(context, name).description('Look at runs and change them.').alias('exec');
+  family.helpCommand(false);
+  root.addCommand(family);
+  return family;
+}
+
+function declare(context: Context, parent: Command, spec: CommandSpec, word: string): Command {
+  const command = baseCommand(context, word).description(`${capital(spec.summary)}.`);
+  parent.addCommand(command);
+  for (const argument of spec.takes.split(' ').filter((part) => part !== '')) command.argument(argument);
+  for (const { flags, text, choices, repeatable } of spec.options) {
+    const option = new Option(flags, text);
+    if (choices !== undefined) option.choices(choices);
+    if (repeatable) {
+      const parseOne = option.parseArg;
+      option.argParser((value: string, previous: readonly string[] | undefined) => {
+        if (choices !== undefined && parseOne !== undefined) parseOne(value, undefined);
+        return [...(previous ?? []), value];
+      });
+    }
+    command.addOption(option);
+  }
+  command.addHelpText('after', () => examplesText(context, spec));
+  return command;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function examplesText({ io, program }: Context, spec: CommandSpec): string {
+  const { colors } = io.out;
+  const lines = spec.examples.flatMap(([words, purpose]) => [
+    `  ${colors.dim(`# ${purpose}`)}`,
+    `  ${program} ${words}`,
+  ]);
+  const width = Math.min(io.out.columns(), MAX_HELP_COLUMNS);
+  const notes = spec.notes === undefined ? '' : `\n${wrap(spec.notes, width).join('\n')}\n`;
+  return `${notes}\n${colors.bold('Examples:')}\n${lines.join('\n')}`;
+}
+
+/** What a bare `nebula` says: one line per command, in groups. */
+function overview({ io, program }: Context): string {
+  const { colors } = io.out;
+  const width = Math.max(...COMMANDS.map((spec) => spec.name.length)) + 2;
+  const lines = [`${colors.bold('nebula')}: durable workflows from a YAML file`, ''];
+  for (const group of GROUPS) lines.push(...groupLines(group, width, colors), '');
+  lines.push(
+    `${colors.dim('start here')}   ${program} demo`,
+    `${colors.dim('about one')}    ${program} <command> --help`,
+    '',
+  );
+  return lines.join('\n');
+}
+
+function groupLines(group: Group, width: number, colors: Colors): string[] {
+  const commands = COMMANDS.filter((spec) => spec.group === group);
+  return [colors.bold(group), ...commands.map((spec) => `  ${colors.cyan(column(spec.name, width))}${spec.summary}`)];
+}
+
+/** Commander's complaint in our form; its suggestion becomes the hint. */
+export function usageFailure(
+  error: CommanderError,
+  program: string,
+  argv: readonly string[],
+): { message: string; hint: string } {
+  const text = error.message.replace(/^error: /, '');
+  const [message = '', suggestion] = text.split(/\n/);
+  const guess = /\(Did you mean (.*)\?\)/.exec(suggestion ?? '')?.[1];
+  if (guess !== undefined) return { message, hint: `did you mean ${guess}?` };
+  const words = argv.filter((word) => !word.startsWith('-'));
+  const known = COMMANDS.find(({ name }) => name === words[0] || name === words.slice(0, 2).join(' '));
+  const hint = known === undefined ? `${program} lists the commands` : `${program} ${known.name} --help`;
+  return { message, hint };
+}

@@ -1,0 +1,92 @@
+/** Where a command writes and what those places can do. Passed in, so that commands can be tried without a process. */
+import picocolors from 'picocolors';
+
+export type Colors = ReturnType<typeof picocolors.createColors>;
+
+export interface Output {
+  write(text: string): void;
+  /** A terminal on which the cursor may be moved. */
+  readonly live: boolean;
+  readonly colors: Colors;
+  columns(): number;
+  rows(): number;
+  onResize(callback: () => void): () => void;
+}
+
+export interface Io {
+  readonly out: Output;
+  readonly err: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  now(): number;
+  readStdin(): Promise<string>;
+}
+
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** NO_COLOR wins over FORCE_COLOR; a dumb terminal has no colours; else a terminal has them and a pipe has not. */
+export function wantsColours(env: Environment, isTerminal: boolean): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '')
+    return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return isTerminal && env.TERM !== 'dumb';
+}
+
+export function processIo(): Io {
+  return {
+    out: streamOutput(process.stdout, process.env),
+    err: streamOutput(process.stderr, process.env),
+    env: process.env,
+    cwd: process.cwd(),
+    now: () => Date.now(),
+    readStdin,
+  };
+}
+
+function streamOutput(stream: NodeJS.WriteStream, env: Environment): Output {
+  const isTerminal = stream.isTTY === true;
+  // Bound now: what actions print later is taken off the stream (terminal/foreign-output.ts), our own text is not.
+  const write = stream.write.bind(stream);
+  return {
+    write: (text) => {
+      write(text);
+    },
+    live: isTerminal && env.TERM !== 'dumb',
+    colors: picocolors.createColors(wantsColours(env, isTerminal)),
+    columns: () => stream.columns || Number(env.COLUMNS) || DEFAULT_COLUMNS,
+    rows: () => stream.rows || DEFAULT_ROWS,
+    onResize(callback) {
+      stream.on('resize', callback);
+      return () => stream.off('resize', callback);
+    },
+  };
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+let needed = 0;
+
+/** Until the returned function is called, a reader that goes away does not end the process: a run must not die of it. */
+export function outliveReaders(): () => void {
+  needed++;
+  return () => {
+    needed--;
+  };
+}
+
+/** A reader that has gone (`nebula … | head`, a closed terminal) is not an error worth a word. */
+export function quietBrokenPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+      if (needed === 0) process.exit(process.exitCode ?? 0);
+    });
+  }
+}

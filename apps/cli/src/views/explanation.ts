@@ -1,0 +1,19 @@
+/** Why a run or a node is where it is, in plain sentences. */
+import type { Explanation } from '@nebula/engine';
+import type { Colors } from '../terminal/io.ts';
+import { printable, wrap } from '../terminal/width.ts';
+
+export function explanationLines(
+  explanation: Explanation,
+  { colors, width }: { readonly colors: Colors; readonly width: number },
+): string[] {
+  const bullet = (sign: string, text: string): string[] => {
+    const [first = '', ...rest] = wrap(printable(text), Math.max(20, width - 4));
+    return [`  ${sign} ${first}`, ...rest.map((line) => `    ${line}`)];
+  };
+  const subject = explanation.node === null ? 'the run' : colors.bold(explanation.node);
+  const lines = [`${subject} is ${colors.bold(explanation.status)}`];
+  for (const reason of explanation.reasons) lines.push(...bullet(colors.dim('•'), reason));
+  for (const step of explanation.next) lines.push(...bullet(colors.cyan('→'), step));
+  return lines;
+}

@@ -1,0 +1,58 @@
+/** The journal, one entry per line: what happened, in the order in which it became true. */
+import { isJsonObject, type Json, type JsonObject } from '@nebula/core';
+import type { JournalFrame } from '@nebula/engine';
+import type { Colors } from '../terminal/io.ts';
+import { column, columnRight, fit, printableLine } from '../terminal/width.ts';
+import { clockText } from './words.ts';
+
+const SEQ_CELLS = 5;
+const TYPE_CELLS = 15;
+
+export function journalLines(
+  frames: readonly JournalFrame[],
+  { colors, width }: { readonly colors: Colors; readonly width: number },
+): string[] {
+  return frames.flatMap((frame) =>
+    frame.entries.map((entry, at) => {
+      const head =
+        at === 0
+          ? `${columnRight(String(frame.seq), SEQ_CELLS)}  ${clockText(frame.at)}`
+          : columnRight('·', SEQ_CELLS).padEnd(SEQ_CELLS + 2 + 12);
+      return fit(`${colors.dim(head)}  ${entryText(entry, colors)}`, width);
+    }),
+  );
+}
+
+function entryText(entry: Json, colors: Colors): string {
+  if (!isJsonObject(entry)) return printableLine(JSON.stringify(entry));
+  const { type, ...rest } = entry;
+  const word = typeof type === 'string' ? type : '?';
+  return `${paintOf(word, colors)(column(word, TYPE_CELLS))}  ${fieldsText(rest, colors)}`.trimEnd();
+}
+
+function paintOf(type: string, colors: Colors): (text: string) => string {
+  if (/completed|finished$/.test(type)) return colors.green;
+  if (/failed|unknown/.test(type)) return colors.red;
+  if (/retrying|cancelled|stopping|returned/.test(type)) return colors.yellow;
+  return type.startsWith('run.') ? colors.bold : colors.cyan;
+}
+
+/** The node first, then the other fields as `name=value`. */
+function fieldsText(fields: JsonObject, colors: Colors): string {
+  // The worker is long and rarely what one looks for.
+  const { node, nodes, worker, ...others } = fields;
+  const rest: JsonObject = worker === undefined ? others : { ...others, worker };
+  const subject = typeof node === 'string' ? [node] : Array.isArray(nodes) ? nodes.map(String) : [];
+  const parts = Object.entries(rest).map(([name, value]) => `${colors.dim(`${name}=`)}${valueText(name, value)}`);
+  return [...subject.map((path) => colors.bold(printableLine(path))), ...parts].join(' ');
+}
+
+function valueText(name: string, value: Json): string {
+  if (name === 'until' && typeof value === 'number') return clockText(value);
+  if (name === 'error' && isJsonObject(value)) return `${String(value.code)} ${JSON.stringify(value.message ?? '')}`;
+  // Values are held in a small envelope; readers want what is inside.
+  if (isJsonObject(value) && Object.keys(value).length === 1 && 'value' in value)
+    return valueText(name, value.value as Json);
+  if (typeof value === 'string' && /^[\w.@:/-]+$/.test(value)) return value;
+  return printableLine(JSON.stringify(value));
+}

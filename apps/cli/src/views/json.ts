@@ -1,0 +1,99 @@
+/** JSON for people: short lists and objects on one line, keys and values in colour, large values cut. */
+import { isJsonObject, type Json } from '@nebula/core';
+import type { Colors } from '../terminal/io.ts';
+import { printable, visibleWidth } from '../terminal/width.ts';
+
+export interface JsonOptions {
+  readonly colors: Colors;
+  readonly width: number;
+  readonly maxLines?: number;
+}
+
+const MAX_STRING = 2_000;
+
+/** A document for programs. */
+export function jsonDocument(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Lines of pretty JSON; when cut to `maxLines`, `cut` says how many lines are missing. */
+export function jsonLines(value: Json, options: JsonOptions): { lines: string[]; cut: number } {
+  const maxLines = options.maxLines ?? Number.POSITIVE_INFINITY;
+  const writer = new JsonWriter(options.colors, options.width, maxLines);
+  writer.write(value, '', '', '');
+  return { lines: writer.lines, cut: writer.total - writer.lines.length };
+}
+
+class JsonWriter {
+  readonly lines: string[] = [];
+  total = 0;
+  readonly #colors: Colors;
+  readonly #width: number;
+  readonly #maxLines: number;
+
+  constructor(colors: Colors, width: number, maxLines: number) {
+    this.#colors = colors;
+    this.#width = width;
+    this.#maxLines = maxLines;
+  }
+
+  write(value: Json, indent: string, label: string, end: string): void {
+    const entries = entriesOf(value);
+    const line = this.#oneLine(value, this.#width - indent.length - visibleWidth(label) - end.length);
+    if (line !== undefined || entries === undefined) {
+      this.#push(indent + label + (line ?? this.#scalar(value as string)) + end);
+      return;
+    }
+    const isList = Array.isArray(value);
+    this.#push(`${indent}${label}${isList ? '[' : '{'}`);
+    entries.forEach(([key, item], at) => {
+      const itemLabel = isList ? '' : `${this.#key(key)}: `;
+      this.write(item, `${indent}  `, itemLabel, at === entries.length - 1 ? '' : ',');
+    });
+    this.#push(`${indent}${isList ? ']' : '}'}${end}`);
+  }
+
+  /** Undefined when it does not fit into `room` cells. */
+  #oneLine(value: Json, room: number): string | undefined {
+    const entries = entriesOf(value);
+    if (entries === undefined) {
+      const text = this.#scalar(value as string);
+      return visibleWidth(text) <= room || typeof value === 'string' ? text : undefined;
+    }
+    const isList = Array.isArray(value);
+    if (entries.length === 0) return isList ? '[]' : '{}';
+    if (entries.length * 3 > room) return undefined;
+    const parts: string[] = [];
+    let used = isList ? 2 : 4;
+    for (const [key, item] of entries) {
+      const text = this.#oneLine(item, room - used);
+      if (text === undefined) return undefined;
+      const part = isList ? text : `${this.#key(key)}: ${text}`;
+      used += visibleWidth(part) + 2;
+      if (used > room) return undefined;
+      parts.push(part);
+    }
+    return isList ? `[${parts.join(', ')}]` : `{ ${parts.join(', ')} }`;
+  }
+
+  #key(key: string): string {
+    return this.#colors.blue(JSON.stringify(printable(key)));
+  }
+
+  #scalar(value: string | number | boolean | null): string {
+    if (value === null) return this.#colors.dim('null');
+    if (typeof value !== 'string') return this.#colors.yellow(String(value));
+    const cut = value.length > MAX_STRING ? `${value.slice(0, MAX_STRING)}…` : value;
+    return this.#colors.green(printable(JSON.stringify(cut)));
+  }
+
+  #push(line: string): void {
+    this.total++;
+    if (this.lines.length < this.#maxLines) this.lines.push(line);
+  }
+}
+
+function entriesOf(value: Json): readonly (readonly [string, Json])[] | undefined {
+  if (Array.isArray(value)) return value.map((item: Json) => ['', item] as const);
+  return isJsonObject(value) ? Object.entries(value) : undefined;
+}

@@ -1,0 +1,109 @@
+/** What is said when a run has ended: status, duration, output or error, and what to do next. */
+import { formatDuration, type RunDocument, type RunError } from '@nebula/core';
+import type { Explanation } from '@nebula/engine';
+import type { Colors } from '../terminal/io.ts';
+import { column, printable, visibleWidth, wrap } from '../terminal/width.ts';
+import { jsonLines } from './json.ts';
+import { runGlyph, runPaint } from './theme.ts';
+import { plural } from './words.ts';
+
+export interface SummaryOptions {
+  readonly colors: Colors;
+  readonly width: number;
+  /** Writes a command for this run: `executions show`, `--json` → `nebula executions show exe_1 --json`. */
+  readonly command: (verb: string, rest?: string) => string;
+}
+
+const MAX_OUTPUT_LINES = 24;
+
+/** Under a tree the first line would only repeat its header. */
+export function summaryLines(
+  document: RunDocument,
+  options: SummaryOptions & { readonly isUnderTree?: boolean },
+): string[] {
+  const { colors } = options;
+  const paint = runPaint(document.status, colors);
+  const took = durationOf(document);
+  const head = `${paint(`${runGlyph(document.status)} ${colors.bold(document.status)}`)}${took}  ${colors.dim(document.executionId)}`;
+  const body = document.status === 'completed' ? outputLines(document, options) : errorPart(document, options);
+  return options.isUnderTree === true ? body.slice(body[0] === '' ? 1 : 0) : [head, ...body];
+}
+
+function durationOf(document: RunDocument): string {
+  if (document.startedAt === null || document.finishedAt === null) return '';
+  return ` in ${formatDuration(Date.parse(document.finishedAt) - Date.parse(document.startedAt))}`;
+}
+
+function outputLines(document: RunDocument, options: SummaryOptions): string[] {
+  if (document.output === null) return [];
+  const { lines, cut } = jsonLines(document.output, { ...options, maxLines: MAX_OUTPUT_LINES });
+  const more = `… ${plural(cut, 'more line')}; all of it: ${options.command('executions show', '--json')}`;
+  return ['', ...lines, ...(cut > 0 ? [options.colors.dim(more)] : [])];
+}
+
+function errorPart(document: RunDocument, options: SummaryOptions): string[] {
+  const { colors, command } = options;
+  const lines: string[] = [];
+  if (document.error !== null) lines.push('', ...runErrorLines(document.error, colors));
+  const node = document.error?.node;
+  const next: [string, string][] = [
+    [command('executions explain', node), 'why it ended like this'],
+    [command('executions timeline'), 'what happened when'],
+  ];
+  if (document.status === 'failed') next.push([command('executions retry'), 'begin again at the failed nodes']);
+  return [...lines, '', ...nextLines(next, options)];
+}
+
+function runErrorLines(error: RunError, colors: Colors): string[] {
+  const where = error.node === undefined ? '' : ` ${colors.dim('at')} ${colors.bold(error.node)}`;
+  return [`${colors.red(`error ${colors.bold(error.code)}`)}${where}${colors.red(':')} ${printable(error.message)}`];
+}
+
+/** Commands with what they are for: in two columns, or below each other where these do not fit. */
+export function nextLines(
+  next: readonly (readonly [command: string, purpose: string])[],
+  { colors, width }: { readonly colors: Colors; readonly width: number },
+): string[] {
+  const commandCells = Math.max(...next.map(([command]) => visibleWidth(command)));
+  const purposeCells = Math.max(...next.map(([, purpose]) => visibleWidth(purpose)));
+  if (NEXT_INDENT + commandCells + 2 + purposeCells > width) {
+    const stacked = next.flatMap(([command, purpose]) => [
+      ...(purpose === '' ? [] : [colors.dim(`  # ${purpose}`)]),
+      `  ${colors.bold(command)}`,
+    ]);
+    return [colors.dim('next'), ...stacked];
+  }
+  return next.map(([command, purpose], at) => {
+    const label = column(at === 0 ? 'next' : '', NEXT_INDENT);
+    const padding = ' '.repeat(commandCells - visibleWidth(command));
+    return `${colors.dim(label)}${colors.bold(command)}${padding}  ${colors.dim(purpose)}`.trimEnd();
+  });
+}
+
+const NEXT_INDENT = 6;
+
+/** A run that only a person or a signal can move. */
+export function parkedLines(
+  document: RunDocument,
+  waitingFor: readonly Explanation[],
+  { colors, width, command }: SummaryOptions,
+): string[] {
+  const lines = [`${colors.yellow(`⏸ ${colors.bold('parked')}`)}  ${colors.dim(document.executionId)}`, ''];
+  for (const { node, reasons } of waitingFor) {
+    if (node !== null) lines.push(colors.bold(node));
+    lines.push(...reasons.flatMap((reason) => wrap(printable(reason), width - 2)).map((line) => `  ${line}`));
+  }
+  const unknown = Object.entries(document.nodes).filter(([, node]) => node.status === 'unknown');
+  const steps: [string, string][] = [];
+  for (const [path] of unknown.slice(0, 3)) {
+    steps.push([
+      command('executions settle', `${path} --happened --output JSON`),
+      'it took effect, and this is its output',
+    ]);
+    steps.push([command('executions settle', `${path} --retry`), 'it did not: run it again']);
+    steps.push([command('executions settle', `${path} --fail`), 'it did not: let the node fail']);
+  }
+  if (steps.length === 0) steps.push([command('executions explain'), 'what it waits for']);
+  steps.push([command('resume'), 'go on afterwards']);
+  return [...lines, '', ...nextLines(steps, { colors, width })];
+}

@@ -1,0 +1,52 @@
+/** Numbers and times in the words of people. */
+
+import { formatDuration } from '@nebula/core';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A time that is still running: always with tenths, so that it ticks calmly. */
+export function tickText(ms: number): string {
+  return ms < 10 * SECOND
+    ? `${(Math.max(0, ms) / SECOND).toFixed(1)}s`
+    : formatDuration(Math.floor(ms / SECOND) * SECOND);
+}
+
+/** `just now`, `12s ago`, `3m ago`, `5h ago`, `2d ago`, then the date. */
+export function agoText(at: number, now: number): string {
+  const ago = now - at;
+  if (ago < 2 * SECOND) return 'just now';
+  if (ago < MINUTE) return `${Math.floor(ago / SECOND)}s ago`;
+  if (ago < HOUR) return `${Math.floor(ago / MINUTE)}m ago`;
+  if (ago < DAY) return `${Math.floor(ago / HOUR)}h ago`;
+  if (ago < 30 * DAY) return `${Math.floor(ago / DAY)}d ago`;
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** `1,234`. */
+export function countText(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** `1 node`, `2 nodes`. */
+export function plural(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Since the start: `0.00s`, `12.34s`, `2:05.1`. */
+export function offsetText(ms: number): string {
+  const length = Math.max(0, ms);
+  if (length < MINUTE) return `${(length / SECOND).toFixed(2)}s`;
+  const minutes = Math.floor(length / MINUTE);
+  return `${minutes}:${((length % MINUTE) / SECOND).toFixed(1).padStart(4, '0')}`;
+}
+
+/** `14:03:07.123` in local time. */
+export function clockText(at: number): string {
+  const date = new Date(at);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const ms = String(date.getMilliseconds()).padStart(3, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
+}

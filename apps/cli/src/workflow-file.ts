@@ -1,0 +1,131 @@
+/** A workflow's file: read, checked against the actions that are there, and reported on when something is wrong. */
+import type { Stats } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  type Catalog,
+  compilePlan,
+  DEFINITION_LIMITS,
+  formatSize,
+  type Json,
+  NebulaError,
+  type Plan,
+  type Problem,
+  readDefinition,
+  renderProblems,
+  type SourceMap,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { Context, Project } from './services.ts';
+import type { Colors, Io } from './terminal/io.ts';
+import { plural } from './views/words.ts';
+
+export interface CheckedFile {
+  /** As the user named it. */
+  readonly file: string;
+  /** Present exactly when no problem is an error. */
+  readonly definition: WorkflowDefinition | undefined;
+  readonly problems: readonly Problem[];
+  readonly source: SourceMap;
+  readonly plan: Plan | undefined;
+}
+
+export interface LoadedWorkflow {
+  readonly definition: WorkflowDefinition;
+  /** Throws `INPUT_INVALID` before anything is created or started. */
+  checkInput(input: Json): void;
+}
+
+/** Without a catalog only what the file alone can tell is checked. */
+export async function checkFile(io: Io, file: string, catalog: Catalog | undefined): Promise<CheckedFile> {
+  const bytes = await readSource(io, file);
+  const read = readDefinition(bytes, file === '-' ? { file: 'stdin' } : { file });
+  const { definition, source } = read;
+  if (definition === undefined || catalog === undefined) {
+    return { file, definition, problems: read.problems, source, plan: undefined };
+  }
+  const { plan, problems } = compilePlan(definition, catalog, { source });
+  const all = [...read.problems, ...problems].sort((a, b) => (a.range?.offset ?? 0) - (b.range?.offset ?? 0));
+  return { file, definition: plan === undefined ? undefined : definition, problems: all, source, plan };
+}
+
+async function readSource(io: Io, file: string): Promise<string | Uint8Array> {
+  if (file === '-') return await io.readStdin();
+  const place = path.resolve(io.cwd, file);
+  try {
+    refuseEndless(file, await stat(place));
+    return await readFile(place);
+  } catch (error) {
+    throw error instanceof NebulaError ? error : unreadable(file, error as NodeJS.ErrnoException);
+  }
+}
+
+/** A device has no end, and a file beyond the limit would be refused after it was read. */
+function refuseEndless(file: string, found: Stats): void {
+  if (found.isCharacterDevice() || found.isBlockDevice()) {
+    throw new NebulaError('FILE_UNREADABLE', `${file} is a device, not a workflow file`);
+  }
+  if (found.size > DEFINITION_LIMITS.maxSourceBytes) {
+    const limit = formatSize(DEFINITION_LIMITS.maxSourceBytes);
+    throw new NebulaError('TOO_LARGE', `${file} has ${formatSize(found.size)}; a workflow file may have ${limit}`);
+  }
+}
+
+function unreadable(file: string, error: NodeJS.ErrnoException): NebulaError {
+  if (error.code === 'ENOENT') {
+    return new NebulaError('FILE_NOT_FOUND', `there is no file ${file}`, { hint: 'paths start at the current folder' });
+  }
+  if (error.code === 'EISDIR') return new NebulaError('FILE_UNREADABLE', `${file} is a folder, not a workflow file`);
+  return new NebulaError('FILE_UNREADABLE', `${file} cannot be read: ${error.message}`, { cause: error });
+}
+
+/** The definition, or an error that carries every problem. Warnings are told on stderr. */
+export async function loadWorkflow(context: Context, project: Project, file: string): Promise<LoadedWorkflow> {
+  const checked = await checkFile(context.io, file, await context.services.catalog(project));
+  return {
+    definition: validDefinition(context.io, checked),
+    checkInput(input) {
+      const problems = checked.plan?.checkInput(input) ?? [];
+      if (problems.length === 0) return;
+      throw new NebulaError('INPUT_INVALID', `the input does not fit ${file}: ${problems.join('; ')}`, {
+        hint: '`input` in the file says what it takes; --input gives it as JSON, --set one field of it',
+        details: { problems: [...problems] },
+      });
+    },
+  };
+}
+
+export function validDefinition(io: Io, checked: CheckedFile): WorkflowDefinition {
+  const report = reportLines(checked, io.err.colors);
+  if (checked.definition === undefined) throw new InvalidWorkflow(checked, report);
+  for (const line of report) io.err.write(`${line}\n`);
+  return checked.definition;
+}
+
+export function reportLines({ file, problems, source }: CheckedFile, colors: Colors): string[] {
+  if (problems.length === 0) return [];
+  return renderProblems(problems, { file, text: source.text, color: colors.isColorSupported }).trimEnd().split('\n');
+}
+
+class InvalidWorkflow extends NebulaError {
+  readonly preface: readonly string[];
+
+  constructor(checked: CheckedFile, report: readonly string[]) {
+    const errors = checked.problems.filter(({ severity }) => severity === 'error').length;
+    super('WORKFLOW_INVALID', `${checked.file} has ${plural(errors, 'error')}; nothing was started`, {
+      details: { problems: checked.problems.map(problemDocument) },
+    });
+    this.preface = [...report, ''];
+  }
+}
+
+export function problemDocument({ severity, code, message, hint, path: at, range }: Problem): Json {
+  return {
+    severity,
+    code,
+    message,
+    ...(hint !== undefined && { hint }),
+    path: [...at],
+    ...(range !== undefined && { line: range.line, column: range.column, length: range.length }),
+  };
+}

@@ -1,0 +1,348 @@
+import type { LiveEvent, Settled } from '@nebula/engine';
+import { describe, expect, test } from 'vitest';
+import { play } from './support/fake-services.ts';
+import { event, iso, nodeDocument, ORDER, runDocument, T0 } from './support/runs.ts';
+import { memoryIo, memoryOutput } from './support/screen-text.ts';
+
+const running = runDocument({
+  status: 'running',
+  finishedAt: null,
+  nodes: { fetch: nodeDocument('running', { startedAt: iso(0) }) },
+});
+const done = runDocument({
+  output: { ok: true },
+  nodes: { fetch: nodeDocument('completed', { startedAt: iso(0), finishedAt: iso(300) }) },
+});
+const failed = runDocument({
+  status: 'failed',
+  error: { code: 'DECLINED', kind: 'USER', message: 'card declined', node: 'charge' },
+  nodes: { charge: nodeDocument('failed'), tell: nodeDocument('skipped', { attempts: 0 }) },
+});
+const unknown = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
+
+const row = { workflowId: 'order', version: 1, createdAt: T0, wakeAt: null, owner: null, expiresAt: null };
+const timeline = (one: ReturnType<typeof event>): LiveEvent => ({ type: 'timeline', executionId: 'exe_1', event: one });
+
+describe('looking at runs', () => {
+  test('[CLI-60] list: filters, JSON and the next page', async () => {
+    const rows = [{ ...row, executionId: 'exe_1', status: 'failed' as const, finishedAt: T0 + 5 }];
+    const argv = [
+      'executions',
+      'list',
+      '--status',
+      'failed',
+      '--status',
+      'cancelled',
+      '--workflow',
+      'order',
+      '-n',
+      '5',
+      '--cursor',
+      'c',
+      '--json',
+    ];
+    const { io, calls } = await play(argv, { rows, next: 'abc' });
+    expect(JSON.parse(io.out.text())).toEqual({
+      executions: [
+        {
+          executionId: 'exe_1',
+          workflowId: 'order',
+          version: 1,
+          status: 'failed',
+          startedAt: iso(0),
+          finishedAt: iso(5),
+        },
+      ],
+      next: 'abc',
+    });
+    expect(calls.find(([name]) => name === 'list')).toEqual([
+      'list',
+      { status: ['failed', 'cancelled'], workflowId: 'order', limit: 5, cursor: 'c' },
+    ]);
+    const table = await play(['executions', 'list'], { rows, next: 'abc' });
+    expect(table.io.out.lines().at(-1)).toBe('more: --cursor abc');
+    const empty = await play(['executions', 'list']);
+    expect(empty.io.out.text()).toContain('no runs here yet');
+    const wrong = await play(['executions', 'list', '-n', 'many']);
+    expect([wrong.exitCode, wrong.io.err.text()]).toEqual([
+      2,
+      'error USAGE: --limit many: not a whole number above 0\n',
+    ]);
+  });
+
+  test('[CLI-61] show: the tree, the outcome, the document', async () => {
+    const { io } = await play(['executions', 'show', 'exe_1'], { documents: [failed], definition: ORDER });
+    expect(io.out.text()).toContain('✗ Order fulfilment v1 · failed · 2.3s');
+    expect(io.out.text()).toContain('├─ ✗ charge');
+    expect(io.out.text()).toContain('error DECLINED at charge: card declined');
+    const json = await play(['executions', 'show', 'exe_1', '--json'], { documents: [failed] });
+    expect(JSON.parse(json.io.out.text())).toEqual(failed);
+  });
+
+  test('[CLI-62] timeline: chart, events, JSON', async () => {
+    const script = {
+      documents: [done],
+      timeline: [
+        event(0, 'WorkflowStarted'),
+        event(0, 'NodeStarted', 'fetch'),
+        event(300, 'NodeCompleted', 'fetch'),
+        event(300, 'WorkflowCompleted'),
+      ],
+    };
+    expect((await play(['executions', 'timeline', 'exe_1'], script)).io.out.text()).toContain('✓ fetch  █');
+    expect((await play(['executions', 'timeline', 'exe_1', '--events'], script)).io.out.lines()[2]).toBe(
+      '   +0.30s  NodeCompleted       fetch',
+    );
+    const { io } = await play(['executions', 'timeline', 'exe_1', '--json'], script);
+    expect(JSON.parse(io.out.text())).toEqual({ executionId: 'exe_1', events: script.timeline });
+  });
+
+  test('[CLI-63] journal', async () => {
+    const { io } = await play(['executions', 'journal', 'exe_1', '--json'], { documents: [done] });
+    expect(JSON.parse(io.out.text())).toEqual({
+      executionId: 'exe_1',
+      frames: [{ seq: 1, at: 0, position: 1, entries: [{ type: 'run.started' }] }],
+    });
+  });
+
+  test('[CLI-64] logs: filtered, followed to the end, as a document', async () => {
+    const logs = [1, 2].map((position) => ({
+      executionId: 'exe_1',
+      node: `n${position}`,
+      attempt: 1,
+      at: T0,
+      level: 'info' as const,
+      message: `line ${position}`,
+      position,
+    }));
+    expect(
+      (await play(['executions', 'logs', 'exe_1', '--node', 'n2'], { documents: [done], logs })).io.out.text(),
+    ).toMatch(/^\S+ info {2}n2 line 2\n$/);
+    const followed = await play(['executions', 'logs', 'exe_1', '--follow', '--json'], { documents: [done], logs });
+    expect(JSON.parse(followed.io.out.text()).lines.map((line: { message: string }) => line.message)).toEqual([
+      'line 1',
+      'line 2',
+    ]);
+  });
+
+  test('[CLI-65] explain: sentences, and the nearest node for an unknown one', async () => {
+    const explanation = {
+      node: null,
+      status: 'failed',
+      reasons: ['DECLINED in charge.'],
+      next: ['nebula executions retry exe_1'],
+    };
+    const project = { dataDir: '/my data', needsDataDirOption: true };
+    const { io } = await play(['executions', 'explain', 'exe_1'], { documents: [failed], explanation, project });
+    expect(io.out.lines()).toEqual([
+      'the run is failed',
+      '  • DECLINED in charge.',
+      "  → nebula executions retry exe_1 --data-dir '/my data'",
+    ]);
+    const wrong = await play(['executions', 'explain', 'exe_1', 'chrage'], { documents: [failed] });
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.io.err.text()).toContain('hint: did you mean charge?');
+  });
+
+  test.each(['show', 'timeline', 'journal', 'logs', 'explain', 'cancel', 'retry', 'delete'])(
+    '[CLI-70] %s of an unknown execution',
+    async (verb) => {
+      const { exitCode, io } = await play(['executions', verb, 'exe_9']);
+      expect(exitCode).toBe(2);
+      expect(io.err.text()).toContain('error UNKNOWN_EXECUTION: there is no run exe_9');
+    },
+  );
+});
+
+describe('changing runs', () => {
+  test('[CLI-66] cancel: refused for a finished run', async () => {
+    const { exitCode, io } = await play(['executions', 'cancel', 'exe_1'], { documents: [done] });
+    expect([exitCode, io.err.text()]).toEqual([2, 'error ALREADY_FINISHED: exe_1 has ended already: completed\n']);
+  });
+
+  test('[CLI-66] cancel without an engine says when it will take effect', { timeout: 10_000 }, async () => {
+    const { exitCode, io, calls } = await play(['executions', 'cancel', 'exe_1', '--reason', 'wrong order'], {
+      documents: [running],
+    });
+    expect(exitCode).toBe(0);
+    expect(calls).toContainEqual(['requestCancel', 'exe_1', 'wrong order']);
+    expect(io.out.text()).toContain('nebula resume exe_1');
+  });
+
+  test('[CLI-68] settle takes exactly one answer, for an unknown outcome', async () => {
+    const settle = (...words: string[]) =>
+      play(['executions', 'settle', 'exe_1', 'charge', ...words], { documents: [unknown] });
+    const happened = await settle('--happened', '--output', '{"id": "ch_1"}', '--json');
+    expect(happened.calls).toContainEqual([
+      'requestSettle',
+      'exe_1',
+      'charge',
+      { happened: true, output: { id: 'ch_1' } },
+    ]);
+    expect(JSON.parse(happened.io.out.text())).toEqual({ executionId: 'exe_1', node: 'charge', requested: true });
+    expect((await settle('--retry')).calls).toContainEqual([
+      'requestSettle',
+      'exe_1',
+      'charge',
+      { happened: false, then: 'retry' },
+    ]);
+    expect((await settle('--fail')).calls).toContainEqual([
+      'requestSettle',
+      'exe_1',
+      'charge',
+      { happened: false, then: 'fail' },
+    ]);
+    for (const words of [[], ['--retry', '--fail'], ['--retry', '--output', '1']])
+      expect((await settle(...words)).exitCode).toBe(2);
+    const known = await play(['executions', 'settle', 'exe_1', 'charge', '--retry'], { documents: [failed] });
+    expect(known.io.err.text()).toContain('error NOT_UNKNOWN: charge is failed');
+  });
+
+  test('[CLI-69] delete', async () => {
+    expect((await play(['executions', 'delete', 'exe_1', '--json'], { documents: [done] })).io.out.text()).toContain(
+      '"deleted": true',
+    );
+    const { exitCode, io } = await play(['executions', 'delete', 'exe_1'], { documents: [running] });
+    expect(exitCode).toBe(2);
+    expect(io.err.text()).toContain('error NOT_FINISHED');
+  });
+
+  test('[CLI-67] retry: leaves the request, opens the run again and waits for its end', async () => {
+    const events = [timeline(event(0, 'WorkflowReopened'))];
+    const settled = async (): Promise<Settled> => ({ parked: false, document: done });
+    const { exitCode, calls } = await play(['executions', 'retry', 'exe_1'], { documents: [failed], events, settled });
+    expect(exitCode).toBe(0);
+    const names = calls.map(([name]) => name);
+    expect(names.indexOf('requestRetry')).toBeLessThan(names.indexOf('open'));
+    const later = await play(['executions', 'retry', 'exe_1', '--no-run'], { documents: [failed] });
+    expect(later.io.out.text()).toContain('nebula resume exe_1');
+    expect(later.calls.map(([name]) => name)).not.toContain('open');
+    expect((await play(['executions', 'retry', 'exe_1'], { documents: [done] })).io.err.text()).toContain(
+      'NOTHING_TO_RETRY',
+    );
+    expect((await play(['executions', 'retry', 'exe_1'], { documents: [running] })).io.err.text()).toContain(
+      'NOT_FINISHED',
+    );
+  });
+});
+
+describe('resume', () => {
+  test('[CLI-45] one run, with its lines and its summary', async () => {
+    const events = [
+      timeline(event(0, 'NodeStarted', 'fetch', { attempt: 2 })),
+      timeline(event(300, 'NodeCompleted', 'fetch')),
+    ];
+    const settled = async (): Promise<Settled> => ({ parked: false, document: done });
+    const { exitCode, io } = await play(['resume', 'exe_1'], { documents: [running], events, settled });
+    expect(exitCode).toBe(0);
+    expect(io.out.text()).toContain('● fetch started, attempt 2\n');
+    expect(io.out.text()).toContain('✓ completed in 2.3s  exe_1');
+  });
+
+  test('[CLI-45] everything unfinished: the worst outcome is the exit code', async () => {
+    const documents = ['exe_1', 'exe_2', 'exe_3'].map((executionId) => ({ ...running, executionId }));
+    const rows = documents.map(({ executionId }) => ({
+      ...row,
+      executionId,
+      status: 'running' as const,
+      finishedAt: null,
+    }));
+    const settled = async (executionId: string): Promise<Settled> => {
+      if (executionId === 'exe_1') return { parked: false, document: { ...done, executionId } };
+      if (executionId === 'exe_2') return { parked: true, document: { ...unknown, executionId }, waitingFor: [] };
+      return { parked: false, document: { ...failed, executionId } };
+    };
+    const { exitCode, io } = await play(['resume'], { documents, rows, settled });
+    expect(exitCode).toBe(1);
+    expect(io.out.text()).toContain('3 runs continued: 1 completed, 1 parked, 1 failed');
+    const json = await play(['resume', '--json'], { documents, rows, settled });
+    expect(JSON.parse(json.io.out.text()).executions).toHaveLength(3);
+    expect(json.io.err.text()).toContain('parked');
+  });
+
+  test('[CLI-45] nothing to continue', async () => {
+    const { exitCode, io } = await play(['resume']);
+    expect([exitCode, io.out.text()]).toEqual([0, 'nothing to continue: every run here has ended\n']);
+    expect(JSON.parse((await play(['resume', '--json'])).io.out.text())).toEqual({ executions: [] });
+  });
+
+  test.each([
+    ['completed', 0],
+    ['failed', 1],
+    ['cancelled', 3],
+    ['timed-out', 3],
+  ] as const)('[CLI-40] %s ends with %i', async (status, code) => {
+    const settled = async (): Promise<Settled> => ({ parked: false, document: { ...failed, status } });
+    const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [running], settled });
+    expect(exitCode).toBe(code);
+    expect(JSON.parse(io.out.text()).status).toBe(status);
+    expect(io.err.text()).toBe('');
+  });
+
+  test('[CLI-42] parked ends with 4 and says what to do, also beside the document', async () => {
+    const settled = async (): Promise<Settled> => ({
+      parked: true,
+      document: unknown,
+      waitingFor: [{ node: 'charge', status: 'unknown', reasons: ['Nobody knows.'], next: [] }],
+    });
+    const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [unknown], settled });
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(io.out.text()).status).toBe('running');
+    expect(io.err.text()).toContain('nebula executions settle exe_1 charge --retry');
+  });
+
+  test('[CLI-43] Ctrl-C hands back, prints the exact command and ends with 130', async () => {
+    const settled = (): Promise<Settled> => {
+      setTimeout(() => process.emit('SIGINT', 'SIGINT'), 20);
+      return new Promise(() => undefined);
+    };
+    const project = { dataDir: '/data', needsDataDirOption: true };
+    const { exitCode, io, calls } = await play(['resume', 'exe_1'], { documents: [running], settled, project });
+    expect(exitCode).toBe(130);
+    expect(calls).toContainEqual(['close', { graceMs: 3_000 }]);
+    expect(io.out.lines().at(-1)).toBe('  nebula resume exe_1 --data-dir /data');
+    expect(process.listenerCount('SIGINT')).toBe(0);
+  });
+
+  test('[CLI-47] what actions print goes to stderr when stdout carries the document', async () => {
+    const settled = async (): Promise<Settled> => {
+      process.stdout.write('an action prints\n');
+      return { parked: false, document: done };
+    };
+    const { io } = await play(['resume', 'exe_1', '--json'], { documents: [running], settled });
+    expect(JSON.parse(io.out.text())).toEqual(done);
+    expect(io.err.text()).toBe('an action prints\n');
+  });
+});
+
+describe('on a terminal', () => {
+  const watchFor = async (ms: number) => {
+    const out = memoryOutput({ live: true, columns: 60, rows: 20 });
+    const settled = async (): Promise<Settled> => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return { parked: false, document: done };
+    };
+    const events = [timeline(event(0, 'NodeStarted', 'fetch', { attempt: 1 }))];
+    const io = memoryIo({ out, now: () => Date.now() });
+    const { exitCode } = await play(
+      ['resume', 'exe_1'],
+      { documents: [running], definition: ORDER, events, settled },
+      io,
+    );
+    return { exitCode, text: out.text() };
+  };
+
+  test('[CLI-56] at most 12 paintings in a second', async () => {
+    const { exitCode, text } = await watchFor(1_000);
+    expect(exitCode).toBe(0);
+    const paintings = text.split('\x1b[?2026h').length - 1;
+    expect(paintings).toBeGreaterThan(5);
+    expect(paintings).toBeLessThanOrEqual(12 + 2);
+  });
+
+  test('[CLI-55] the cursor comes back, and the summary stands under the last picture', async () => {
+    const { text } = await watchFor(100);
+    expect(text.lastIndexOf('\x1b[?25h')).toBeGreaterThan(text.lastIndexOf('\x1b[?25l'));
+    expect(text.slice(text.lastIndexOf('\x1b[?25h'))).toBe('\x1b[?25h{ "ok": true }\n');
+  });
+});

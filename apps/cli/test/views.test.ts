@@ -1,0 +1,287 @@
+import type { Json } from '@nebula/core';
+import picocolors from 'picocolors';
+import { describe, expect, test } from 'vitest';
+import { RunProgress } from '../src/live/progress.ts';
+import { visibleWidth } from '../src/terminal/width.ts';
+import { errorLines } from '../src/views/error.ts';
+import { eventLine, logLine } from '../src/views/event-line.ts';
+import { executionLines } from '../src/views/executions.ts';
+import { explanationLines } from '../src/views/explanation.ts';
+import { journalLines } from '../src/views/journal.ts';
+import { jsonLines } from '../src/views/json.ts';
+import { storedLogLine } from '../src/views/logs.ts';
+import { parkedLines, summaryLines } from '../src/views/summary.ts';
+import { timelineEventLines, timelineLines } from '../src/views/timeline.ts';
+import { agoText, countText, offsetText } from '../src/views/words.ts';
+import { event, iso, nodeDocument, runDocument, T0 } from './support/runs.ts';
+
+const colors = picocolors.createColors(false);
+const command = (verb: string, rest?: string): string => ['nebula', verb, 'exe_1', rest].filter(Boolean).join(' ');
+const options = { colors, width: 80, command };
+const text = (lines: readonly string[]): string => `\n${lines.join('\n')}\n`;
+
+const RETRIED = [
+  event(0, 'WorkflowStarted'),
+  event(0, 'NodeScheduled', 'fetch'),
+  event(200, 'NodeStarted', 'fetch', { attempt: 1 }),
+  event(500, 'NodeRetried', 'fetch', { error: { code: 'NET', kind: 'SYSTEM', message: 'reset' }, until: T0 + 800 }),
+  event(800, 'NodeStarted', 'fetch', { attempt: 2 }),
+  event(1_000, 'NodeCompleted', 'fetch'),
+  event(1_000, 'NodeStarted', 'charge', { attempt: 1 }),
+  event(1_000, 'NodeSkipped', 'tell', { why: 'when' }),
+  event(2_000, 'NodeFailed', 'charge', { error: { code: 'DECLINED', kind: 'USER', message: 'no' } }),
+  event(2_000, 'WorkflowFailed', null, { error: { code: 'DECLINED', kind: 'USER', message: 'no' } }),
+];
+
+describe('timeline', () => {
+  test('[CLI-62] a bar per node, with queue time, retries and outcome', () => {
+    expect(text(timelineLines(RETRIED, { colors, width: 70, now: T0 + 9_000 }))).toMatchInlineSnapshot(`
+      "
+                ╷0                  ╷1s                 ╷2s
+      ✓ fetch   ░░░░█████╳┄┄┄┄┄┄████                      500ms ×2
+      ✗ charge                      ███████████████████╳  1s
+      ⊘ tell                                              skipped
+
+      ░ queued   █ ran   ╳ failed attempt   ┄ waits for retry
+      "
+    `);
+  });
+
+  test('[CLI-62] what is not finished reaches to now', () => {
+    const lines = timelineLines(RETRIED.slice(0, 3), { colors, width: 70, now: T0 + 400 });
+    expect(lines[1]).toMatch(/^● fetch {2}░+█+ +200ms$/);
+  });
+
+  test('[CLI-62] the events, one per line', () => {
+    expect(text(timelineEventLines(RETRIED, colors))).toMatchInlineSnapshot(`
+      "
+         +0.00s  WorkflowStarted
+         +0.00s  NodeScheduled       fetch
+         +0.20s  NodeStarted         fetch
+         +0.50s  NodeRetried         fetch  NET: reset
+         +0.80s  NodeStarted         fetch
+         +1.00s  NodeCompleted       fetch
+         +1.00s  NodeStarted         charge
+         +1.00s  NodeSkipped         tell
+         +2.00s  NodeFailed          charge  DECLINED: no
+         +2.00s  WorkflowFailed      DECLINED: no
+      "
+    `);
+  });
+
+  test('[CLI-62] many nodes are cut, and it is said', () => {
+    const events = Array.from({ length: 30 }, (_, at) => event(at, 'NodeStarted', `n${at}`));
+    const lines = timelineLines(events, { colors, width: 70, now: T0 + 50, maxRows: 10 });
+    expect(lines).toContain('… 20 more nodes: --all');
+  });
+});
+
+describe('lines when piped', () => {
+  test('[CLI-49] one per event, with the time since the start', () => {
+    const run = new RunProgress('exe_1', 'Order', []);
+    const lines = RETRIED.map((one) => {
+      run.apply(one);
+      return eventLine(one, run, { colors, startedAt: T0 });
+    });
+    expect(text(lines.filter((line) => line !== undefined))).toMatchInlineSnapshot(`
+      "
+         0.00s  ● run started  Order  exe_1
+         0.20s  ● fetch started
+         0.50s  ⏸ fetch attempt 1 failed, retry in 300ms: NET: reset
+         0.80s  ● fetch started, attempt 2
+         1.00s  ✓ fetch completed in 200ms
+         1.00s  ● charge started
+         1.00s  ⊘ tell skipped: its condition is false
+         2.00s  ✗ charge failed after 1s: DECLINED: no
+         2.00s  ✗ run failed
+      "
+    `);
+    const line = {
+      executionId: 'exe_1',
+      node: 'fetch',
+      attempt: 1,
+      at: T0 + 250,
+      level: 'warn',
+      message: 'slow\x1b[1A',
+      position: 1,
+    } as const;
+    expect(logLine(line, { colors, startedAt: T0 })).toBe('   0.25s  │ fetch: warn slow␛[1A');
+  });
+});
+
+describe('the end of a run', () => {
+  test('[CLI-40] completed: status, duration, output', () => {
+    expect(summaryLines(runDocument({ output: { packed: [1, 2], note: 'ok' } }), options)).toEqual([
+      '✓ completed in 2.3s  exe_1',
+      '',
+      '{ "packed": [1, 2], "note": "ok" }',
+    ]);
+  });
+
+  test('[CLI-40] a large output is cut, with the way to see all of it', () => {
+    const output = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`key${at}`, 'x'.repeat(40)]));
+    const lines = summaryLines(runDocument({ output }), options);
+    expect(lines.length).toBeLessThan(30);
+    expect(lines.at(-1)).toBe('… 78 more lines; all of it: nebula executions show exe_1 --json');
+  });
+
+  test('[CLI-40] failed: error, node, next commands', () => {
+    const error = { code: 'DECLINED', kind: 'USER', message: 'card declined', node: 'charge' } as const;
+    expect(text(summaryLines(runDocument({ status: 'failed', error }), options))).toMatchInlineSnapshot(`
+      "
+      ✗ failed in 2.3s  exe_1
+
+      error DECLINED at charge: card declined
+
+      next  nebula executions explain exe_1 charge  why it ended like this
+            nebula executions timeline exe_1        what happened when
+            nebula executions retry exe_1           begin again at the failed nodes
+      "
+    `);
+  });
+
+  test('[CLI-42] parked: what it waits for, and what to do', () => {
+    const document = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
+    const waitingFor = [
+      { node: 'charge', status: 'unknown', reasons: ['Nobody knows whether it took effect.'], next: [] },
+    ];
+    expect(text(parkedLines(document, waitingFor, options))).toMatchInlineSnapshot(`
+      "
+      ⏸ parked  exe_1
+
+      charge
+        Nobody knows whether it took effect.
+
+      next
+        # it took effect, and this is its output
+        nebula executions settle exe_1 charge --happened --output JSON
+        # it did not: run it again
+        nebula executions settle exe_1 charge --retry
+        # it did not: let the node fail
+        nebula executions settle exe_1 charge --fail
+        # go on afterwards
+        nebula resume exe_1
+      "
+    `);
+  });
+});
+
+describe('other views', () => {
+  test('[CLI-6] an error', () => {
+    expect(errorLines({ code: 'X_Y', message: 'no \x1b[2Jgood', hint: 'do\nthis' }, colors)).toEqual([
+      'error X_Y: no ␛[2Jgood',
+      'hint: do',
+      '      this',
+    ]);
+  });
+
+  test('[CLI-60] the table of runs', () => {
+    const row = { workflowId: 'order', version: 2, wakeAt: null, owner: null, expiresAt: null };
+    const rows = [
+      { ...row, executionId: 'exe_2', status: 'running', createdAt: T0 - 5_000, finishedAt: null },
+      { ...row, executionId: 'exe_1', status: 'failed', createdAt: T0 - 3_600_000, finishedAt: T0 - 3_598_000 },
+    ] as const;
+    expect(text(executionLines(rows, { colors, width: 80, now: T0 }))).toMatchInlineSnapshot(`
+      "
+      EXECUTION  STATUS     WORKFLOW  STARTED  DURATION
+      exe_2      ● running  order v2  5s ago          –
+      exe_1      ✗ failed   order v2  1h ago         2s
+      "
+    `);
+  });
+
+  test('[CLI-63] the journal, one entry per line', () => {
+    const frames = [
+      {
+        seq: 1,
+        at: T0,
+        position: 1,
+        entries: [
+          { type: 'run.started', workflowId: 'order', version: 1, input: { value: { id: 7 } } },
+          { type: 'node.scheduled', nodes: ['a', 'b'] },
+        ],
+      },
+      {
+        seq: 2,
+        at: T0,
+        position: 2,
+        entries: [
+          { type: 'node.failed', node: 'a', error: { code: 'E', kind: 'USER', message: 'no\n' }, handling: 'fatal' },
+        ],
+      },
+    ];
+    const lines = journalLines(frames, { colors, width: 120 });
+    expect(lines.map((line) => line.replace(/\d\d:\d\d:\d\d\.\d{3}/, 'HH:MM:SS.mmm'))).toEqual([
+      '    1  HH:MM:SS.mmm  run.started      workflowId=order version=1 input={"id":7}',
+      '    ·                node.scheduled   a b',
+      '    2  HH:MM:SS.mmm  node.failed      a error=E "no\\n" handling=fatal',
+    ]);
+  });
+
+  test('[CLI-64] a log line', () => {
+    const line = {
+      executionId: 'e',
+      node: 'fetch',
+      attempt: 2,
+      at: T0,
+      level: 'info',
+      message: 'a\nb',
+      fields: { status: 200, body: { x: 1 } },
+      position: 1,
+    } as const;
+    const shown = storedLogLine(line, colors).replace(/^\d\d:\d\d:\d\d\.\d{3}/, 'T');
+    expect(shown).toBe(`T info  fetch #2 a\n${' '.repeat(19)}b status=200 body={"x":1}`);
+  });
+
+  test('[CLI-65] an explanation', () => {
+    const explanation = {
+      node: 'ship',
+      status: 'pending',
+      reasons: ['It waits for charge (running), which is a rather long sentence that wraps.'],
+      next: ['Wait.'],
+    };
+    expect(explanationLines(explanation, { colors, width: 44 })).toEqual([
+      'ship is pending',
+      '  • It waits for charge (running), which is',
+      '    a rather long sentence that wraps.',
+      '  → Wait.',
+    ]);
+  });
+
+  test('JSON for people', () => {
+    const value: Json = {
+      a: [],
+      b: {},
+      c: [1, 'x', null, true],
+      deep: {
+        list: [
+          { id: 1, text: 'y'.repeat(60) },
+          { id: 2, text: 'z' },
+        ],
+      },
+    };
+    const { lines, cut } = jsonLines(value, { colors, width: 60 });
+    expect(JSON.parse(lines.join('\n'))).toEqual(value);
+    expect(lines).toContain('  "c": [1, "x", null, true],');
+    expect(cut).toBe(0);
+    expect(jsonLines('\x1b[2J', { colors, width: 60 }).lines.join('')).not.toContain('\x1b');
+    for (const line of jsonLines(
+      [1, 2, 3].map((n) => ({ n })),
+      { colors, width: 12 },
+    ).lines)
+      expect(visibleWidth(line)).toBeLessThanOrEqual(12);
+  });
+
+  test('words', () => {
+    expect([0, 61_000, 7_200_000, 90_000_000].map((ms) => agoText(T0 - ms, T0))).toEqual([
+      'just now',
+      '1m ago',
+      '2h ago',
+      '1d ago',
+    ]);
+    expect(agoText(T0 - 40 * 86_400_000, T0)).toBe('2025-11-23');
+    expect(countText(1_234_567)).toBe('1,234,567');
+    expect([0, 12_345, 125_100].map(offsetText)).toEqual(['0.00s', '12.35s', '2:05.1']);
+    expect(iso(0)).toBe('2026-01-02T03:04:05.000Z');
+  });
+});

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { nebula, projectFolder } from './support/nebula-process.ts';
+
+const GOOD = 'id: good\nname: Good\nnodes:\n  a: { action: core.noop@1 }\n  b: { action: core.noop@1, needs: [a] }\n';
+const BAD = 'id: bad\nnodes:\n  a: { action: core.nop@1, tiemout: 1s }\n  b: { action: core.noop@1, needs: [b] }\n';
+
+describe('validate', () => {
+  test('[CLI-80] every problem of every file', async () => {
+    const cwd = projectFolder({ 'good.yaml': GOOD, 'bad.yaml': BAD });
+    const { code, stdout } = await nebula(['validate', 'good.yaml', 'bad.yaml'], { cwd });
+    expect(code).toBe(2);
+    expect(stdout).toContain('✓ good.yaml  good, 2 nodes');
+    expect(stdout).toContain('✗ bad.yaml');
+    expect(stdout).toMatch(/bad\.yaml:3:\d+ .*tiemout/);
+    expect(stdout).toMatch(/bad\.yaml:4:\d+ /);
+    expect((await nebula(['validate', 'good.yaml'], { cwd })).code).toBe(0);
+  });
+
+  test('[CLI-80] as a document', async () => {
+    const cwd = projectFolder({ 'good.yaml': GOOD, 'bad.yaml': BAD });
+    const { code, stdout } = await nebula(['validate', 'good.yaml', 'bad.yaml', '--json'], { cwd });
+    expect(code).toBe(2);
+    const document = JSON.parse(stdout);
+    expect(document).toMatchObject({
+      valid: false,
+      files: [
+        { file: 'good.yaml', valid: true, workflowId: 'good', nodes: 2, problems: [] },
+        { file: 'bad.yaml', valid: false },
+      ],
+    });
+    expect(document.files[1].problems).toContainEqual(
+      expect.objectContaining({ severity: 'error', code: 'UNKNOWN_KEY', line: 3, path: ['nodes', 'a', 'tiemout'] }),
+    );
+  });
+
+  test('[CLI-80] a file that is no text at all', async () => {
+    const cwd = projectFolder({ 'x.yaml': 'a\0b', 'y.yaml': '- just\n- a list\n', 'z.yaml': 'a: [1\n' });
+    for (const file of ['x.yaml', 'y.yaml', 'z.yaml']) {
+      const { code, stdout } = await nebula(['validate', file], { cwd });
+      expect([code, stdout]).toEqual([2, expect.stringContaining('error')]);
+    }
+  });
+});
+
+describe('graph', () => {
+  test('[CLI-81, CLI-82] in every format', async () => {
+    const cwd = projectFolder({ 'good.yaml': GOOD });
+    const draw = async (...args: string[]) => (await nebula(['graph', 'good.yaml', ...args], { cwd })).stdout;
+    expect(await draw()).toContain('╭');
+    expect(await draw('-f', 'mermaid')).toMatch(/^flowchart TD\n/);
+    expect(await draw('-f', 'dot')).toMatch(/^digraph "good" \{\n/);
+    expect(JSON.parse(await draw('--json'))).toEqual({
+      id: 'good',
+      name: 'Good',
+      nodes: [
+        { id: 'a', name: 'a', action: 'core.noop@1', level: 0 },
+        { id: 'b', name: 'b', action: 'core.noop@1', level: 1 },
+      ],
+      edges: [{ from: 'a', to: 'b', on: 'success' }],
+    });
+  });
+});
+
+describe('eval', () => {
+  test('[CLI-83] expressions, templates and data', async () => {
+    const cwd = projectFolder({ 'order.json': '{"items": [{"qty": 1}, {"qty": 3}]}' });
+    const evaluate = (...args: string[]) => nebula(['eval', ...args], { cwd });
+    expect((await evaluate('1 + 2 * 3')).stdout).toBe('7\n');
+    expect((await evaluate('$input.items.filter(i => i.qty > 1).length', '--data', '@order.json')).stdout).toBe('1\n');
+    expect((await evaluate('$..qty', '--data', '@order.json')).stdout).toBe('[1, 3]\n');
+    expect((await evaluate('Hello {{ $vars.name }}', '--vars', '{"name": "Ada"}')).stdout).toBe('"Hello Ada"\n');
+    expect((await evaluate('$nodes.a.output.x', '--nodes', '{"a": {"x": 5}}', '--json')).stdout).toBe(
+      '{\n  "value": 5\n}\n',
+    );
+  });
+
+  test('[CLI-83] a wrong one is pointed at', async () => {
+    const { code, stdout, stderr } = await nebula(['eval', '1 + '], { cwd: projectFolder({}) });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^ {2}1 \+ \n {2} +\^\nerror EXPRESSION_SYNTAX: /);
+    const missing = await nebula(['eval', '$input.nmae', '--data', '{"name": 1}'], { cwd: projectFolder({}) });
+    expect(missing.stderr).toMatch(/error EXPRESSION_REFERENCE: .*\nhint: .*name/);
+  });
+});
+
+describe('init', () => {
+  test('[CLI-84] the project validates, runs and passes its own test', { timeout: 60_000 }, async () => {
+    const cwd = projectFolder({});
+    const made = await nebula(['init', 'my project'], { cwd });
+    expect(made.code, made.stderr).toBe(0);
+    expect(made.stdout).toContain("cd 'my project'");
+    const project = path.join(cwd, 'my project');
+    expect(JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8')).name).toBe('my-project');
+    expect((await nebula(['validate', 'workflows/hello.yaml'], { cwd: project })).stdout).toContain('✓');
+    const run = await nebula(['run', 'workflows/hello.yaml', '--json'], { cwd: project });
+    expect(JSON.parse(run.stdout).output, run.stderr).toEqual({ text: 'Hello, World! Bonjour, World!' });
+    // What `npm test` does, with `nebula` on the path as npm would have it.
+    const bin = path.join(project, 'bin-for-test');
+    mkdirSync(bin);
+    symlinkSync(process.execPath, path.join(bin, 'node'));
+    symlinkSync(path.join(import.meta.dirname, '../bin/nebula.js'), path.join(bin, 'nebula'));
+    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+    const { stdout } = await promisify(execFile)('node', ['--test'], { cwd: project, env });
+    expect(stdout).toMatch(/pass 1\b[\s\S]*fail 0\b/);
+  });
+
+  test('[CLI-84] nothing is overwritten', async () => {
+    const cwd = projectFolder({ 'README.md': 'mine' });
+    const refused = await nebula(['init'], { cwd });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error FOLDER_NOT_EMPTY')]);
+    const forced = await nebula(['init', '--force', '--json'], { cwd });
+    expect(JSON.parse(forced.stdout)).toMatchObject({ kept: ['package.json', 'README.md'] });
+    expect(readFileSync(path.join(cwd, 'README.md'), 'utf8')).toBe('mine');
+    expect(existsSync(path.join(cwd, 'workflows/hello.yaml'))).toBe(true);
+  });
+});
+
+describe('reference', () => {
+  test('[CLI-85] schema and actions', async () => {
+    const cwd = projectFolder({});
+    expect(JSON.parse((await nebula(['schema'], { cwd })).stdout)).toMatchObject({
+      $schema: expect.any(String),
+      title: 'Nebula workflow',
+    });
+    const list = (await nebula(['actions'], { cwd })).stdout;
+    expect(list).toMatch(/http\.request@1\S* +\S.* +network/);
+    expect(list).toMatch(/core\.sleep@1/);
+    const one = await nebula(['actions', 'core.sleep'], { cwd });
+    expect(one.stdout).toMatch(/INPUT[\s\S]*duration/);
+    expect(JSON.parse((await nebula(['actions', 'core.sleep', '--json'], { cwd })).stdout)).toMatchObject({
+      id: 'core.sleep',
+      input: { type: 'object' },
+    });
+    const wrong = await nebula(['actions', 'core.slep'], { cwd });
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean core.sleep?')]);
+  });
+
+  test('[CLI-85] actions of the project are listed, too', async () => {
+    const config = "export default { actions: [{ id: 'my.own', version: '1', run() { return 1; } }] };";
+    const cwd = projectFolder({ 'nebula.config.mjs': config });
+    expect((await nebula(['actions'], { cwd })).stdout).toMatch(/my\.own@1 +once/);
+  });
+
+  test('[CLI-86] demo', async () => {
+    const cwd = projectFolder({});
+    const { code, stdout, stderr } = await nebula(['demo', '--data-dir', 'd'], { cwd });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('✓ completed');
+    expect(stdout).toContain('nebula init my-project');
+  });
+});
