@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
   type Catalog,
-  compilePlan,
+  compileSource,
   DEFINITION_LIMITS,
   formatSize,
   type Json,
@@ -39,14 +39,10 @@ export interface LoadedWorkflow {
 /** Without a catalog only what the file alone can tell is checked. */
 export async function checkFile(io: Io, file: string, catalog: Catalog | undefined): Promise<CheckedFile> {
   const bytes = await readSource(io, file);
-  const read = readDefinition(bytes, file === '-' ? { file: 'stdin' } : { file });
-  const { definition, source } = read;
-  if (definition === undefined || catalog === undefined) {
-    return { file, definition, problems: read.problems, source, plan: undefined };
-  }
-  const { plan, problems } = compilePlan(definition, catalog, { source });
-  const all = [...read.problems, ...problems].sort((a, b) => (a.range?.offset ?? 0) - (b.range?.offset ?? 0));
-  return { file, definition: plan === undefined ? undefined : definition, problems: all, source, plan };
+  const options = { file: file === '-' ? 'stdin' : file };
+  if (catalog !== undefined) return { file, ...compileSource(bytes, catalog, options) };
+  const { definition, problems, source } = readDefinition(bytes, options);
+  return { file, definition, problems, source, plan: undefined };
 }
 
 async function readSource(io: Io, file: string): Promise<string | Uint8Array> {

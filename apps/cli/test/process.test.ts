@@ -109,7 +109,7 @@ describe('run', () => {
       output: { text: 'HELLO ADA' },
       error: null,
     });
-    expect(Object.keys(document.nodes).sort()).toEqual(['greet', 'never', 'shout']);
+    expect(Object.keys(document.nodes)).toEqual(['greet', 'shout', 'never']);
     expect(document.nodes.never).toEqual({
       status: 'skipped',
       attempts: 0,

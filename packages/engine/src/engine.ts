@@ -181,6 +181,8 @@ class LocalEngine extends StoreDesk implements Engine {
         waiter.reject(new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`));
       });
     } else if (row.finishedAt !== null || row.wakeAt === null) {
+      // A request that waits in its inbox may move it on: then that is waited for.
+      if ((await this.all.store.inbox(executionId)).length > 0) return;
       const run = await this.runs.load(executionId);
       if (run === undefined) return;
       if (isFinished(run.state.status)) this.finish(run);

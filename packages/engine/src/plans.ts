@@ -28,11 +28,12 @@ export class Plans {
 
   async register(definition: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
     const { version: asked, ...content } = definition;
-    const text = canonicalJson(content as unknown as Json);
+    // Equal content is one version whatever the order of its keys; it is kept in the order in which people wrote it.
+    const canonical = canonicalJson(content as unknown as Json);
     const outcome = await this.store.registerWorkflow({
       workflowId: definition.id,
-      hash: this.digest(text),
-      definition: text,
+      hash: this.digest(canonical),
+      definition: JSON.stringify(content),
       createdAt: this.clock.now(),
       ...(asked === undefined ? {} : { version: asked }),
     });

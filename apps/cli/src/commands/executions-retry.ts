@@ -5,8 +5,6 @@ import type { CommandOptions, Context, EngineSession, Project } from '../service
 import { jsonDocument } from '../views/json.ts';
 import { resumeOne } from './resume.ts';
 
-const REOPEN_WAIT_MS = 10_000;
-
 /** Leaves the request, then continues the run here, unless an engine works on the folder already. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const executionId = args[0] as string;
@@ -20,29 +18,9 @@ export async function execute(context: Context, args: readonly string[], options
     throw error;
   }
   try {
-    return await resumeOne(context, project, session, executionId, options, () => openAndReopen(session, executionId));
+    return await resumeOne(context, project, session, executionId, options, () => session.engine.open());
   } finally {
     await session.close();
-  }
-}
-
-/** Until the engine has found the request the run still counts as ended, and waiting for its end would be over at once. */
-async function openAndReopen({ engine }: EngineSession, executionId: string): Promise<void> {
-  let stop = (): void => undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const reopened = new Promise<void>((resolve) => {
-    stop = engine.on((event) => {
-      if (event.type === 'timeline' && event.executionId === executionId && event.event.type === 'WorkflowReopened')
-        resolve();
-    });
-    timer = setTimeout(resolve, REOPEN_WAIT_MS);
-  });
-  try {
-    await engine.open();
-    await reopened;
-  } finally {
-    stop();
-    clearTimeout(timer);
   }
 }
 

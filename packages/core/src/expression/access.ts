@@ -31,7 +31,7 @@ function readOrdinaryMember(value: Json, name: string): Json | undefined {
 }
 
 /** Negative indexes count from the end. */
-export function readElement(value: Json, index: number): Json | undefined {
+function readElement(value: Json, index: number): Json | undefined {
   return Array.isArray(value) ? (value[index < 0 ? value.length + index : index] as Json | undefined) : undefined;
 }
 

@@ -19,7 +19,7 @@ export function isNamePart(code: number): boolean {
   return isNameStart(code) || isDigit(code);
 }
 
-export function isBlank(code: number): boolean {
+function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 }
 
@@ -39,7 +39,7 @@ export function nameEnd(source: string, offset: number): number {
 }
 
 /** Index of the first half of a surrogate pair that stands alone, or -1. */
-export function loneSurrogate(text: string): number {
+function loneSurrogate(text: string): number {
   if (text.isWellFormed()) return -1;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
@@ -61,7 +61,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-export interface Quoted {
+interface Quoted {
   readonly value: string;
   readonly end: number;
 }

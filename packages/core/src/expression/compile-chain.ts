@@ -115,12 +115,17 @@ function compilePath(compiler: Compiler, chain: ChainSyntax, root: Run, members:
   return (frame) => walk(frame, root(frame)) ?? null;
 }
 
-/** Null where the step is guarded, else the error. */
+/** Whether it is no error that `value` does not have what the step asks for. */
+function forgives(chain: ChainSyntax, step: Step, value: Json): boolean {
+  if (step.optional || chain.lenient) return true;
+  return step.guarded && typeof value === 'object' && value !== null;
+}
+
+/** Null where the step is forgiven, else the error. */
 function absence(compiler: Compiler, chain: ChainSyntax, step: MemberStep): (value: Json) => null {
-  const optional = step.optional || chain.lenient;
   return (value) => {
     // `??` in the callers also sees a member that is there and null.
-    if (optional || readKey(value, step.key) === null) return null;
+    if (forgives(chain, step, value) || readKey(value, step.key) === null) return null;
     throw missingMember(compiler, chain, step, value, step.key);
   };
 }
@@ -128,7 +133,6 @@ function absence(compiler: Compiler, chain: ChainSyntax, step: MemberStep): (val
 function pathStep(compiler: Compiler, chain: ChainSyntax, members: readonly MemberStep[]): StepRun {
   const keys = members.map((step) => step.key);
   const readers = keys.map(keyReader);
-  const optional = members.map((step) => step.optional || chain.lenient);
   const cost = costOf(keys.length);
   return (frame, from) => {
     frame.budget.spend(cost);
@@ -136,8 +140,8 @@ function pathStep(compiler: Compiler, chain: ChainSyntax, members: readonly Memb
     for (let index = 0; index < keys.length; index++) {
       const next = (readers[index] as typeof readKey)(value, keys[index] as string | number);
       if (next === undefined) {
-        if (optional[index] === true) return undefined;
         const step = members[index] as MemberStep;
+        if (forgives(chain, step, value)) return undefined;
         throw missingMember(compiler, chain, step, value, step.key);
       }
       value = next;
@@ -148,17 +152,16 @@ function pathStep(compiler: Compiler, chain: ChainSyntax, members: readonly Memb
 
 function indexStep(compiler: Compiler, chain: ChainSyntax, step: Extract<Step, { kind: 'index' }>): StepRun {
   const index = compiler.compile(step.index);
-  const optional = step.optional || chain.lenient;
   return (frame, value) => {
     frame.budget.spend(1);
-    if (optional && value === null) return undefined;
+    if (value === null && forgives(chain, step, value)) return undefined;
     const key = index(frame);
     if (typeof key !== 'string' && typeof key !== 'number') {
       throw typeError(`an index is a number or a string, not ${describe(key)}`).locate(step.index);
     }
     const found = readKey(value, key);
     if (found !== undefined) return found;
-    if (optional) return undefined;
+    if (forgives(chain, step, value)) return undefined;
     throw missingMember(compiler, chain, step, value, key);
   };
 }

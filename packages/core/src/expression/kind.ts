@@ -13,7 +13,8 @@ export function kindOf(value: Json): Kind {
     case 'boolean':
       return 'boolean';
     default:
-      return value === null ? 'null' : Array.isArray(value) ? 'array' : 'object';
+      // A scope that breaks its promise with `undefined` must end in a clean error too.
+      return (value ?? null) === null ? 'null' : Array.isArray(value) ? 'array' : 'object';
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { isDigit, isNamePart, isNameStart, nameEnd, readQuoted, skipBlanks, syntaxError } from './characters.ts';
 
-export type TokenKind = 'number' | 'string' | 'name' | 'dollar' | 'sign' | 'end';
+type TokenKind = 'number' | 'string' | 'name' | 'dollar' | 'sign' | 'end';
 
 /** Longest first, so that `==` is not read as two `=`. */
 const SIGNS = [

@@ -7,7 +7,7 @@ import { indexOfValue } from './library/sequence.ts';
 import { compareText, valuesEqual } from './order.ts';
 import type { ArithmeticOperator, ComparisonOperator } from './syntax.ts';
 
-export interface CompiledTerm {
+interface CompiledTerm {
   readonly operator: ArithmeticOperator;
   readonly operand: Run;
 }

@@ -32,6 +32,7 @@ export class ChainParser {
     const { parser } = this;
     let chain: OpenChain =
       parser.lexer.kind === 'dollar' ? this.fromDollar() : { root: parser.primary(), steps: [], reference: undefined };
+    let defaults = 0;
     for (;;) {
       const { start } = parser.lexer;
       if (parser.isSign('.') || parser.isSign('?.')) {
@@ -43,16 +44,20 @@ export class ChainParser {
         }
         const name = this.memberName();
         if (!parser.isSign('(')) {
-          chain.steps.push({ kind: 'member', key: name.text, optional, ...parser.span(start) });
+          chain.steps.push({ kind: 'member', key: name.text, optional, guarded: false, ...parser.span(start) });
         } else if (name.text === 'default') {
+          // Each one wraps all that comes before it, so it nests, and stays nested until the chain ends.
+          parser.nesting.enter(start);
+          defaults++;
           chain = { root: this.withDefault(chain, name.start), steps: [], reference: undefined };
         } else {
           const call = this.calls.method(name.text, name.start);
-          chain.steps.push({ kind: 'call', ...call, optional, ...parser.span(start) });
+          chain.steps.push({ kind: 'call', ...call, optional, guarded: false, ...parser.span(start) });
         }
       } else if (parser.isSign('[')) {
         chain.steps.push(this.index(start, false));
       } else {
+        for (; defaults > 0; defaults--) parser.nesting.leave();
         return this.close(chain);
       }
     }
@@ -68,8 +73,7 @@ export class ChainParser {
 
   private close({ root, steps: read, reference }: OpenChain): Syntax {
     if (read.length === 0 && reference === undefined) return root;
-    // In `a.b?.c` it is `b` that may be missing as much as `c`.
-    const steps = read.map((step, index) => (read[index + 1]?.optional === true ? { ...step, optional: true } : step));
+    const steps = read.map((step, index) => (read[index + 1]?.optional === true ? { ...step, guarded: true } : step));
     const chain: ChainSyntax = {
       kind: 'chain',
       root,
@@ -95,7 +99,7 @@ export class ChainParser {
     parser.expectSign('[');
     const index = parser.expression();
     const end = parser.expectSign(']');
-    const span = { optional, offset: start, length: end - start };
+    const span = { optional, guarded: false, offset: start, length: end - start };
     if (index.kind === 'literal' && (typeof index.value === 'string' || Number.isInteger(index.value))) {
       return { kind: 'member', key: index.value as string | number, ...span };
     }
@@ -213,7 +217,7 @@ export class ChainParser {
     this.parser.references.push(reference);
     const steps = path.map((key, index): Step => {
       const { offset, length } = query.segments[index] as Query['segments'][number];
-      return { kind: 'member', key, optional: false, offset, length };
+      return { kind: 'member', key, optional: false, guarded: false, offset, length };
     });
     return { root: { kind: 'root', root: { from: 'input' }, ...span }, steps, reference };
   }
@@ -234,7 +238,7 @@ function completeReference(reference: ReferenceDraft, steps: readonly Step[]): v
     if (step.kind !== 'member') break;
     path.push(step.key);
     end = endOf(step);
-    if (step.optional) reference.optional = true;
+    if (step.optional || step.guarded) reference.optional = true;
   }
   reference.path = path;
   reference.length = end - reference.offset;

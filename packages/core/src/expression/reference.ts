@@ -42,17 +42,17 @@ interface ReferenceFacts extends Span {
   readonly optional: boolean;
 }
 
-export interface NodeReference extends ReferenceFacts {
+interface NodeReference extends ReferenceFacts {
   readonly kind: 'node';
   readonly id: string;
   readonly member: NodeMember;
 }
 
-export interface ScopeReference extends ReferenceFacts {
+interface ScopeReference extends ReferenceFacts {
   readonly kind: 'input' | 'trigger' | 'vars' | 'execution' | 'workflow' | 'item' | 'index' | 'items' | 'self';
 }
 
-export interface ParentReference extends ReferenceFacts {
+interface ParentReference extends ReferenceFacts {
   readonly kind: 'parent';
   /** 1 for `$parent.item`, 2 for `$parent.parent.item`. */
   readonly level: number;

@@ -10,7 +10,7 @@ import { limitError, valueError } from './expression-error.ts';
 
 export const MAX_PATTERN_LENGTH = 1_000;
 /** Instructions; `a{1000}` is 1,002. Compiling 10,000 takes some 20 ms. */
-export const MAX_PROGRAM_SIZE = 10_000;
+const MAX_PROGRAM_SIZE = 10_000;
 /** A read of one character costs at most one step for each instruction; 50 steps take about a microsecond. */
 const STEPS_PER_OPERATION = 4_000;
 const CACHED_PATTERNS = 128;
@@ -37,7 +37,7 @@ function loadedEngine(): Engine {
 }
 
 /** One match: its bounds, and the text of its groups (null for a group that took no part). */
-export interface Match {
+interface Match {
   readonly start: number;
   readonly end: number;
   readonly groups: readonly (string | null)[];

@@ -53,7 +53,7 @@ export interface ObjectMember {
   readonly value: Syntax;
 }
 
-export interface ArithmeticTerm {
+interface ArithmeticTerm {
   readonly operator: ArithmeticOperator;
   readonly operand: Syntax;
 }
@@ -68,8 +68,11 @@ export interface ChainSyntax extends Span {
   lenient: boolean;
 }
 
-/** A step's span reaches from its dot or bracket to its end. */
-export type Step = Span & { readonly optional: boolean } & (
+/**
+ * A step's span reaches from its dot or bracket to its end. It is optional when written with `?.`, and guarded
+ * when the next one is: in `a.b?.c` it is `b` that may be missing as much as `c`.
+ */
+export type Step = Span & { readonly optional: boolean; readonly guarded: boolean } & (
     | { readonly kind: 'member'; readonly key: string | number }
     | { readonly kind: 'index'; readonly index: Syntax }
     | { readonly kind: 'call'; readonly callee: Callee; readonly args: readonly Argument[] }

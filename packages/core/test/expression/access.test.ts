@@ -26,6 +26,10 @@ describe('members', () => {
     expect(evaluate('$input.missing?.name')).toBe(null);
     expect(evaluate('$input.order.items[7]?.sku.length')).toBe(null);
     expect(failure('$input.missing.name?.x').code).toBe('EXPRESSION_REFERENCE');
+    expect(failure('$input.nothing.name?.x').code).toBe('EXPRESSION_TYPE');
+    expect(failure('$input.zero.name?.x').code).toBe('EXPRESSION_TYPE');
+    expect(failure('$input.nothing.upper()?.x').code).toBe('EXPRESSION_TYPE');
+    expect(evaluate('$input.order.items[$index + 5]?.sku')).toBe(null);
     expect(evaluate('$input?.missing.deeper.still')).toBe(null);
     expect(evaluate('$input.nothing?.x.y')).toBe(null);
     expect(evaluate('$input.nothing?.[0].y')).toBe(null);

@@ -25,6 +25,7 @@ interface ComplianceCase {
 const suite = join(import.meta.dirname, '../../../../../shared/corpora/jsonpath/cts.json');
 
 describe('RFC 9535', () => {
+  // The suite is shared test data that is never committed; the cases below it stand in for it.
   it.skipIf(!existsSync(suite))(
     `[EXP-53] the compliance suite passes (${existsSync(suite) ? 'found' : 'NOT FOUND'}: ${suite})`,
     () => {

@@ -63,6 +63,9 @@ describe('depth', () => {
     expect(evaluate(`"a"${'.trim()'.repeat(many)}`, sampleScope, budget())).toBe('a');
     expect(evaluate(`${'false ? 1 : '.repeat(many)}2`, sampleScope, budget())).toBe(2);
     expect(failure(`$input${'.a'.repeat(many)}`).code).toBe('EXPRESSION_REFERENCE');
+    // Except for this one, which wraps what comes before it.
+    expect(evaluate(`$input${'.a.default(1)'.repeat(2)} ?? 2`)).toBe(1);
+    expect(parseFailure(`$input${'.a.default(1)'.repeat(many)}`).code).toBe('EXPRESSION_LIMIT');
   });
 });
 

@@ -105,7 +105,7 @@ function compose(tokens: readonly Token[], length: number): YamlDocument[] {
     prettyErrors: false,
   });
   const documents: YamlDocument[] = [];
-  // The library makes an Error object per mistake; without stack traces a file of nothing but mistakes takes a tenth of the time.
+  // The library makes an Error object per mistake; without stack traces a file of nothing but mistakes takes a third of the time.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {

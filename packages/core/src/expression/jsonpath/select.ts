@@ -13,7 +13,7 @@ export interface QueryContext {
 /** Appends to `into` what one step selects below `value`. */
 type Step = (context: QueryContext, value: Json, into: Json[]) => void;
 
-export type Selection = (context: QueryContext, from: Json) => readonly Json[];
+type Selection = (context: QueryContext, from: Json) => readonly Json[];
 
 /** The values that the query selects, in the order of RFC 9535. */
 export function compileQuery(query: Query): (root: Json, budget: Budget) => readonly Json[] {

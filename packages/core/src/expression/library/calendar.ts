@@ -14,7 +14,7 @@ const MAX_DATE_LENGTH = 40;
 const ISO_DATE =
   /^(\d{4})-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}(?::?\d{2})?)?)?)?$/;
 
-export type Unit = 'millisecond' | 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+type Unit = 'millisecond' | 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 const FIXED_MS: Readonly<Partial<Record<Unit, number>>> = {
   millisecond: 1,

@@ -26,7 +26,7 @@ export interface FunctionDefinition {
  *  - pattern: a regular expression as text; arrives compiled
  *  - date: ISO 8601 text or milliseconds since the epoch
  */
-export type ParameterType =
+type ParameterType =
   | 'any'
   | 'string'
   | 'number'
