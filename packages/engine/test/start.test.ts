@@ -13,7 +13,7 @@ describe('starting', () => {
     const refused = top.start({ input, nodes: {} }, { n: 'three' });
     await expect(refused).rejects.toMatchObject({
       code: 'INPUT_INVALID',
-      details: { problems: ['n must be an integer', 'order is missing'] },
+      details: { problems: ['order is missing', 'n must be an integer'] },
     });
     expect(top.data.runs.size).toBe(0);
   });

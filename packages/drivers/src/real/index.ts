@@ -1,3 +1,3 @@
 export { realClock } from './clock.ts';
-export { realRandom } from './random.ts';
 export { sha256 } from './digest.ts';
+export { realRandom } from './random.ts';

@@ -96,6 +96,7 @@ function lineTests(logsTest: LogsTest): void {
       line(undefined as never),
       line('proto', { fields: JSON.parse('{"__proto__":{"x":1}}') }),
       line('time', { at: 1.5 }),
+      line('level', { level: 'shouted' as never }),
     ];
     for (const each of hostile) logs.append(each);
     logs.append(line('last'));

@@ -144,6 +144,8 @@ export function readTests(storeTest: StoreTest): void {
     expect(await pages(store, { limit: 1 })).toEqual(['a', 'z', 'm']);
     expect(await store.list({ limit: 3 })).toMatchObject({ next: null });
     expect((await store.list({ limit: 2 })).rows).toHaveLength(2);
+    expect((await store.list({ limit: Number.POSITIVE_INFINITY })).rows).toHaveLength(3);
+    expect((await store.feed(0, Number.POSITIVE_INFINITY)).length).toBe(3);
   });
 
   storeTest('[STO-16] filters by status and workflow', async ({ store }) => {

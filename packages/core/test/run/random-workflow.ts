@@ -1,0 +1,256 @@
+/** Random workflows, in a form that both the engine's compiler and the oracle can read, and random things to happen. */
+import fc from 'fast-check';
+import type { Short } from './drive.ts';
+
+/** Conditions whose value the oracle knows without an expression evaluator. */
+export type Condition = 'true' | 'false' | 'broken' | 'source-completed' | 'source-large' | 'upstream-success';
+
+export interface RandomEdge {
+  readonly from: number;
+  readonly to: number;
+  readonly on: 'success' | 'error' | 'always' | 'result';
+  readonly when: Condition | undefined;
+  /** For error edges; result edges always ask for `v > 2`. */
+  readonly match: 'code-A' | 'kind-SYSTEM' | undefined;
+}
+
+export interface RandomRetry {
+  readonly policy: 'fixed' | 'exponential' | 'exponential-jitter';
+  readonly initialMs: number;
+  readonly multiplier: number;
+  readonly attempts: number;
+  readonly system: number;
+  readonly on: readonly string[] | undefined;
+}
+
+export interface RandomNode {
+  readonly join: 'all' | 'any' | number;
+  readonly enabled: boolean;
+  readonly when: Condition | undefined;
+  readonly brokenParameters: boolean;
+  readonly onError: 'halt' | 'ignore' | 'branch' | undefined;
+  readonly action: 'do' | 'pay' | 'look' | 'check';
+  readonly priority: number;
+  readonly retry: RandomRetry | undefined;
+  readonly attemptMs: number | undefined;
+  readonly queuedMs: number | undefined;
+  readonly totalMs: number | undefined;
+}
+
+export interface RandomWorkflow {
+  readonly nodes: readonly RandomNode[];
+  readonly edges: readonly RandomEdge[];
+  readonly mode: 'parallel' | 'levels' | 'sequential';
+  readonly maxParallelism: number;
+  readonly onFailure: 'fail-fast' | 'finish-running' | 'ignore';
+  readonly timeoutMs: number | undefined;
+  readonly maxTotalRetries: number | undefined;
+  readonly output: 'default' | 'broken';
+}
+
+/** Something to happen; what it means is decided by where the run stands (`pick` modulo what there is). */
+export interface Happening {
+  readonly kind: (typeof HAPPENINGS)[number];
+  readonly pick: number;
+  readonly value: number;
+  /** In the same turn as the next one. */
+  readonly joined: boolean;
+}
+
+const HAPPENINGS = [
+  'complete',
+  'complete',
+  'complete',
+  'complete',
+  'fail-user',
+  'fail-system',
+  'break-off',
+  'hand-back',
+  'lose-worker',
+  'stale',
+  'advance',
+  'advance',
+  'next-timer',
+  'cancel',
+  'settle',
+  'settle',
+  'retry',
+  'crash',
+  'recall',
+] as const;
+
+const MAX_NODES = 15;
+
+const retry: fc.Arbitrary<RandomRetry> = fc.record({
+  policy: fc.constantFrom('fixed', 'exponential', 'exponential-jitter'),
+  initialMs: fc.constantFrom(0, 500, 1_000),
+  multiplier: fc.constantFrom(1, 1.5, 3),
+  attempts: fc.integer({ min: 1, max: 4 }),
+  system: fc.integer({ min: 0, max: 3 }),
+  on: fc.option(fc.constantFrom(['A'], ['TIMEOUT']), { nil: undefined, freq: 4 }),
+});
+
+const limit = (...values: number[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
+
+const node: fc.Arbitrary<RandomNode> = fc.record({
+  join: fc.oneof({ weight: 4, arbitrary: fc.constant('all' as const) }, fc.constant('any' as const), fc.constant(2)),
+  enabled: rarely(false, 12),
+  when: fc.option(fc.constantFrom<Condition>('true', 'true', 'false', 'broken', 'upstream-success'), {
+    nil: undefined,
+    freq: 3,
+  }),
+  brokenParameters: rarely(true, 15),
+  onError: fc.option(fc.constantFrom('halt', 'ignore', 'branch'), { nil: undefined, freq: 2 }),
+  action: fc.constantFrom('do', 'do', 'do', 'pay', 'look', 'check'),
+  priority: fc.constantFrom(5, 5, 5, 1, 9),
+  retry: fc.option(retry, { nil: undefined, freq: 2 }),
+  attemptMs: limit(1_000, 5_000),
+  queuedMs: limit(1_000, 3_000),
+  totalMs: limit(2_000, 8_000),
+});
+
+function rarely<T extends boolean>(value: T, outOf: number): fc.Arbitrary<boolean> {
+  return fc.integer({ min: 1, max: outOf }).map((n) => (n === outOf ? value : !value));
+}
+
+const edge = (count: number): fc.Arbitrary<RandomEdge> =>
+  fc.record({
+    from: fc.nat(count - 1),
+    to: fc.nat(count - 1),
+    on: fc.constantFrom('success', 'success', 'success', 'error', 'always', 'result'),
+    when: fc.option(fc.constantFrom<Condition>('true', 'false', 'broken', 'source-completed', 'source-large'), {
+      nil: undefined,
+      freq: 3,
+    }),
+    match: fc.option(fc.constantFrom('code-A', 'kind-SYSTEM'), { nil: undefined, freq: 2 }),
+  });
+
+export const randomWorkflow: fc.Arbitrary<RandomWorkflow> = fc.integer({ min: 1, max: MAX_NODES }).chain((count) =>
+  fc
+    .record({
+      nodes: fc.array(node, { minLength: count, maxLength: count }),
+      edges: fc.array(edge(count), { maxLength: count * 2 }),
+      mode: fc.constantFrom('parallel', 'parallel', 'levels', 'sequential'),
+      maxParallelism: fc.constantFrom(1, 2, 3, 25),
+      onFailure: fc.constantFrom('fail-fast', 'finish-running', 'finish-running', 'ignore'),
+      timeoutMs: fc.option(fc.constantFrom(4_000, 20_000), { nil: undefined, freq: 1 }),
+      maxTotalRetries: fc.option(fc.nat(3), { nil: undefined, freq: 1 }),
+      output: fc.constantFrom('default', 'default', 'default', 'default', 'broken'),
+    } as const)
+    .map(sound),
+);
+
+export const happenings: fc.Arbitrary<readonly Happening[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom(...HAPPENINGS),
+    pick: fc.nat(999),
+    value: fc.nat(5),
+    joined: fc.integer({ min: 0, max: 4 }).map((n) => n === 0),
+  }),
+  { maxLength: 60 },
+);
+
+/** Edges point forwards, none is given twice, and joins can be met. */
+function sound(workflow: RandomWorkflow): RandomWorkflow {
+  const seen = new Set<string>();
+  const edges = workflow.edges
+    .filter(({ from, to }) => from !== to)
+    .map((one) => ({ ...one, from: Math.min(one.from, one.to), to: Math.max(one.from, one.to) }))
+    .map((one) => (one.on === 'error' ? one : { ...one, match: undefined }))
+    .filter((one) => {
+      const identity = JSON.stringify([one.from, one.to, one.on, one.when, one.match]);
+      return !seen.has(identity) && seen.add(identity);
+    });
+  const nodes = workflow.nodes.map((one, index) => {
+    const incoming = edges.filter(({ to }) => to === index).length;
+    const join = typeof one.join === 'number' && one.join > incoming ? 'all' : one.join;
+    // What an upstream node says is settled only when all of them are.
+    const mayLook = incoming > 0 && join === 'all';
+    const hasErrorEdge = edges.some(({ from, on }) => from === index && (on === 'error' || on === 'always'));
+    return {
+      ...one,
+      join,
+      when: one.when === 'upstream-success' && !mayLook ? undefined : one.when,
+      onError: one.onError === 'branch' && !hasErrorEdge ? undefined : one.onError,
+    };
+  });
+  return { ...workflow, nodes, edges };
+}
+
+export function idOf(index: number): string {
+  return `n${index}`;
+}
+
+/** Plain success edges are written as `needs`, half of the time. */
+export function definitionOf(workflow: RandomWorkflow): Short {
+  const nodes: Record<string, Record<string, unknown>> = {};
+  const asNeeds = (one: RandomEdge): boolean =>
+    one.on === 'success' && one.when === undefined && (one.from + one.to) % 2 === 0;
+  workflow.nodes.forEach((one, index) => {
+    const incoming = workflow.edges.filter(({ to }) => to === index);
+    nodes[idOf(index)] = {
+      action: `${one.action}@1`,
+      ...optional('needs', incoming.filter(asNeeds).map(({ from }) => idOf(from))),
+      join: one.join,
+      enabled: one.enabled,
+      ...optional('when', one.when && textOf(one.when, incoming[0]?.from ?? 0)),
+      ...optional('with', one.brokenParameters ? { x: '{{ $input.nothing.here }}' } : undefined),
+      ...optional('onError', one.onError),
+      priority: one.priority,
+      ...optional('retry', one.retry && retryDefinition(one.retry)),
+      timeout: {
+        ...optional('attempt', duration(one.attemptMs)),
+        ...optional('queued', duration(one.queuedMs)),
+        ...optional('total', duration(one.totalMs)),
+      },
+    };
+  });
+  const edges = workflow.edges
+    .filter((one) => !asNeeds(one))
+    .map((one) => ({
+      from: idOf(one.from),
+      to: idOf(one.to),
+      on: one.on,
+      ...optional('when', one.when && textOf(one.when, one.from)),
+      ...(one.on === 'result' ? { match: { v: { gt: 2 } } } : {}),
+      ...optional('match', one.match && (one.match === 'code-A' ? { code: 'A' } : { kind: 'SYSTEM' })),
+    }));
+  const { mode, maxParallelism, onFailure } = workflow;
+  const config = {
+    mode,
+    maxParallelism,
+    onFailure,
+    ...optional('timeout', duration(workflow.timeoutMs)),
+    ...optional('maxTotalRetries', workflow.maxTotalRetries),
+  };
+  return { config, nodes, edges, ...(workflow.output === 'broken' ? { output: '{{ $input.nothing.here }}' } : {}) };
+}
+
+function retryDefinition({ policy, initialMs, multiplier, attempts, system, on }: RandomRetry): object {
+  const delays = policy === 'fixed' ? { delay: duration(initialMs) } : { initial: duration(initialMs), multiplier };
+  return { policy, ...delays, attempts, system, ...optional('on', on) };
+}
+
+function textOf(condition: Condition, source: number): string {
+  switch (condition) {
+    case 'true':
+    case 'false':
+      return condition;
+    case 'broken':
+      return '$input.nothing.here';
+    case 'source-completed':
+      return `$nodes.${idOf(source)}.status == "completed"`;
+    case 'source-large':
+      return `($nodes.${idOf(source)}.output?.v ?? 0) > 2`;
+    case 'upstream-success':
+      return `$nodes.${idOf(source)}.success`;
+  }
+}
+
+function duration(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : `${ms}ms`;
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
+}

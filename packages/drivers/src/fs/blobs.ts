@@ -1,0 +1,181 @@
+/**
+ * Blobs on disk: `<root>/<execution>/<sha256>`.
+ *
+ *  1. A file under its final name is whole: it is written under another name, synced, then renamed.
+ *  2. When `put` resolves, the file and its folder entry are on disk.
+ *  3. Names are made from ids by an encoding that leaves no dot, slash or NUL, and can be read back.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { NebulaError } from '@nebula/core';
+import type { Blobs } from '@nebula/ports';
+
+export interface FsBlobsOptions {
+  readonly root: string;
+}
+
+/** Folder names may have 255 bytes on common file systems. */
+const MAX_FOLDER_NAME_LENGTH = 255;
+
+const TEMPORARY = '.tmp-';
+
+/** A temporary file this old was left by a process that died. */
+const FORGOTTEN_AFTER_MS = 3_600_000;
+
+export function fsBlobs(options: FsBlobsOptions): Blobs {
+  const { root } = options;
+  const fileOf = (executionId: string, sha256: string): string => {
+    if (!/^[0-9a-f]{64}$/.test(sha256)) {
+      throw new NebulaError('BLOB_KEY_INVALID', `'${sha256}' is not a SHA-256 in lower-case hexadecimal digits.`);
+    }
+    return join(root, folderName(executionId), sha256);
+  };
+  let written = 0;
+
+  return {
+    async put(executionId, sha256, data) {
+      const file = fileOf(executionId, sha256);
+      // The one who wrote it may have died before the folder was synced.
+      if ((await sizeOf(file)) === data.byteLength) return syncFolder(dirname(file));
+      const temporary = join(root, `${TEMPORARY}${process.pid}-${written++}`);
+      try {
+        await writeSynced(root, temporary, data);
+        await moveSynced(root, temporary, file);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw explained(error, root);
+      }
+    },
+
+    async get(executionId, sha256) {
+      const file = fileOf(executionId, sha256);
+      const data = await readFile(file).catch(absentIfMissing);
+      if (data === undefined) return undefined;
+      if (createHash('sha256').update(data).digest('hex') !== sha256) {
+        throw new NebulaError(
+          'BLOB_CORRUPT',
+          `The stored value ${file} is damaged: its content does not fit its name.`,
+          {
+            hint: 'Restore the file from a backup, or retry the run from the node that made the value.',
+          },
+        );
+      }
+      return data;
+    },
+
+    async deleteExecution(executionId) {
+      await rm(join(root, folderName(executionId)), { recursive: true, force: true });
+    },
+
+    async *executions() {
+      const folders = (await readdir(root, { withFileTypes: true }).catch(absentIfMissing)) ?? [];
+      for (const folder of folders) {
+        if (folder.name.startsWith(TEMPORARY)) await removeIfForgotten(join(root, folder.name));
+        if (!folder.isDirectory() || folder.name.startsWith('.')) continue;
+        const executionId = idOf(folder.name);
+        if (executionId !== undefined && (await readdir(join(root, folder.name))).length > 0) yield executionId;
+      }
+    },
+  };
+}
+
+/** Letters, digits, `_` and `-` stay; every other byte becomes `%XX`. */
+function folderName(executionId: string): string {
+  let name = '';
+  for (const byte of Buffer.from(executionId, 'utf8')) {
+    const character = String.fromCharCode(byte);
+    name += /[A-Za-z0-9_-]/.test(character) ? character : `%${byte.toString(16).padStart(2, '0')}`;
+  }
+  if (name === '' || name.length > MAX_FOLDER_NAME_LENGTH || !executionId.isWellFormed()) {
+    throw new NebulaError('BLOB_KEY_INVALID', `The execution id '${executionId.slice(0, 80)}' cannot name a folder.`, {
+      hint: 'Ids have 1 to 255 characters; letters, digits, _ and - are best.',
+    });
+  }
+  return name;
+}
+
+function idOf(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined; // a folder that is not ours
+  }
+}
+
+async function writeSynced(root: string, file: string, data: Uint8Array): Promise<void> {
+  await mkdir(root, { recursive: true });
+  const handle = await open(file, 'wx');
+  try {
+    await handle.writeFile(data);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function moveSynced(root: string, temporary: string, file: string): Promise<void> {
+  const folder = dirname(file);
+  for (let attempt = 1; ; attempt++) {
+    const madeFolder = await mkdir(folder, { recursive: true });
+    try {
+      await rename(temporary, file);
+    } catch (error) {
+      // The execution may be deleted by another process between the two calls.
+      if (codeOf(error) === 'ENOENT' && attempt < 3) continue;
+      throw error;
+    }
+    await syncFolder(folder);
+    if (madeFolder !== undefined) await syncFolder(root);
+    return;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return; // folders cannot be opened there, and NTFS journals names itself
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  return (await stat(file).catch(absentIfMissing))?.size;
+}
+
+async function removeIfForgotten(file: string): Promise<void> {
+  const changedAt = (await stat(file).catch(absentIfMissing))?.mtimeMs;
+  if (changedAt !== undefined && changedAt < Date.now() - FORGOTTEN_AFTER_MS) await rm(file, { force: true });
+}
+
+function absentIfMissing(error: unknown): undefined {
+  if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+  throw error;
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | null)?.code;
+}
+
+function explained(error: unknown, root: string): unknown {
+  switch (codeOf(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new NebulaError('DISK_FULL', `There is no space left for large values in ${root}.`, {
+        hint: 'Free some space; the run goes on by itself.',
+        cause: error,
+        retryable: true,
+      });
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new NebulaError('DATA_DIR_UNWRITABLE', `Nebula may not write into ${root}.`, {
+        hint: 'Give this user write permission, or choose another data directory.',
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,1 @@
+export { type FsBlobsOptions, fsBlobs } from './blobs.ts';

@@ -1,0 +1,49 @@
+/** Following a log: read on from the last line, and wait for news when there is none. */
+import type { LogFilter, StoredLogLine } from '@nebula/ports';
+
+/** Something that changes now and then. */
+export class News {
+  readonly #waiting = new Set<() => void>();
+
+  announce(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Settles at the next announcement, or when given up. */
+  next(): { readonly arrived: Promise<void>; readonly giveUp: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => {
+      this.#waiting.delete(wake);
+      resolve();
+    };
+    this.#waiting.add(wake);
+    return { arrived: promise, giveUp: wake };
+  }
+}
+
+/** Suspends at `read` and at `arrived` only; the signal ends both waits. */
+export async function* followLines(
+  filter: LogFilter,
+  signal: AbortSignal,
+  news: News,
+  read: (filter: LogFilter) => Promise<readonly StoredLogLine[]>,
+): AsyncGenerator<StoredLogLine> {
+  let afterPosition = filter.afterPosition ?? 0;
+  while (!signal.aborted) {
+    // Asked for before reading: a line that comes in between is not missed.
+    const { arrived, giveUp } = news.next();
+    signal.addEventListener('abort', giveUp);
+    try {
+      const lines = await read({ ...filter, afterPosition });
+      for (const line of lines) {
+        if (signal.aborted) return;
+        yield line;
+        afterPosition = line.position;
+      }
+      if (lines.length === 0 && !signal.aborted) await arrived;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      giveUp();
+    }
+  }
+}

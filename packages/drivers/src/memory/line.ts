@@ -1,0 +1,56 @@
+/** What the log drivers share: how a line is encoded, and how long it may be. */
+import type { LogLevel, LogLine, StoredLogLine } from '@nebula/ports';
+
+const LOG_LIMITS = {
+  maxMessageChars: 16_384,
+  maxFieldsChars: 65_536,
+} as const;
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
+
+/** A line as it is stored: levels by rank, fields as JSON. */
+export interface EncodedLine {
+  readonly executionId: string;
+  readonly node: string | null;
+  readonly attempt: number | null;
+  readonly at: number;
+  readonly level: number;
+  readonly message: string;
+  readonly fields: string | null;
+}
+
+export function rankOf(level: LogLevel): number {
+  const rank = LEVELS.indexOf(level);
+  return rank < 0 ? 1 : rank; // untyped callers say what they like
+}
+
+/** Cut to size, and in well-formed Unicode. Never throws. */
+export function encodeLine(line: LogLine): EncodedLine {
+  const { executionId, node, attempt, at } = line;
+  const message = fitText(String(line.message));
+  return { executionId, node, attempt, at, level: rankOf(line.level), message, fields: encodeFields(line.fields) };
+}
+
+export function decodeLine(line: EncodedLine, position: number): StoredLogLine {
+  const { executionId, node, attempt, at, message } = line;
+  const level = LEVELS[line.level] ?? 'info';
+  const decoded = { position, executionId, node, attempt, at, level, message };
+  return line.fields === null ? decoded : { ...decoded, fields: JSON.parse(line.fields) };
+}
+
+function fitText(text: string): string {
+  const { maxMessageChars } = LOG_LIMITS;
+  if (text.length <= maxMessageChars) return text.toWellFormed();
+  const cut = text.length - maxMessageChars;
+  return `${text.slice(0, maxMessageChars).toWellFormed()}… (${cut} more characters were cut off)`;
+}
+
+function encodeFields(fields: LogLine['fields']): string | null {
+  if (fields === undefined) return null;
+  try {
+    const text = JSON.stringify(fields);
+    return text.length <= LOG_LIMITS.maxFieldsChars ? text : JSON.stringify({ cut: text.slice(0, 1_000) });
+  } catch (error) {
+    return JSON.stringify({ unreadable: String(error) });
+  }
+}

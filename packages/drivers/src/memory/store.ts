@@ -1,0 +1,273 @@
+/**
+ * The reference store: the shortest that keeps every promise of the port. Scans where others have indexes.
+ * The data outlives its stores, as a disk outlives its processes: `memoryStore({ data })` opens it again,
+ * and several stores on the same data see each other as processes would.
+ */
+import { NebulaError } from '@nebula/core';
+import {
+  type DueClaim,
+  type ExecutionFilter,
+  type ExecutionRow,
+  FINISHED_STATUSES,
+  type FrameRow,
+  type InboxRow,
+  type RegisterOutcome,
+  type SnapshotRow,
+  type Store,
+  type WorkflowVersionRow,
+  type Write,
+  type WriteOutcome,
+} from '@nebula/ports';
+
+interface Run {
+  readonly number: number;
+  row: ExecutionRow;
+  readonly frames: FrameRow[];
+  snapshot: SnapshotRow | undefined;
+  /** In order of arrival. */
+  readonly inbox: Map<string, InboxRow>;
+}
+
+export interface MemoryData {
+  /** In order of creation. */
+  readonly runs: Map<string, Run>;
+  journal: FrameRow[];
+  /** The highest number ever given to a frame or a run. */
+  position: number;
+  readonly workers: Map<string, number>;
+  readonly workflows: WorkflowVersionRow[];
+  readonly watchers: Map<() => void, Store>;
+}
+
+export function memoryData(): MemoryData {
+  return { runs: new Map(), journal: [], position: 0, workers: new Map(), workflows: [], watchers: new Map() };
+}
+
+export interface MemoryStoreOptions {
+  readonly data?: MemoryData;
+  /** False where several engines share the data. */
+  readonly exclusive?: boolean;
+}
+
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  return new MemoryStore(options.data ?? memoryData(), options.exclusive ?? true);
+}
+
+class MemoryStore implements Store {
+  readonly exclusive: boolean;
+  readonly #data: MemoryData;
+  #closed = false;
+
+  constructor(data: MemoryData, exclusive: boolean) {
+    this.#data = data;
+    this.exclusive = exclusive;
+  }
+
+  async append(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
+    this.#open();
+    const outcomes = writes.map((write) => this.#write(write));
+    this.#wrote();
+    return outcomes;
+  }
+
+  #write(write: Write): WriteOutcome {
+    const data = this.#data;
+    const known = data.runs.get(write.executionId);
+    const conflict = (write.create === undefined) === (known === undefined);
+    if (conflict || (write.frame !== undefined && write.frame.seq !== (known?.frames.length ?? 0) + 1)) {
+      return { ok: false };
+    }
+    if (write.create !== undefined || write.frame !== undefined) data.position++;
+    const run = known ?? newRun(write, data.position);
+    data.runs.set(write.executionId, run);
+    if (write.frame !== undefined) {
+      const frame = { executionId: write.executionId, ...write.frame, position: data.position };
+      run.frames.push(frame);
+      data.journal.push(frame);
+    }
+    for (const messageId of write.taken ?? []) run.inbox.delete(messageId);
+    run.row = changed(run.row, write, run.inbox.size > 0);
+    return { ok: true, position: data.position };
+  }
+
+  async frames(executionId: string, afterSeq: number): Promise<readonly FrameRow[]> {
+    return this.#open().runs.get(executionId)?.frames.slice(Math.max(0, afterSeq)) ?? [];
+  }
+
+  async feed(afterPosition: number, limit: number): Promise<readonly FrameRow[]> {
+    const { journal } = this.#open();
+    const from = journal.findLastIndex((frame) => frame.position <= afterPosition) + 1;
+    return journal.slice(from, from + limit);
+  }
+
+  async snapshot(executionId: string): Promise<SnapshotRow | undefined> {
+    return this.#open().runs.get(executionId)?.snapshot;
+  }
+
+  async saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void> {
+    const run = this.#open().runs.get(executionId);
+    if (run !== undefined && snapshot.seq > (run.snapshot?.seq ?? 0)) run.snapshot = { ...snapshot };
+  }
+
+  async execution(executionId: string): Promise<ExecutionRow | undefined> {
+    return this.#open().runs.get(executionId)?.row;
+  }
+
+  async list(
+    filter: ExecutionFilter,
+  ): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }> {
+    const before = filter.cursor === undefined ? Number.POSITIVE_INFINITY : Number(filter.cursor);
+    if (Number.isNaN(before))
+      throw new NebulaError('CURSOR_INVALID', `'${filter.cursor}' is not a cursor of this list.`);
+    const runs = [...this.#open().runs.values()]
+      .reverse()
+      .filter((run) => run.number < before)
+      .filter((run) => filter.status === undefined || filter.status.includes(run.row.status))
+      .filter((run) => filter.workflowId === undefined || filter.workflowId === run.row.workflowId);
+    const page = runs.slice(0, Math.max(1, filter.limit));
+    return { rows: page.map((run) => run.row), next: runs.length > page.length ? String(page.at(-1)?.number) : null };
+  }
+
+  async deleteExecution(executionId: string): Promise<boolean> {
+    const data = this.#open();
+    const run = data.runs.get(executionId);
+    if (run === undefined || !isFinished(run.row)) return false;
+    data.runs.delete(executionId);
+    data.journal = data.journal.filter((frame) => frame.executionId !== executionId);
+    this.#wrote();
+    return true;
+  }
+
+  async expired(now: number, limit: number): Promise<readonly string[]> {
+    return [...this.#open().runs.values()]
+      .map((run) => run.row)
+      .filter((row) => isFinished(row) && row.expiresAt !== null && row.expiresAt <= now)
+      .sort((a, b) => (a.expiresAt as number) - (b.expiresAt as number))
+      .slice(0, limit)
+      .map((row) => row.executionId);
+  }
+
+  async reclaimSpace(): Promise<boolean> {
+    this.#open();
+    return false;
+  }
+
+  async send(message: InboxRow, wakeAt: number): Promise<boolean> {
+    const run = this.#open().runs.get(message.executionId);
+    if (run === undefined) return false;
+    if (!run.inbox.has(message.messageId)) run.inbox.set(message.messageId, { ...message });
+    run.row = { ...run.row, wakeAt: earlier(run.row.wakeAt, wakeAt) };
+    this.#wrote();
+    return true;
+  }
+
+  async inbox(executionId: string): Promise<readonly InboxRow[]> {
+    return [...(this.#open().runs.get(executionId)?.inbox.values() ?? [])];
+  }
+
+  async claimDue(now: number, until: number, owner: string, limit: number): Promise<DueClaim> {
+    const runs = [...this.#open().runs.values()];
+    const due = runs
+      .filter((run) => run.row.wakeAt !== null && run.row.wakeAt <= now)
+      .sort((a, b) => (a.row.wakeAt as number) - (b.row.wakeAt as number) || a.number - b.number)
+      .slice(0, limit);
+    for (const run of due) run.row = { ...run.row, wakeAt: until, owner };
+    if (due.length > 0) this.#wrote();
+    const nextWakeAt = runs.reduce<number | null>((next, run) => earlier(next, run.row.wakeAt), null);
+    return { executionIds: due.map((run) => run.row.executionId), nextWakeAt };
+  }
+
+  async heartbeat(worker: string, expiresAt: number): Promise<void> {
+    this.#open().workers.set(worker, expiresAt);
+  }
+
+  async liveWorkers(workers: readonly string[], now: number): Promise<ReadonlySet<string>> {
+    const leases = this.#open().workers;
+    return new Set(workers.filter((worker) => (leases.get(worker) ?? Number.NEGATIVE_INFINITY) > now));
+  }
+
+  async reapWorkers(now: number | null, except: string, wakeAt: number): Promise<number> {
+    const { workers, runs } = this.#open();
+    const gone = [...workers].filter(([worker, lease]) => worker !== except && (now === null || lease <= now));
+    const dead = new Set(gone.map(([worker]) => worker));
+    for (const run of runs.values()) {
+      const { owner } = run.row;
+      if (owner === null || owner === except || isFinished(run.row)) continue;
+      if (now === null || dead.has(owner)) run.row = { ...run.row, wakeAt: earlier(run.row.wakeAt, wakeAt) };
+    }
+    for (const worker of dead) workers.delete(worker);
+    this.#wrote();
+    return dead.size;
+  }
+
+  async registerWorkflow(
+    row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number },
+  ): Promise<RegisterOutcome> {
+    const versions = this.#open().workflows.filter((other) => other.workflowId === row.workflowId);
+    const same = versions.find((other) => other.hash === row.hash);
+    if (same !== undefined) return { ok: true, version: same.version, created: false };
+    const version = row.version ?? 1 + Math.max(0, ...versions.map((other) => other.version));
+    if (versions.some((other) => other.version === version)) return { ok: false, reason: 'version-taken' };
+    this.#data.workflows.push({ ...row, version });
+    this.#wrote();
+    return { ok: true, version, created: true };
+  }
+
+  async workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined> {
+    return this.#open()
+      .workflows.filter((row) => row.workflowId === workflowId && (version === undefined || row.version === version))
+      .sort((a, b) => b.version - a.version)[0];
+  }
+
+  watch(onForeignWrite: () => void): () => void {
+    const watcher = (): void => onForeignWrite();
+    this.#data.watchers.set(watcher, this);
+    return () => this.#data.watchers.delete(watcher);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const [watcher, store] of this.#data.watchers) if (store === this) this.#data.watchers.delete(watcher);
+  }
+
+  #open(): MemoryData {
+    if (this.#closed) throw new NebulaError('STORE_CLOSED', 'The store is closed.');
+    return this.#data;
+  }
+
+  #wrote(): void {
+    for (const [watcher, store] of this.#data.watchers) if (store !== this) watcher();
+  }
+}
+
+function newRun(write: Write, number: number): Run {
+  const { executionId, create } = write;
+  if (create === undefined) throw new Error('invariant broken: a run without its creation');
+  const row: ExecutionRow = {
+    executionId,
+    workflowId: create.workflowId,
+    version: create.version,
+    status: 'pending',
+    createdAt: create.createdAt,
+    finishedAt: null,
+    wakeAt: null,
+    owner: create.owner,
+    expiresAt: null,
+  };
+  return { number, row, frames: [], snapshot: undefined, inbox: new Map() };
+}
+
+function changed(row: ExecutionRow, write: Write, messagesWait: boolean): ExecutionRow {
+  const { status = row.status, finishedAt = row.finishedAt, expiresAt = row.expiresAt, wakeAt = row.wakeAt } = write;
+  // A message came while this write was decided: its wake-up must not be lost.
+  return { ...row, status, finishedAt, expiresAt, wakeAt: messagesWait ? earlier(row.wakeAt, wakeAt) : wakeAt };
+}
+
+function isFinished(row: ExecutionRow): boolean {
+  return (FINISHED_STATUSES as readonly string[]).includes(row.status);
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}

@@ -1,0 +1,160 @@
+/**
+ * Keeps the write-ahead log short, outside commits.
+ *
+ *  1. Nothing is checkpointed inside a commit or on the main thread.
+ *  2. The thread starts when the log first passes its limit: a short run never pays for it.
+ *  3. Most of the log is copied while writing goes on; only for the last pages is writing held back, some
+ *     milliseconds. Then the log is wholly copied, and the next commit begins it again from the start. The file keeps
+ *     its length: writing over it is a third faster than growing it (64-row batches, 175,000 against 126,000 rows/s).
+ *  4. When the log has grown to `HARD_LIMIT_FACTOR` times its limit, because the event loop had no turn to spare or the
+ *     disk is too slow, writing waits until the checkpoint is through.
+ *  5. A reader who keeps a transaction open (none of ours does) can stop the log from being begun again, not the engine.
+ */
+import type { Clock } from '@nebula/ports';
+import { type CheckpointMode, checkpoint, type LogState } from './checkpoint.ts';
+import type { Commits } from './commits.ts';
+import { type Connection, PAGE_SIZE_BYTES } from './connection.ts';
+import type { Helper } from './helper.ts';
+
+export interface CheckpointerOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly commits: Commits;
+  readonly startThread: () => Helper;
+  readonly walLimitBytes: number;
+}
+
+const HARD_LIMIT_FACTOR = 4;
+
+/** A commit of few bytes may still change many pages. */
+const MAX_UNSEEN_COMMITS = 16;
+
+/** How many passes may go by while writing goes on. */
+const MAX_PASSES = 4;
+
+/** So few pages are copied in a few milliseconds, with writing held back. */
+const LAST_PAGES = 512;
+
+/** When the log could not be copied wholly, it is tried again after it has grown by so much. */
+const RETRY_GROWTH = 1.25;
+
+/** After so long without a commit the log is emptied, and its disk space given back. */
+const IDLE_MS = 5_000;
+
+/** A log this short may stay. */
+const IDLE_MIN_BYTES = 1_000_000;
+
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  #thread: Helper | undefined;
+  #running: Promise<void> | undefined;
+  #held = false;
+  #unseenBytes = 0;
+  #unseenCommits = 0;
+  #retryAtPages = 0;
+  #idleTimerSet = false;
+  #busySinceTimer = false;
+  #closed = false;
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options;
+  }
+
+  /** After each commit. Looks at the log itself (12 µs) only now and then. */
+  committed(bytes: number): void {
+    this.#busySinceTimer = true;
+    this.#unseenBytes += bytes;
+    this.#unseenCommits++;
+    if (this.#unseenBytes < this.#options.walLimitBytes / 8 && this.#unseenCommits < MAX_UNSEEN_COMMITS) return;
+    this.#unseenBytes = 0;
+    this.#unseenCommits = 0;
+    const log = this.#look();
+    if (this.#closed || log.pages * PAGE_SIZE_BYTES < IDLE_MIN_BYTES) return;
+    this.#watchForIdleness();
+    const limit = this.#options.walLimitBytes / PAGE_SIZE_BYTES;
+    if (this.#running === undefined) {
+      if (log.pages > Math.max(limit, this.#retryAtPages) && log.uncopied > limit / 16) this.#start(log);
+    } else if (log.pages > limit * HARD_LIMIT_FACTOR && !this.#held) {
+      void this.#hold(this.#running);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+    await this.#thread?.close();
+  }
+
+  #start(log: LogState): void {
+    this.#retryAtPages = log.pages * RETRY_GROWTH;
+    this.#running = this.#shorten()
+      .catch(() => {}) // The log only grows longer; the next attempt will come.
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  async #shorten(): Promise<void> {
+    for (let pass = 0; pass < MAX_PASSES; pass++) {
+      const log = await this.#checkpoint('PASSIVE');
+      if (log.uncopied <= LAST_PAGES) break;
+    }
+    await this.#options.commits.pause();
+    try {
+      const log = await this.#checkpoint('PASSIVE');
+      if (log.uncopied === 0) this.#retryAtPages = 0;
+    } finally {
+      this.#options.commits.resume();
+    }
+  }
+
+  async #hold(until: Promise<void>): Promise<void> {
+    this.#held = true;
+    await this.#options.commits.pause();
+    await until;
+    this.#held = false;
+    this.#options.commits.resume();
+  }
+
+  #watchForIdleness(): void {
+    if (this.#idleTimerSet) return;
+    this.#idleTimerSet = true;
+    this.#busySinceTimer = false;
+    this.#options.clock.timer(IDLE_MS, () => this.#onIdleTimer(), { background: true });
+  }
+
+  #onIdleTimer(): void {
+    this.#idleTimerSet = false;
+    if (this.#closed) return;
+    if (this.#busySinceTimer) this.#watchForIdleness();
+    else if (this.#running === undefined) {
+      if (this.#look().pages * PAGE_SIZE_BYTES > IDLE_MIN_BYTES) this.#running = this.#empty();
+    }
+  }
+
+  async #empty(): Promise<void> {
+    await this.#options.commits.pause();
+    try {
+      await this.#checkpoint('TRUNCATE');
+    } catch {
+      // Someone else writes or reads just now: the log stays as it is.
+    } finally {
+      this.#options.commits.resume();
+      this.#running = undefined;
+    }
+  }
+
+  /** Must not throw: the commit before it has been made. */
+  #look(): LogState {
+    try {
+      return checkpoint(this.#options.connection, 'NOOP');
+    } catch {
+      return { pages: 0, uncopied: 0 };
+    }
+  }
+
+  async #checkpoint(mode: CheckpointMode): Promise<LogState> {
+    if (this.#thread === undefined || this.#thread.isLost) this.#thread = this.#options.startThread();
+    return (await this.#thread.call('checkpoint', [mode])).result as LogState;
+  }
+}

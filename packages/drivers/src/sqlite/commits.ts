@@ -1,0 +1,283 @@
+/**
+ * The order in which things are written, and where.
+ *
+ *  1. Calls are carried out in the order in which they were made.
+ *  2. On the main thread a call is carried out at once, inside the call. It waits in `#waiting` only while writing is
+ *     paused, the database is locked by another process, or commits run in the thread.
+ *  3. At most `MAX_IN_THREAD` transactions are in the thread, so that it always has the next one; appends that wait
+ *     meanwhile share the next transaction.
+ *  4. Before the place changes from thread to main, what the thread has is answered.
+ *  5. Log lines that wait go into the transaction of the next append, and back into the buffer if it fails.
+ */
+import type { Clock, Write, WriteOutcome } from '@nebula/ports';
+import type { EncodedLine } from '../memory/line.ts';
+import { explained, isBusy } from './failure.ts';
+import type { Helper } from './helper.ts';
+import { carryOut, type Journal, type JournalMethod } from './journal.ts';
+import type { LineBuffer } from './line-buffer.ts';
+import { Pace, type Place } from './pace.ts';
+
+export interface CommitsOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly lines: LineBuffer;
+  /** Starts the commit thread; called once, when it is needed. */
+  readonly startThread: () => Helper;
+  readonly place: Place | 'auto';
+  readonly slowCommitMs: number;
+  /** How long a call waits for another process's lock before it is refused. */
+  readonly busyTimeoutMs: number;
+  /** Told after each commit about how many bytes went into the log. */
+  readonly onCommit: (bytes: number) => void;
+  readonly onLines: () => void;
+}
+
+interface Job {
+  readonly method: JournalMethod;
+  readonly args: readonly unknown[];
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  firstTriedAt: number | undefined;
+}
+
+type Result<K extends JournalMethod> = ReturnType<Journal[K]>;
+
+const MAX_IN_THREAD = 2;
+const MAX_SHARED_WRITES = 512;
+const MAX_LINES_PER_APPEND = 128;
+/** In an append without writes, which is how lines are flushed. */
+const MAX_LINES_PER_FLUSH = 1_000;
+const LOCK_RETRY_MS = 15;
+/** What a commit costs in the log besides its rows: about four pages. */
+const COMMIT_OVERHEAD_BYTES = 16_384;
+
+export class Commits {
+  readonly #options: CommitsOptions;
+  readonly #journal: Journal;
+  readonly #lines: LineBuffer;
+  readonly #pace: Pace;
+  #place: Place;
+  #mayMove: boolean;
+  #thread: Helper | undefined;
+  #waiting: Job[] = [];
+  #inThread = 0;
+  #pauses = 0;
+  #lockedOut = false;
+  #onIdle: (() => void)[] = [];
+  #onDrained: (() => void)[] = [];
+
+  constructor(options: CommitsOptions) {
+    this.#options = options;
+    this.#journal = options.journal;
+    this.#lines = options.lines;
+    this.#pace = new Pace(options.slowCommitMs);
+    this.#place = options.place === 'thread' ? 'thread' : 'main';
+    this.#mayMove = options.place === 'auto';
+  }
+
+  get place(): Place {
+    return this.#place;
+  }
+
+  append(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
+    if (this.#mayRunNow()) {
+      const lines = this.#takeLines(writes);
+      try {
+        const outcomes = this.#journal.append(writes, lines);
+        this.#committed(this.#journal.lastCommitMs, bytesOf(writes), lines);
+        return Promise.resolve(outcomes);
+      } catch (error) {
+        this.#lines.putBack(lines);
+        if (!isBusy(error)) return Promise.reject(explained(error, this.#options.path));
+      }
+    }
+    return this.#enqueue('append', [writes]) as Promise<readonly WriteOutcome[]>;
+  }
+
+  call<K extends JournalMethod>(method: K, ...args: Parameters<Journal[K]>): Promise<Result<K>> {
+    if (this.#mayRunNow()) {
+      try {
+        return Promise.resolve(this.#runOnMain(method, args) as Result<K>);
+      } catch (error) {
+        if (!isBusy(error)) return Promise.reject(explained(error, this.#options.path));
+      }
+    }
+    return this.#enqueue(method, args) as Promise<Result<K>>;
+  }
+
+  /** Holds new transactions back; settles when none is under way. */
+  async pause(): Promise<void> {
+    this.#pauses++;
+    if (this.#inThread > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  resume(): void {
+    this.#pauses--;
+    this.#pump();
+  }
+
+  /** Carries out what waits, and ends the thread. */
+  async close(): Promise<void> {
+    if (this.#waiting.length > 0 || this.#inThread > 0) {
+      await new Promise<void>((resolve) => this.#onDrained.push(resolve));
+    }
+    await this.#thread?.close();
+  }
+
+  #mayRunNow(): boolean {
+    return (
+      this.#place === 'main' &&
+      this.#inThread === 0 &&
+      this.#waiting.length === 0 &&
+      this.#pauses === 0 &&
+      !this.#lockedOut
+    );
+  }
+
+  #enqueue(method: JournalMethod, args: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ method, args, resolve, reject, firstTriedAt: undefined });
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    while (this.#waiting.length > 0 && this.#pauses === 0 && !this.#lockedOut) {
+      if (this.#place === 'thread' && this.#inThread >= MAX_IN_THREAD) return;
+      if (this.#place === 'main' && this.#inThread > 0) return;
+      const jobs = this.#nextJobs();
+      if (this.#place === 'thread') void this.#sendToThread(jobs);
+      else this.#tryOnMain(jobs);
+    }
+    if (this.#inThread > 0) return;
+    for (const tell of this.#onIdle.splice(0)) tell();
+    if (this.#waiting.length === 0) for (const tell of this.#onDrained.splice(0)) tell();
+  }
+
+  /** The next job; if it is an append, with the appends right behind it. */
+  #nextJobs(): readonly Job[] {
+    let count = 0;
+    let writes = 0;
+    for (const job of this.#waiting) {
+      if (count > 0 && job.method !== 'append') break;
+      if (job.method === 'append') writes += writesOf(job).length;
+      if (count > 0 && writes > MAX_SHARED_WRITES) break;
+      count++;
+      if (job.method !== 'append') break;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  #tryOnMain(jobs: readonly Job[]): void {
+    const { method, args, lines, bytes } = this.#combined(jobs);
+    try {
+      const result = carryOut(this.#journal, method, args);
+      this.#committed(this.#journal.lastCommitMs, bytes, lines);
+      settle(jobs, result);
+    } catch (error) {
+      this.#lines.putBack(lines);
+      if (isBusy(error) && this.#mayWaitForLock(jobs)) this.#waitForLock(jobs);
+      else for (const job of jobs) job.reject(explained(error, this.#options.path));
+    }
+  }
+
+  /** The suspension point: the thread's answer. */
+  async #sendToThread(jobs: readonly Job[]): Promise<void> {
+    const { method, args, lines, bytes } = this.#combined(jobs);
+    this.#thread ??= this.#options.startThread();
+    const thread = this.#thread;
+    this.#inThread++;
+    try {
+      const { result, commitMs } = await thread.call(method, args);
+      this.#committed(commitMs, bytes, lines);
+      settle(jobs, result);
+    } catch (error) {
+      this.#lines.putBack(lines);
+      if (thread.isLost) this.#stayOnMain();
+      for (const job of jobs) job.reject(explained(error, this.#options.path));
+    } finally {
+      this.#inThread--;
+      this.#pump();
+    }
+  }
+
+  /** Without its thread, writing is slower, not impossible. */
+  #stayOnMain(): void {
+    this.#mayMove = false;
+    this.#place = 'main';
+  }
+
+  #combined(jobs: readonly Job[]): {
+    readonly method: JournalMethod;
+    readonly args: readonly unknown[];
+    readonly lines: readonly EncodedLine[];
+    readonly bytes: number;
+  } {
+    const [first] = jobs as readonly [Job];
+    if (first.method !== 'append') {
+      return { method: first.method, args: first.args, lines: [], bytes: COMMIT_OVERHEAD_BYTES };
+    }
+    const writes = jobs.length === 1 ? writesOf(first) : jobs.flatMap(writesOf);
+    const lines = this.#takeLines(writes);
+    return { method: 'append', args: [writes, lines], lines, bytes: bytesOf(writes) };
+  }
+
+  #takeLines(writes: readonly Write[]): readonly EncodedLine[] {
+    return this.#lines.take(writes.length > 0 ? MAX_LINES_PER_APPEND : MAX_LINES_PER_FLUSH);
+  }
+
+  #runOnMain(method: JournalMethod, args: readonly unknown[]): unknown {
+    const result = carryOut(this.#journal, method, args);
+    this.#committed(this.#journal.lastCommitMs, COMMIT_OVERHEAD_BYTES, []);
+    return result;
+  }
+
+  #committed(commitMs: number, bytes: number, lines: readonly EncodedLine[]): void {
+    if (commitMs === 0) return;
+    const place = this.#pace.note(commitMs);
+    if (this.#mayMove) this.#place = place;
+    this.#options.onCommit(bytes);
+    if (lines.length > 0) this.#options.onLines();
+  }
+
+  #mayWaitForLock(jobs: readonly Job[]): boolean {
+    const now = this.#options.clock.now();
+    for (const job of jobs) job.firstTriedAt ??= now;
+    return now - ((jobs[0] as Job).firstTriedAt as number) < this.#options.busyTimeoutMs;
+  }
+
+  #waitForLock(jobs: readonly Job[]): void {
+    this.#waiting.unshift(...jobs);
+    this.#lockedOut = true;
+    this.#options.clock.timer(LOCK_RETRY_MS, () => {
+      this.#lockedOut = false;
+      this.#pump();
+    });
+  }
+}
+
+/** Gives each job its part of what they did together. */
+function settle(jobs: readonly Job[], result: unknown): void {
+  if (jobs.length === 1) {
+    jobs[0]?.resolve(result);
+    return;
+  }
+  const outcomes = result as readonly WriteOutcome[];
+  let from = 0;
+  for (const job of jobs) {
+    const count = writesOf(job).length;
+    job.resolve(outcomes.slice(from, from + count));
+    from += count;
+  }
+}
+
+function writesOf(job: Job): readonly Write[] {
+  return job.args[0] as readonly Write[];
+}
+
+function bytesOf(writes: readonly Write[]): number {
+  let bytes = COMMIT_OVERHEAD_BYTES;
+  for (const { frame } of writes) if (frame !== undefined) bytes += frame.entries.length + 64;
+  return bytes;
+}

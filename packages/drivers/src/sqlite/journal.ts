@@ -1,0 +1,263 @@
+/**
+ * Everything that is written, in the words of the port. The same code runs on the main thread and in the commit thread.
+ *
+ *  1. Each method is one transaction, begun as a writer, so that nothing read in it can change before the commit.
+ *  2. A method that throws has changed nothing.
+ *  3. Nothing here waits, reads a clock or knows of threads; errors are SQLite's own.
+ */
+import {
+  type DueClaim,
+  FINISHED_STATUSES,
+  type InboxRow,
+  type RegisterOutcome,
+  type SnapshotRow,
+  type WorkflowVersionRow,
+  type Write,
+  type WriteOutcome,
+} from '@nebula/ports';
+import type { Statement } from 'better-sqlite3';
+import type { EncodedLine } from '../memory/line.ts';
+import { Appender } from './appender.ts';
+import type { Connection } from './connection.ts';
+import { bounded, Statements } from './statements.ts';
+
+/** Rows or pages that one call removes at most: some 10 ms. */
+const PIECE_FRAMES = 2_000;
+const PIECE_LINES = 2_000;
+const PIECE_PAGES = 512;
+
+/** So few free pages are soon used again; giving them back would only make work. */
+const MIN_FREE_PAGES = 64;
+
+export class Journal {
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  readonly #appender: Appender;
+  readonly #begin: Statement<[]>;
+  readonly #commit: Statement<[]>;
+  readonly #dataVersion: Statement<[], number>;
+  #seenDataVersion = -1;
+
+  /** How long the COMMIT of the last call took, the wait for the disk; 0 when it had nothing to commit. */
+  lastCommitMs = 0;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#statements = new Statements(connection);
+    this.#appender = new Appender(connection);
+    this.#begin = connection.prepare('BEGIN IMMEDIATE');
+    this.#commit = connection.prepare('COMMIT');
+    this.#dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck();
+  }
+
+  append(writes: readonly Write[], lines: readonly EncodedLine[]): readonly WriteOutcome[] {
+    this.lastCommitMs = 0;
+    if (writes.length === 0 && lines.length === 0) return [];
+    return this.#transaction(() => {
+      const appender = this.#appender;
+      const outcomes: WriteOutcome[] = [];
+      for (const write of writes) outcomes.push(appender.write(write));
+      appender.flush();
+      if (lines.length > 0) this.#insertLines(lines);
+      return outcomes;
+    });
+  }
+
+  saveSnapshot(executionId: string, snapshot: SnapshotRow): void {
+    this.#transaction(() =>
+      this.#statements.run(
+        `INSERT INTO snapshots (execution, seq, state) SELECT number, ?, ? FROM executions WHERE execution_id = ?
+         ON CONFLICT (execution) DO UPDATE SET seq = excluded.seq, state = excluded.state WHERE excluded.seq > seq`,
+        snapshot.seq,
+        snapshot.state,
+        executionId,
+      ),
+    );
+  }
+
+  deleteExecution(executionId: string): boolean {
+    return this.#transaction(() => {
+      const number = this.#statements.value<number>(
+        `SELECT number FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
+        executionId,
+      );
+      if (number === undefined) return false;
+      this.#statements.run("UPDATE meta SET value = ? WHERE key = 'last_position'", this.#appender.position());
+      this.#statements.run('DELETE FROM executions WHERE number = ?', number);
+      this.#statements.run('DELETE FROM snapshots WHERE execution = ?', number);
+      this.#statements.run('DELETE FROM inbox WHERE execution = ?', number);
+      if (!this.#deleteFrames(number)) this.#statements.run('INSERT INTO doomed VALUES (?)', number);
+      this.#appender.forget(executionId);
+      return true;
+    });
+  }
+
+  /** A bounded piece of what deletions left behind; true when more is left. */
+  reclaimSpace(): boolean {
+    const freePages = (): number => this.#statements.value<number>('PRAGMA freelist_count') ?? 0;
+    if (freePages() < MIN_FREE_PAGES && this.#statements.value('SELECT 1 FROM doomed') === undefined) return false;
+    return this.#transaction(() => {
+      const doomed = this.#statements.value<number>('SELECT execution FROM doomed LIMIT 1');
+      if (doomed !== undefined) {
+        if (this.#deleteFrames(doomed)) this.#statements.run('DELETE FROM doomed WHERE execution = ?', doomed);
+        return true;
+      }
+      this.#connection.exec(`PRAGMA incremental_vacuum(${PIECE_PAGES})`);
+      return freePages() >= MIN_FREE_PAGES;
+    });
+  }
+
+  send(message: InboxRow, wakeAt: number): boolean {
+    return this.#transaction(() => {
+      const number = this.#statements.value<number>(
+        'SELECT number FROM executions WHERE execution_id = ?',
+        message.executionId,
+      );
+      if (number === undefined) return false;
+      this.#statements.run(
+        'INSERT INTO inbox (execution, message_id, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+        number,
+        message.messageId,
+        message.body,
+      );
+      this.#statements.run(
+        'UPDATE executions SET wake_at = coalesce(min(wake_at, ?), ?) WHERE number = ?',
+        wakeAt,
+        wakeAt,
+        number,
+      );
+      return true;
+    });
+  }
+
+  claimDue(now: number, until: number, owner: string, limit: number): DueClaim {
+    const nextWakeAt = (): number | null =>
+      this.#statements.value<number | null>('SELECT min(wake_at) FROM executions WHERE wake_at IS NOT NULL') ?? null;
+    // An engine that has nothing to do must not write.
+    const earliest = nextWakeAt();
+    if (earliest === null || earliest > now || limit <= 0) return { executionIds: [], nextWakeAt: earliest };
+    return this.#transaction(() => {
+      const due = this.#statements.all<{ readonly number: number; readonly id: string }>(
+        'SELECT number, execution_id AS id FROM executions WHERE wake_at <= ? ORDER BY wake_at, number LIMIT ?',
+        now,
+        bounded(limit),
+      );
+      for (const { number } of due) {
+        this.#statements.run('UPDATE executions SET wake_at = ?, owner = ? WHERE number = ?', until, owner, number);
+      }
+      return { executionIds: due.map((row) => row.id), nextWakeAt: nextWakeAt() };
+    });
+  }
+
+  heartbeat(worker: string, expiresAt: number): void {
+    this.#transaction(() =>
+      this.#statements.run(
+        'INSERT INTO workers VALUES (?, ?) ON CONFLICT (worker) DO UPDATE SET expires_at = excluded.expires_at',
+        worker,
+        expiresAt,
+      ),
+    );
+  }
+
+  reapWorkers(now: number | null, except: string, wakeAt: number): number {
+    const gone = now === null ? 'worker <> ?' : 'worker <> ? AND expires_at <= ?';
+    const parameters = now === null ? [except] : [except, now];
+    // Without a time, whoever is not `except` is gone, also those that never had a lease.
+    const owners = now === null ? 'owner <> ?' : `owner IN (SELECT worker FROM workers WHERE ${gone})`;
+    return this.#transaction(() => {
+      this.#statements.run(
+        `UPDATE executions INDEXED BY executions_by_status SET wake_at = coalesce(min(wake_at, ?), ?)
+         WHERE status IN (${literals(UNFINISHED_STATUSES)}) AND status <> 'completed' AND ${owners}`,
+        wakeAt,
+        wakeAt,
+        ...parameters,
+      );
+      return this.#statements.run(`DELETE FROM workers WHERE ${gone}`, ...parameters);
+    });
+  }
+
+  registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): RegisterOutcome {
+    return this.#transaction((): RegisterOutcome => {
+      const same = this.#statements.value<number>(
+        'SELECT version FROM workflow_versions WHERE workflow_id = ? AND hash = ?',
+        row.workflowId,
+        row.hash,
+      );
+      if (same !== undefined) return { ok: true, version: same, created: false };
+      const newest = 'SELECT coalesce(max(version), 0) FROM workflow_versions WHERE workflow_id = ?';
+      const version = row.version ?? (this.#statements.value<number>(newest, row.workflowId) as number) + 1;
+      const created = this.#statements.run(
+        `INSERT INTO workflow_versions (workflow_id, version, hash, definition, created_at) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO NOTHING`,
+        row.workflowId,
+        version,
+        row.hash,
+        row.definition,
+        row.createdAt,
+      );
+      return created === 0 ? { ok: false, reason: 'version-taken' } : { ok: true, version, created: true };
+    });
+  }
+
+  /** A bounded piece of an execution's log; true when more is left. */
+  deleteLines(executionId: string): boolean {
+    return this.#transaction(
+      () =>
+        this.#statements.run(`DELETE FROM logs WHERE execution_id = ? LIMIT ${PIECE_LINES}`, executionId) ===
+        PIECE_LINES,
+    );
+  }
+
+  #insertLines(lines: readonly EncodedLine[]): void {
+    const insert = this.#statements.prepared(
+      'INSERT INTO logs (execution_id, node, attempt, at, level, message, fields) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
+    for (const { executionId, node, attempt, at, level, message, fields } of lines) {
+      insert.run(executionId, node, attempt, at, level, message, fields);
+    }
+  }
+
+  /** True when all are gone. */
+  #deleteFrames(number: number): boolean {
+    return this.#statements.run(`DELETE FROM frames WHERE execution = ? LIMIT ${PIECE_FRAMES}`, number) < PIECE_FRAMES;
+  }
+
+  #transaction<T>(body: () => T): T {
+    if (this.#connection.inTransaction) this.#connection.exec('ROLLBACK'); // an earlier one could not be undone
+    this.#begin.run();
+    try {
+      const dataVersion = this.#dataVersion.get() as number;
+      if (dataVersion !== this.#seenDataVersion) {
+        this.#seenDataVersion = dataVersion;
+        this.#appender.forget();
+      }
+      const result = body();
+      const startedAt = performance.now();
+      this.#commit.run();
+      this.lastCommitMs = performance.now() - startedAt;
+      return result;
+    } catch (error) {
+      // SQLite has rolled back by itself after some errors, e.g. a full disk.
+      if (this.#connection.inTransaction) this.#connection.exec('ROLLBACK');
+      this.#appender.forget();
+      throw error;
+    }
+  }
+}
+
+export type JournalMethod = {
+  [K in keyof Journal]: Journal[K] extends (...args: never[]) => unknown ? K : never;
+}[keyof Journal];
+
+/** A call as data, so that it can also come from another thread. */
+export function carryOut(journal: Journal, method: JournalMethod, args: readonly unknown[]): unknown {
+  journal.lastCommitMs = 0;
+  const write = journal[method] as (...args: readonly unknown[]) => unknown;
+  return write.apply(journal, args as unknown[]);
+}
+
+const UNFINISHED_STATUSES = ['pending', 'running', 'paused', 'compensating'] as const;
+
+function literals(statuses: readonly string[]): string {
+  return statuses.map((status) => `'${status}'`).join(', ');
+}

@@ -1,0 +1,71 @@
+/**
+ * One engine per data directory.
+ *
+ * `engine.lock` is an empty SQLite file on which an exclusive transaction is held open; the operating system drops it
+ * when the process ends, however it ends. Nothing else may open that file in this process: on POSIX systems closing
+ * any handle of a file drops the process's locks on it. Who holds the lock is said in `engine.json`, for people.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { NebulaError } from '@nebula/core';
+import Database from 'better-sqlite3';
+import { explained, isBusy } from './failure.ts';
+
+export interface EngineLock {
+  release(): void;
+}
+
+export function lockEngine(folder: string, now: number): EngineLock {
+  const path = join(folder, 'engine.lock');
+  const notePath = join(folder, 'engine.json');
+  let held: Database.Database | undefined;
+  try {
+    held = new Database(path, { timeout: 0 });
+    held.pragma('locking_mode = EXCLUSIVE');
+    held.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    held?.close();
+    throw isBusy(error) ? locked(folder, notePath, error) : explained(error, path);
+  }
+  writeNote(notePath, now);
+  return {
+    release() {
+      if (held === undefined) return;
+      rmSync(notePath, { force: true });
+      held.close();
+      held = undefined;
+    },
+  };
+}
+
+function writeNote(notePath: string, now: number): void {
+  const note = { pid: process.pid, host: hostname(), startedAt: new Date(now).toISOString() };
+  try {
+    writeFileSync(notePath, `${JSON.stringify(note)}\n`);
+  } catch {
+    // The lock itself holds; only the message to a second engine will be poorer.
+  }
+}
+
+function locked(folder: string, notePath: string, cause: unknown): NebulaError {
+  const holder = readNote(notePath);
+  const who = holder === undefined ? 'Another engine' : `The engine with process id ${holder.pid} on ${holder.host}`;
+  const since = holder === undefined ? '' : ` since ${holder.startedAt}`;
+  const stop = holder === undefined ? 'Stop that engine' : `Stop it (\`kill ${holder.pid}\`)`;
+  return new NebulaError('STORE_LOCKED', `${who} has been using the data directory ${folder}${since}.`, {
+    hint: `${stop} or choose another data directory. Commands that only look or leave requests work beside it.`,
+    ...(holder === undefined ? {} : { details: { ...holder } }),
+    cause,
+  });
+}
+
+function readNote(
+  notePath: string,
+): { readonly pid: number; readonly host: string; readonly startedAt: string } | undefined {
+  try {
+    return JSON.parse(readFileSync(notePath, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Where commits should run, by how long the last ones waited for the disk.
+ *
+ * Batches of 64 frames, where a commit costs nothing (tmpfs): 180,000 frames/s on the main thread, 149,000 in the
+ * thread, and 3.0 against 6.1 µs of CPU per frame, because every write is copied there. Where a commit takes 4 ms (a
+ * busy disk): 17,300 against 18,200, but the main thread stands still for those 4 ms, again and again.
+ */
+export type Place = 'main' | 'thread';
+
+const SAMPLES = 64;
+
+/** So that a median near the limit does not move commits to and fro. */
+const RETURN_BELOW_FRACTION = 0.5;
+
+export class Pace {
+  readonly #slowCommitMs: number;
+  readonly #samples = new Float64Array(SAMPLES);
+  #count = 0;
+  #place: Place = 'main';
+
+  constructor(slowCommitMs: number) {
+    this.#slowCommitMs = slowCommitMs;
+  }
+
+  /** Looked at once every 64 commits. */
+  note(commitMs: number): Place {
+    this.#samples[this.#count % SAMPLES] = commitMs;
+    if (++this.#count % SAMPLES === 0) {
+      const median = this.#samples.toSorted()[SAMPLES / 2] as number;
+      if (median >= this.#slowCommitMs) this.#place = 'thread';
+      else if (median < this.#slowCommitMs * RETURN_BELOW_FRACTION) this.#place = 'main';
+    }
+    return this.#place;
+  }
+}

@@ -1,0 +1,135 @@
+/** Everything that is read. Statements end with the call: no reader holds up the log. Errors are SQLite's own. */
+import type {
+  ExecutionFilter,
+  ExecutionRow,
+  FrameRow,
+  InboxRow,
+  LogFilter,
+  SnapshotRow,
+  StoredLogLine,
+  WorkflowVersionRow,
+} from '@nebula/ports';
+import { FINISHED_STATUSES } from '@nebula/ports';
+import { decodeLine, type EncodedLine, rankOf } from '../memory/line.ts';
+import type { Connection } from './connection.ts';
+import { bounded, Statements } from './statements.ts';
+
+const NUMBER_OF = '(SELECT number FROM executions WHERE execution_id = ?)';
+
+const EXECUTION_COLUMNS = `execution_id AS executionId, workflow_id AS workflowId, version, status,
+  created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt`;
+
+const VERSION_COLUMNS = 'workflow_id AS workflowId, version, hash, definition, created_at AS createdAt';
+
+export class Reads {
+  readonly #statements: Statements;
+
+  constructor(connection: Connection) {
+    this.#statements = new Statements(connection);
+  }
+
+  frames(executionId: string, afterSeq: number): readonly FrameRow[] {
+    const rows = this.#statements.all<Omit<FrameRow, 'executionId'>>(
+      `SELECT seq, at, position, entries FROM frames WHERE execution = ${NUMBER_OF} AND seq > ? ORDER BY seq`,
+      executionId,
+      afterSeq,
+    );
+    return rows.map(({ seq, at, position, entries }) => ({ executionId, seq, at, position, entries }));
+  }
+
+  feed(afterPosition: number, limit: number): readonly FrameRow[] {
+    return this.#statements.all<FrameRow>(
+      `SELECT execution_id AS executionId, seq, at, position, entries
+       FROM frames CROSS JOIN executions ON executions.number = frames.execution
+       WHERE position > ? ORDER BY position LIMIT ?`,
+      afterPosition,
+      bounded(limit),
+    );
+  }
+
+  snapshot(executionId: string): SnapshotRow | undefined {
+    return this.#statements.first<SnapshotRow>(
+      `SELECT seq, state FROM snapshots WHERE execution = ${NUMBER_OF}`,
+      executionId,
+    );
+  }
+
+  execution(executionId: string): ExecutionRow | undefined {
+    return this.#statements.first<ExecutionRow>(
+      `SELECT ${EXECUTION_COLUMNS} FROM executions WHERE execution_id = ?`,
+      executionId,
+    );
+  }
+
+  /** One row more than the limit, where there is one: it says that there is a next page. */
+  list(filter: ExecutionFilter, before: number): readonly (ExecutionRow & { readonly number: number })[] {
+    const conditions = ['number < ?'];
+    const parameters: unknown[] = [before];
+    if (filter.workflowId !== undefined) {
+      conditions.push('workflow_id = ?');
+      parameters.push(filter.workflowId);
+    }
+    if (filter.status !== undefined) {
+      conditions.push(`status IN (${filter.status.map((status) => `'${status.replaceAll("'", '')}'`).join(', ')})`);
+      // Said again, so that SQLite sees that the partial index has all of them.
+      if (!filter.status.includes('completed')) conditions.push("status <> 'completed'");
+    }
+    return this.#statements.all(
+      `SELECT number, ${EXECUTION_COLUMNS} FROM executions
+       WHERE ${conditions.join(' AND ')} ORDER BY number DESC LIMIT ?`,
+      ...parameters,
+      bounded(filter.limit) + 1,
+    );
+  }
+
+  expired(now: number, limit: number): readonly string[] {
+    const finished = FINISHED_STATUSES.map((status) => `'${status}'`).join(', ');
+    return this.#statements
+      .all<{ readonly id: string }>(
+        `SELECT execution_id AS id FROM executions
+       WHERE expires_at <= ? AND status IN (${finished}) ORDER BY expires_at, number LIMIT ?`,
+        now,
+        bounded(limit),
+      )
+      .map((row) => row.id);
+  }
+
+  inbox(executionId: string): readonly InboxRow[] {
+    const rows = this.#statements.all<{ readonly messageId: string; readonly body: string }>(
+      `SELECT message_id AS messageId, body FROM inbox WHERE execution = ${NUMBER_OF} ORDER BY arrival`,
+      executionId,
+    );
+    return rows.map(({ messageId, body }) => ({ messageId, executionId, body }));
+  }
+
+  liveWorkers(workers: readonly string[], now: number): ReadonlySet<string> {
+    const sql = 'SELECT 1 AS lives FROM workers WHERE worker = ? AND expires_at > ?';
+    return new Set(workers.filter((worker) => this.#statements.first(sql, worker, now) !== undefined));
+  }
+
+  workflowVersion(workflowId: string, version?: number): WorkflowVersionRow | undefined {
+    const select = `SELECT ${VERSION_COLUMNS} FROM workflow_versions WHERE workflow_id = ?`;
+    return version === undefined
+      ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY version DESC LIMIT 1`, workflowId)
+      : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
+  }
+
+  lines(filter: LogFilter): readonly StoredLogLine[] {
+    const node = filter.node === undefined ? '' : 'AND node = ?';
+    const rows = this.#statements.all<EncodedLine & { readonly position: number }>(
+      `SELECT position, execution_id AS executionId, node, attempt, at, level, message, fields FROM logs
+       WHERE execution_id = ? AND position > ? AND level >= ? ${node} ORDER BY position LIMIT ?`,
+      filter.executionId,
+      filter.afterPosition ?? 0,
+      rankOf(filter.minLevel ?? 'debug'),
+      ...(filter.node === undefined ? [] : [filter.node]),
+      bounded(filter.limit),
+    );
+    return rows.map((row) => decodeLine(row, row.position));
+  }
+
+  /** Changes when another connection has committed. */
+  dataVersion(): number {
+    return this.#statements.value<number>('PRAGMA data_version') ?? 0;
+  }
+}

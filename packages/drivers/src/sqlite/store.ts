@@ -1,0 +1,343 @@
+/**
+ * The store on one SQLite file.
+ *
+ *  1. The main connection belongs to the main thread: all reads, and writes while commits are quick.
+ *  2. Everything written goes through `Commits`, which keeps the order; `Checkpointer` keeps the log short.
+ *  3. Only an engine appends. It holds the engine lock from before the file is opened until after it is closed.
+ */
+import { dirname, resolve } from 'node:path';
+import { assert, NebulaError } from '@nebula/core';
+import type {
+  Clock,
+  DueClaim,
+  ExecutionFilter,
+  ExecutionRow,
+  FrameRow,
+  InboxRow,
+  Logs,
+  RegisterOutcome,
+  SnapshotRow,
+  Store,
+  Timer,
+  WorkflowVersionRow,
+  Write,
+  WriteOutcome,
+} from '@nebula/ports';
+import { Checkpointer } from './checkpointer.ts';
+import { Commits } from './commits.ts';
+import type { Connection, ConnectionOptions, Durability } from './connection.ts';
+import { explained, isBusy } from './failure.ts';
+import { Helper } from './helper.ts';
+import { Journal, type JournalMethod } from './journal.ts';
+import { LineBuffer } from './line-buffer.ts';
+import { type EngineLock, lockEngine } from './lock.ts';
+import { SqliteLogs } from './logs.ts';
+import { makeFolder, openBeside, openForEngine } from './open.ts';
+import type { Place } from './pace.ts';
+import { Reads } from './reads.ts';
+
+export interface SqliteStoreOptions {
+  /** The database file. Its folder is the data directory: at most one engine works in it. */
+  readonly path: string;
+  readonly clock: Clock;
+  /** An engine may append, makes what is missing and keeps other engines out. Others look, and leave requests. */
+  readonly engine: boolean;
+  readonly durability?: Durability;
+  /** Never writes; works where the user has no permission to. */
+  readonly readonly?: boolean;
+  /** Where commits run; `auto` moves them to a thread while their median is at `slowCommitMs` or above. */
+  readonly commitsIn?: Place | 'auto';
+  readonly slowCommitMs?: number;
+  readonly walLimitBytes?: number;
+  /** How long a call waits for another program's lock before it fails with `STORE_BUSY`. */
+  readonly busyTimeoutMs?: number;
+}
+
+export interface SqliteStore extends Store {
+  /** Logs in the same database; closed with the store. */
+  readonly logs: Logs;
+  /** Where commits run now. */
+  readonly commitsIn: Place;
+}
+
+const COMMIT_THREAD = new URL('./commit-thread.ts', import.meta.url);
+const CHECKPOINT_THREAD = new URL('./checkpoint-thread.ts', import.meta.url);
+
+const DEFAULT_SLOW_COMMIT_MS = 1;
+const DEFAULT_WAL_LIMIT_BYTES = 16 * 1024 * 1024;
+const DEFAULT_BUSY_TIMEOUT_MS = 10_000;
+
+/** The main thread stands still for so long at most; then it waits without blocking. */
+const MAIN_LOCK_WAIT_MS = 20;
+const CHECKPOINT_LOCK_WAIT_MS = 100;
+const BUSY_RETRY_MS = 15;
+
+/** Asking whether another process has written costs 1.3 µs. */
+const WATCH_MS = 100;
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  const path = resolve(options.path);
+  const readonly = options.readonly === true;
+  assert(!(options.engine && readonly), 'an engine must be able to write');
+  const connectionOptions: ConnectionOptions = {
+    path,
+    durability: options.durability ?? 'strict',
+    readonly,
+    fileMustExist: true,
+    lockWaitMs: MAIN_LOCK_WAIT_MS,
+  };
+  const busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
+  if (!options.engine) {
+    const connection = await patiently(() => openBeside(connectionOptions), options.clock, busyTimeoutMs);
+    return new OpenStore({ ...options, path, commitsIn: 'main' }, connectionOptions, connection, undefined);
+  }
+  const folder = dirname(path);
+  makeFolder(folder);
+  const lock = lockEngine(folder, options.clock.now());
+  try {
+    const connection = await patiently(() => openForEngine(connectionOptions), options.clock, busyTimeoutMs);
+    return new OpenStore({ ...options, path }, connectionOptions, connection, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+class OpenStore implements SqliteStore {
+  readonly exclusive: boolean;
+  readonly logs: SqliteLogs;
+  readonly #options: SqliteStoreOptions;
+  readonly #connection: Connection;
+  readonly #reads: Reads;
+  readonly #commits: Commits;
+  readonly #checkpointer: Checkpointer | undefined;
+  readonly #lock: EngineLock | undefined;
+  readonly #watchers = new Set<() => void>();
+  #watchTimer: Timer | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    options: SqliteStoreOptions,
+    connectionOptions: ConnectionOptions,
+    connection: Connection,
+    lock: EngineLock | undefined,
+  ) {
+    const { clock } = options;
+    const busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
+    const lines = new LineBuffer();
+    this.exclusive = options.engine;
+    this.#options = options;
+    this.#connection = connection;
+    this.#lock = lock;
+    this.#reads = new Reads(connection);
+    this.#commits = new Commits({
+      path: options.path,
+      clock,
+      journal: new Journal(connection),
+      lines,
+      startThread: () => new Helper(COMMIT_THREAD, { ...connectionOptions, lockWaitMs: busyTimeoutMs }),
+      place: options.commitsIn ?? 'auto',
+      slowCommitMs: options.slowCommitMs ?? DEFAULT_SLOW_COMMIT_MS,
+      busyTimeoutMs,
+      onCommit: (bytes) => this.#checkpointer?.committed(bytes),
+      onLines: () => this.logs.written(),
+    });
+    this.logs = new SqliteLogs({
+      clock,
+      commits: this.#commits,
+      lines,
+      readonly: options.readonly === true,
+      read: (read) => this.#read(read),
+    });
+    if (!options.engine) return;
+    this.#checkpointer = new Checkpointer({
+      connection,
+      clock,
+      commits: this.#commits,
+      startThread: () => new Helper(CHECKPOINT_THREAD, { ...connectionOptions, lockWaitMs: CHECKPOINT_LOCK_WAIT_MS }),
+      walLimitBytes: options.walLimitBytes ?? DEFAULT_WAL_LIMIT_BYTES,
+    });
+  }
+
+  get commitsIn(): Place {
+    return this.#commits.place;
+  }
+
+  append(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
+    if (this.#closing !== undefined) return Promise.reject(closed());
+    if (!this.#options.engine) return Promise.reject(notTheEngine());
+    return this.#commits.append(writes);
+  }
+
+  frames(executionId: string, afterSeq: number): Promise<readonly FrameRow[]> {
+    return this.#read((reads) => reads.frames(executionId, afterSeq));
+  }
+
+  feed(afterPosition: number, limit: number): Promise<readonly FrameRow[]> {
+    return this.#read((reads) => reads.feed(afterPosition, limit));
+  }
+
+  snapshot(executionId: string): Promise<SnapshotRow | undefined> {
+    return this.#read((reads) => reads.snapshot(executionId));
+  }
+
+  saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void> {
+    return this.#write('saveSnapshot', executionId, snapshot);
+  }
+
+  execution(executionId: string): Promise<ExecutionRow | undefined> {
+    return this.#read((reads) => reads.execution(executionId));
+  }
+
+  async list(
+    filter: ExecutionFilter,
+  ): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }> {
+    const before = filter.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(filter.cursor);
+    if (Number.isNaN(before))
+      throw new NebulaError('CURSOR_INVALID', `'${filter.cursor}' is not a cursor of this list.`);
+    const limit = Math.max(1, filter.limit);
+    const found = await this.#read((reads) => reads.list({ ...filter, limit }, before));
+    const page = found.slice(0, limit);
+    return {
+      rows: page.map(({ number: _, ...row }) => row),
+      next: found.length > page.length ? String(page.at(-1)?.number) : null,
+    };
+  }
+
+  deleteExecution(executionId: string): Promise<boolean> {
+    return this.#write('deleteExecution', executionId);
+  }
+
+  expired(now: number, limit: number): Promise<readonly string[]> {
+    return this.#read((reads) => reads.expired(now, limit));
+  }
+
+  reclaimSpace(): Promise<boolean> {
+    return this.#write('reclaimSpace');
+  }
+
+  send(message: InboxRow, wakeAt: number): Promise<boolean> {
+    return this.#write('send', message, wakeAt);
+  }
+
+  inbox(executionId: string): Promise<readonly InboxRow[]> {
+    return this.#read((reads) => reads.inbox(executionId));
+  }
+
+  claimDue(now: number, until: number, owner: string, limit: number): Promise<DueClaim> {
+    return this.#write('claimDue', now, until, owner, limit);
+  }
+
+  heartbeat(worker: string, expiresAt: number): Promise<void> {
+    return this.#write('heartbeat', worker, expiresAt);
+  }
+
+  liveWorkers(workers: readonly string[], now: number): Promise<ReadonlySet<string>> {
+    return this.#read((reads) => reads.liveWorkers(workers, now));
+  }
+
+  reapWorkers(now: number | null, except: string, wakeAt: number): Promise<number> {
+    return this.#write('reapWorkers', now, except, wakeAt);
+  }
+
+  registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome> {
+    return this.#write('registerWorkflow', row);
+  }
+
+  workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined> {
+    return this.#read((reads) => reads.workflowVersion(workflowId, version));
+  }
+
+  watch(onForeignWrite: () => void): () => void {
+    const watcher = (): void => onForeignWrite();
+    this.#watchers.add(watcher);
+    this.#watchTimer ??= this.#lookAgain(this.#reads.dataVersion());
+    return () => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) this.#stopWatching();
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#stopWatching();
+    this.#watchers.clear();
+    await this.logs.close();
+    await this.#checkpointer?.close();
+    await this.#commits.close();
+    this.#connection.close();
+    this.#lock?.release();
+  }
+
+  #write<K extends JournalMethod>(method: K, ...args: Parameters<Journal[K]>): Promise<ReturnType<Journal[K]>> {
+    if (this.#closing !== undefined) return Promise.reject(closed());
+    if (this.#options.readonly === true) return Promise.reject(openedReadonly(this.#options.path));
+    return this.#commits.call(method, ...args);
+  }
+
+  async #read<T>(read: (reads: Reads) => T): Promise<T> {
+    if (this.#closing !== undefined) throw closed();
+    const attempt = (): T => {
+      try {
+        return read(this.#reads);
+      } catch (error) {
+        throw explained(error, this.#options.path);
+      }
+    };
+    return patiently(attempt, this.#options.clock, this.#options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS);
+  }
+
+  /** Commits of our own thread count as foreign here: a hint too many. */
+  #lookAgain(seen: number): Timer {
+    return this.#options.clock.timer(
+      WATCH_MS,
+      () => {
+        const now = this.#reads.dataVersion();
+        this.#watchTimer = this.#lookAgain(now);
+        if (now !== seen) for (const watcher of [...this.#watchers]) watcher();
+      },
+      { background: true },
+    );
+  }
+
+  #stopWatching(): void {
+    this.#watchTimer?.cancel();
+    this.#watchTimer = undefined;
+  }
+}
+
+/** Tries again, without blocking, while another program holds the lock. */
+async function patiently<T>(attempt: () => T, clock: Clock, timeoutMs: number): Promise<T> {
+  const deadline = clock.now() + timeoutMs;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      const cause = error instanceof NebulaError ? error.cause : error;
+      if (!isBusy(cause) || (error as NebulaError).code === 'STORE_LOCKED' || clock.now() >= deadline) throw error;
+    }
+    await new Promise<void>((resume) => clock.timer(BUSY_RETRY_MS, resume));
+  }
+}
+
+function closed(): NebulaError {
+  return new NebulaError('STORE_CLOSED', 'The store is closed.');
+}
+
+function notTheEngine(): NebulaError {
+  return new NebulaError(
+    'STORE_NOT_ENGINE',
+    'This store was opened to look and to leave requests; only an engine appends.',
+    {
+      hint: 'Open it with `engine: true`.',
+    },
+  );
+}
+
+function openedReadonly(path: string): NebulaError {
+  return new NebulaError('STORE_READONLY', `${path} was opened for reading only.`);
+}

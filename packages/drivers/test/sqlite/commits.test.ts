@@ -1,0 +1,148 @@
+/** Where commits run, how they share transactions, and how the log is kept short. */
+import { existsSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { virtualClock } from '../../src/memory/index.ts';
+import { Helper } from '../../src/sqlite/helper.ts';
+import { Pace } from '../../src/sqlite/pace.ts';
+import { creating, framed, place, turn } from './opened.ts';
+
+const COMMIT_THREAD = new URL('../../src/sqlite/commit-thread.ts', import.meta.url);
+
+test('commits move to a thread when their median is slow, and back when it is quick again', () => {
+  const pace = new Pace(1);
+  const places = (commitMs: number, count: number) => Array.from({ length: count }, () => pace.note(commitMs)).at(-1);
+  expect(places(0.1, 200)).toBe('main');
+  expect(places(50, 31)).toBe('main');
+  expect(places(0.1, 33 + 64)).toBe('main');
+  expect(places(3, 128)).toBe('thread');
+  expect(places(0.7, 128)).toBe('thread');
+  expect(places(0.3, 128)).toBe('main');
+});
+
+test('a store with slow commits moves them while it works, without losing or reordering any', async () => {
+  const { open } = await place();
+  const store = await open({ slowCommitMs: 0 });
+  await store.append([creating('a')]);
+  expect(store.commitsIn).toBe('main');
+  const appends = Array.from({ length: 300 }, (_, index) => store.append([framed('a', index + 2)]));
+  expect((await Promise.all(appends)).flat().every((outcome) => outcome.ok)).toBe(true);
+  expect(store.commitsIn).toBe('thread');
+  expect(await store.send({ messageId: 'm', executionId: 'a', body: '' }, 5)).toBe(true);
+  expect((await store.frames('a', 0)).map((frame) => frame.seq)).toEqual(Array.from({ length: 301 }, (_, i) => i + 1));
+});
+
+test('appends that wait for the thread share a transaction', async () => {
+  const { open, path } = await place();
+  const store = await open({ commitsIn: 'thread' });
+  await store.append([creating('a')]);
+  const watcher = new Database(path, { readonly: true });
+  onTestFinished(() => void watcher.close());
+  const log = () => (watcher.prepare('PRAGMA wal_checkpoint(NOOP)').get() as { log: number }).log;
+  const before = log();
+  await Promise.all(Array.from({ length: 400 }, (_, index) => store.append([framed('a', index + 2)])));
+  // One by one, 400 commits would be at least 800 pages.
+  expect(log() - before).toBeLessThan(100);
+});
+
+test('a lost thread refuses what it had, and writing goes on without it', async () => {
+  const { path, open } = await place();
+  const options = {
+    path: `${path}/nowhere/nebula.db`,
+    durability: 'strict',
+    readonly: false,
+    fileMustExist: true,
+    lockWaitMs: 0,
+  } as const;
+  const helper = new Helper(COMMIT_THREAD, options);
+  await expect(helper.call('heartbeat', ['w', 1])).rejects.toThrow(/helper thread was lost/);
+  expect(helper.isLost).toBe(true);
+  await expect(helper.call('heartbeat', ['w', 1])).rejects.toThrow(/helper thread was lost/);
+  await helper.close();
+  const store = await open({ commitsIn: 'thread' });
+  await store.append([creating('a')]);
+  const terminate = vi.spyOn((await import('node:worker_threads')).Worker.prototype, 'postMessage');
+  terminate.mockImplementation(function (this: { terminate(): Promise<number> }) {
+    void this.terminate();
+  } as never);
+  await expect(store.append([framed('a', 2)])).rejects.toMatchObject({ code: 'STORE_FAILED', retryable: true });
+  terminate.mockRestore();
+  expect(await store.append([framed('a', 2)])).toMatchObject([{ ok: true }]);
+  expect(store.commitsIn).toBe('main');
+});
+
+test('the log stays short under load, with readers open all the time', { timeout: 60_000 }, async () => {
+  const { open, path } = await place();
+  const walLimitBytes = 512 * 1024;
+  const store = await open({ walLimitBytes });
+  const reader = await open({ engine: false, readonly: true });
+  await store.append([creating('a')]);
+  let longest = 0;
+  for (let seq = 2; seq < 1_500; seq++) {
+    await store.append([framed('a', seq, 'x'.repeat(20_000))]);
+    if (seq % 50 === 0) await reader.frames('a', seq - 5);
+    await turn();
+    longest = Math.max(longest, statSync(`${path}-wal`).size);
+  }
+  expect(longest).toBeLessThan(walLimitBytes * 12);
+  expect(statSync(path).size).toBeGreaterThan(20_000_000);
+  expect((await reader.frames('a', 0)).length).toBe(1_499);
+});
+
+test('the log stays short when the caller never lets the event loop turn', { timeout: 60_000 }, async () => {
+  const { open, path } = await place();
+  const walLimitBytes = 512 * 1024;
+  const store = await open({ walLimitBytes });
+  await store.append([creating('a')]);
+  let longest = 0;
+  for (let seq = 2; seq < 1_500; seq++) {
+    await store.append([framed('a', seq, 'x'.repeat(20_000))]);
+    if (seq % 20 === 0) longest = Math.max(longest, statSync(`${path}-wal`).size);
+  }
+  expect(longest).toBeLessThan(walLimitBytes * 12);
+});
+
+test('a reader in the middle of a transaction holds up the log, not the engine', { timeout: 60_000 }, async () => {
+  const { open, path } = await place();
+  const store = await open({ walLimitBytes: 128 * 1024 });
+  await store.append([creating('a')]);
+  const tool = new Database(path, { readonly: true });
+  onTestFinished(() => void tool.close());
+  tool.exec('BEGIN');
+  expect(tool.prepare('SELECT count(*) AS n FROM frames').get()).toEqual({ n: 1 });
+  for (let seq = 2; seq < 200; seq++) {
+    await store.append([framed('a', seq, 'x'.repeat(20_000))]);
+    await turn();
+  }
+  expect(tool.prepare('SELECT count(*) AS n FROM frames').get()).toEqual({ n: 1 });
+  const stretched = statSync(`${path}-wal`).size;
+  expect(stretched).toBeGreaterThan(3_000_000);
+  tool.exec('COMMIT');
+  for (let seq = 200; seq < 600; seq++) {
+    await store.append([framed('a', seq, 'x'.repeat(20_000))]);
+    await turn();
+  }
+  expect(statSync(`${path}-wal`).size).toBeLessThan(stretched * 2);
+});
+
+test('an idle engine empties its log', async () => {
+  const { open, path } = await place();
+  const clock = virtualClock(1_790_000_000_000);
+  const store = await open({ clock, walLimitBytes: 8 * 1024 * 1024 });
+  await store.append([creating('a')]);
+  for (let seq = 2; seq < 150; seq++) await store.append([framed('a', seq, 'x'.repeat(20_000))]);
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(2_000_000);
+  await clock.advance(5_000);
+  await clock.advance(5_000);
+  await vi.waitFor(() => expect(statSync(`${path}-wal`).size).toBe(0), { timeout: 5_000 });
+  expect(await store.append([framed('a', 150)])).toMatchObject([{ ok: true }]);
+});
+
+test('a closed store leaves one database file and no log', async () => {
+  const { open, path } = await place();
+  const store = await open();
+  await store.append([creating('a')]);
+  await store.close();
+  expect(existsSync(`${path}-wal`)).toBe(false);
+  expect(existsSync(path)).toBe(true);
+});

@@ -1,0 +1,53 @@
+/** What the tests of the SQLite driver share. */
+import { join } from 'node:path';
+import type { Write } from '@nebula/ports';
+import { onTestFinished } from 'vitest';
+import { realClock } from '../../src/real/index.ts';
+import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts';
+import { temporaryFolder } from '../temporary.ts';
+
+export interface Place {
+  /** The data directory. */
+  readonly folder: string;
+  readonly path: string;
+  readonly open: (options?: Partial<SqliteStoreOptions>) => Promise<SqliteStore>;
+}
+
+/** An empty data directory; whatever is opened in it is closed, and the directory removed, when the test ends. */
+export async function place(): Promise<Place> {
+  const temporary = await temporaryFolder();
+  const folder = join(temporary.path, 'data');
+  const path = join(folder, 'nebula.db');
+  const opened: SqliteStore[] = [];
+  onTestFinished(async () => {
+    for (const store of opened.toReversed()) await store.close();
+    await temporary.remove();
+  });
+  return {
+    folder,
+    path,
+    open: async (options) => {
+      const store = await openSqliteStore({ path, clock: realClock, engine: true, ...options });
+      opened.push(store);
+      return store;
+    },
+  };
+}
+
+export function creating(executionId: string, more: Partial<Write> = {}): Write {
+  return {
+    executionId,
+    create: { workflowId: 'orders', version: 1, createdAt: 1, owner: null },
+    frame: { seq: 1, at: 1, entries: '[]' },
+    status: 'running',
+    ...more,
+  };
+}
+
+export function framed(executionId: string, seq: number, entries = '[]'): Write {
+  return { executionId, frame: { seq, at: seq, entries } };
+}
+
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,104 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { MIGRATIONS } from '../../src/sqlite/migrations/index.ts';
+import { migrate } from '../../src/sqlite/schema.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { creating, framed, place } from './opened.ts';
+
+const FIXTURE = new URL('./fixtures/version-1.sql', import.meta.url);
+
+test('a database of version 1 opens, with everything that is in it', async () => {
+  const { open, folder, path } = await place();
+  mkdirSync(folder);
+  const old = new Database(path);
+  old.exec(readFileSync(FIXTURE, 'utf8'));
+  old.close();
+  const store = await open();
+  expect(await store.execution('exe_done')).toEqual({
+    executionId: 'exe_done',
+    workflowId: 'orders',
+    version: 2,
+    status: 'completed',
+    createdAt: 1_790_000_000_000,
+    finishedAt: 1_790_000_005_000,
+    wakeAt: null,
+    owner: 'wrk_1',
+    expiresAt: 1_792_000_000_000,
+  });
+  expect(await store.frames('exe_open', 0)).toEqual([
+    { executionId: 'exe_open', seq: 1, at: 1_790_000_001_000, position: 3, entries: '[{"type":"started"}]' },
+    {
+      executionId: 'exe_open',
+      seq: 2,
+      at: 1_790_000_002_000,
+      position: 4,
+      entries: '[{"type":"waiting","text":"😀"}]',
+    },
+  ]);
+  expect((await store.feed(0, 10)).map((frame) => frame.position)).toEqual([1, 2, 3, 4]);
+  expect(await store.inbox('exe_open')).toEqual([
+    { messageId: 'm1', executionId: 'exe_open', body: '{"cancel":true}' },
+  ]);
+  expect(await store.snapshot('exe_open')).toEqual({ seq: 1, state: '{"nodes":{}}' });
+  expect(await store.workflowVersion('orders')).toMatchObject({ version: 2, hash: 'h2' });
+  expect(await store.liveWorkers(['wrk_1'], 1)).toEqual(new Set(['wrk_1']));
+  expect(await store.logs.read({ executionId: 'exe_done', limit: 5 })).toMatchObject([
+    { message: 'hello', level: 'warn', fields: { n: 1 } },
+  ]);
+  // The last position of all belonged to a deleted run, and is not given again.
+  expect(await store.append([framed('exe_open', 3)])).toEqual([{ ok: true, position: 10 }]);
+});
+
+test('the fixture says version 1, and today’s schema is what the migrations make', async () => {
+  const fixture = new Database(':memory:');
+  fixture.exec(readFileSync(FIXTURE, 'utf8'));
+  expect(fixture.pragma('user_version', { simple: true })).toBe(1);
+  migrate(fixture, ':memory:');
+  const fresh = new Database(':memory:');
+  migrate(fresh, ':memory:');
+  const schemaOf = (database: Database.Database) =>
+    database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+  expect(schemaOf(fixture)).toEqual(schemaOf(fresh));
+  expect(fresh.pragma('user_version', { simple: true })).toBe(MIGRATIONS.at(-1)?.version);
+  expect(MIGRATIONS.map((migration) => migration.version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+});
+
+test('steps run in order, all or none', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder.path, 'steps.db');
+  const database = new Database(path);
+  const first = { version: 1, sql: 'CREATE TABLE a (x); INSERT INTO a VALUES (1)' };
+  const second = { version: 2, sql: 'ALTER TABLE a ADD COLUMN y; UPDATE a SET y = 2' };
+  const broken = { version: 3, sql: 'CREATE TABLE b (x); SELECT no_such_function()' };
+  migrate(database, path, [first]);
+  expect(() => migrate(database, path, [first, second, broken])).toThrow(/no_such_function/);
+  expect(database.prepare('SELECT * FROM a').all()).toEqual([{ x: 1 }]);
+  expect(database.pragma('user_version', { simple: true })).toBe(1);
+  migrate(database, path, [first, second]);
+  migrate(database, path, [first, second]);
+  expect(database.prepare('SELECT * FROM a').all()).toEqual([{ x: 1, y: 2 }]);
+  expect(database.pragma('auto_vacuum', { simple: true })).toBe(2);
+  expect(database.pragma('journal_mode', { simple: true })).toBe('wal');
+  database.close();
+  await folder.remove();
+});
+
+test('data of a newer Nebula is left alone; of an older one, looked at after an engine has migrated it', async () => {
+  const { open, path } = await place();
+  const store = await open();
+  await store.append([creating('a')]);
+  await store.close();
+  const tool = new Database(path);
+  tool.pragma('user_version = 99');
+  for (const engine of [true, false]) {
+    await expect(open({ engine })).rejects.toMatchObject({
+      code: 'STORE_TOO_NEW',
+      hint: expect.stringContaining('newer'),
+    });
+  }
+  tool.pragma('user_version = 0');
+  await expect(open({ engine: false })).rejects.toMatchObject({ code: 'STORE_TOO_OLD' });
+  tool.close();
+});

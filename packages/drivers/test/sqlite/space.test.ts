@@ -1,0 +1,54 @@
+import { statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { creating, framed, place } from './opened.ts';
+
+test('the file shrinks when executions are deleted, a piece at a time', { timeout: 60_000 }, async () => {
+  const { open, path } = await place();
+  const store = await open({ durability: 'relaxed' });
+  for (let run = 0; run < 100; run++) {
+    await store.append([creating(`run-${run}`)]);
+    const frames = Array.from({ length: 40 }, (_, index) => framed(`run-${run}`, index + 2, 'x'.repeat(5_000)));
+    await store.append([...frames, { executionId: `run-${run}`, status: 'completed' }]);
+  }
+  await store.close();
+  const full = statSync(path).size;
+  expect(full).toBeGreaterThan(20_000_000);
+  const again = await open();
+  for (let run = 0; run < 100; run++) if (run !== 50) expect(await again.deleteExecution(`run-${run}`)).toBe(true);
+  let pieces = 0;
+  let slowest = 0;
+  for (let more = true; more; pieces++) {
+    const startedAt = performance.now();
+    more = await again.reclaimSpace();
+    slowest = Math.max(slowest, performance.now() - startedAt);
+  }
+  expect(pieces).toBeGreaterThan(5);
+  expect(slowest).toBeLessThan(2_000);
+  expect(await again.frames('run-50', 0)).toHaveLength(41);
+  await again.close();
+  expect(statSync(path).size).toBeLessThan(full / 10);
+});
+
+test('frames of a long run that was deleted go piece by piece, also after a restart', async () => {
+  const { open, path } = await place();
+  const store = await open({ durability: 'relaxed' });
+  await store.append([creating('long')]);
+  await store.append(Array.from({ length: 9_000 }, (_, index) => framed('long', index + 2)));
+  await store.append([{ executionId: 'long', status: 'completed' }]);
+  expect(await store.deleteExecution('long')).toBe(true);
+  await store.close();
+  const count = () => {
+    const database = new Database(path, { readonly: true });
+    const { frames, doomed } = database
+      .prepare('SELECT (SELECT count(*) FROM frames) AS frames, (SELECT count(*) FROM doomed) AS doomed')
+      .get() as { frames: number; doomed: number };
+    database.close();
+    return { frames, doomed };
+  };
+  expect(count()).toEqual({ frames: 7_001, doomed: 1 });
+  const again = await open();
+  while (await again.reclaimSpace());
+  await again.close();
+  expect(count()).toEqual({ frames: 0, doomed: 0 });
+});
