@@ -249,7 +249,7 @@ describe('a project', () => {
     const started = performance.now();
     run.child.kill('SIGINT');
     expect((await run.ended).code).toBe(130);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(performance.now() - started).toBeLessThan(4_000);
   });
 
   test('[CLI-42, CLI-48] an effect that must happen once parks after a kill, until a person settles it', async () => {

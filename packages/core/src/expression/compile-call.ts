@@ -1,7 +1,7 @@
 /** Calls to closures: arguments checked by the signature, results checked against the limits. */
 import type { Json } from '../value.ts';
 import { sourceText } from './access.ts';
-import type { Compiler } from './compile.ts';
+import type { Compilation } from './compilation.ts';
 import { type ExpressionError, located, type Span, typeError, valueError } from './expression-error.ts';
 import { type Frame, Lambda, type Run } from './frame.ts';
 import { describe, type Kind, kindOf, spokenKind } from './kind.ts';
@@ -14,22 +14,22 @@ type Invoke = (frame: Frame, self: Json) => Json;
 
 /** `self.name(…)` */
 export function compileMethod(
-  compiler: Compiler,
+  compilation: Compilation,
   chain: ChainSyntax,
   step: Extract<Step, { kind: 'call' }>,
 ): (frame: Frame, self: Json) => Json {
-  compiler.builds = true;
+  compilation.builds = true;
   const byKind = new Map<Kind, Invoke>();
   for (const overload of step.callee.overloads) {
     if (!fits(overload, step.args)) continue;
-    const invoke = compileOverload(compiler, step.callee, overload, step.args);
+    const invoke = compileOverload(compilation, step.callee, overload, step.args);
     for (const kind of overload.definition.on) byKind.set(kind, invoke);
   }
   return (frame, self) => {
     frame.budget.spend(1);
     const invoke = byKind.get(kindOf(self));
     if (invoke === undefined) {
-      const subject = compiler.source.slice(chain.offset, step.offset).trim();
+      const subject = compilation.source.slice(chain.offset, step.offset).trim();
       throw wrongReceiver(step.callee, self, subject).locate(step);
     }
     return called(frame, self, invoke, step);
@@ -37,10 +37,10 @@ export function compileMethod(
 }
 
 /** `name(…)` */
-export function compilePlainCall(compiler: Compiler, callee: Callee, args: readonly Argument[], at: Span): Run {
-  compiler.builds = true;
+export function compilePlainCall(compilation: Compilation, callee: Callee, args: readonly Argument[], at: Span): Run {
+  compilation.builds = true;
   const overload = callee.overloads[0] as Overload;
-  const invoke = compileOverload(compiler, callee, overload, args);
+  const invoke = compileOverload(compilation, callee, overload, args);
   return (frame) => {
     frame.budget.spend(1);
     return called(frame, null, invoke, at);
@@ -77,15 +77,20 @@ function fits(overload: Overload, args: readonly Argument[]): boolean {
   });
 }
 
-function compileOverload(compiler: Compiler, callee: Callee, overload: Overload, args: readonly Argument[]): Invoke {
+function compileOverload(
+  compilation: Compilation,
+  callee: Callee,
+  overload: Overload,
+  args: readonly Argument[],
+): Invoke {
   const { definition, parameters, run } = overload;
   const readers: ReadArgument[] = [];
   for (const [index, parameter] of parameters.entries()) {
     if (parameter.rest) {
-      const rest = args.slice(index).map((arg) => compileArgument(compiler, callee, parameter, arg));
+      const rest = args.slice(index).map((arg) => compileArgument(compilation, callee, parameter, arg));
       readers.push((frame) => rest.map((read) => read(frame) as Json));
     } else if (args[index] !== undefined) {
-      readers.push(compileArgument(compiler, callee, parameter, args[index]));
+      readers.push(compileArgument(compilation, callee, parameter, args[index]));
     }
   }
   const invoke = withArguments(run, readers);
@@ -107,16 +112,16 @@ function withArguments(run: Implementation, readers: readonly ReadArgument[]): I
   }
 }
 
-function compileArgument(compiler: Compiler, callee: Callee, parameter: Parameter, arg: Argument): ReadArgument {
+function compileArgument(compilation: Compilation, callee: Callee, parameter: Parameter, arg: Argument): ReadArgument {
   if (arg.kind === 'lambda') {
-    const lambda = new Lambda(arg.firstSlot, arg.arity, compiler.compileLambdaBody(arg.body));
+    const lambda = new Lambda(arg.firstSlot, arg.arity, compilation.compileLambdaBody(arg.body));
     return () => lambda;
   }
   if (parameter.type === 'pattern' && arg.kind === 'literal' && typeof arg.value === 'string') {
     const pattern = compilePattern(arg.value);
     return () => pattern;
   }
-  const value = compiler.compile(arg);
+  const value = compilation.compile(arg);
   const check = CHECKS[parameter.type];
   if (check === undefined) return value;
   const wrong = (given: Json) =>

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../value.ts';
 import { keyReader, missing, readKey } from './access.ts';
-import type { Compiler } from './compile.ts';
+import type { Compilation } from './compilation.ts';
 import { compileMethod } from './compile-call.ts';
 import { compileRoot } from './compile-root.ts';
 import { type ExpressionError, typeError } from './expression-error.ts';
@@ -20,27 +20,27 @@ type StepRun = (frame: Frame, value: Json) => Json | undefined;
 
 type MemberStep = Extract<Step, { kind: 'member' }>;
 
-export function compileChain(compiler: Compiler, chain: ChainSyntax): Run {
+export function compileChain(compilation: Compilation, chain: ChainSyntax): Run {
   const { steps } = chain;
-  const root = compileStart(compiler, chain.root);
+  const root = compileStart(compilation, chain.root);
   const leading = steps.findIndex((step) => step.kind !== 'member');
   const members = (leading < 0 ? steps : steps.slice(0, leading)) as readonly MemberStep[];
   const rest = leading < 0 ? [] : steps.slice(leading);
-  if (rest.length === 0) return compilePath(compiler, chain, root, members);
+  if (rest.length === 0) return compilePath(compilation, chain, root, members);
   return sequence(root, [
-    ...(members.length === 0 ? [] : [pathStep(compiler, chain, members)]),
-    ...compileSteps(compiler, chain, rest),
+    ...(members.length === 0 ? [] : [pathStep(compilation, chain, members)]),
+    ...compileSteps(compilation, chain, rest),
   ]);
 }
 
 /** What a chain starts with; a start in the scope is paid for by the path. */
-function compileStart(compiler: Compiler, syntax: Syntax): Run {
-  if (syntax.kind === 'root') return compileRoot(compiler.source, syntax.root, syntax);
+function compileStart(compilation: Compilation, syntax: Syntax): Run {
+  if (syntax.kind === 'root') return compileRoot(compilation.source, syntax.root, syntax);
   if (syntax.kind === 'local') {
     const { slot } = syntax;
     return (frame) => frame.locals[slot] as Json;
   }
-  return compiler.compile(syntax);
+  return compilation.compile(syntax);
 }
 
 function sequence(root: Run, steps: readonly StepRun[]): Run {
@@ -57,18 +57,18 @@ function sequence(root: Run, steps: readonly StepRun[]): Run {
   };
 }
 
-function compileSteps(compiler: Compiler, chain: ChainSyntax, steps: readonly Step[]): StepRun[] {
+function compileSteps(compilation: Compilation, chain: ChainSyntax, steps: readonly Step[]): StepRun[] {
   const runs: StepRun[] = [];
   for (let index = 0; index < steps.length; index++) {
     const step = steps[index] as Step;
     if (step.kind === 'call') {
-      runs.push(callStep(compiler, chain, step));
+      runs.push(callStep(compilation, chain, step));
     } else if (step.kind === 'index') {
-      runs.push(indexStep(compiler, chain, step));
+      runs.push(indexStep(compilation, chain, step));
     } else {
       let end = index + 1;
       while (steps[end]?.kind === 'member') end++;
-      runs.push(pathStep(compiler, chain, steps.slice(index, end) as readonly MemberStep[]));
+      runs.push(pathStep(compilation, chain, steps.slice(index, end) as readonly MemberStep[]));
       index = end - 1;
     }
   }
@@ -80,7 +80,7 @@ function costOf(members: number): number {
 }
 
 /** The hot path. Short ones are unrolled: the loop costs as much as the access. */
-function compilePath(compiler: Compiler, chain: ChainSyntax, root: Run, members: readonly MemberStep[]): Run {
+function compilePath(compilation: Compilation, chain: ChainSyntax, root: Run, members: readonly MemberStep[]): Run {
   const cost = costOf(members.length);
   if (members.length === 0) {
     return (frame) => {
@@ -91,7 +91,7 @@ function compilePath(compiler: Compiler, chain: ChainSyntax, root: Run, members:
   const [first, second] = members as [MemberStep, MemberStep | undefined];
   const { key } = first;
   const read = keyReader(key);
-  const absent = absence(compiler, chain, first);
+  const absent = absence(compilation, chain, first);
   if (members.length === 1) {
     return (frame) => {
       frame.budget.spend(cost);
@@ -102,7 +102,7 @@ function compilePath(compiler: Compiler, chain: ChainSyntax, root: Run, members:
   if (members.length === 2 && second !== undefined) {
     const { key: innerKey } = second;
     const readInner = keyReader(innerKey);
-    const absentInner = absence(compiler, chain, second);
+    const absentInner = absence(compilation, chain, second);
     return (frame) => {
       frame.budget.spend(cost);
       const value = root(frame);
@@ -111,7 +111,7 @@ function compilePath(compiler: Compiler, chain: ChainSyntax, root: Run, members:
       return readInner(inner, innerKey) ?? absentInner(inner);
     };
   }
-  const walk = pathStep(compiler, chain, members);
+  const walk = pathStep(compilation, chain, members);
   return (frame) => walk(frame, root(frame)) ?? null;
 }
 
@@ -122,15 +122,15 @@ function forgives(chain: ChainSyntax, step: Step, value: Json): boolean {
 }
 
 /** Null where the step is forgiven, else the error. */
-function absence(compiler: Compiler, chain: ChainSyntax, step: MemberStep): (value: Json) => null {
+function absence(compilation: Compilation, chain: ChainSyntax, step: MemberStep): (value: Json) => null {
   return (value) => {
     // `??` in the callers also sees a member that is there and null.
     if (forgives(chain, step, value) || readKey(value, step.key) === null) return null;
-    throw missingMember(compiler, chain, step, value, step.key);
+    throw missingMember(compilation, chain, step, value, step.key);
   };
 }
 
-function pathStep(compiler: Compiler, chain: ChainSyntax, members: readonly MemberStep[]): StepRun {
+function pathStep(compilation: Compilation, chain: ChainSyntax, members: readonly MemberStep[]): StepRun {
   const keys = members.map((step) => step.key);
   const readers = keys.map(keyReader);
   const cost = costOf(keys.length);
@@ -142,7 +142,7 @@ function pathStep(compiler: Compiler, chain: ChainSyntax, members: readonly Memb
       if (next === undefined) {
         const step = members[index] as MemberStep;
         if (forgives(chain, step, value)) return undefined;
-        throw missingMember(compiler, chain, step, value, step.key);
+        throw missingMember(compilation, chain, step, value, step.key);
       }
       value = next;
     }
@@ -150,8 +150,8 @@ function pathStep(compiler: Compiler, chain: ChainSyntax, members: readonly Memb
   };
 }
 
-function indexStep(compiler: Compiler, chain: ChainSyntax, step: Extract<Step, { kind: 'index' }>): StepRun {
-  const index = compiler.compile(step.index);
+function indexStep(compilation: Compilation, chain: ChainSyntax, step: Extract<Step, { kind: 'index' }>): StepRun {
+  const index = compilation.compile(step.index);
   return (frame, value) => {
     frame.budget.spend(1);
     if (value === null && forgives(chain, step, value)) return undefined;
@@ -162,12 +162,12 @@ function indexStep(compiler: Compiler, chain: ChainSyntax, step: Extract<Step, {
     const found = readKey(value, key);
     if (found !== undefined) return found;
     if (forgives(chain, step, value)) return undefined;
-    throw missingMember(compiler, chain, step, value, key);
+    throw missingMember(compilation, chain, step, value, key);
   };
 }
 
-function callStep(compiler: Compiler, chain: ChainSyntax, step: Extract<Step, { kind: 'call' }>): StepRun {
-  const call = compileMethod(compiler, chain, step);
+function callStep(compilation: Compilation, chain: ChainSyntax, step: Extract<Step, { kind: 'call' }>): StepRun {
+  const call = compileMethod(compilation, chain, step);
   const takesNull = step.callee.overloads.some((overload) => overload.definition.on.includes('null'));
   if (step.optional || (chain.lenient && !takesNull)) {
     return (frame, value) => (value === null ? undefined : call(frame, value));
@@ -176,11 +176,11 @@ function callStep(compiler: Compiler, chain: ChainSyntax, step: Extract<Step, { 
 }
 
 function missingMember(
-  compiler: Compiler,
+  compilation: Compilation,
   chain: ChainSyntax,
   step: Step,
   value: Json,
   key: string | number,
 ): ExpressionError {
-  return missing(value, key, compiler.source.slice(chain.offset, step.offset).trim(), step);
+  return missing(value, key, compilation.source.slice(chain.offset, step.offset).trim(), step);
 }

@@ -1,6 +1,7 @@
 /** Syntax to closures: done once for a plan, so that evaluation is nothing but calls. */
 import { unreachable } from '../error.ts';
 import type { Json, JsonObject } from '../value.ts';
+import type { Compilation } from './compilation.ts';
 import { compilePlainCall } from './compile-call.ts';
 import { compileChain } from './compile-chain.ts';
 import { typeError } from './expression-error.ts';
@@ -19,9 +20,8 @@ import {
 } from './operators.ts';
 import type { ListItem, ObjectMember, Syntax } from './syntax.ts';
 
-export class Compiler {
+export class Compiler implements Compilation {
   readonly source: string;
-  /** Whether the result may hold anything that the scope does not hold as it is. */
   builds = false;
 
   constructor(source: string) {
@@ -86,7 +86,6 @@ export class Compiler {
     }
   }
 
-  /** A lambda costs at least one operation each time, also when its body is a literal. */
   compileLambdaBody(syntax: Syntax): Run {
     const body = this.compile(syntax);
     if (syntax.kind !== 'literal') return body;

@@ -2,13 +2,12 @@
 export { type Budget, createBudget } from './budget.ts';
 export {
   type CompiledValue,
-  type CompileOptions,
   compileCondition,
   compileValue,
   type ValueReference,
 } from './compiled-value.ts';
 export { type Expression, parseExpression } from './expression.ts';
-export { ExpressionError, type ExpressionErrorCode } from './expression-error.ts';
+export { ExpressionError } from './expression-error.ts';
 export { isTrue } from './kind.ts';
 export { type FunctionListing, listFunctions } from './library/registry.ts';
 export {
@@ -18,6 +17,5 @@ export {
   type ErrorMatcher,
   type Matcher,
 } from './matcher.ts';
-export { NODE_MEMBERS, type NodeMember, RESERVED_ROOTS, type Reference } from './reference.ts';
-export { loadRegexEngine } from './regex.ts';
+export type { Reference } from './reference.ts';
 export type { LoopView, NodeView, Scope } from './scope.ts';

@@ -27,6 +27,13 @@ const FOREIGN_SIGNS: readonly (readonly [string, string])[] = [
   [';', 'an expression is one value'],
 ];
 
+/** Names that mean something by themselves, except as names of members. */
+const WORDS = new Set(['and', 'or', 'not', 'contains', 'true', 'false', 'null']);
+
+export function isWord(name: string): boolean {
+  return WORDS.has(name);
+}
+
 export class Lexer {
   readonly source: string;
   kind: TokenKind = 'end';

@@ -1,17 +1,20 @@
 /** Calls: the function by its name, its arguments by its signature, lambdas only where it takes them. */
 import { syntaxError } from './characters.ts';
 import { clipped, ExpressionError, located } from './expression-error.ts';
+import { isWord } from './lexer.ts';
 import type { Callee, Overload } from './library/definition.ts';
 import { findMethod, findPlainFunction, suggestFunction } from './library/registry.ts';
-import type { Parser } from './parser.ts';
 import { compilePattern } from './regex.ts';
+import type { SourceReader } from './source-reader.ts';
 import type { Argument, LambdaSyntax, Syntax } from './syntax.ts';
 
 export class CallParser {
-  private readonly parser: Parser;
+  private readonly reader: SourceReader;
+  private readonly expression: () => Syntax;
 
-  constructor(parser: Parser) {
-    this.parser = parser;
+  constructor(reader: SourceReader, expression: () => Syntax) {
+    this.reader = reader;
+    this.expression = expression;
   }
 
   /** `name(…)`, where the name is read already. */
@@ -25,7 +28,7 @@ export class CallParser {
       });
     }
     const args = this.callArguments(callee, start);
-    return { kind: 'call', callee, args, ...this.parser.span(start) };
+    return { kind: 'call', callee, args, ...this.reader.span(start) };
   }
 
   /** `.name(…)`, where the name is read already. */
@@ -41,14 +44,14 @@ export class CallParser {
   }
 
   private callArguments(callee: Callee, start: number): readonly Argument[] {
-    const { parser } = this;
-    parser.expectSign('(');
+    const { reader } = this;
+    reader.expectSign('(');
     const args: Argument[] = [];
-    while (!parser.isSign(')')) {
-      args.push(this.lambda() ?? parser.expression());
-      if (!parser.takeSign(',')) break;
+    while (!reader.isSign(')')) {
+      args.push(this.lambda() ?? this.expression());
+      if (!reader.takeSign(',')) break;
     }
-    const end = parser.expectSign(')');
+    const end = reader.expectSign(')');
     checkArguments(callee, args, start, end);
     return args;
   }
@@ -57,20 +60,20 @@ export class CallParser {
   private lambda(): LambdaSyntax | undefined {
     const names = this.lambdaNames();
     if (names === undefined) return undefined;
-    const { parser } = this;
-    const { start } = parser.lexer;
-    const repeated = names.find((name, index) => names.indexOf(name) !== index || parser.isWord(name));
+    const { reader } = this;
+    const { start } = reader.lexer;
+    const repeated = names.find((name, index) => names.indexOf(name) !== index || isWord(name));
     if (repeated !== undefined) throw syntaxError(`${clipped(repeated)} cannot be a parameter here`, start, 1);
     this.skipToArrow();
-    return parser.withLocals(names, (firstSlot) => {
-      const body = parser.expression();
-      return { kind: 'lambda', firstSlot, arity: names.length, body, ...parser.span(start) };
+    return reader.withLocals(names, (firstSlot) => {
+      const body = this.expression();
+      return { kind: 'lambda', firstSlot, arity: names.length, body, ...reader.span(start) };
     });
   }
 
   /** Looks ahead in the text, so that a parenthesis is not taken for the start of parameters. */
   private lambdaNames(): readonly string[] | undefined {
-    const { source, lexer } = this.parser;
+    const { source, lexer } = this.reader;
     const head = lambdaHead(source, lexer.start);
     if (head === undefined) return undefined;
     const list = head[1] ?? head[2] ?? '';
@@ -78,8 +81,8 @@ export class CallParser {
   }
 
   private skipToArrow(): void {
-    const { parser } = this;
-    while (!parser.takeSign('=>')) parser.lexer.advance();
+    const { reader } = this;
+    while (!reader.takeSign('=>')) reader.lexer.advance();
   }
 }
 

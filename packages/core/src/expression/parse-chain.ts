@@ -5,8 +5,8 @@ import { clipped, ExpressionError, quoted } from './expression-error.ts';
 import { parseEmbeddedQuery } from './jsonpath/parse.ts';
 import { type Query, singularPrefix } from './jsonpath/query.ts';
 import type { CallParser } from './parse-call.ts';
-import type { Parser } from './parser.ts';
 import { LOOP_MEMBERS, NODE_MEMBERS, type NodeMember, type ReferenceDraft } from './reference.ts';
+import type { SourceReader } from './source-reader.ts';
 import type { ChainSyntax, Root, Step, Syntax } from './syntax.ts';
 
 /** A chain under construction. Only what starts with `$` has a reference. */
@@ -19,45 +19,49 @@ interface OpenChain {
 const SIMPLE_ROOTS = ['input', 'trigger', 'vars', 'execution', 'workflow', 'item', 'index', 'items'] as const;
 
 export class ChainParser {
-  private readonly parser: Parser;
+  private readonly reader: SourceReader;
   private readonly calls: CallParser;
+  private readonly expression: () => Syntax;
+  private readonly primary: () => Syntax;
 
-  constructor(parser: Parser, calls: CallParser) {
-    this.parser = parser;
+  constructor(reader: SourceReader, calls: CallParser, expression: () => Syntax, primary: () => Syntax) {
+    this.reader = reader;
     this.calls = calls;
+    this.expression = expression;
+    this.primary = primary;
   }
 
   /** A value and all the access steps after it. */
   parse(): Syntax {
-    const { parser } = this;
+    const { reader } = this;
     let chain: OpenChain =
-      parser.lexer.kind === 'dollar' ? this.fromDollar() : { root: parser.primary(), steps: [], reference: undefined };
+      reader.lexer.kind === 'dollar' ? this.fromDollar() : { root: this.primary(), steps: [], reference: undefined };
     let defaults = 0;
     for (;;) {
-      const { start } = parser.lexer;
-      if (parser.isSign('.') || parser.isSign('?.')) {
-        const optional = parser.takeSign('?.');
-        if (!optional) parser.lexer.advance();
-        if (optional && parser.isSign('[')) {
+      const { start } = reader.lexer;
+      if (reader.isSign('.') || reader.isSign('?.')) {
+        const optional = reader.takeSign('?.');
+        if (!optional) reader.lexer.advance();
+        if (optional && reader.isSign('[')) {
           chain.steps.push(this.index(start, true));
           continue;
         }
         const name = this.memberName();
-        if (!parser.isSign('(')) {
-          chain.steps.push({ kind: 'member', key: name.text, optional, guarded: false, ...parser.span(start) });
+        if (!reader.isSign('(')) {
+          chain.steps.push({ kind: 'member', key: name.text, optional, guarded: false, ...reader.span(start) });
         } else if (name.text === 'default') {
           // Each one wraps all that comes before it, so it nests, and stays nested until the chain ends.
-          parser.nesting.enter(start);
+          reader.nesting.enter(start);
           defaults++;
           chain = { root: this.withDefault(chain, name.start), steps: [], reference: undefined };
         } else {
           const call = this.calls.method(name.text, name.start);
-          chain.steps.push({ kind: 'call', ...call, optional, guarded: false, ...parser.span(start) });
+          chain.steps.push({ kind: 'call', ...call, optional, guarded: false, ...reader.span(start) });
         }
-      } else if (parser.isSign('[')) {
+      } else if (reader.isSign('[')) {
         chain.steps.push(this.index(start, false));
       } else {
-        for (; defaults > 0; defaults--) parser.nesting.leave();
+        for (; defaults > 0; defaults--) reader.nesting.leave();
         return this.close(chain);
       }
     }
@@ -68,7 +72,7 @@ export class ChainParser {
     const { args } = this.calls.method('default', start);
     const left = this.close(chain);
     guardWithDefault(left);
-    return { kind: 'coalesce', operands: [left, args[0] as Syntax], ...this.parser.span(left.offset) };
+    return { kind: 'coalesce', operands: [left, args[0] as Syntax], ...this.reader.span(left.offset) };
   }
 
   private close({ root, steps: read, reference }: OpenChain): Syntax {
@@ -88,17 +92,17 @@ export class ChainParser {
   }
 
   private memberName(): { readonly text: string; readonly start: number } {
-    const { kind, text, start } = this.parser.lexer;
-    if (kind !== 'name') throw this.parser.unexpected('the name of a member expected');
-    this.parser.lexer.advance();
+    const { kind, text, start } = this.reader.lexer;
+    if (kind !== 'name') throw this.reader.unexpected('the name of a member expected');
+    this.reader.lexer.advance();
     return { text, start };
   }
 
   private index(start: number, optional: boolean): Step {
-    const { parser } = this;
-    parser.expectSign('[');
-    const index = parser.expression();
-    const end = parser.expectSign(']');
+    const { reader } = this;
+    reader.expectSign('[');
+    const index = this.expression();
+    const end = reader.expectSign(']');
     const span = { optional, guarded: false, offset: start, length: end - start };
     if (index.kind === 'literal' && (typeof index.value === 'string' || Number.isInteger(index.value))) {
       return { kind: 'member', key: index.value as string | number, ...span };
@@ -107,7 +111,7 @@ export class ChainParser {
   }
 
   private fromDollar(): OpenChain {
-    const { lexer } = this.parser;
+    const { lexer } = this.reader;
     const { text, start } = lexer;
     if (text === '') return this.query(start);
     lexer.advance();
@@ -131,9 +135,9 @@ export class ChainParser {
     facts: Partial<ReferenceDraft> & { kind: ReferenceDraft['kind'] },
     start: number,
   ): OpenChain {
-    const span = this.parser.span(start);
+    const span = this.reader.span(start);
     const reference: ReferenceDraft = { path: [], optional: false, ...facts, ...span };
-    this.parser.references.push(reference);
+    this.reader.references.push(reference);
     return { root: { kind: 'root', root, ...span }, steps: [], reference };
   }
 
@@ -147,13 +151,13 @@ export class ChainParser {
   }
 
   private nodeMember(node: string): NodeMember {
-    const { parser } = this;
-    const { start } = parser.lexer;
+    const { reader } = this;
+    const { start } = reader.lexer;
     const name = this.staticMember();
     const member = NODE_MEMBERS.find((known) => known === name);
     if (member !== undefined) return member;
     if (name === undefined) {
-      const hint = parser.isSign('-') ? `an id with a hyphen is written $nodes['my-id']` : `write ${node}.output`;
+      const hint = reader.isSign('-') ? `an id with a hyphen is written $nodes['my-id']` : `write ${node}.output`;
       throw new ExpressionError('EXPRESSION_REFERENCE', `${node} has ${NODE_MEMBERS.join(', ')}: name one`, {
         at: { offset: start, length: 1 },
         hint,
@@ -161,19 +165,19 @@ export class ChainParser {
     }
     const meant = didYouMean(name, NODE_MEMBERS);
     throw new ExpressionError('EXPRESSION_REFERENCE', `a node has no member ${quoted(name)}`, {
-      at: parser.span(start),
+      at: reader.span(start),
       hint: `did you mean ${node}.${meant ?? `output.${clipped(name)}`}?`,
     });
   }
 
   /** `.name` or `['name']`; undefined, with nothing consumed, when something else follows. */
   private staticMember(): string | undefined {
-    const { parser } = this;
-    if (parser.takeSign('.') || parser.takeSign('?.')) {
-      if (!parser.isSign('[')) return this.memberName().text;
+    const { reader } = this;
+    if (reader.takeSign('.') || reader.takeSign('?.')) {
+      if (!reader.isSign('[')) return this.memberName().text;
     }
-    if (!parser.isSign('[')) return undefined;
-    const { start } = parser.lexer;
+    if (!reader.isSign('[')) return undefined;
+    const { start } = reader.lexer;
     const step = this.index(start, false);
     if (step.kind === 'member' && typeof step.key === 'string') return step.key;
     throw syntaxError('this name must be written out', start, step.length, `for example $nodes['my-id'].output`);
@@ -181,7 +185,7 @@ export class ChainParser {
 
   private parent(start: number): OpenChain {
     for (let level = 1; ; level++) {
-      const memberStart = this.parser.lexer.start;
+      const memberStart = this.reader.lexer.start;
       const name = this.staticMember();
       if (name === 'parent') continue;
       if (name === 'item' || name === 'index' || name === 'items') {
@@ -196,16 +200,16 @@ export class ChainParser {
   }
 
   private query(start: number): OpenChain {
-    const { parser } = this;
-    const query = parseEmbeddedQuery(parser.source, start, parser.nesting);
-    parser.lexer.advance(start + query.length);
+    const { reader } = this;
+    const query = parseEmbeddedQuery(reader.source, start, reader.nesting);
+    reader.lexer.advance(start + query.length);
     if (query.singular !== undefined) return this.singularQuery(query, query.singular);
     const { offset, length } = query;
     // What a query does not find is no error, so its reference is as good as guarded.
-    parser.references.push({ kind: 'input', path: singularPrefix(query.segments), optional: true, offset, length });
-    if (parser.isSign('[')) {
-      const hint = `write (${parser.source.slice(offset, offset + length)})[…] for an element of the list`;
-      throw syntaxError('a computed index cannot follow a query that gives a list', parser.lexer.start, 1, hint);
+    reader.references.push({ kind: 'input', path: singularPrefix(query.segments), optional: true, offset, length });
+    if (reader.isSign('[')) {
+      const hint = `write (${reader.source.slice(offset, offset + length)})[…] for an element of the list`;
+      throw syntaxError('a computed index cannot follow a query that gives a list', reader.lexer.start, 1, hint);
     }
     return { root: { kind: 'query', query, offset, length }, steps: [], reference: undefined };
   }
@@ -214,7 +218,7 @@ export class ChainParser {
   private singularQuery(query: Query, path: readonly (string | number)[]): OpenChain {
     const span = { offset: query.offset, length: 1 };
     const reference: ReferenceDraft = { kind: 'input', path: [], optional: false, ...span };
-    this.parser.references.push(reference);
+    this.reader.references.push(reference);
     const steps = path.map((key, index): Step => {
       const { offset, length } = query.segments[index] as Query['segments'][number];
       return { kind: 'member', key, optional: false, guarded: false, offset, length };

@@ -5,13 +5,13 @@
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { didYouMean } from '../problem.ts';
 import { syntaxError } from './characters.ts';
-import { clipped, ExpressionError, type Span } from './expression-error.ts';
-import { Lexer } from './lexer.ts';
+import { clipped, ExpressionError } from './expression-error.ts';
+import { isWord, type Lexer } from './lexer.ts';
 import { findPlainFunction, hasMethod } from './library/registry.ts';
-import { Nesting } from './nesting.ts';
 import { CallParser, lambdaHead } from './parse-call.ts';
 import { ChainParser, guardWithDefault } from './parse-chain.ts';
-import type { Reference, ReferenceDraft } from './reference.ts';
+import type { Reference } from './reference.ts';
+import { SourceReader } from './source-reader.ts';
 import type { ArithmeticOperator, ComparisonOperator, ListItem, ObjectMember, Syntax } from './syntax.ts';
 
 export interface Parsed {
@@ -49,105 +49,56 @@ const INFIX: Readonly<Record<string, { readonly power: number; readonly sign: st
 
 const MAX_ID_LENGTH = DEFINITION_LIMITS.maxIdLength;
 
-const WORDS = new Set(['and', 'or', 'not', 'contains', 'true', 'false', 'null']);
-
 /** Parses the expression that starts at `offset` as far as it goes. */
 export function parseAt(source: string, offset: number, maxDepth: number): Parsed {
   try {
-    return new Parser(source, offset, maxDepth).parse();
+    return new Parser(new SourceReader(source, offset, maxDepth)).parse();
   } catch (error) {
     throw error instanceof ExpressionError ? error.clip(source.length) : error;
   }
 }
 
-export class Parser {
-  readonly source: string;
-  readonly lexer: Lexer;
-  readonly nesting: Nesting;
-  readonly references: ReferenceDraft[] = [];
-  private readonly locals: { readonly name: string; readonly slot: number }[] = [];
+class Parser {
+  private readonly reader: SourceReader;
+  private readonly lexer: Lexer;
   private readonly calls: CallParser;
   private readonly chains: ChainParser;
-  private slots = 0;
 
-  constructor(source: string, offset: number, maxDepth: number) {
-    this.source = source;
-    this.nesting = new Nesting(maxDepth);
-    this.lexer = new Lexer(source, offset);
-    this.calls = new CallParser(this);
-    this.chains = new ChainParser(this, this.calls);
+  constructor(reader: SourceReader) {
+    this.reader = reader;
+    this.lexer = reader.lexer;
+    const expression = () => this.expression();
+    this.calls = new CallParser(reader, expression);
+    this.chains = new ChainParser(reader, this.calls, expression, () => this.primary());
   }
 
   parse(): Parsed {
     const syntax = this.expression();
-    const { slots } = this;
+    const { nesting, slots } = this.reader;
     // Complete by now: every chain has been read to its end.
-    const references = this.references as readonly Reference[];
-    return { syntax, references, depth: this.nesting.deepest, slots, end: this.lexer.start };
+    const references = this.reader.references as readonly Reference[];
+    return { syntax, references, depth: nesting.deepest, slots, end: this.lexer.start };
   }
 
   /** A whole expression: conditionals, and everything that binds tighter. */
-  expression(): Syntax {
-    this.nesting.enter(this.lexer.start);
+  private expression(): Syntax {
+    this.reader.nesting.enter(this.lexer.start);
     const first = this.binary(POWER.or);
-    const syntax = this.isSign('?') ? this.conditional(first) : first;
-    this.nesting.leave();
+    const syntax = this.reader.isSign('?') ? this.conditional(first) : first;
+    this.reader.nesting.leave();
     return syntax;
-  }
-
-  isSign(sign: string): boolean {
-    return this.lexer.kind === 'sign' && this.lexer.text === sign;
-  }
-
-  takeSign(sign: string): boolean {
-    if (!this.isSign(sign)) return false;
-    this.lexer.advance();
-    return true;
-  }
-
-  /** Returns where the sign ends. */
-  expectSign(sign: string): number {
-    if (!this.isSign(sign)) throw this.unexpected(`${sign} expected`);
-    const { end } = this.lexer;
-    this.lexer.advance();
-    return end;
-  }
-
-  unexpected(expected: string): ExpressionError {
-    const { kind, start, end } = this.lexer;
-    if (kind === 'end') return syntaxError(`${expected}, but the expression ends`, start, 0);
-    return syntaxError(`${expected}, but there is ${clipped(this.source.slice(start, end))}`, start, end - start);
-  }
-
-  /** Makes names known while `parse` runs; returns the first one's slot. */
-  withLocals<T>(names: readonly string[], parse: (firstSlot: number) => T): T {
-    const firstSlot = this.slots;
-    this.slots += names.length;
-    for (const [index, name] of names.entries()) this.locals.push({ name, slot: firstSlot + index });
-    const result = parse(firstSlot);
-    this.locals.length -= names.length;
-    return result;
-  }
-
-  isWord(name: string): boolean {
-    return WORDS.has(name);
-  }
-
-  /** From `offset` to the end of what was consumed. */
-  span(offset: number): Span {
-    return { offset, length: this.lexer.previousEnd - offset };
   }
 
   private conditional(first: Syntax): Syntax {
     const branches: { test: Syntax; then: Syntax }[] = [];
     let rest = first;
-    while (this.takeSign('?')) {
+    while (this.reader.takeSign('?')) {
       const then = this.expression();
-      this.expectSign(':');
+      this.reader.expectSign(':');
       branches.push({ test: rest, then });
       rest = this.binary(POWER.or);
     }
-    return { kind: 'conditional', branches, otherwise: rest, ...this.span(first.offset) };
+    return { kind: 'conditional', branches, otherwise: rest, ...this.reader.span(first.offset) };
   }
 
   private binary(minPower: number): Syntax {
@@ -175,7 +126,7 @@ export class Parser {
       const { start, end } = this.lexer;
       throw syntaxError('comparisons do not chain', start, end - start, 'join them with && or use parentheses');
     }
-    return { kind: 'comparison', operator, left, right, ...this.span(left.offset) };
+    return { kind: 'comparison', operator, left, right, ...this.reader.span(left.offset) };
   }
 
   /** All operands of operators that bind alike: one flat node, however many there are. */
@@ -186,7 +137,7 @@ export class Parser {
       rest.push({ sign: infix.sign, operand: this.binary(power + 1) });
     }
     const operands = [first, ...rest.map((term) => term.operand)];
-    const span = this.span(first.offset);
+    const span = this.reader.span(first.offset);
     if (power === POWER.or) return { kind: 'logic', operator: '||', operands, ...span };
     if (power === POWER.and) return { kind: 'logic', operator: '&&', operands, ...span };
     if (power === POWER.coalesce) {
@@ -204,11 +155,11 @@ export class Parser {
     if (word && minPower > POWER.not) {
       throw syntaxError('not stands before a whole comparison', start, 3, 'use ! or parentheses');
     }
-    this.nesting.enter(start);
+    this.reader.nesting.enter(start);
     this.lexer.advance();
     const operand = this.binary(word ? POWER.comparison : POWER.prefix);
-    this.nesting.leave();
-    const span = this.span(start);
+    this.reader.nesting.leave();
+    const span = this.reader.span(start);
     if (text === '-' && operand.kind === 'literal' && typeof operand.value === 'number') {
       return { kind: 'literal', value: 0 - operand.value, ...span };
     }
@@ -216,7 +167,7 @@ export class Parser {
   }
 
   /** What access steps can follow. */
-  primary(): Syntax {
+  private primary(): Syntax {
     const { kind, text, start, end, value } = this.lexer;
     switch (kind) {
       case 'number':
@@ -229,18 +180,18 @@ export class Parser {
         if (text === '(') return this.group();
         if (text === '[') return this.list();
         if (text === '{') return this.object();
-        throw this.unexpected('a value expected');
+        throw this.reader.unexpected('a value expected');
       default:
-        throw this.unexpected('a value expected');
+        throw this.reader.unexpected('a value expected');
     }
   }
 
   private group(): Syntax {
     const { start } = this.lexer;
-    if (lambdaHead(this.source, start) !== undefined) throw misplacedLambda(start);
+    if (lambdaHead(this.reader.source, start) !== undefined) throw misplacedLambda(start);
     this.lexer.advance();
     const inner = this.expression();
-    const end = this.expectSign(')');
+    const end = this.reader.expectSign(')');
     return { ...inner, offset: start, length: end - start };
   }
 
@@ -248,12 +199,12 @@ export class Parser {
     const { start } = this.lexer;
     this.lexer.advance();
     const items: ListItem[] = [];
-    while (!this.isSign(']')) {
-      const spread = this.takeSign('...');
+    while (!this.reader.isSign(']')) {
+      const spread = this.reader.takeSign('...');
       items.push({ spread, value: this.expression() });
-      if (!this.takeSign(',')) break;
+      if (!this.reader.takeSign(',')) break;
     }
-    const end = this.expectSign(']');
+    const end = this.reader.expectSign(']');
     return { kind: 'list', items, offset: start, length: end - start };
   }
 
@@ -261,18 +212,18 @@ export class Parser {
     const { start } = this.lexer;
     this.lexer.advance();
     const members: ObjectMember[] = [];
-    while (!this.isSign('}')) {
+    while (!this.reader.isSign('}')) {
       members.push(this.member());
-      if (!this.takeSign(',')) break;
+      if (!this.reader.takeSign(',')) break;
     }
-    const end = this.expectSign('}');
+    const end = this.reader.expectSign('}');
     return { kind: 'object', members, offset: start, length: end - start };
   }
 
   private member(): ObjectMember {
-    if (this.takeSign('...')) return { key: undefined, value: this.expression() };
+    if (this.reader.takeSign('...')) return { key: undefined, value: this.expression() };
     const key = this.memberKey();
-    this.expectSign(':');
+    this.reader.expectSign(':');
     return { key, value: this.expression() };
   }
 
@@ -282,9 +233,9 @@ export class Parser {
       this.lexer.advance();
       return kind === 'name' ? text : String(value);
     }
-    if (!this.takeSign('[')) throw this.unexpected('the name of a member expected');
+    if (!this.reader.takeSign('[')) throw this.reader.unexpected('the name of a member expected');
     const key = this.expression();
-    this.expectSign(']');
+    this.reader.expectSign(']');
     return key;
   }
 
@@ -292,13 +243,13 @@ export class Parser {
     const { text, start, end } = this.lexer;
     const span = { offset: start, length: end - start };
     this.lexer.advance();
-    if (this.isSign('=>')) throw misplacedLambda(start);
+    if (this.reader.isSign('=>')) throw misplacedLambda(start);
     if (text === 'true' || text === 'false') return { kind: 'literal', value: text === 'true', ...span };
     if (text === 'null') return { kind: 'literal', value: null, ...span };
-    if (this.isSign('(')) return this.calls.plain(text, start);
-    const local = this.locals.findLast((candidate) => candidate.name === text);
-    if (local !== undefined) return { kind: 'local', name: text, slot: local.slot, ...span };
-    if (WORDS.has(text)) throw syntaxError(`a value expected, but there is ${text}`, start, text.length);
+    if (this.reader.isSign('(')) return this.calls.plain(text, start);
+    const slot = this.reader.slotOf(text);
+    if (slot !== undefined) return { kind: 'local', name: text, slot, ...span };
+    if (isWord(text)) throw syntaxError(`a value expected, but there is ${text}`, start, text.length);
     throw new ExpressionError('EXPRESSION_REFERENCE', `${clipped(text)} is not known`, {
       at: span,
       hint: this.meaning(text, start),
@@ -308,12 +259,9 @@ export class Parser {
   private meaning(text: string, start: number): string {
     const name = clipped(text);
     // `$my-node` reads as `$my` minus `node`.
-    const before = /\$([A-Za-z0-9_-]+)-$/.exec(this.source.slice(Math.max(0, start - MAX_ID_LENGTH), start));
+    const before = /\$([A-Za-z0-9_-]+)-$/.exec(this.reader.source.slice(Math.max(0, start - MAX_ID_LENGTH), start));
     if (before !== null) return `an id with a hyphen is written $nodes['${before[1]}-${name}'].output`;
-    const local = didYouMean(
-      name,
-      this.locals.map((candidate) => candidate.name),
-    );
+    const local = didYouMean(name, this.reader.localNames());
     if (local !== undefined) return `did you mean ${local}?`;
     if (findPlainFunction(name) !== undefined) return `${name} is a function: write ${name}(…)`;
     if (hasMethod(name)) return `functions are methods: write $x.${name}(…)`;

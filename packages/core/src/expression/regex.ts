@@ -5,6 +5,7 @@
  * so the text itself counts how often it is read and pays from the budget.
  */
 import type { RE2JS } from 're2js';
+import { loadModule } from '../on-demand.ts';
 import type { Budget } from './budget.ts';
 import { limitError, valueError } from './expression-error.ts';
 
@@ -16,25 +17,6 @@ const STEPS_PER_OPERATION = 4_000;
 const CACHED_PATTERNS = 128;
 /** Compiling costs about as much as 10 operations for 100 instructions; paid also when the cache spares it. */
 const INSTRUCTIONS_PER_OPERATION = 10;
-
-type Engine = typeof import('re2js');
-
-let engine: Engine | undefined;
-
-/** For hosts without `require` (browsers): to be awaited once before expressions with patterns are used. */
-export async function loadRegexEngine(): Promise<void> {
-  engine ??= await import('re2js');
-}
-
-/** Loading RE2 takes 8 ms and most processes never need it, so Node loads it with the first pattern. */
-function loadedEngine(): Engine {
-  if (engine === undefined) {
-    const modules = globalThis.process?.getBuiltinModule?.('node:module');
-    if (modules === undefined) throw valueError('regular expressions are not loaded', 'await loadRegexEngine() first');
-    engine = modules.createRequire(import.meta.url)('re2js') as Engine;
-  }
-  return engine;
-}
 
 /** One match: its bounds, and the text of its groups (null for a group that took no part). */
 interface Match {
@@ -143,7 +125,7 @@ export function compilePattern(source: string): Pattern {
 }
 
 function compileProgram(source: string): RE2JS {
-  const { RE2JS } = loadedEngine();
+  const { RE2JS } = loadModule<typeof import('re2js')>('re2js');
   try {
     return RE2JS.compile(source);
   } catch (error) {

@@ -3,7 +3,9 @@ import { expect } from 'vitest';
 import {
   type Budget,
   createBudget,
+  type Expression,
   ExpressionError,
+  type LoopView,
   type NodeView,
   parseExpression,
   type Scope,
@@ -11,7 +13,7 @@ import {
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../src/limits.ts';
 import type { Json } from '../../src/value.ts';
 
-export function nodeView(output: Json, facts: Partial<NodeView> = {}): NodeView {
+function nodeView(output: Json, facts: Partial<NodeView> = {}): NodeView {
   return { output, status: 'completed', success: true, error: null, attempts: 1, input: { asked: true }, ...facts };
 }
 
@@ -28,6 +30,10 @@ const nodes = new Map<string, NodeView>([
     }),
   ],
 ]);
+
+const outermost: LoopView = { item: 'outermost', index: 9, items: [] };
+const outer: LoopView = { item: 'outer', index: 4, items: ['outer'], parent: outermost };
+const innermost: LoopView = { item: { sku: 'x' }, index: 1, items: [0, { sku: 'x' }], parent: outer };
 
 export const sampleScope: Scope = {
   input: {
@@ -50,12 +56,7 @@ export const sampleScope: Scope = {
   workflow: { id: 'orders', version: 3 },
   node: (id) => nodes.get(id),
   nodeIds: () => nodes.keys(),
-  loop: {
-    item: { sku: 'x' },
-    index: 1,
-    items: [0, { sku: 'x' }],
-    parent: { item: 'outer', index: 4, items: ['outer'], parent: { item: 'outermost', index: 9, items: [] } },
-  },
+  loop: innermost,
   self: nodeView({ id: 'ch_1' }),
 };
 
@@ -69,7 +70,8 @@ export function limited(limits: Partial<ExpressionLimits>): ExpressionLimits {
 }
 
 export function evaluate(source: string, scope: Scope = sampleScope, budget: Budget = createBudget()): Json {
-  return parseExpression(source, budget.limits).evaluate(scope, budget);
+  const expression: Expression = parseExpression(source, budget.limits);
+  return expression.evaluate(scope, budget);
 }
 
 /** The error that parsing or evaluating throws; anything but an ExpressionError fails the test. */

@@ -14,13 +14,13 @@ import type { Clock } from '@nebula/ports';
 import { type CheckpointMode, checkpoint, type LogState } from './checkpoint.ts';
 import type { Commits } from './commits.ts';
 import { type Connection, PAGE_SIZE_BYTES } from './connection.ts';
-import type { Helper } from './helper.ts';
+import type { SideThread } from './side-thread.ts';
 
 export interface CheckpointerOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly commits: Commits;
-  readonly startThread: () => Helper;
+  readonly startThread: () => SideThread;
   readonly walLimitBytes: number;
 }
 
@@ -46,7 +46,7 @@ const IDLE_MIN_BYTES = 1_000_000;
 
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
-  #thread: Helper | undefined;
+  #thread: SideThread | undefined;
   #running: Promise<void> | undefined;
   #held = false;
   #unseenBytes = 0;

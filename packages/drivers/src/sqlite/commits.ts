@@ -12,10 +12,10 @@
 import type { Clock, Write, WriteOutcome } from '@nebula/ports';
 import type { EncodedLine } from '../memory/line.ts';
 import { explained, isBusy } from './failure.ts';
-import type { Helper } from './helper.ts';
 import { carryOut, type Journal, type JournalMethod } from './journal.ts';
 import type { LineBuffer } from './line-buffer.ts';
 import { Pace, type Place } from './pace.ts';
+import type { SideThread } from './side-thread.ts';
 
 export interface CommitsOptions {
   readonly path: string;
@@ -23,7 +23,7 @@ export interface CommitsOptions {
   readonly journal: Journal;
   readonly lines: LineBuffer;
   /** Starts the commit thread; called once, when it is needed. */
-  readonly startThread: () => Helper;
+  readonly startThread: () => SideThread;
   readonly place: Place | 'auto';
   readonly slowCommitMs: number;
   /** How long a call waits for another process's lock before it is refused. */
@@ -59,7 +59,7 @@ export class Commits {
   readonly #pace: Pace;
   #place: Place;
   #mayMove: boolean;
-  #thread: Helper | undefined;
+  #thread: SideThread | undefined;
   #waiting: Job[] = [];
   #inThread = 0;
   #pauses = 0;

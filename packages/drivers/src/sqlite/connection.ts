@@ -1,4 +1,4 @@
-/** Opening a connection to the database: the same on the main thread and in the helper threads. */
+/** Opening a connection to the database: the same on the main thread and in the side threads. */
 import Database from 'better-sqlite3';
 
 export type Connection = Database.Database;

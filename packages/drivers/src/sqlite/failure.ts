@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NebulaError } from '@nebula/core';
 
-/** As errors come from SQLite, from the file system, or from a helper thread. */
+/** As errors come from SQLite, from the file system, or from a side thread. */
 export function codeOf(error: unknown): string {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -16,7 +16,7 @@ export function isBusy(error: unknown): boolean {
 /** The error that callers see. Errors that are not SQLite's pass through. */
 export function explained(error: unknown, path: string): unknown {
   const code = codeOf(error);
-  if (code === 'HELPER_LOST') return failed(path, error);
+  if (code === 'THREAD_LOST') return failed(path, error);
   if (error instanceof NebulaError || !code.startsWith('SQLITE_')) return error;
   if (isBusy(error)) return busy(path, error);
   if (code === 'SQLITE_FULL' || (code.startsWith('SQLITE_IOERR') && diskIsFull(path))) return diskFull(path, error);

@@ -1,14 +1,14 @@
-/** The loop of a helper thread: calls in, answers out, in order. */
+/** The loop of a side thread: calls in, answers out, in order. */
 import { parentPort } from 'node:worker_threads';
 import type { Connection } from './connection.ts';
-import type { Answer, Call } from './helper.ts';
+import type { Answer, Call } from './side-thread.ts';
 
 export function serveCalls(
   connection: Connection,
   handle: (method: string, args: readonly unknown[]) => { readonly result: unknown; readonly commitMs: number },
 ): void {
   const port = parentPort;
-  if (port === null) throw new Error('invariant broken: a helper runs in a thread');
+  if (port === null) throw new Error('invariant broken: a side thread has a parent');
   port.on('message', ({ method, args }: Call) => {
     if (method === 'close') {
       connection.close();

@@ -27,7 +27,6 @@ import { Checkpointer } from './checkpointer.ts';
 import { Commits } from './commits.ts';
 import type { Connection, ConnectionOptions, Durability } from './connection.ts';
 import { explained, isBusy } from './failure.ts';
-import { Helper } from './helper.ts';
 import { Journal, type JournalMethod } from './journal.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { type EngineLock, lockEngine } from './lock.ts';
@@ -35,6 +34,7 @@ import { SqliteLogs } from './logs.ts';
 import { makeFolder, openBeside, openForEngine } from './open.ts';
 import type { Place } from './pace.ts';
 import { Reads } from './reads.ts';
+import { SideThread } from './side-thread.ts';
 
 export interface SqliteStoreOptions {
   /** The database file. Its folder is the data directory: at most one engine works in it. */
@@ -135,7 +135,7 @@ class OpenStore implements SqliteStore {
       clock,
       journal: new Journal(connection),
       lines,
-      startThread: () => new Helper(COMMIT_THREAD, { ...connectionOptions, lockWaitMs: busyTimeoutMs }),
+      startThread: () => new SideThread(COMMIT_THREAD, { ...connectionOptions, lockWaitMs: busyTimeoutMs }),
       place: options.commitsIn ?? 'auto',
       slowCommitMs: options.slowCommitMs ?? DEFAULT_SLOW_COMMIT_MS,
       busyTimeoutMs,
@@ -154,7 +154,8 @@ class OpenStore implements SqliteStore {
       connection,
       clock,
       commits: this.#commits,
-      startThread: () => new Helper(CHECKPOINT_THREAD, { ...connectionOptions, lockWaitMs: CHECKPOINT_LOCK_WAIT_MS }),
+      startThread: () =>
+        new SideThread(CHECKPOINT_THREAD, { ...connectionOptions, lockWaitMs: CHECKPOINT_LOCK_WAIT_MS }),
       walLimitBytes: options.walLimitBytes ?? DEFAULT_WAL_LIMIT_BYTES,
     });
   }

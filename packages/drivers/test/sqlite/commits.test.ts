@@ -3,8 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { virtualClock } from '../../src/memory/index.ts';
-import { Helper } from '../../src/sqlite/helper.ts';
 import { Pace } from '../../src/sqlite/pace.ts';
+import { SideThread } from '../../src/sqlite/side-thread.ts';
 import { creating, framed, place, turn } from './opened.ts';
 
 const COMMIT_THREAD = new URL('../../src/sqlite/commit-thread.ts', import.meta.url);
@@ -54,11 +54,11 @@ test('a lost thread refuses what it had, and writing goes on without it', async 
     fileMustExist: true,
     lockWaitMs: 0,
   } as const;
-  const helper = new Helper(COMMIT_THREAD, options);
-  await expect(helper.call('heartbeat', ['w', 1])).rejects.toThrow(/helper thread was lost/);
-  expect(helper.isLost).toBe(true);
-  await expect(helper.call('heartbeat', ['w', 1])).rejects.toThrow(/helper thread was lost/);
-  await helper.close();
+  const thread = new SideThread(COMMIT_THREAD, options);
+  await expect(thread.call('heartbeat', ['w', 1])).rejects.toThrow(/side thread was lost/);
+  expect(thread.isLost).toBe(true);
+  await expect(thread.call('heartbeat', ['w', 1])).rejects.toThrow(/side thread was lost/);
+  await thread.close();
   const store = await open({ commitsIn: 'thread' });
   await store.append([creating('a')]);
   const terminate = vi.spyOn((await import('node:worker_threads')).Worker.prototype, 'postMessage');

@@ -24,7 +24,7 @@ test('the file shrinks when executions are deleted, a piece at a time', { timeou
     slowest = Math.max(slowest, performance.now() - startedAt);
   }
   expect(pieces).toBeGreaterThan(5);
-  expect(slowest).toBeLessThan(2_000);
+  expect(slowest).toBeLessThan(20_000);
   expect(await again.frames('run-50', 0)).toHaveLength(41);
   await again.close();
   expect(statSync(path).size).toBeLessThan(full / 10);

@@ -142,6 +142,7 @@ function mounts(): boolean {
 }
 
 for (const commitsIn of ['main', 'thread'] as const) {
+  // Only root may mount the small disk that gets full.
   test.skipIf(!canMount)(`a full disk loses nothing, and work goes on when there is space (${commitsIn})`, async () => {
     const { open, folder, path } = await place();
     mkdirSync(folder, { recursive: true });
@@ -181,6 +182,7 @@ async function asNobody(path: string, mode: 'engine' | 'reader' | 'desk'): Promi
   return stdout.trim();
 }
 
+// Only root can act as another user.
 test.skipIf(!isRoot)('a user who may only read can look, beside an engine and without one', async () => {
   const { open, folder, path } = await place();
   const store = await open();
@@ -199,6 +201,7 @@ test.skipIf(!isRoot)('a user who may only read can look, beside an engine and wi
   expect(await asNobody(join(folder, 'new', 'nebula.db'), 'engine')).toBe('DATA_DIR_UNWRITABLE');
 });
 
+// Only root can act as another user.
 test.skipIf(!isRoot)('a user who may only read sees what a killed engine had finished', async () => {
   const { folder, path, open } = await place();
   const child = spawn(process.execPath, [KILLED_ENGINE, path, 'idle'], { stdio: ['ignore', 'pipe', 'inherit'] });

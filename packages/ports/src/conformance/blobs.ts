@@ -1,6 +1,6 @@
 /** The contract of blobs, by the rules of SPEC.md. */
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test as vitestTest } from 'vitest';
 import type { Blobs } from '../blobs.ts';
 
 export interface BlobsSubject {
@@ -37,7 +37,7 @@ const HOSTILE_IDS = [
 
 export function blobsSuite(name: string, open: () => Promise<BlobsSubject>): void {
   const blobsTest: BlobsTest = (title, body) =>
-    test(title, async () => {
+    vitestTest(title, async () => {
       const subject = await open();
       try {
         await body(subject);
@@ -48,8 +48,8 @@ export function blobsSuite(name: string, open: () => Promise<BlobsSubject>): voi
   describe(`blobs contract: ${name}`, () => blobsTests(blobsTest));
 }
 
-function blobsTests(blobsTest: BlobsTest): void {
-  blobsTest('[BLO-1] the bytes come back', async ({ blobs }) => {
+function blobsTests(test: BlobsTest): void {
+  test('[BLO-1] the bytes come back', async ({ blobs }) => {
     const contents = [
       bytes(''),
       bytes('hello'),
@@ -65,7 +65,7 @@ function blobsTests(blobsTest: BlobsTest): void {
     expect(await blobs.get('exe_2', hash(bytes('hello')))).toBeUndefined();
   });
 
-  blobsTest('[BLO-1] neither side can change the bytes afterwards', async ({ blobs }) => {
+  test('[BLO-1] neither side can change the bytes afterwards', async ({ blobs }) => {
     const data = bytes('hello');
     const sha256 = hash(data);
     await blobs.put('exe_1', sha256, data);
@@ -75,7 +75,7 @@ function blobsTests(blobsTest: BlobsTest): void {
     expect(Buffer.from((await blobs.get('exe_1', sha256)) as Uint8Array).toString()).toBe('hello');
   });
 
-  blobsTest('[BLO-2] the same blob put again, or at the same time, is one', async ({ blobs }) => {
+  test('[BLO-2] the same blob put again, or at the same time, is one', async ({ blobs }) => {
     const data = bytes('x'.repeat(200_000));
     const sha256 = hash(data);
     await Promise.all(Array.from({ length: 10 }, () => blobs.put('exe_1', sha256, data)));
@@ -84,7 +84,7 @@ function blobsTests(blobsTest: BlobsTest): void {
     expect(await names(blobs)).toEqual(['exe_1']);
   });
 
-  blobsTest('[BLO-3] damaged bytes are refused', async ({ blobs, corrupt }) => {
+  test('[BLO-3] damaged bytes are refused', async ({ blobs, corrupt }) => {
     const data = bytes('precious');
     const sha256 = corrupt === undefined ? hash(bytes('something else')) : hash(data);
     await blobs.put('exe_1', sha256, data);
@@ -92,7 +92,7 @@ function blobsTests(blobsTest: BlobsTest): void {
     await expect(blobs.get('exe_1', sha256)).rejects.toMatchObject({ code: 'BLOB_CORRUPT' });
   });
 
-  blobsTest('[BLO-4] deleting an execution deletes its blobs and no others', async ({ blobs }) => {
+  test('[BLO-4] deleting an execution deletes its blobs and no others', async ({ blobs }) => {
     const data = bytes('shared');
     for (const id of ['exe_1', 'exe_10', 'exe']) await blobs.put(id, hash(data), data);
     await blobs.put('exe_1', hash(bytes('more')), bytes('more'));
@@ -106,7 +106,7 @@ function blobsTests(blobsTest: BlobsTest): void {
     expect(await blobs.get('exe_1', hash(data))).toBeDefined();
   });
 
-  blobsTest('[BLO-5] executions with blobs are named once', async ({ blobs }) => {
+  test('[BLO-5] executions with blobs are named once', async ({ blobs }) => {
     expect(await names(blobs)).toEqual([]);
     for (const id of ['b', 'a']) {
       for (const text of ['one', 'two']) await blobs.put(id, hash(bytes(text)), bytes(text));
@@ -114,7 +114,7 @@ function blobsTests(blobsTest: BlobsTest): void {
     expect(await names(blobs)).toEqual(['a', 'b']);
   });
 
-  blobsTest('[BLO-6] hostile ids are names, not paths', async ({ blobs }) => {
+  test('[BLO-6] hostile ids are names, not paths', async ({ blobs }) => {
     for (const id of HOSTILE_IDS) await blobs.put(id, hash(bytes(id)), bytes(id));
     expect(await names(blobs)).toEqual([...HOSTILE_IDS].sort());
     for (const id of HOSTILE_IDS) {
@@ -125,7 +125,7 @@ function blobsTests(blobsTest: BlobsTest): void {
     expect(await names(blobs)).toEqual(HOSTILE_IDS.filter((id) => id !== '..' && id !== '.').sort());
   });
 
-  blobsTest('[BLO-7] blobs outlive the driver', async ({ blobs, reopen }) => {
+  test('[BLO-7] blobs outlive the driver', async ({ blobs, reopen }) => {
     const data = bytes('lasting');
     await blobs.put('exe_1', hash(data), data);
     if (reopen === undefined) return;

@@ -1,5 +1,5 @@
 /** The contract of logs, by the rules of SPEC.md. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test as vitestTest } from 'vitest';
 import type { LogFilter, LogLine, Logs, StoredLogLine } from '../logs.ts';
 
 export interface LogsSubject {
@@ -15,7 +15,7 @@ type LogsTest = (title: string, body: (subject: LogsSubject) => Promise<void>) =
 
 export function logsSuite(name: string, open: () => Promise<LogsSubject>): void {
   const logsTest: LogsTest = (title, body) =>
-    test(title, async () => {
+    vitestTest(title, async () => {
       const subject = await open();
       try {
         await body(subject);
@@ -37,8 +37,8 @@ async function messages(logs: Logs, filter: Partial<LogFilter> = {}): Promise<re
   return (await logs.read({ executionId: 'exe', limit: 100, ...filter })).map((stored) => stored.message);
 }
 
-function lineTests(logsTest: LogsTest): void {
-  logsTest('[LOG-1] lines come back in order, as they were', async ({ logs }) => {
+function lineTests(test: LogsTest): void {
+  test('[LOG-1] lines come back in order, as they were', async ({ logs }) => {
     const given = [
       line('one', { fields: { count: 3, nested: { text: '😀', nothing: null }, list: [1, 'a'] } }),
       line('two', { node: null, attempt: null, level: 'error' }),
@@ -54,7 +54,7 @@ function lineTests(logsTest: LogsTest): void {
     expect(positions[0]).toBeGreaterThan(0);
   });
 
-  logsTest('[LOG-1] flushed lines are there after reopening', async ({ logs, reopen }) => {
+  test('[LOG-1] flushed lines are there after reopening', async ({ logs, reopen }) => {
     logs.append(line('one'));
     await logs.flush();
     await logs.flush();
@@ -65,7 +65,7 @@ function lineTests(logsTest: LogsTest): void {
     expect(await messages(again)).toEqual(['one', 'two']);
   });
 
-  logsTest('[LOG-2] reading filters', async ({ logs }) => {
+  test('[LOG-2] reading filters', async ({ logs }) => {
     logs.append(line('debug', { level: 'debug' }));
     logs.append(line('other node', { node: 'charge' }));
     logs.append(line('warn', { level: 'warn' }));
@@ -86,7 +86,7 @@ function lineTests(logsTest: LogsTest): void {
     expect(await messages(logs, { afterPosition, minLevel: 'warn', node: 'fetch' })).toEqual(['warn']);
   });
 
-  logsTest('[LOG-3] whatever a line holds, append does not throw', async ({ logs }) => {
+  test('[LOG-3] whatever a line holds, append does not throw', async ({ logs }) => {
     const circular: Record<string, never> = {};
     (circular as Record<string, unknown>).self = circular;
     const hostile: LogLine[] = [
@@ -107,7 +107,7 @@ function lineTests(logsTest: LogsTest): void {
     expect(stored[0]).toContain('alone');
   });
 
-  logsTest('[LOG-4] a line that is too long is cut and says so', async ({ logs }) => {
+  test('[LOG-4] a line that is too long is cut and says so', async ({ logs }) => {
     logs.append(line('x'.repeat(3_000_000)));
     logs.append(line('fields', { fields: { big: 'y'.repeat(3_000_000) } }));
     await logs.flush();
@@ -118,7 +118,7 @@ function lineTests(logsTest: LogsTest): void {
     expect(fields?.fields).toHaveProperty('cut');
   });
 
-  logsTest('[LOG-6] deleting removes the lines of one execution, waiting ones too', async ({ logs }) => {
+  test('[LOG-6] deleting removes the lines of one execution, waiting ones too', async ({ logs }) => {
     for (let index = 0; index < 20; index++) logs.append(line(`line ${index}`));
     logs.append(line('other', { executionId: 'exe2' }));
     await logs.flush();
@@ -131,7 +131,7 @@ function lineTests(logsTest: LogsTest): void {
     expect(await messages(logs, { executionId: 'exe2' })).toEqual(['other', 'other waiting']);
   });
 
-  logsTest('[LOG-7] closing writes what waits and may be repeated', async ({ logs, reopen }) => {
+  test('[LOG-7] closing writes what waits and may be repeated', async ({ logs, reopen }) => {
     logs.append(line('one'));
     if (reopen === undefined) {
       await logs.close();
@@ -146,7 +146,7 @@ function lineTests(logsTest: LogsTest): void {
     again.append(line('too late'));
   });
 
-  logsTest('[LOG-8] a flood keeps what matters and counts what it drops', async ({ logs }) => {
+  test('[LOG-8] a flood keeps what matters and counts what it drops', async ({ logs }) => {
     const flood = 60_000;
     for (let index = 0; index < flood; index++) {
       const level = index % 1_000 === 0 ? 'error' : index % 10 === 0 ? 'info' : 'debug';
@@ -162,8 +162,8 @@ function lineTests(logsTest: LogsTest): void {
   });
 }
 
-function followTests(logsTest: LogsTest): void {
-  logsTest('[LOG-5] following gives what is there and then what comes', async ({ logs }) => {
+function followTests(test: LogsTest): void {
+  test('[LOG-5] following gives what is there and then what comes', async ({ logs }) => {
     for (let index = 0; index < 25; index++) logs.append(line(`old ${index}`));
     await logs.flush();
     const follower = follow(logs, { limit: 10 });
@@ -181,7 +181,7 @@ function followTests(logsTest: LogsTest): void {
     ]);
   });
 
-  logsTest('[LOG-5] following heeds the filter and the start', async ({ logs }) => {
+  test('[LOG-5] following heeds the filter and the start', async ({ logs }) => {
     for (const message of ['one', 'two', 'three']) logs.append(line(message));
     await logs.flush();
     const [first] = await logs.read({ executionId: 'exe', limit: 1 });
@@ -195,7 +195,7 @@ function followTests(logsTest: LogsTest): void {
     expect(follower.seen.map((each) => each.message)).toEqual(['two', 'three', 'four']);
   });
 
-  logsTest('[LOG-5] an aborted signal ends following without an error', async ({ logs }) => {
+  test('[LOG-5] an aborted signal ends following without an error', async ({ logs }) => {
     logs.append(line('one'));
     await logs.flush();
     const aborted = logs.follow({ executionId: 'exe', limit: 5 }, AbortSignal.abort());
@@ -208,7 +208,7 @@ function followTests(logsTest: LogsTest): void {
     expect(follower.seen).toEqual([]);
   });
 
-  logsTest('[LOG-5] another process can follow', async ({ logs, beside }) => {
+  test('[LOG-5] another process can follow', async ({ logs, beside }) => {
     if (beside === undefined) return;
     const other = await beside();
     const follower = follow(other, { limit: 5 });
@@ -223,7 +223,7 @@ function followTests(logsTest: LogsTest): void {
     await other.close();
   });
 
-  logsTest('[LOG-7] closing ends followers', async ({ logs }) => {
+  test('[LOG-7] closing ends followers', async ({ logs }) => {
     const follower = follow(logs, { limit: 5 });
     await new Promise((resolve) => setTimeout(resolve, 20));
     await logs.close();

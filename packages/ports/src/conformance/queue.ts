@@ -1,5 +1,5 @@
 /** The contract of the queue, by the rules of SPEC.md. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi, test as vitestTest } from 'vitest';
 import type { Delivery, Queue, Task } from '../queue.ts';
 
 export interface QueueSubject {
@@ -12,7 +12,7 @@ export interface QueueSubject {
 
 export function queueSuite(name: string, open: () => Promise<QueueSubject>): void {
   const queueTest = (title: string, body: (subject: QueueSubject) => Promise<void>): void =>
-    test(title, async () => {
+    vitestTest(title, async () => {
       const subject = await open();
       try {
         await body(subject);
@@ -43,8 +43,8 @@ function only(deliveries: readonly Delivery[]): Delivery {
   return deliveries[0] as Delivery;
 }
 
-function deliveryTests(queueTest: QueueTest): void {
-  queueTest('[QUE-1] a task is given to one receiver at a time', async ({ queue, visibilityMs, pass }) => {
+function deliveryTests(test: QueueTest): void {
+  test('[QUE-1] a task is given to one receiver at a time', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a')]);
     const delivery = only(queue.poll(10));
     expect(delivery.task).toEqual(task('a'));
@@ -56,7 +56,7 @@ function deliveryTests(queueTest: QueueTest): void {
     expect(queue.poll(10)).toEqual([]);
   });
 
-  queueTest('[QUE-1] a thousand tasks, three receivers, each task once', async ({ queue }) => {
+  test('[QUE-1] a thousand tasks, three receivers, each task once', async ({ queue }) => {
     await queue.enqueue(Array.from({ length: 1_000 }, (_, index) => task(`n${index}`, index % 10)));
     const seen: string[] = [];
     for (let receiver = 0; queue.depth() > 0; receiver++) {
@@ -69,7 +69,7 @@ function deliveryTests(queueTest: QueueTest): void {
     expect(seen).toHaveLength(1_000);
   });
 
-  queueTest('[QUE-2] an unacked task comes back with a new receipt', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-2] an unacked task comes back with a new receipt', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a')]);
     const first = only(queue.poll(1));
     await pass(visibilityMs);
@@ -78,7 +78,7 @@ function deliveryTests(queueTest: QueueTest): void {
     expect(second.receipt).not.toBe(first.receipt);
   });
 
-  queueTest('[QUE-2] extend sets the visibility anew', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-2] extend sets the visibility anew', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a'), task('b')]);
     const [a] = queue.poll(2) as [Delivery, Delivery];
     await pass(visibilityMs * 0.75);
@@ -89,7 +89,7 @@ function deliveryTests(queueTest: QueueTest): void {
     expect(nodes(queue.poll(2))).toEqual(['a']);
   });
 
-  queueTest('[QUE-4] a former receiver can do nothing', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-4] a former receiver can do nothing', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a')]);
     const former = only(queue.poll(1));
     await pass(visibilityMs);
@@ -105,7 +105,7 @@ function deliveryTests(queueTest: QueueTest): void {
     expect(queue.ack(current)).toBe(false);
   });
 
-  queueTest('[QUE-5] the same task is enqueued once', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-5] the same task is enqueued once', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a'), task('a')]);
     await queue.enqueue([task('a', 9)]);
     const held = only(queue.poll(10));
@@ -120,7 +120,7 @@ function deliveryTests(queueTest: QueueTest): void {
     only(queue.poll(10));
   });
 
-  queueTest('[QUE-6] a nacked task comes back after its delay', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-6] a nacked task comes back after its delay', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a'), task('b')]);
     const [a, b] = queue.poll(2) as [Delivery, Delivery];
     expect(queue.nack(a, visibilityMs * 0.5)).toBe(true);
@@ -134,14 +134,14 @@ function deliveryTests(queueTest: QueueTest): void {
   });
 }
 
-function orderTests(queueTest: QueueTest): void {
-  queueTest('[QUE-3] higher priority first, then order of arrival', async ({ queue }) => {
+function orderTests(test: QueueTest): void {
+  test('[QUE-3] higher priority first, then order of arrival', async ({ queue }) => {
     await queue.enqueue([task('low', 1), task('a'), task('urgent', 9), task('b')]);
     await queue.enqueue([task('c'), task('zero', 0), task('urgent2', 9)]);
     expect(nodes(queue.poll(10))).toEqual(['urgent', 'urgent2', 'a', 'b', 'c', 'low', 'zero']);
   });
 
-  queueTest('[QUE-3] a task that comes back keeps its place', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-3] a task that comes back keeps its place', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a'), task('b'), task('c')]);
     const [a, b] = queue.poll(2) as [Delivery, Delivery];
     expect(queue.nack(b, 0)).toBe(true);
@@ -152,7 +152,7 @@ function orderTests(queueTest: QueueTest): void {
     expect(nodes(queue.poll(4))).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  queueTest('[QUE-8] depth counts what waits and what is held', async ({ queue, visibilityMs }) => {
+  test('[QUE-8] depth counts what waits and what is held', async ({ queue, visibilityMs }) => {
     expect(queue.depth()).toBe(0);
     await queue.enqueue([task('a'), task('b'), task('c')]);
     expect(queue.depth()).toBe(3);
@@ -164,7 +164,7 @@ function orderTests(queueTest: QueueTest): void {
     expect(queue.depth()).toBe(2);
   });
 
-  queueTest('[QUE-9] poll gives at most what is asked for', async ({ queue }) => {
+  test('[QUE-9] poll gives at most what is asked for', async ({ queue }) => {
     expect(queue.poll(5)).toEqual([]);
     await queue.enqueue(['a', 'b', 'c'].map((node) => task(node)));
     expect(queue.poll(0)).toEqual([]);
@@ -174,8 +174,8 @@ function orderTests(queueTest: QueueTest): void {
   });
 }
 
-function hintTests(queueTest: QueueTest): void {
-  queueTest('[QUE-7] receivers hear of new tasks, until they stop', async ({ queue, pass }) => {
+function hintTests(test: QueueTest): void {
+  test('[QUE-7] receivers hear of new tasks, until they stop', async ({ queue, pass }) => {
     const heard = vi.fn();
     const stop = queue.onAvailable(heard);
     await pass(1);
@@ -190,7 +190,7 @@ function hintTests(queueTest: QueueTest): void {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  queueTest('[QUE-7] receivers hear of tasks that come back', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-7] receivers hear of tasks that come back', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a'), task('b')]);
     const heard = vi.fn();
     queue.onAvailable(heard);

@@ -2,8 +2,8 @@
 import { expect } from 'vitest';
 import { accepted, creating, framed, positions, put, type StoreTest, seqs } from './store-subject.ts';
 
-export function appendTests(storeTest: StoreTest): void {
-  storeTest('[STO-1] what was appended can be read', async ({ store }) => {
+export function appendTests(test: StoreTest): void {
+  test('[STO-1] what was appended can be read', async ({ store }) => {
     const outcomes = await store.append([creating('a'), creating('b')]);
     expect(accepted(outcomes)).toEqual([true, true]);
     expect(await store.frames('a', 0)).toEqual([
@@ -11,12 +11,12 @@ export function appendTests(storeTest: StoreTest): void {
     ]);
   });
 
-  storeTest('[STO-1] an empty append is nothing', async ({ store }) => {
+  test('[STO-1] an empty append is nothing', async ({ store }) => {
     expect(await store.append([])).toEqual([]);
     expect(await store.feed(0, 10)).toEqual([]);
   });
 
-  storeTest('[STO-2] the second frame with the same seq is a conflict', async ({ store }) => {
+  test('[STO-2] the second frame with the same seq is a conflict', async ({ store }) => {
     await put(store, 'a');
     expect(accepted(await store.append([framed('a', 2)]))).toEqual([true]);
     const rival = framed('a', 2, { frame: { seq: 2, at: 9, entries: '["rival"]' } });
@@ -24,7 +24,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect((await store.frames('a', 1)).map((frame) => frame.entries)).toEqual(['["2"]']);
   });
 
-  storeTest('[STO-2] a conflict in the middle of a batch fails only its own write', async ({ store }) => {
+  test('[STO-2] a conflict in the middle of a batch fails only its own write', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
     await put(store, 'c');
@@ -37,7 +37,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await seqs(store, 'd')).toEqual([1]);
   });
 
-  storeTest('[STO-2] of many rivals for one seq exactly one wins', async ({ store }) => {
+  test('[STO-2] of many rivals for one seq exactly one wins', async ({ store }) => {
     await put(store, 'a');
     const rivals = Array.from({ length: 20 }, (_, rival) =>
       store.append([framed('a', 2, { frame: { seq: 2, at: 1, entries: `["rival ${rival}"]` } })]),
@@ -48,7 +48,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect((await store.frames('a', 1))[0]?.entries).toBe(`["rival ${winner}"]`);
   });
 
-  storeTest('[STO-3] a seq without its predecessor is a conflict', async ({ store }) => {
+  test('[STO-3] a seq without its predecessor is a conflict', async ({ store }) => {
     await put(store, 'a');
     for (const seq of [3, 7, 0, -1, 1]) {
       expect([seq, ...accepted(await store.append([framed('a', seq)]))]).toEqual([seq, false]);
@@ -57,14 +57,14 @@ export function appendTests(storeTest: StoreTest): void {
     expect(accepted(await store.append([framed('a', 2)]))).toEqual([true]);
   });
 
-  storeTest('[STO-3] the first frame has seq 1, or nothing is created', async ({ store }) => {
+  test('[STO-3] the first frame has seq 1, or nothing is created', async ({ store }) => {
     const late = creating('a', { frame: { seq: 2, at: 1, entries: '[]' } });
     expect(accepted(await store.append([late]))).toEqual([false]);
     expect(await store.execution('a')).toBeUndefined();
     expect(accepted(await store.append([creating('a')]))).toEqual([true]);
   });
 
-  storeTest('[STO-3] an execution may be created without a frame; its first frame is still 1', async ({ store }) => {
+  test('[STO-3] an execution may be created without a frame; its first frame is still 1', async ({ store }) => {
     const { frame: _, ...bare } = creating('a');
     expect(accepted(await store.append([bare]))).toEqual([true]);
     expect(await seqs(store, 'a')).toEqual([]);
@@ -72,7 +72,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await seqs(store, 'a')).toEqual([1]);
   });
 
-  storeTest('[STO-4] positions grow from write to write and from batch to batch', async ({ store }) => {
+  test('[STO-4] positions grow from write to write and from batch to batch', async ({ store }) => {
     const first = positions(await store.append([creating('a'), creating('b')]));
     const second = positions(await store.append([framed('b', 2), framed('a', 2)]));
     const all = [...first, ...second];
@@ -81,7 +81,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect((await store.feed(0, 10)).map((frame) => frame.position)).toEqual(all);
   });
 
-  storeTest('[STO-4] a position is not given again after its execution was deleted', async ({ store, reopen }) => {
+  test('[STO-4] a position is not given again after its execution was deleted', async ({ store, reopen }) => {
     await put(store, 'a');
     const [last] = positions(await store.append([creating('b', { status: 'completed' })]));
     expect(await store.deleteExecution('b')).toBe(true);
@@ -94,7 +94,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect(afterwards).toBeGreaterThan(next as number);
   });
 
-  storeTest('[STO-5] a refused write changes nothing at all', async ({ store }) => {
+  test('[STO-5] a refused write changes nothing at all', async ({ store }) => {
     await put(store, 'a', { wakeAt: 500, expiresAt: 900 });
     await store.send({ messageId: 'm', executionId: 'a', body: 'cancel' }, 500);
     const before = await store.execution('a');
@@ -104,7 +104,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await store.inbox('a')).toHaveLength(1);
   });
 
-  storeTest('[STO-5] an accepted write changes everything that it names', async ({ store }) => {
+  test('[STO-5] an accepted write changes everything that it names', async ({ store }) => {
     await put(store, 'a', { wakeAt: 500 });
     await store.send({ messageId: 'm', executionId: 'a', body: 'cancel' }, 400);
     const end = framed('a', 2, { status: 'cancelled', finishedAt: 7, expiresAt: 8, wakeAt: null, taken: ['m'] });
@@ -119,46 +119,43 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await seqs(store, 'a')).toEqual([1, 2]);
   });
 
-  storeTest('[STO-7] the same execution may go on within a batch', async ({ store }) => {
+  test('[STO-7] the same execution may go on within a batch', async ({ store }) => {
     const batch = [creating('a'), framed('a', 2), framed('b', 2), creating('b'), framed('b', 2), framed('a', 3)];
     expect(accepted(await store.append(batch))).toEqual([true, true, false, true, true, true]);
     expect(await seqs(store, 'a')).toEqual([1, 2, 3]);
     expect(await seqs(store, 'b')).toEqual([1, 2]);
   });
 
-  storeTest('[STO-7] writes that build on a refused one are refused too', async ({ store }) => {
+  test('[STO-7] writes that build on a refused one are refused too', async ({ store }) => {
     await put(store, 'a');
     await store.append([framed('a', 2)]);
     const batch = [framed('a', 4), framed('a', 5), framed('a', 3), framed('a', 4)];
     expect(accepted(await store.append(batch))).toEqual([false, false, true, true]);
   });
 
-  storeTest('[STO-7] within a batch the last write to the row wins', async ({ store }) => {
+  test('[STO-7] within a batch the last write to the row wins', async ({ store }) => {
     await store.append([creating('a', { wakeAt: 1 }), framed('a', 2, { wakeAt: 2 }), framed('a', 3, { wakeAt: 3 })]);
     expect((await store.execution('a'))?.wakeAt).toBe(3);
   });
 
-  storeTest('[STO-7] appends that do not wait for each other keep their order', async ({ store }) => {
+  test('[STO-7] appends that do not wait for each other keep their order', async ({ store }) => {
     await put(store, 'a');
     const calls = Array.from({ length: 300 }, (_, index) => store.append([framed('a', index + 2)]));
     expect((await Promise.all(calls)).flatMap(accepted)).toEqual(Array(300).fill(true));
     expect(await seqs(store, 'a')).toEqual(Array.from({ length: 301 }, (_, index) => index + 1));
   });
 
-  storeTest(
-    '[STO-7] a read that follows an append without waiting for it sees a whole frame or none',
-    async ({ store }) => {
-      await put(store, 'a');
-      const append = store.append([framed('a', 2, { status: 'completed' })]);
-      const [frames, row] = await Promise.all([store.frames('a', 0), store.execution('a')]);
-      expect([1, 2]).toContain(frames.length);
-      expect(['running', 'completed']).toContain(row?.status);
-      await append;
-      expect(await seqs(store, 'a')).toEqual([1, 2]);
-    },
-  );
+  test('[STO-7] a read that follows an append without waiting for it sees a whole frame or none', async ({ store }) => {
+    await put(store, 'a');
+    const append = store.append([framed('a', 2, { status: 'completed' })]);
+    const [frames, row] = await Promise.all([store.frames('a', 0), store.execution('a')]);
+    expect([1, 2]).toContain(frames.length);
+    expect(['running', 'completed']).toContain(row?.status);
+    await append;
+    expect(await seqs(store, 'a')).toEqual([1, 2]);
+  });
 
-  storeTest('[STO-8] the row of a new execution', async ({ store }) => {
+  test('[STO-8] the row of a new execution', async ({ store }) => {
     await store.append([creating('a', { wakeAt: 77 })]);
     expect(await store.execution('a')).toEqual({
       executionId: 'a',
@@ -177,7 +174,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await store.execution('c')).toBeUndefined();
   });
 
-  storeTest('[STO-8] creating the same id again is a conflict, also within a batch', async ({ store }) => {
+  test('[STO-8] creating the same id again is a conflict, also within a batch', async ({ store }) => {
     const rival = creating('a', { create: { workflowId: 'rival', version: 9, createdAt: 5, owner: null } });
     expect(accepted(await store.append([creating('a'), rival]))).toEqual([true, false]);
     expect(accepted(await store.append([rival]))).toEqual([false]);
@@ -187,7 +184,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await seqs(store, 'a')).toEqual([1]);
   });
 
-  storeTest('[STO-8] a write to an unknown execution is a conflict', async ({ store }) => {
+  test('[STO-8] a write to an unknown execution is a conflict', async ({ store }) => {
     expect(accepted(await store.append([framed('ghost', 1), { executionId: 'ghost', wakeAt: 5 }]))).toEqual([
       false,
       false,
@@ -196,7 +193,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await store.feed(0, 10)).toEqual([]);
   });
 
-  storeTest('[STO-9] what is left out stays, null clears', async ({ store }) => {
+  test('[STO-9] what is left out stays, null clears', async ({ store }) => {
     await put(store, 'a', { wakeAt: 5, finishedAt: 6, expiresAt: 7 });
     await store.append([framed('a', 2)]);
     expect(await store.execution('a')).toMatchObject({ status: 'running', wakeAt: 5, finishedAt: 6, expiresAt: 7 });
@@ -213,7 +210,7 @@ export function appendTests(storeTest: StoreTest): void {
     expect(await store.execution('a')).toMatchObject({ status: 'paused', wakeAt: null, owner: 'worker-1' });
   });
 
-  storeTest('[STO-10] a write without a frame changes the row only', async ({ store }) => {
+  test('[STO-10] a write without a frame changes the row only', async ({ store }) => {
     await put(store, 'a');
     const [created] = positions(await store.append([creating('b')]));
     const outcomes = await store.append([{ executionId: 'a', wakeAt: 42 }, { executionId: 'a' }]);

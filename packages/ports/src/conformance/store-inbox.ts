@@ -2,8 +2,8 @@
 import { expect } from 'vitest';
 import { accepted, creating, framed, put, type StoreTest } from './store-subject.ts';
 
-export function inboxTests(storeTest: StoreTest): void {
-  storeTest('[STO-21] messages wait in order of arrival', async ({ store }) => {
+export function inboxTests(test: StoreTest): void {
+  test('[STO-21] messages wait in order of arrival', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
     for (const messageId of ['z', 'a', 'm']) {
@@ -18,7 +18,7 @@ export function inboxTests(storeTest: StoreTest): void {
     expect(await store.inbox('ghost')).toEqual([]);
   });
 
-  storeTest('[STO-21] the same message sent again is one message', async ({ store }) => {
+  test('[STO-21] the same message sent again is one message', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
     const message = { messageId: 'm', executionId: 'a', body: 'first' };
@@ -32,13 +32,13 @@ export function inboxTests(storeTest: StoreTest): void {
     expect(await store.inbox('b')).toEqual([{ ...message, executionId: 'b' }]);
   });
 
-  storeTest('[STO-21] a message to nobody is refused', async ({ store }) => {
+  test('[STO-21] a message to nobody is refused', async ({ store }) => {
     expect(await store.send({ messageId: 'm', executionId: 'ghost', body: 'x' }, 5)).toBe(false);
     await put(store, 'ghost');
     expect(await store.inbox('ghost')).toEqual([]);
   });
 
-  storeTest('[STO-22] a message makes the run due, and an earlier wake time stays', async ({ store }) => {
+  test('[STO-22] a message makes the run due, and an earlier wake time stays', async ({ store }) => {
     await put(store, 'parked');
     await put(store, 'soon', { wakeAt: 3 });
     await put(store, 'later', { wakeAt: 50 });
@@ -53,7 +53,7 @@ export function inboxTests(storeTest: StoreTest): void {
     expect([...claim.executionIds].sort()).toEqual(['finished', 'later', 'parked', 'soon']);
   });
 
-  storeTest('[STO-22] a repeated message wakes the run again', async ({ store }) => {
+  test('[STO-22] a repeated message wakes the run again', async ({ store }) => {
     await put(store, 'a');
     await store.send({ messageId: 'm', executionId: 'a', body: 'x' }, 10);
     await store.claimDue(10, 99, 'w', 10);
@@ -61,7 +61,7 @@ export function inboxTests(storeTest: StoreTest): void {
     expect((await store.execution('a'))?.wakeAt).toBe(20);
   });
 
-  storeTest('[STO-23] taken messages go with the accepted write only', async ({ store }) => {
+  test('[STO-23] taken messages go with the accepted write only', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
     for (const messageId of ['m', 'n']) {
@@ -78,7 +78,7 @@ export function inboxTests(storeTest: StoreTest): void {
     expect(await store.inbox('b')).toEqual([]);
   });
 
-  storeTest('[STO-24] a write decided before the message does not lose its wake-up', async ({ store }) => {
+  test('[STO-24] a write decided before the message does not lose its wake-up', async ({ store }) => {
     await put(store, 'a', { wakeAt: 100 });
     await store.send({ messageId: 'm', executionId: 'a', body: 'x' }, 10);
     await store.append([framed('a', 2, { wakeAt: null })]);
@@ -91,7 +91,7 @@ export function inboxTests(storeTest: StoreTest): void {
     expect((await store.execution('a'))?.wakeAt).toBe(null);
   });
 
-  storeTest('[STO-6] of many callers one gets the due execution', async ({ store }) => {
+  test('[STO-6] of many callers one gets the due execution', async ({ store }) => {
     for (let run = 0; run < 10; run++) await put(store, `run-${run}`, { wakeAt: run });
     const claims = await Promise.all(
       Array.from({ length: 25 }, (_, caller) => store.claimDue(100, 1_000, `worker-${caller}`, 3)),
@@ -104,7 +104,7 @@ export function inboxTests(storeTest: StoreTest): void {
     }
   });
 
-  storeTest('[STO-6] a claimed execution is due again when its claim has passed', async ({ store }) => {
+  test('[STO-6] a claimed execution is due again when its claim has passed', async ({ store }) => {
     await put(store, 'a', { wakeAt: 10 });
     expect((await store.claimDue(10, 20, 'w1', 5)).executionIds).toEqual(['a']);
     expect((await store.claimDue(19, 30, 'w2', 5)).executionIds).toEqual([]);
@@ -112,7 +112,7 @@ export function inboxTests(storeTest: StoreTest): void {
     expect(await store.execution('a')).toMatchObject({ owner: 'w2', wakeAt: 40 });
   });
 
-  storeTest('[STO-6] a store beside this one does not get what is claimed', async ({ store, beside }) => {
+  test('[STO-6] a store beside this one does not get what is claimed', async ({ store, beside }) => {
     await put(store, 'a', { wakeAt: 10 });
     if (beside === undefined) return;
     const other = await beside();
@@ -121,7 +121,7 @@ export function inboxTests(storeTest: StoreTest): void {
     await other.close();
   });
 
-  storeTest('[STO-25] due executions come earliest first, up to the limit', async ({ store }) => {
+  test('[STO-25] due executions come earliest first, up to the limit', async ({ store }) => {
     await store.append([
       creating('late', { wakeAt: 30 }),
       creating('early', { wakeAt: 10 }),
@@ -137,7 +137,7 @@ export function inboxTests(storeTest: StoreTest): void {
     expect((await store.claimDue(32, 100, 'w', 2)).nextWakeAt).toBe(50);
   });
 
-  storeTest('[STO-25] without wake times there is nothing to wait for', async ({ store }) => {
+  test('[STO-25] without wake times there is nothing to wait for', async ({ store }) => {
     await put(store, 'parked');
     expect(await store.claimDue(1_000, 2_000, 'w', 5)).toEqual({ executionIds: [], nextWakeAt: null });
   });

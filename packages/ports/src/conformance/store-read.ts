@@ -17,8 +17,8 @@ const HOSTILE_TEXTS = [
   '%_*?[]{}',
 ];
 
-export function readTests(storeTest: StoreTest): void {
-  storeTest('[STO-11] frames above a seq, in order', async ({ store }) => {
+export function readTests(test: StoreTest): void {
+  test('[STO-11] frames above a seq, in order', async ({ store }) => {
     await put(store, 'a');
     await store.append([framed('a', 2), creating('b'), framed('a', 3)]);
     expect(await seqs(store, 'a')).toEqual([1, 2, 3]);
@@ -28,7 +28,7 @@ export function readTests(storeTest: StoreTest): void {
     expect(await seqs(store, 'ghost')).toEqual([]);
   });
 
-  storeTest('[STO-12] the feed has every frame once, page by page', async ({ store }) => {
+  test('[STO-12] the feed has every frame once, page by page', async ({ store }) => {
     for (let run = 0; run < 5; run++) await put(store, `run-${run}`);
     for (let seq = 2; seq <= 9; seq++) {
       await store.append(Array.from({ length: 5 }, (_, run) => framed(`run-${run}`, seq)));
@@ -39,7 +39,7 @@ export function readTests(storeTest: StoreTest): void {
     expect(await store.feed(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
   });
 
-  storeTest('[STO-12] a follower misses nothing while others write', async ({ store }) => {
+  test('[STO-12] a follower misses nothing while others write', async ({ store }) => {
     const runs = 8;
     const frames = 40;
     let writing = true;
@@ -69,7 +69,7 @@ export function readTests(storeTest: StoreTest): void {
     expect(new Set(seen).size).toBe(runs * frames);
   });
 
-  storeTest('[STO-13] hostile text comes back as it was', async ({ store, reopen }) => {
+  test('[STO-13] hostile text comes back as it was', async ({ store, reopen }) => {
     await put(store, 'a');
     for (const [index, text] of HOSTILE_TEXTS.entries()) {
       await store.append([{ executionId: 'a', frame: { seq: index + 2, at: 1, entries: text } }]);
@@ -85,7 +85,7 @@ export function readTests(storeTest: StoreTest): void {
     expect(await again.inbox('a')).toEqual([]);
   });
 
-  storeTest('[STO-13] ids are compared by their exact characters', async ({ store }) => {
+  test('[STO-13] ids are compared by their exact characters', async ({ store }) => {
     const ids = [
       'a',
       'A',
@@ -108,7 +108,7 @@ export function readTests(storeTest: StoreTest): void {
     }
   });
 
-  storeTest('[STO-14] five megabytes are no problem', async ({ store, reopen }) => {
+  test('[STO-14] five megabytes are no problem', async ({ store, reopen }) => {
     const big = 'ä'.repeat(FIVE_MB / 2);
     const batch = [creating('small'), creating('a', { frame: { seq: 1, at: 1, entries: big } }), framed('a', 2)];
     expect(accepted(await store.append(batch))).toEqual([true, true, true]);
@@ -121,7 +121,7 @@ export function readTests(storeTest: StoreTest): void {
     expect((await again.feed(0, 10)).map((frame) => frame.entries.length)).toEqual([15, big.length, 5]);
   });
 
-  storeTest('[STO-15] the snapshot with the highest seq stays', async ({ store }) => {
+  test('[STO-15] the snapshot with the highest seq stays', async ({ store }) => {
     await put(store, 'a');
     expect(await store.snapshot('a')).toBeUndefined();
     await store.saveSnapshot('a', { seq: 5, state: 'five' });
@@ -131,14 +131,14 @@ export function readTests(storeTest: StoreTest): void {
     expect(await store.snapshot('a')).toEqual({ seq: 9, state: 'nine' });
   });
 
-  storeTest('[STO-15] a snapshot of an unknown execution is not kept', async ({ store }) => {
+  test('[STO-15] a snapshot of an unknown execution is not kept', async ({ store }) => {
     await store.saveSnapshot('ghost', { seq: 1, state: 'boo' });
     expect(await store.snapshot('ghost')).toBeUndefined();
     await put(store, 'ghost');
     expect(await store.snapshot('ghost')).toBeUndefined();
   });
 
-  storeTest('[STO-16] the newest first, whatever the clocks said', async ({ store }) => {
+  test('[STO-16] the newest first, whatever the clocks said', async ({ store }) => {
     for (const id of ['m', 'z', 'a']) await put(store, id);
     expect(await pages(store, { limit: 10 })).toEqual(['a', 'z', 'm']);
     expect(await pages(store, { limit: 1 })).toEqual(['a', 'z', 'm']);
@@ -148,7 +148,7 @@ export function readTests(storeTest: StoreTest): void {
     expect((await store.feed(0, Number.POSITIVE_INFINITY)).length).toBe(3);
   });
 
-  storeTest('[STO-16] filters by status and workflow', async ({ store }) => {
+  test('[STO-16] filters by status and workflow', async ({ store }) => {
     const statuses: ExecutionStatus[] = [
       'completed',
       'failed',
@@ -183,14 +183,14 @@ export function readTests(storeTest: StoreTest): void {
     expect(await pages(store, { status: ['failed'], limit: 10 })).toEqual([]);
   });
 
-  storeTest('[STO-16] a cursor that no page gave is refused', async ({ store }) => {
+  test('[STO-16] a cursor that no page gave is refused', async ({ store }) => {
     await put(store, 'a');
     for (const cursor of ['nonsense', "1' OR 1=1", 'NaN']) {
       await expect(store.list({ cursor, limit: 5 })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
     }
   });
 
-  storeTest('[STO-17] pages stay stable while executions are added, changed and deleted', async ({ store }) => {
+  test('[STO-17] pages stay stable while executions are added, changed and deleted', async ({ store }) => {
     for (let run = 0; run < 30; run++) await put(store, `old-${run}`, { status: 'completed' });
     const seen: string[] = [];
     let cursor: string | undefined;
@@ -207,7 +207,7 @@ export function readTests(storeTest: StoreTest): void {
     expect(seen).toEqual(Array.from({ length: 29 }, (_, index) => `old-${29 - index}`));
   });
 
-  storeTest('[STO-18] deleting a finished execution removes everything of it', async ({ store, reopen }) => {
+  test('[STO-18] deleting a finished execution removes everything of it', async ({ store, reopen }) => {
     await put(store, 'a');
     await put(store, 'b');
     await store.append([framed('a', 2, { status: 'completed', wakeAt: 9, expiresAt: 9 }), framed('b', 2)]);
@@ -228,7 +228,7 @@ export function readTests(storeTest: StoreTest): void {
     }
   });
 
-  storeTest('[STO-18] the id of a deleted execution is free, and its old frames are gone', async ({ store }) => {
+  test('[STO-18] the id of a deleted execution is free, and its old frames are gone', async ({ store }) => {
     await put(store, 'a', { status: 'failed' });
     await store.append([framed('a', 2)]);
     await store.saveSnapshot('a', { seq: 2, state: 'old' });
@@ -242,7 +242,7 @@ export function readTests(storeTest: StoreTest): void {
     expect((await store.execution('a'))?.wakeAt).toBe(null);
   });
 
-  storeTest('[STO-18] a run of many frames is deleted like a small one', async ({ store, reopen }) => {
+  test('[STO-18] a run of many frames is deleted like a small one', async ({ store, reopen }) => {
     await put(store, 'long');
     const batch = Array.from({ length: 6_000 }, (_, index) => framed('long', index + 2));
     await store.append([...batch, framed('long', 6_002, { status: 'completed' }), creating('other')]);
@@ -256,7 +256,7 @@ export function readTests(storeTest: StoreTest): void {
     expect((await again.feed(0, 10)).map((frame) => frame.executionId)).toEqual(['other', 'long']);
   });
 
-  storeTest('[STO-18] an unknown or unfinished execution is not deleted', async ({ store }) => {
+  test('[STO-18] an unknown or unfinished execution is not deleted', async ({ store }) => {
     expect(await store.deleteExecution('ghost')).toBe(false);
     for (const status of ['pending', 'running', 'paused', 'compensating'] as const) {
       await put(store, status, { status });
@@ -265,7 +265,7 @@ export function readTests(storeTest: StoreTest): void {
     }
   });
 
-  storeTest('[STO-19] expired executions, oldest first', async ({ store }) => {
+  test('[STO-19] expired executions, oldest first', async ({ store }) => {
     const rows: [string, Partial<Write>][] = [
       ['late', { status: 'completed', expiresAt: 30 }],
       ['early', { status: 'failed', expiresAt: 10 }],
@@ -280,7 +280,7 @@ export function readTests(storeTest: StoreTest): void {
     expect(await store.expired(5, 10)).toEqual([]);
   });
 
-  storeTest('[STO-20] reclaiming space ends and loses nothing', async ({ store }) => {
+  test('[STO-20] reclaiming space ends and loses nothing', async ({ store }) => {
     for (let run = 0; run < 60; run++) {
       const entries = 'x'.repeat(20_000);
       await put(store, `run-${run}`, { status: 'completed', frame: { seq: 1, at: 1, entries } });
@@ -293,7 +293,7 @@ export function readTests(storeTest: StoreTest): void {
     expect(left.every((frame) => frame.entries.length === 20_000)).toBe(true);
   });
 
-  storeTest('[STO-32] rows that were given do not change afterwards', async ({ store }) => {
+  test('[STO-32] rows that were given do not change afterwards', async ({ store }) => {
     await put(store, 'a');
     await store.send({ messageId: 'm', executionId: 'a', body: 'x' }, 5);
     const row = await store.execution('a');

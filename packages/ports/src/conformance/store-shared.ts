@@ -3,8 +3,8 @@ import { expect, vi } from 'vitest';
 import type { Store } from '../store.ts';
 import { accepted, creating, framed, put, type StoreTest, seqs } from './store-subject.ts';
 
-export function sharedTests(storeTest: StoreTest): void {
-  storeTest('[STO-26] a worker lives as long as its lease', async ({ store }) => {
+export function sharedTests(test: StoreTest): void {
+  test('[STO-26] a worker lives as long as its lease', async ({ store }) => {
     await store.heartbeat('w1', 100);
     await store.heartbeat('w2', 50);
     await store.heartbeat('w2', 200);
@@ -14,7 +14,7 @@ export function sharedTests(storeTest: StoreTest): void {
     expect(await store.liveWorkers([], 1)).toEqual(new Set());
   });
 
-  storeTest('[STO-27] reaping makes the runs of dead workers due', async ({ store }) => {
+  test('[STO-27] reaping makes the runs of dead workers due', async ({ store }) => {
     await store.heartbeat('dead', 10);
     await store.heartbeat('alive', 100);
     await store.heartbeat('me', 5);
@@ -33,7 +33,7 @@ export function sharedTests(storeTest: StoreTest): void {
     expect(await store.liveWorkers(['dead', 'alive'], 1)).toEqual(new Set(['alive']));
   });
 
-  storeTest('[STO-27] without a time every other worker is reaped, known or not', async ({ store }) => {
+  test('[STO-27] without a time every other worker is reaped, known or not', async ({ store }) => {
     await store.heartbeat('w1', 1_000);
     await store.heartbeat('w2', 1_000);
     await store.heartbeat('me', 1_000);
@@ -47,7 +47,7 @@ export function sharedTests(storeTest: StoreTest): void {
     expect(await store.liveWorkers(['w1', 'w2', 'me'], 1)).toEqual(new Set(['me']));
   });
 
-  storeTest('[STO-28] versions count up; the same content is the same version', async ({ store }) => {
+  test('[STO-28] versions count up; the same content is the same version', async ({ store }) => {
     const row = (hash: string, workflowId = 'orders') => ({
       workflowId,
       hash,
@@ -69,14 +69,14 @@ export function sharedTests(storeTest: StoreTest): void {
     expect(await store.registerWorkflow({ ...row('h5'), version: 5 })).toEqual({ ok: true, version: 5, created: true });
   });
 
-  storeTest('[STO-28] of many rivals for the same content one creates it', async ({ store }) => {
+  test('[STO-28] of many rivals for the same content one creates it', async ({ store }) => {
     const row = { workflowId: 'orders', hash: 'h', definition: '{}', createdAt: 5 };
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => store.registerWorkflow(row)));
     expect(outcomes.filter((outcome) => outcome.ok && outcome.created)).toHaveLength(1);
     expect(outcomes.every((outcome) => outcome.ok && outcome.version === 1)).toBe(true);
   });
 
-  storeTest('[STO-29] a version, the newest, or none', async ({ store }) => {
+  test('[STO-29] a version, the newest, or none', async ({ store }) => {
     const row = (hash: string) => ({ workflowId: 'orders', hash, definition: `{"${hash}":"😀"}`, createdAt: 5 });
     expect(await store.workflowVersion('orders')).toBeUndefined();
     await store.registerWorkflow({ ...row('h9'), version: 9 });
@@ -87,7 +87,7 @@ export function sharedTests(storeTest: StoreTest): void {
     expect(await store.workflowVersion('Orders')).toBeUndefined();
   });
 
-  storeTest('[STO-30] a write by another process is noticed until watching stops', async ({ store, beside }) => {
+  test('[STO-30] a write by another process is noticed until watching stops', async ({ store, beside }) => {
     await put(store, 'a', { status: 'completed' });
     const called = vi.fn();
     const stop = store.watch(called);
@@ -104,7 +104,7 @@ export function sharedTests(storeTest: StoreTest): void {
     await other.close();
   });
 
-  storeTest('[STO-18] what another process deleted is not written on', async ({ store, beside }) => {
+  test('[STO-18] what another process deleted is not written on', async ({ store, beside }) => {
     await put(store, 'a', { status: 'completed' });
     if (beside === undefined) return;
     const other = await beside();
@@ -115,7 +115,7 @@ export function sharedTests(storeTest: StoreTest): void {
     expect(accepted(await store.append([creating('a')]))).toEqual([true]);
   });
 
-  storeTest('[STO-12] a store beside this one reads the same feed', async ({ store, beside }) => {
+  test('[STO-12] a store beside this one reads the same feed', async ({ store, beside }) => {
     await put(store, 'a');
     if (beside === undefined) return;
     const other = await beside();
@@ -127,7 +127,7 @@ export function sharedTests(storeTest: StoreTest): void {
     await other.close();
   });
 
-  storeTest('[STO-1] everything is there after reopening', async ({ store, reopen }) => {
+  test('[STO-1] everything is there after reopening', async ({ store, reopen }) => {
     if (reopen === undefined) return;
     await put(store, 'a', { wakeAt: 5 });
     await store.append([framed('a', 2, { status: 'paused' })]);
@@ -141,7 +141,7 @@ export function sharedTests(storeTest: StoreTest): void {
     expect(accepted(await again.append([framed('a', 2), framed('a', 3)]))).toEqual([false, true]);
   });
 
-  storeTest('[STO-31] closing waits for what is under way', async ({ store, reopen }) => {
+  test('[STO-31] closing waits for what is under way', async ({ store, reopen }) => {
     const appends = Array.from({ length: 50 }, (_, run) => store.append([creating(`run-${run}`)]));
     const again = reopen === undefined ? undefined : await reopen();
     if (again === undefined) await store.close();
@@ -149,7 +149,7 @@ export function sharedTests(storeTest: StoreTest): void {
     if (again !== undefined) expect((await again.list({ limit: 100 })).rows).toHaveLength(50);
   });
 
-  storeTest('[STO-31] a closed store refuses everything, and closes twice', async ({ store }) => {
+  test('[STO-31] a closed store refuses everything, and closes twice', async ({ store }) => {
     await put(store, 'a');
     await store.close();
     await store.close();

@@ -4,49 +4,53 @@ import { ExpressionError } from '../expression-error.ts';
 import { compareText, valuesEqual } from '../order.ts';
 import { compilePattern, type Pattern, patternAtRun } from '../regex.ts';
 import type { Comparable, FilterOperator, FilterQuery, FilterTest } from './query.ts';
-import { compileSegments, type QueryContext, readSingular } from './select.ts';
+import { type CompileSegments, type QueryContext, readSingular, type Selection } from './query-run.ts';
 
 export type Test = (context: QueryContext, current: Json) => boolean;
 /** Undefined is RFC 9535's Nothing: no value at all, which is not null. */
 type Operand = (context: QueryContext, current: Json) => Json | undefined;
 
-export function compileFilter(test: FilterTest): Test {
-  const run = compileTest(test);
+export function compileFilter(test: FilterTest, segments: CompileSegments): Test {
+  const run = compileTest(test, segments);
   return (context, current) => {
     context.budget.spend(1);
     return run(context, current);
   };
 }
 
-function compileTest(test: FilterTest): Test {
+function compileTest(test: FilterTest, segments: CompileSegments): Test {
   switch (test.kind) {
     case 'or': {
-      const operands = test.operands.map(compileFilter);
+      const operands = test.operands.map((operand) => compileFilter(operand, segments));
       return (context, current) => operands.some((operand) => operand(context, current));
     }
     case 'and': {
-      const operands = test.operands.map(compileFilter);
+      const operands = test.operands.map((operand) => compileFilter(operand, segments));
       return (context, current) => operands.every((operand) => operand(context, current));
     }
     case 'not': {
-      const operand = compileFilter(test.operand);
+      const operand = compileFilter(test.operand, segments);
       return (context, current) => !operand(context, current);
     }
     case 'compare':
-      return compileComparison(test.operator, compileOperand(test.left), compileOperand(test.right));
+      return compileComparison(
+        test.operator,
+        compileOperand(test.left, segments),
+        compileOperand(test.right, segments),
+      );
     case 'exists':
-      return compileExists(test.query);
+      return compileExists(test.query, segments);
     case 'regex':
-      return compileRegex(test.whole, test.text, test.pattern);
+      return compileRegex(test.whole, test.text, test.pattern, segments);
   }
 }
 
-function compileExists({ absolute, query }: FilterQuery): Test {
+function compileExists({ absolute, query }: FilterQuery, segments: CompileSegments): Test {
   const { singular } = query;
   if (singular !== undefined) {
     return (context, current) => readSingular(absolute ? context.root : current, singular) !== undefined;
   }
-  const select = compileSegments(query.segments);
+  const select = segments(query.segments);
   return (context, current) => select(context, absolute ? context.root : current).length > 0;
 }
 
@@ -83,7 +87,7 @@ function compileComparison(operator: FilterOperator, left: Operand, right: Opera
   }
 }
 
-function compileOperand(comparable: Comparable): Operand {
+function compileOperand(comparable: Comparable, segments: CompileSegments): Operand {
   switch (comparable.kind) {
     case 'literal': {
       const { value } = comparable;
@@ -95,15 +99,15 @@ function compileOperand(comparable: Comparable): Operand {
       return (context, current) => readSingular(absolute ? context.root : current, path);
     }
     case 'length': {
-      const of = compileOperand(comparable.of);
+      const of = compileOperand(comparable.of, segments);
       return (context, current) => lengthOf(context, of(context, current));
     }
     case 'count': {
-      const select = compileFilterQuery(comparable.query);
+      const select = compileFilterQuery(comparable.query, segments);
       return (context, current) => select(context, current).length;
     }
     case 'value': {
-      const select = compileFilterQuery(comparable.query);
+      const select = compileFilterQuery(comparable.query, segments);
       return (context, current) => {
         const values = select(context, current);
         return values.length === 1 ? values[0] : undefined;
@@ -112,11 +116,8 @@ function compileOperand(comparable: Comparable): Operand {
   }
 }
 
-function compileFilterQuery({
-  absolute,
-  query,
-}: FilterQuery): (context: QueryContext, current: Json) => readonly Json[] {
-  const select = compileSegments(query.segments);
+function compileFilterQuery({ absolute, query }: FilterQuery, segments: CompileSegments): Selection {
+  const select = segments(query.segments);
   return (context, current) => select(context, absolute ? context.root : current);
 }
 
@@ -135,9 +136,9 @@ function lengthOf(context: QueryContext, value: Json | undefined): number | unde
   return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 
-function compileRegex(whole: boolean, text: Comparable, pattern: Comparable): Test {
-  const subject = compileOperand(text);
-  const source = compileOperand(pattern);
+function compileRegex(whole: boolean, text: Comparable, pattern: Comparable, segments: CompileSegments): Test {
+  const subject = compileOperand(text, segments);
+  const source = compileOperand(pattern, segments);
   const run = (context: QueryContext, compiled: Pattern | undefined, value: string): boolean => {
     if (compiled === undefined) return false;
     return whole ? compiled.testWhole(context.budget, value) : compiled.test(context.budget, value);

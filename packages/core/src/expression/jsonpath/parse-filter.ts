@@ -3,8 +3,8 @@
 import { didYouMean } from '../../problem.ts';
 import { syntaxError } from '../characters.ts';
 import { clipped } from '../expression-error.ts';
-import type { QueryParser } from './parse.ts';
-import type { Comparable, FilterOperator, FilterQuery, FilterTest } from './query.ts';
+import type { Comparable, FilterOperator, FilterQuery, FilterTest, Query } from './query.ts';
+import type { QueryText } from './query-text.ts';
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const FUNCTION_NAME = /[a-z][a-z0-9_]*/y;
@@ -18,10 +18,13 @@ type Operand =
   | { readonly kind: 'test'; readonly test: FilterTest };
 
 export class FilterParser {
-  private readonly text: QueryParser;
+  private readonly text: QueryText;
+  private readonly query: () => Query;
 
-  constructor(text: QueryParser) {
+  /** `query` reads the query that the text stands on. */
+  constructor(text: QueryText, query: () => Query) {
     this.text = text;
+    this.query = query;
   }
 
   test(): FilterTest {
@@ -106,7 +109,7 @@ export class FilterParser {
     const { text } = this;
     const char = text.source[text.position];
     if (char === '@' || char === '$') {
-      return { kind: 'query', query: { absolute: char === '$', query: text.innerQuery() } };
+      return { kind: 'query', query: { absolute: char === '$', query: this.query() } };
     }
     if (char === '"' || char === "'") return literal(text.quoted());
     NUMBER.lastIndex = text.position;

@@ -3,17 +3,10 @@ import { isJsonObject, type Json, memberOf } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import { compileFilter, type Test } from './filter.ts';
 import type { Query, Segment, Selector } from './query.ts';
-
-/** What all parts of one query run share. */
-export interface QueryContext {
-  readonly root: Json;
-  readonly budget: Budget;
-}
+import type { QueryContext, Selection } from './query-run.ts';
 
 /** Appends to `into` what one step selects below `value`. */
 type Step = (context: QueryContext, value: Json, into: Json[]) => void;
-
-type Selection = (context: QueryContext, from: Json) => readonly Json[];
 
 /** The values that the query selects, in the order of RFC 9535. */
 export function compileQuery(query: Query): (root: Json, budget: Budget) => readonly Json[] {
@@ -21,7 +14,7 @@ export function compileQuery(query: Query): (root: Json, budget: Budget) => read
   return (root, budget) => select({ root, budget }, root);
 }
 
-export function compileSegments(segments: readonly Segment[]): Selection {
+function compileSegments(segments: readonly Segment[]): Selection {
   const steps = segments.map(compileSegment);
   return (context, from) => {
     let values: Json[] = [from];
@@ -33,17 +26,6 @@ export function compileSegments(segments: readonly Segment[]): Selection {
     }
     return values;
   };
-}
-
-/** Reads a singular query without lists; undefined is RFC 9535's Nothing. */
-export function readSingular(from: Json, path: readonly (string | number)[]): Json | undefined {
-  let value: Json | undefined = from;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    if (typeof key === 'number') value = Array.isArray(value) ? value.at(key) : undefined;
-    else value = isJsonObject(value) ? memberOf(value, key) : undefined;
-  }
-  return value;
 }
 
 function compileSegment(segment: Segment): Step {
@@ -103,7 +85,7 @@ function compileSelector(selector: Selector): Step {
     case 'slice':
       return sliceStep(selector.start, selector.end, selector.step);
     case 'filter':
-      return filterStep(compileFilter(selector.test));
+      return filterStep(compileFilter(selector.test, compileSegments));
   }
 }
 

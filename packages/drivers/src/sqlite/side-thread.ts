@@ -1,9 +1,9 @@
 /**
- * A helper thread with its own connection, seen from the main thread.
+ * A thread with its own connection, seen from the main thread.
  *
  *  1. Calls are answered in order, one answer each.
  *  2. The thread keeps the process alive only while it owes an answer.
- *  3. When the thread is lost, every open and later call is refused with `HELPER_LOST`.
+ *  3. When the thread is lost, every open and later call is refused with `THREAD_LOST`.
  */
 import { Worker } from 'node:worker_threads';
 import type { ConnectionOptions } from './connection.ts';
@@ -23,7 +23,7 @@ interface Open {
 }
 
 /** An error that crossed the border between threads. */
-class HelperError extends Error {
+class ThreadError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -32,11 +32,11 @@ class HelperError extends Error {
   }
 }
 
-export class Helper {
+export class SideThread {
   readonly #worker: Worker;
   readonly #open: Open[] = [];
   readonly #ended: Promise<void>;
-  #lost: HelperError | undefined;
+  #lost: ThreadError | undefined;
 
   constructor(file: URL, options: ConnectionOptions) {
     // In a build, the thread's file ends as this one does.
@@ -79,14 +79,14 @@ export class Helper {
     const open = this.#open.shift();
     if (this.#open.length === 0) this.#worker.unref();
     if (answer.ok) open?.resolve(answer);
-    else open?.reject(new HelperError(answer.code, answer.message));
+    else open?.reject(new ThreadError(answer.code, answer.message));
   }
 
   #lose(cause: Error): void {
     const code = (cause as { readonly code?: unknown }).code;
-    this.#lost ??= new HelperError(
-      typeof code === 'string' ? code : 'HELPER_LOST',
-      `A helper thread was lost: ${cause.message}`,
+    this.#lost ??= new ThreadError(
+      typeof code === 'string' ? code : 'THREAD_LOST',
+      `A side thread was lost: ${cause.message}`,
     );
     for (const open of this.#open.splice(0)) open.reject(this.#lost);
   }

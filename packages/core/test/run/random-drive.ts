@@ -1,0 +1,267 @@
+/**
+ * Drives a random run through random happenings, as an engine with a queue and an unreliable world would. After every
+ * turn the journal is folded again, a snapshot is taken and read, and the oracle has its say.
+ */
+import { expect } from 'vitest';
+import {
+  type Action,
+  compilePlan,
+  createCatalog,
+  decide,
+  decodeSnapshot,
+  type Entry,
+  encodeSnapshot,
+  explainNode,
+  explainRun,
+  isParked,
+  type Json,
+  newRunState,
+  newTurn,
+  nextReady,
+  type Outcome,
+  openAttempts,
+  type Plan,
+  type ReadyNode,
+  type RunState,
+  recallDispatched,
+  replay,
+  type Settlement,
+  type Stimulus,
+  seal,
+  take,
+  type WorkflowDefinition,
+  wakeTime,
+} from '../../src/index.ts';
+import { testActions } from './drive.ts';
+import { Oracle } from './random-oracle.ts';
+import { definitionOf, type Happening, idOf, type RandomWorkflow } from './random-workflow.ts';
+
+const actions: readonly Action[] = [
+  ...testActions,
+  { id: 'check', version: '1', effect: 'once', run: (): Json => null, verify: () => ({ happened: 'unknown' }) },
+];
+
+const ID = 'exe_random';
+const WORKER = 'wrk_random';
+const RESYNC_MS = 1_000;
+const JITTER = 0.5;
+
+export interface DriveHabits {
+  /** How many attempts the imagined worker can have under way. */
+  readonly slots: number;
+  /** Tasks wait in the queue for a while, and come in any order. */
+  readonly isLazy: boolean;
+}
+
+export class RandomDrive {
+  readonly oracle: Oracle;
+  private readonly plan: Plan;
+  private readonly habits: DriveHabits;
+  private state: RunState;
+  private readonly frames: { seq: number; at: number; entries: Entry[] }[] = [];
+  private queue: ReadyNode[] = [];
+  private now = 1_000_000;
+  /** Stimuli that wait for the others of their turn. */
+  private held: Stimulus[] = [];
+  private draw = 0;
+
+  constructor(workflow: RandomWorkflow, habits: DriveHabits) {
+    const definition = { id: 'test', ...definitionOf(workflow) } as unknown as WorkflowDefinition;
+    const { plan, problems } = compilePlan(definition, createCatalog(actions, {}));
+    if (plan === undefined) throw new Error(problems.map(({ code, message }) => `${code} ${message}`).join('\n'));
+    this.plan = plan;
+    this.habits = habits;
+    this.oracle = new Oracle(workflow);
+    this.state = newRunState(plan, ID);
+    this.step([{ type: 'start', input: {}, trigger: null }]);
+  }
+
+  get entries(): Entry[] {
+    return this.frames.flatMap((frame) => frame.entries);
+  }
+
+  happen({ kind, pick, value, joined }: Happening): void {
+    this.draw = pick;
+    if (kind === 'crash') return this.crash(value);
+    if (kind === 'recall') return recallDispatched(this.state);
+    if (kind === 'next-timer') this.now = Math.max(this.now, this.oracle.nextTimer() ?? this.now);
+    if (kind === 'advance') this.now += [1, 300, 1_000, 2_500, 6_000, 60_000][value] as number;
+    const stimulus = this.stimulus(kind, pick, value);
+    if (stimulus === undefined) return;
+    this.held.push(stimulus);
+    if (!joined) this.flush();
+  }
+
+  flush(): void {
+    if (this.held.length > 0) this.step(this.held.splice(0));
+  }
+
+  /** All is answered, time passes, unknowns are settled: the run must end. */
+  drain(): void {
+    this.flush();
+    for (let round = 0; this.state.finishedAt === null; round++) {
+      expect(round, 'the run ends').toBeLessThan(400);
+      this.draw = round;
+      const [open] = openAttempts(this.state);
+      const [unknown] = [...this.state.unknown].filter(({ phase }) => phase.status === 'unknown');
+      if (open !== undefined) this.step([this.ended(open.node, open.attempt, completed(round))]);
+      else if (unknown !== undefined && round % 2 === 0) {
+        this.step([this.settle(unknown.plan.id, { happened: true, output: { v: 5 } })]);
+      } else {
+        const at = wakeTime(this.state, this.now, RESYNC_MS);
+        if (at === null) {
+          expect(this.state.unknown.size, 'only an unknown outcome parks a run').toBeGreaterThan(0);
+          continue;
+        }
+        this.now = Math.max(this.now, at);
+        this.step([{ type: 'wake', lost: [], jitter: JITTER }]);
+      }
+    }
+  }
+
+  private stimulus(kind: Happening['kind'], pick: number, value: number): Stimulus | undefined {
+    const open = openAttempts(this.state);
+    const one = open[pick % open.length];
+    switch (kind) {
+      case 'complete':
+        return one && this.ended(one.node, one.attempt, completed(value));
+      case 'fail-user':
+        return one && this.ended(one.node, one.attempt, failed(value < 3 ? 'A' : 'B', 'USER'));
+      case 'fail-system':
+        return one && this.ended(one.node, one.attempt, failed(value < 3 ? 'A' : 'B', 'SYSTEM'));
+      case 'break-off':
+        return one && this.ended(one.node, one.attempt, { ...failed('ABORTED', 'USER'), status: 'broken-off' });
+      case 'hand-back':
+        return one && this.ended(one.node, one.attempt, { status: 'returned' });
+      case 'lose-worker':
+        return { type: 'wake', lost: open.filter((_, index) => (index + pick) % 3 > 0), jitter: JITTER };
+      case 'stale':
+        return this.ended(idOf(pick % this.oracle.facts.length), value, completed(value));
+      case 'cancel':
+        return pick % 4 === 0 ? { type: 'cancel', reason: 'enough' } : undefined;
+      case 'settle':
+        return this.settlement(pick, value);
+      case 'retry':
+        return { type: 'retry' };
+      default:
+        return { type: 'wake', lost: [], jitter: JITTER };
+    }
+  }
+
+  /** Of an unknown node when there is one, else of any: then it must change nothing. */
+  private settlement(pick: number, value: number): Stimulus {
+    const unknown = [...this.state.unknown];
+    const node = unknown[pick % unknown.length]?.plan.id ?? idOf(pick % this.oracle.facts.length);
+    const settlements: Settlement[] = [
+      { happened: true, output: { v: 5 } },
+      { happened: false, then: 'retry' },
+      { happened: false, then: 'fail' },
+      { happened: 'unknown' },
+    ];
+    const settlement = settlements[value % settlements.length] as Settlement;
+    return this.settle(node, settlement, value > 3 || settlement.happened === 'unknown' ? 'verify' : 'person');
+  }
+
+  private settle(node: string, settlement: Settlement, by: 'verify' | 'person' = 'person'): Stimulus {
+    return { type: 'settle', node, by, settlement };
+  }
+
+  private ended(node: string, attempt: number, outcome: Outcome): Stimulus {
+    return { type: 'ended', node, attempt, outcome, jitter: JITTER };
+  }
+
+  /** The process dies, or another one wrote: the state comes from the journal, or from a snapshot of it. */
+  private crash(value: number): void {
+    this.flush();
+    const text = encodeSnapshot(this.state);
+    this.state =
+      value % 2 === 0 ? this.folded() : (decodeSnapshot(this.plan, ID, text) as RunState);
+    if (value > 3) return;
+    this.queue = [];
+    this.step([{ type: 'wake', lost: openAttempts(this.state), jitter: JITTER }]);
+  }
+
+  private step(stimuli: readonly Stimulus[]): void {
+    const turn = newTurn(this.state, this.now, () => null);
+    for (const stimulus of stimuli) decide(turn, stimulus);
+    this.enqueue();
+    for (let task = this.poll(); task !== undefined; task = this.poll()) {
+      if (take(turn, task.node, task.attempt, WORKER) === undefined || !this.habits.isLazy) this.enqueue();
+    }
+    seal(turn);
+    const entries = JSON.parse(JSON.stringify(turn.entries)) as Entry[];
+    if (entries.length > 0) this.frames.push({ seq: ++this.state.seq, at: this.now, entries });
+    this.oracle.observe({
+      stimuli,
+      entries,
+      aborted: turn.aborts.map(({ node }) => node),
+      now: this.now,
+      jitter: JITTER,
+      isEager: !this.habits.isLazy,
+      slots: this.habits.slots,
+    });
+    this.expectConsistent();
+  }
+
+  private enqueue(): void {
+    for (const task of nextReady(this.state, this.habits.slots)) {
+      if (this.queue.some(({ node, attempt }) => node === task.node && attempt === task.attempt)) continue;
+      this.queue.push(task);
+    }
+  }
+
+  private poll(): ReadyNode | undefined {
+    if (openAttempts(this.state).length >= this.habits.slots) return undefined;
+    if (!this.habits.isLazy) return this.queue.shift();
+    this.draw = (this.draw * 7 + 3) % 1_009;
+    if (this.draw % 3 === 0) return undefined;
+    return this.queue.splice(this.draw % Math.max(1, this.queue.length), 1)[0];
+  }
+
+  private folded(): RunState {
+    return replay(newRunState(this.plan, ID), this.frames);
+  }
+
+  private expectConsistent(): void {
+    const { state, oracle, now } = this;
+    const text = encodeSnapshot(state);
+    const wakeAt = wakeTime(state, now, RESYNC_MS);
+    const restored = decodeSnapshot(this.plan, ID, text) as RunState;
+    for (const other of [this.folded(), restored]) {
+      expect(encodeSnapshot(other)).toBe(text);
+      expect(other.root.open).toBe(state.root.open);
+      expect(other.root.level).toBe(state.root.level);
+      expect(wakeTime(other, now, RESYNC_MS)).toBe(wakeAt);
+      other.root.nodes.forEach((node, index) => {
+        const mine = state.root.nodes[index];
+        if (node.phase.status === 'pending') expect([node.decided, node.taken]).toEqual([mine?.decided, mine?.taken]);
+      });
+    }
+    expect(state.root.nodes.map(({ phase }) => phase.status)).toEqual(oracle.facts.map(({ status }) => status));
+    expect(state.status).toBe(oracle.status);
+    expect(state.error ?? undefined).toEqual(oracle.error);
+    this.expectAwake(wakeAt);
+    const explained = explainRun(state, now);
+    expect(explained.reasons.length).toBeGreaterThan(0);
+    for (const fact of oracle.facts) {
+      expect(explainNode(state, idOf(fact.index), now)?.reasons.length).toBeGreaterThan(0);
+    }
+  }
+
+  private expectAwake(wakeAt: number | null): void {
+    const { oracle, state, now } = this;
+    const timer = oracle.nextTimer();
+    if (timer !== undefined) expect(wakeAt ?? Number.POSITIVE_INFINITY, 'the next timer').toBeLessThanOrEqual(timer);
+    if (oracle.isActive()) expect(wakeAt ?? Number.POSITIVE_INFINITY, 'resync').toBeLessThanOrEqual(now + RESYNC_MS);
+    if (timer === undefined && !oracle.isActive()) expect(wakeAt, 'nothing to wake for').toBeNull();
+    expect(isParked(state)).toBe(!oracle.isFinished && wakeAt === null);
+  }
+}
+
+function completed(value: number): Outcome {
+  return { status: 'completed', output: { value: value % 6 === 5 ? null : { v: value % 6 } } };
+}
+
+function failed(code: string, kind: 'USER' | 'SYSTEM'): Extract<Outcome, { status: 'failed' }> {
+  return { status: 'failed', error: { code, kind, message: `it is ${code}` } };
+}

@@ -1,0 +1,639 @@
+/**
+ * The oracle: what LANGUAGE.md allows a run to do, told without looking at `src/run`. It reads the journal entry by entry
+ * and says of each whether it was legal at that moment, and after every turn whether something is left undone.
+ * Naive on purpose: everything is found by looking at every node and every edge again.
+ *
+ *  O1 It knows the definition, the stimuli and the entries; never the engine's state or plan.
+ *  O2 Where the language leaves a choice (which of two ready nodes first), any choice is legal.
+ */
+import { expect } from 'vitest';
+import { type Entry, RUN_DEFAULTS, type RunError, type Stimulus, TIMEOUT_MARGIN_MS } from '../../src/index.ts';
+import { type Condition, idOf, type RandomEdge, type RandomNode, type RandomWorkflow } from './random-workflow.ts';
+
+type Status =
+  | 'pending'
+  | 'queued'
+  | 'running'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled'
+  | 'unknown';
+
+interface Fact {
+  readonly index: number;
+  readonly plan: RandomNode;
+  status: Status;
+  /** Of a failure or a skip. */
+  how: string;
+  large: boolean;
+  error: RunError | undefined;
+  attempts: number;
+  userFailures: number;
+  systemFailures: number;
+  readyAt: number | undefined;
+  since: number;
+  until: number;
+  verified: boolean;
+  /** Somebody said in this turn that it did not happen and shall be tried again. */
+  mayRepeat: boolean;
+  input: boolean;
+}
+
+type Cause =
+  | { readonly status: 'completed'; readonly value: unknown }
+  | { readonly status: 'failed' | 'broken-off'; readonly error: Pick<RunError, 'code'> & Partial<RunError> }
+  | { readonly status: 'returned' };
+
+export interface Step {
+  readonly stimuli: readonly Stimulus[];
+  readonly entries: readonly Entry[];
+  readonly aborted: readonly string[];
+  readonly now: number;
+  readonly jitter: number;
+  /** Whatever could start was offered a slot. */
+  readonly isEager: boolean;
+  readonly slots: number;
+}
+
+const FINAL: readonly Status[] = ['completed', 'failed', 'skipped', 'cancelled'];
+const MAX_DELAY_MS = 5 * 60_000;
+
+export class Oracle {
+  readonly workflow: RandomWorkflow;
+  readonly facts: Fact[];
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled' | 'timed-out' = 'pending';
+  error: RunError | undefined;
+  stopping: { status: string; error: RunError | null; since: number } | undefined;
+  private deferred: RunError | undefined;
+  private totalRetries = 0;
+  private activeSince = 0;
+  private now = 0;
+  private readonly levels: number[];
+  private causes = new Map<number, Cause[]>();
+  private step!: Step;
+
+  constructor(workflow: RandomWorkflow) {
+    this.workflow = workflow;
+    this.facts = workflow.nodes.map((plan, index) => ({ ...blank(), index, plan, attempts: 0 }));
+    this.levels = [];
+    workflow.nodes.forEach((_, index) => {
+      const above = this.into(index).map(({ from }) => (this.levels[from] as number) + 1);
+      this.levels.push(Math.max(0, ...above));
+    });
+  }
+
+  get isFinished(): boolean {
+    return this.status !== 'pending' && this.status !== 'running';
+  }
+
+  observe(step: Step): void {
+    this.now = step.now;
+    this.step = step;
+    for (const fact of this.facts) fact.mayRepeat = false;
+    this.causes = this.causesOf(step);
+    const wasRunning = this.facts.filter(({ status }) => status === 'running');
+    for (const entry of step.entries) this.read(entry);
+    for (const fact of wasRunning) {
+      const told = step.stimuli.some((stimulus) => reports(stimulus, fact));
+      if (told && !this.isFinished) expect(fact.status, `${idOf(fact.index)} was answered`).not.toBe('running');
+    }
+    this.expectNothingLeft();
+  }
+
+  /** The next moment at which something must happen by itself. */
+  nextTimer(): number | undefined {
+    if (this.isFinished) return undefined;
+    const times = this.facts.flatMap((fact) => this.timersOf(fact));
+    const { timeoutMs } = this.workflow;
+    if (this.stopping === undefined) {
+      if (timeoutMs !== undefined) times.push(this.activeSince + timeoutMs);
+    } else if (this.running().length > 0) {
+      times.push(this.stopping.since + RUN_DEFAULTS.cancelGraceMs);
+    }
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** A worker or `verify` has something to do. */
+  isActive(): boolean {
+    if (this.isFinished) return false;
+    const toVerify = this.facts.some((f) => f.status === 'unknown' && f.plan.action === 'check' && !f.verified);
+    const startable = this.stopping === undefined && this.facts.some((f) => f.status === 'queued' && this.isLevel(f));
+    return this.running().length > 0 || toVerify || startable;
+  }
+
+  running(): Fact[] {
+    return this.facts.filter(({ status }) => status === 'running');
+  }
+
+  private timersOf(fact: Fact): number[] {
+    const { attemptMs, queuedMs, totalMs } = fact.plan;
+    const times: number[] = [];
+    const add = (from: number, ms: number | undefined): void => {
+      if (ms !== undefined) times.push(from + ms);
+    };
+    if (fact.status === 'running') {
+      add(fact.since + TIMEOUT_MARGIN_MS, attemptMs);
+      add((fact.readyAt as number) + TIMEOUT_MARGIN_MS, totalMs);
+    } else if (this.stopping === undefined && (fact.status === 'queued' || fact.status === 'waiting')) {
+      if (fact.status === 'queued') add(fact.since, queuedMs);
+      else times.push(fact.until);
+      add(fact.readyAt as number, totalMs);
+    }
+    return times;
+  }
+
+  /** What was said about each running attempt, and what its time limits say. */
+  private causesOf({ stimuli, now }: Step): Map<number, Cause[]> {
+    const causes = new Map<number, Cause[]>();
+    for (const fact of this.running()) {
+      const list: Cause[] = [];
+      for (const stimulus of stimuli) {
+        if (!reports(stimulus, fact)) continue;
+        if (stimulus.type === 'ended') list.push(causeOf(stimulus.outcome));
+        else list.push({ status: 'broken-off', error: { code: 'WORKER_LOST', kind: 'SYSTEM' } });
+      }
+      const { attemptMs, totalMs } = fact.plan;
+      const isOver = (from: number, ms: number | undefined): boolean =>
+        ms !== undefined && from + ms + TIMEOUT_MARGIN_MS <= now;
+      const timeout = (limit: string): Cause => ({
+        status: 'broken-off',
+        error: { code: 'TIMEOUT', kind: 'USER', details: { limit } },
+      });
+      if (isOver(fact.since, attemptMs)) list.push(timeout('attempt'));
+      if (isOver(fact.readyAt as number, totalMs)) list.push(timeout('total'));
+      list.push({ status: 'broken-off', error: { code: 'CANCELLED', kind: 'USER' } });
+      causes.set(fact.index, list);
+    }
+    return causes;
+  }
+
+  private read(entry: Entry): void {
+    expect(this.isFinished && entry.type !== 'run.reopened', `${entry.type} after the end`).toBe(false);
+    switch (entry.type) {
+      case 'run.started':
+        expect(this.status).toBe('pending');
+        this.status = 'running';
+        this.activeSince = this.now;
+        return;
+      case 'node.scheduled':
+        expect(new Set(entry.nodes).size).toBe(entry.nodes.length);
+        for (const node of entry.nodes) this.queue(this.fact(node));
+        return;
+      case 'node.started':
+        return this.started(this.fact(entry.node), entry);
+      case 'node.completed':
+        return this.completed(this.fact(entry.node), entry);
+      case 'node.retrying':
+        return this.retrying(this.fact(entry.node), entry);
+      case 'node.returned':
+        expect(this.stopping).toBeUndefined();
+        expect(this.caused(this.fact(entry.node), 'returned')).toBeDefined();
+        return this.enterQueue(this.fact(entry.node));
+      case 'node.failed':
+        return this.failed(this.fact(entry.node), entry);
+      case 'node.skipped':
+        for (const node of entry.nodes) this.skipped(this.fact(node), entry.why);
+        return;
+      case 'node.cancelled':
+        return this.cancelled(this.fact(entry.node));
+      case 'node.unknown': {
+        const fact = this.fact(entry.node);
+        expect(isOnce(fact)).toBe(true);
+        expect(this.caused(fact, 'broken-off', entry.error)).toBeDefined();
+        fact.verified = false;
+        fact.status = 'unknown';
+        return;
+      }
+      case 'node.settled':
+        return this.settled(this.fact(entry.node), entry);
+      case 'run.stopping':
+        return this.stop(entry);
+      case 'run.finished':
+        return this.finished(entry);
+      case 'run.reopened':
+        return this.reopened(entry.nodes);
+    }
+  }
+
+  private queue(fact: Fact): void {
+    expect(fact.status, `${idOf(fact.index)} is scheduled once`).not.toBe('queued');
+    this.expectReady(fact);
+    this.enterQueue(fact);
+  }
+
+  private enterQueue(fact: Fact): void {
+    fact.readyAt ??= this.now;
+    fact.since = this.now;
+    fact.status = 'queued';
+  }
+
+  private expectReady(fact: Fact): void {
+    const id = idOf(fact.index);
+    expect(this.stopping, `${id} is ready while the run is being stopped`).toBeUndefined();
+    if (fact.status === 'queued') return;
+    if (fact.status === 'waiting') return expect(fact.until, `${id} waits`).toBeLessThanOrEqual(this.now);
+    if (fact.status === 'unknown') return expect(fact.mayRepeat, `${id} may be repeated`).toBe(true);
+    expect(fact.status, `${id} has run`).toBe('pending');
+    expect(this.join(fact), `join of ${id}`).toBe('satisfied');
+    expect(fact.plan.enabled, `${id} is enabled`).toBe(true);
+    expect(this.holds(fact.plan.when, this.into(fact.index)[0]?.from), `when of ${id}`).toBe(true);
+  }
+
+  private started(fact: Fact, entry: Extract<Entry, { type: 'node.started' }>): void {
+    const id = idOf(fact.index);
+    this.expectReady(fact);
+    expect(this.running().length, `attempts under way with ${id}`).toBeLessThan(this.parallelism());
+    expect(this.isLevel(fact), `level of ${id}`).toBe(true);
+    expect(entry.attempt).toBe(fact.attempts + 1);
+    expect(fact.plan.brokenParameters, `${id} has parameters`).toBe(false);
+    expect(entry.input !== undefined, `${id} has its parameters with the first attempt only`).toBe(!fact.input);
+    if (this.isOver(fact.readyAt, fact.plan.totalMs)) expect.fail(`${id} starts after its total limit`);
+    fact.input = true;
+    fact.readyAt ??= this.now;
+    fact.attempts++;
+    fact.since = this.now;
+    fact.status = 'running';
+  }
+
+  private completed(fact: Fact, entry: Extract<Entry, { type: 'node.completed' }>): void {
+    const value = entry.output?.value ?? null;
+    if (fact.how === 'happened') expect(value).toEqual({ v: 5 });
+    else {
+      const cause = this.caused(fact, 'completed');
+      expect(cause).toBeDefined();
+      expect(value).toEqual((cause as { value: unknown }).value);
+    }
+    fact.large = isLarge(value);
+    fact.how = '';
+    fact.status = 'completed';
+  }
+
+  private retrying(fact: Fact, { error, until }: Extract<Entry, { type: 'node.retrying' }>): void {
+    const cause = this.caused(fact, 'failed', error) ?? this.caused(fact, 'broken-off', error);
+    expect(cause).toBeDefined();
+    if (cause?.status === 'broken-off') expect(isOnce(fact), 'nothing repeats a once attempt').toBe(false);
+    const delay = this.delay(fact, error);
+    expect(delay, `${idOf(fact.index)} may be retried after ${error.code}`).toBeDefined();
+    expect(until).toBe(this.now + (delay as number));
+    if (error.kind === 'USER') fact.userFailures++;
+    else fact.systemFailures++;
+    this.totalRetries++;
+    fact.until = until;
+    fact.status = 'waiting';
+  }
+
+  /** Undefined when there is no retry. */
+  private delay(fact: Fact, error: RunError): number | undefined {
+    const { retry } = fact.plan;
+    if (this.stopping !== undefined || this.totalRetries >= (this.workflow.maxTotalRetries ?? 1e9)) return undefined;
+    const isLost = error.code === 'WORKER_LOST';
+    if (retry?.on !== undefined && !isLost && !retry.on.includes(error.code)) return undefined;
+    if (error.code === 'TIMEOUT' && (error.details as { limit: string }).limit !== 'attempt') return undefined;
+    const failures = 1 + (error.kind === 'USER' ? fact.userFailures : fact.systemFailures);
+    const allowed = error.kind === 'USER' ? (retry?.attempts ?? 1) - 1 : (retry?.system ?? 10);
+    if (failures > allowed) return undefined;
+    const nth = isLost ? failures - 1 : failures;
+    if (nth === 0) return 0;
+    const { initialMs, multiplier, policy } = retry ?? { initialMs: 1_000, multiplier: 2, policy: 'exponential' };
+    if (policy === 'fixed') return initialMs;
+    const grown = Math.min(MAX_DELAY_MS, initialMs * multiplier ** (nth - 1));
+    return Math.round(policy === 'exponential' ? grown : grown * this.step.jitter);
+  }
+
+  private failed(fact: Fact, entry: Extract<Entry, { type: 'node.failed' }>): void {
+    const id = idOf(fact.index);
+    const { error } = entry;
+    expect(error.node).toBe(id);
+    this.expectFailure(fact, error);
+    fact.status = 'failed';
+    fact.error = error;
+    fact.how = entry.handling;
+    expect(entry.handling, `handling of ${id}`).toBe(this.handling(fact, error));
+    if (entry.handling === 'deferred') this.deferred ??= error;
+  }
+
+  private expectFailure(fact: Fact, error: RunError): void {
+    const id = idOf(fact.index);
+    if (error.code.startsWith('EXPRESSION_')) {
+      const isEdge = fact.status === 'pending' && this.into(fact.index).some((one) => this.edge(one) === 'broken');
+      if (isEdge) return;
+      if (fact.plan.when === 'broken') return expect(this.join(fact)).toBe('satisfied');
+      expect(fact.plan.brokenParameters, `${id} fails for a reason`).toBe(true);
+      return this.expectReady(fact);
+    }
+    if (fact.status === 'unknown') return expect(fact.how).toBe('fail');
+    if (fact.status === 'running') {
+      const isBroken = this.caused(fact, 'broken-off', error) !== undefined;
+      if (isBroken) expect(isOnce(fact) || this.stopping !== undefined, `${id} was cut off`).toBe(false);
+      else expect(this.caused(fact, 'failed', error), `${id} fails by ${error.code}`).toBeDefined();
+      return expect(this.delay(fact, error), `${id} is not retried`).toBeUndefined();
+    }
+    expect(error.code).toBe('TIMEOUT');
+    const { limit } = error.details as { limit: string };
+    expect(['queued', 'total']).toContain(limit);
+    if (limit === 'queued') expect(fact.status === 'queued' && this.isOver(fact.since, fact.plan.queuedMs)).toBe(true);
+    else expect(this.isOver(fact.readyAt, fact.plan.totalMs)).toBe(true);
+    expect(this.stopping).toBeUndefined();
+  }
+
+  private isOver(from: number | undefined, ms: number | undefined): boolean {
+    return from !== undefined && ms !== undefined && from + ms <= this.now;
+  }
+
+  private handling(fact: Fact, error: RunError): string {
+    const out = this.outOf(fact.index);
+    const takes = (on: string): boolean =>
+      out.some((one) => one.on === on && matches(one, error) && this.condition(one) === true);
+    if (takes('error') || (fact.plan.onError !== 'ignore' && takes('always'))) return 'handled';
+    if (fact.plan.onError === 'ignore') return 'ignored';
+    if (fact.plan.onError === 'halt' || this.workflow.onFailure === 'fail-fast') return 'fatal';
+    return this.workflow.onFailure === 'finish-running' ? 'deferred' : 'tolerated';
+  }
+
+  private skipped(fact: Fact, why: string): void {
+    const id = idOf(fact.index);
+    if (why === 'failure') {
+      expect(['pending', 'queued'], `${id} has not begun`).toContain(fact.status);
+      const above = this.into(fact.index).map(({ from }) => this.facts[from] as Fact);
+      expect(above.some(isLostCause), `${id} hangs on a failure`).toBe(true);
+    } else {
+      expect(this.stopping).toBeUndefined();
+      expect(fact.status).toBe('pending');
+      expect(this.join(fact), `join of ${id}`).toBe(why === 'dead' ? 'dead' : 'satisfied');
+      if (why === 'disabled') expect(fact.plan.enabled).toBe(false);
+      if (why === 'when') {
+        expect(fact.plan.enabled).toBe(true);
+        expect(this.holds(fact.plan.when, this.into(fact.index)[0]?.from)).toBe(false);
+      }
+    }
+    fact.how = why;
+    fact.status = 'skipped';
+  }
+
+  private cancelled(fact: Fact): void {
+    expect(this.stopping, 'cancelled one by one while stopping only').toBeDefined();
+    if (fact.status === 'unknown') expect(fact.mayRepeat).toBe(true);
+    else {
+      const cause = this.caused(fact, 'returned') ?? this.caused(fact, 'broken-off');
+      expect(cause).toBeDefined();
+      if (cause?.status === 'broken-off') expect(isOnce(fact)).toBe(false);
+    }
+    fact.status = 'cancelled';
+  }
+
+  private settled(fact: Fact, entry: Extract<Entry, { type: 'node.settled' }>): void {
+    expect(fact.status).toBe('unknown');
+    const said = this.step.stimuli.flatMap((one) =>
+      one.type === 'settle' && one.node === idOf(fact.index) ? [one.settlement] : [],
+    );
+    expect(
+      said.some(({ happened, ...rest }) => {
+        const outcome = happened === true ? 'happened' : happened === 'unknown' ? 'unknown' : 'then' in rest && rest.then;
+        return outcome === entry.outcome;
+      }),
+    ).toBe(true);
+    if (entry.outcome === 'unknown') fact.verified = true;
+    else if (entry.outcome === 'retry') {
+      fact.mayRepeat = true;
+      if (entry.by === 'person') fact.readyAt = undefined;
+    } else fact.how = entry.outcome;
+  }
+
+  private stop({ status, error }: Extract<Entry, { type: 'run.stopping' }>): void {
+    expect(this.stopping, 'stopped once').toBeUndefined();
+    if (status === 'failed') {
+      const fatal = this.facts.filter((fact) => fact.how === 'fatal' && fact.status === 'failed');
+      expect(fatal.length).toBe(1);
+      expect(error).toEqual(fatal[0]?.error);
+    } else if (status === 'timed-out') {
+      expect(this.isOver(this.activeSince, this.workflow.timeoutMs)).toBe(true);
+    } else {
+      expect(status).toBe('cancelled');
+      expect(this.step.stimuli.some((one) => one.type === 'cancel')).toBe(true);
+    }
+    this.stopping = { status, error, since: this.now };
+    for (const fact of this.running()) expect(this.step.aborted).toContain(idOf(fact.index));
+  }
+
+  private finished(entry: Extract<Entry, { type: 'run.finished' }>): void {
+    expect(this.running()).toEqual([]);
+    if (this.stopping !== undefined) {
+      expect(entry.status).toBe(this.stopping.status);
+      expect(entry.error ?? null).toEqual(this.stopping.error);
+    } else {
+      expect(this.open()).toEqual([]);
+      if (this.deferred !== undefined) expect(entry).toMatchObject({ status: 'failed', error: this.deferred });
+      else if (this.workflow.output === 'broken') expect(entry.status).toBe('failed');
+      else {
+        expect(entry.status).toBe('completed');
+        expect(Object.keys((entry.output?.value ?? {}) as object).sort()).toEqual(this.ends());
+      }
+    }
+    for (const fact of this.open()) if (fact.status !== 'unknown') fact.status = 'cancelled';
+    this.status = entry.status;
+    this.error = entry.error;
+    this.stopping = undefined;
+  }
+
+  private ends(): string[] {
+    return this.facts
+      .filter((fact) => fact.status === 'completed' && this.outOf(fact.index).length === 0)
+      .map((fact) => idOf(fact.index))
+      .sort();
+  }
+
+  private reopened(nodes: readonly string[]): void {
+    expect(this.isFinished).toBe(true);
+    const again = new Set(this.facts.filter((f) => isLostCause(f) || f.how === 'fatal' || f.status === 'cancelled'));
+    for (let before = -1; before !== again.size; ) {
+      before = again.size;
+      for (const { from, to } of this.workflow.edges) {
+        const target = this.facts[to] as Fact;
+        if (again.has(this.facts[from] as Fact) && target.status === 'skipped') again.add(target);
+        if (this.facts[from]?.status === 'unknown' && target.status === 'skipped') again.add(target);
+      }
+    }
+    expect([...nodes].sort()).toEqual([...again].map((fact) => idOf(fact.index)).sort());
+    for (const fact of again) Object.assign(fact, blank());
+    this.status = 'running';
+    this.error = undefined;
+    this.deferred = undefined;
+    this.totalRetries = 0;
+    this.activeSince = this.now;
+  }
+
+  /** Whether an edge out of a node that has ended is taken; undefined when it has not. */
+  private edge(one: RandomEdge): boolean | 'broken' | undefined {
+    const from = this.facts[one.from] as Fact;
+    switch (from.status) {
+      case 'completed':
+        if (one.on === 'error' || (one.on === 'result' && !from.large)) return false;
+        return this.condition(one);
+      case 'failed':
+        if (from.how === 'handled') {
+          if (one.on !== 'error' && one.on !== 'always') return false;
+          return matches(one, from.error as RunError) && this.condition(one);
+        }
+        if (from.how !== 'ignored' || one.on === 'result') return false;
+        if (one.on !== 'error') return this.condition(one);
+        return matches(one, from.error as RunError) && this.condition(one) === 'broken' ? 'broken' : false;
+      case 'skipped':
+        if (from.how !== 'disabled' || (one.on !== 'success' && one.on !== 'always')) return false;
+        return this.condition(one);
+      case 'cancelled':
+        return false;
+      default:
+        return undefined;
+    }
+  }
+
+  private condition({ when, from }: RandomEdge): boolean | 'broken' {
+    return this.holds(when, from);
+  }
+
+  private holds(condition: Condition | undefined, source: number | undefined): boolean | 'broken' {
+    const from = this.facts[source ?? 0] as Fact;
+    switch (condition) {
+      case undefined:
+      case 'true':
+        return true;
+      case 'false':
+        return false;
+      case 'broken':
+        return 'broken';
+      case 'source-completed':
+      case 'upstream-success':
+        return from.status === 'completed';
+      case 'source-large':
+        return from.status === 'completed' && from.large;
+    }
+  }
+
+  private join(fact: Fact): 'open' | 'satisfied' | 'dead' {
+    const edges = this.into(fact.index).map((one) => this.edge(one));
+    if (edges.length === 0) return 'satisfied';
+    const taken = edges.filter((one) => one === true).length;
+    const isOpen = edges.includes(undefined);
+    if (fact.plan.join === 'all') return isOpen ? 'open' : taken > 0 ? 'satisfied' : 'dead';
+    if (taken >= (fact.plan.join === 'any' ? 1 : fact.plan.join)) return 'satisfied';
+    return isOpen ? 'open' : 'dead';
+  }
+
+  private expectNothingLeft(): void {
+    if (this.isFinished) {
+      for (const { status } of this.facts) expect([...FINAL, 'unknown']).toContain(status);
+      return;
+    }
+    expect(this.status).toBe('running');
+    const due = this.nextTimer();
+    if (due !== undefined) expect(due, 'no timer is overdue').toBeGreaterThan(this.now);
+    if (this.stopping !== undefined) return expect(this.running().length, 'a stopped run ends').toBeGreaterThan(0);
+    expect(this.open().length, 'a run in which all is done ends').toBeGreaterThan(0);
+    expect(this.step.stimuli.some((one) => one.type === 'cancel')).toBe(false);
+    for (const fact of this.facts) this.expectSettled(fact);
+  }
+
+  private expectSettled(fact: Fact): void {
+    const id = idOf(fact.index);
+    if (fact.status === 'pending') {
+      expect(this.join(fact), `${id} is still pending`).toBe('open');
+      for (const one of this.into(fact.index)) {
+        expect(this.edge(one), `an edge into ${id}`).not.toBe('broken');
+        const from = this.facts[one.from] as Fact;
+        expect(isLostCause(from), `${id} still hangs on ${idOf(one.from)}`).toBe(false);
+      }
+    }
+    if (fact.status === 'queued' && this.step.isEager && this.isLevel(fact)) {
+      const limit = Math.min(this.parallelism(), this.step.slots);
+      expect(this.running().length, `${id} waits for a slot`).toBeGreaterThanOrEqual(limit);
+    }
+  }
+
+  private caused(fact: Fact, status: Cause['status'], error?: RunError): Cause | undefined {
+    if (fact.status !== 'running') return undefined;
+    return this.causes.get(fact.index)?.find((cause) => {
+      if (cause.status !== status) return false;
+      if (error === undefined || !('error' in cause)) return true;
+      return cause.error.code === error.code;
+    });
+  }
+
+  private isLevel(fact: Fact): boolean {
+    if (this.workflow.mode !== 'levels') return true;
+    return this.open().every(({ index }) => (this.levels[index] as number) >= (this.levels[fact.index] as number));
+  }
+
+  private parallelism(): number {
+    return this.workflow.mode === 'sequential' ? 1 : this.workflow.maxParallelism;
+  }
+
+  private open(): Fact[] {
+    return this.facts.filter(({ status }) => !FINAL.includes(status));
+  }
+
+  private into(index: number): RandomEdge[] {
+    return this.workflow.edges.filter(({ to }) => to === index);
+  }
+
+  private outOf(index: number): RandomEdge[] {
+    return this.workflow.edges.filter(({ from }) => from === index);
+  }
+
+  private fact(id: string): Fact {
+    return this.facts[Number(id.slice(1))] as Fact;
+  }
+}
+
+function blank(): Omit<Fact, 'index' | 'plan' | 'attempts'> {
+  return {
+    status: 'pending',
+    how: '',
+    large: false,
+    error: undefined,
+    userFailures: 0,
+    systemFailures: 0,
+    readyAt: undefined,
+    since: 0,
+    until: 0,
+    verified: false,
+    mayRepeat: false,
+    input: false,
+  };
+}
+
+/** A failure that nothing handled and the run goes on beside, or what was skipped because of one. */
+function isLostCause({ status, how }: Fact): boolean {
+  if (status === 'failed') return how === 'deferred' || how === 'tolerated';
+  return status === 'skipped' && how === 'failure';
+}
+
+function isOnce({ plan }: Fact): boolean {
+  return plan.action === 'pay' || plan.action === 'check';
+}
+
+function isLarge(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (value as { v: number }).v > 2;
+}
+
+function matches({ match }: RandomEdge, { code, kind }: RunError): boolean {
+  return match === undefined || (match === 'code-A' ? code === 'A' : kind === 'SYSTEM');
+}
+
+function reports(stimulus: Stimulus, { index, attempts }: Fact): boolean {
+  if (stimulus.type === 'ended') return stimulus.node === idOf(index) && stimulus.attempt === attempts;
+  if (stimulus.type !== 'wake') return false;
+  return stimulus.lost.some(({ node, attempt }) => node === idOf(index) && attempt === attempts);
+}
+
+function causeOf(outcome: Extract<Stimulus, { type: 'ended' }>['outcome']): Cause {
+  switch (outcome.status) {
+    case 'completed':
+      return { status: 'completed', value: outcome.output.value ?? null };
+    case 'returned':
+      return outcome;
+    default:
+      return { status: outcome.status, error: outcome.error };
+  }
+}
