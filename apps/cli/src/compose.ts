@@ -83,7 +83,7 @@ type Keeping = Pick<Drivers, 'store' | 'blobs' | 'logs'> & { close(): Promise<vo
 /** Where runs are kept: SQLite and files in the data folder, unless the project's configuration says otherwise. */
 async function openKeeping({ config }: Project, context: DriverContext, forEngine: boolean): Promise<Keeping> {
   const { drivers = {} } = config;
-  const own = drivers.store === undefined ? await openDatabase(context, forEngine) : undefined;
+  const own = drivers.store === undefined ? await openDatabase(context, forEngine, config.durability) : undefined;
   const store = own ?? ((await drivers.store?.(context)) as Store);
   const logs = (await drivers.logs?.(context)) ?? own?.logs ?? (await volatileLogs());
   const blobs = (await drivers.blobs?.(context)) ?? (await folderBlobs(context));
@@ -98,9 +98,18 @@ async function openKeeping({ config }: Project, context: DriverContext, forEngin
   };
 }
 
-async function openDatabase({ dataDir, clock }: DriverContext, engine: boolean) {
+async function openDatabase(
+  { dataDir, clock }: DriverContext,
+  engine: boolean,
+  durability: NebulaConfig['durability'],
+) {
   const { openSqliteStore } = await import('@nebula/drivers/sqlite');
-  return await openSqliteStore({ path: path.join(dataDir, DATABASE), clock, engine });
+  return await openSqliteStore({
+    path: path.join(dataDir, DATABASE),
+    clock,
+    engine,
+    ...(durability && { durability }),
+  });
 }
 
 async function folderBlobs({ dataDir }: DriverContext) {
@@ -126,7 +135,7 @@ async function openDoing({ config }: Project, context: DriverContext): Promise<P
 }
 
 async function engineOptions(project: Project): Promise<EngineOptions> {
-  const { retryPolicies, capabilities, concurrency } = project.config;
+  const { retryPolicies, capabilities, concurrency, expressionLimits } = project.config;
   const retentionMs = retentionOf(project.config);
   const inlineLimitBytes = inlineLimitOf(project.config);
   return {
@@ -134,6 +143,7 @@ async function engineOptions(project: Project): Promise<EngineOptions> {
     ...(retryPolicies !== undefined && { retryPolicies }),
     ...(capabilities !== undefined && { capabilities }),
     ...(concurrency !== undefined && { concurrency }),
+    ...(expressionLimits !== undefined && { expressionLimits }),
     ...(retentionMs !== undefined && { retentionMs }),
     ...(inlineLimitBytes !== undefined && { inlineLimitBytes }),
   };

@@ -3,6 +3,7 @@ import type {
   Action,
   Capabilities,
   Explanation,
+  ExpressionLimits,
   Json,
   RetryPolicyFunction,
   RunDocument,
@@ -42,6 +43,8 @@ export interface EngineOptions {
   /** What the operator grants to every workflow, besides what workflows grant themselves. */
   readonly capabilities?: Capabilities;
   readonly inlineLimitBytes?: number;
+  /** What one evaluation of an expression may cost; what is left out keeps its default. */
+  readonly expressionLimits?: Partial<ExpressionLimits>;
   /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
   readonly retentionMs?: number | null;
   /** Unfinished runs that may be in memory at once; others wait in the store. */

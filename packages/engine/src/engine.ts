@@ -64,7 +64,7 @@ class LocalEngine extends StoreDesk implements Engine {
 
   constructor(drivers: Drivers, options: EngineOptions) {
     const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, options.capabilities);
-    const plans = new Plans(drivers, catalog);
+    const plans = new Plans(drivers, catalog, options.expressionLimits);
     super(drivers, catalog, plans);
     this.all = drivers;
     this.options = options;

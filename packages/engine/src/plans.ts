@@ -3,6 +3,8 @@ import {
   type Catalog,
   canonicalJson,
   compilePlan,
+  EXPRESSION_LIMITS,
+  type ExpressionLimits,
   type Json,
   NebulaError,
   type Plan,
@@ -17,13 +19,19 @@ export class Plans {
   private readonly catalog: Catalog;
   private readonly clock: Clock;
   private readonly digest: Digest;
+  private readonly limits: ExpressionLimits;
   private readonly cache = new Map<string, Plan>();
 
-  constructor({ store, clock, digest }: { store: Store; clock: Clock; digest: Digest }, catalog: Catalog) {
+  constructor(
+    { store, clock, digest }: { store: Store; clock: Clock; digest: Digest },
+    catalog: Catalog,
+    limits: Partial<ExpressionLimits> = {},
+  ) {
     this.store = store;
     this.clock = clock;
     this.digest = digest;
     this.catalog = catalog;
+    this.limits = { ...EXPRESSION_LIMITS, ...limits };
   }
 
   async register(definition: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
@@ -70,7 +78,10 @@ export class Plans {
 
   private compile(text: string, version: number): Plan {
     const definition = { ...(JSON.parse(text) as WorkflowDefinition), version };
-    const { plan, problems } = compilePlan(definition, this.catalog);
+    const { plan, problems } = compilePlan(definition, this.catalog, {
+      limits: this.limits,
+      now: () => this.clock.now(),
+    });
     if (plan !== undefined) return plan;
     const errors = problems.filter((problem) => problem.severity === 'error');
     throw new NebulaError('PLAN_INVALID', `Workflow '${definition.id}' cannot run here: ${errors[0]?.message}`, {

@@ -43,6 +43,18 @@ describe('limits of time', () => {
     expect(top.call('a').attempt).toBe(2);
   });
 
+  it('[ENG-29] an expression that runs away fails its node', async () => {
+    const top = new BenchTop();
+    await top.open({ expressionLimits: { maxOperations: 50 } });
+    const runaway = '{{ $input.list.map(a => $input.list.map(b => a * b).sum()).sum() }}';
+    const list = Array.from({ length: 20 }, (_, index) => index);
+    const executionId = await top.start({ nodes: { a: { action: 'echo@1', with: { v: runaway } } } }, { list });
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'EXPRESSION_LIMIT', node: 'a' },
+    });
+  });
+
   it('[ENG-26] a workflow ends at its timeout', async () => {
     const top = new BenchTop();
     await top.open();

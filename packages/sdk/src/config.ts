@@ -1,5 +1,13 @@
 /** `nebula.config.ts`: what a project adds to the engine, and which drivers it runs on. */
-import { type Action, type Capabilities, didYouMean, NebulaError, type RetryPolicyFunction } from '@nebula/core';
+import {
+  type Action,
+  type Capabilities,
+  didYouMean,
+  EXPRESSION_LIMITS,
+  type ExpressionLimits,
+  NebulaError,
+  type RetryPolicyFunction,
+} from '@nebula/core';
 import type { Blobs, Clock, Logs, Queue, Random, Sandbox, Store } from '@nebula/ports';
 
 /** What a driver may need to open. */
@@ -37,6 +45,10 @@ export interface NebulaConfig {
   readonly retention?: string | number | null;
   /** Outputs above this size go to the blobs: `64KiB`, or bytes. */
   readonly inlineLimit?: string | number;
+  /** `strict` (the default): a finished append is on disk. `relaxed`: a power cut may lose the last moments. */
+  readonly durability?: 'strict' | 'relaxed';
+  /** What one evaluation of an expression may cost; what is left out keeps its default. */
+  readonly expressionLimits?: Partial<ExpressionLimits>;
   readonly drivers?: DriverOpeners;
 }
 
@@ -48,6 +60,8 @@ const KEYS: readonly string[] = [
   'dataDir',
   'retention',
   'inlineLimit',
+  'durability',
+  'expressionLimits',
   'drivers',
 ] satisfies (keyof NebulaConfig)[];
 const DRIVER_KEYS: readonly string[] = ['store', 'queue', 'blobs', 'logs', 'sandbox'] satisfies (keyof DriverOpeners)[];
@@ -68,6 +82,15 @@ export function defineConfig(config: NebulaConfig): NebulaConfig {
       fail(`actions[${index}] is not an action`, 'Make it with defineAction({ … })');
     }
   });
+  const { durability, expressionLimits } = config;
+  if (durability !== undefined && durability !== 'strict' && durability !== 'relaxed') {
+    fail(`durability is '${String(durability)}'`, "It is 'strict' or 'relaxed'");
+  }
+  checkKeys(expressionLimits ?? {}, Object.keys(EXPRESSION_LIMITS), 'expressionLimits');
+  for (const [name, limit] of Object.entries(expressionLimits ?? {})) {
+    if (!(typeof limit === 'number' && limit > 0))
+      fail(`expressionLimits.${name} is ${limit}`, 'Give a number above 0');
+  }
   const { concurrency } = config;
   if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency > 0)) {
     fail(`concurrency is ${concurrency}`, 'Give a whole number above 0');

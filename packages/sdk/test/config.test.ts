@@ -25,6 +25,9 @@ test.each<[string, unknown, RegExp]>([
   ['a driver that is not a function', { drivers: { store: {} } }, /context/],
   ['something that is no action', { actions: [{ id: 'x' }] }, /defineAction/],
   ['a concurrency of nothing', { concurrency: 0 }, /above 0/],
+  ['a durability of its own', { durability: 'lazy' }, /strict/],
+  ['a misspelt limit', { expressionLimits: { maxOperation: 5 } }, /maxOperations/],
+  ['a limit of nothing', { expressionLimits: { maxOperations: 0 } }, /above 0/],
   ['nothing', null, /defineConfig/],
 ])('[SDK-9] %s is refused with a hint', (_, config, hint) => {
   let error: unknown;

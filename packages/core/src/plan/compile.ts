@@ -30,6 +30,8 @@ export interface CompileOptions {
   /** Gives problems their place; without it they have paths only. */
   readonly source?: SourceMap;
   readonly limits?: ExpressionLimits;
+  /** The clock against which evaluations are timed; without it only operations are counted. */
+  readonly now?: () => number;
 }
 
 export function compilePlan(
@@ -57,7 +59,7 @@ export function compilePlan(
     maxTotalRetries: config.maxTotalRetries ?? Number.POSITIVE_INFINITY,
     retentionMs: config.retention === 'forever' ? null : durationOf(config.retention),
     checkInput: (value) => inputProblems(input, value),
-    newBudget: () => createBudget(limits),
+    newBudget: () => createBudget(limits, options.now),
   };
   return { plan, problems: problems.sorted() };
 }
