@@ -17,7 +17,7 @@ const CLAIM_MS = 30_000;
 const CLAIM_BATCH = 256;
 /** How soon to look again when memory is full of unfinished runs. */
 const CROWDED_MS = 50;
-export const LEASE_MS = 30_000;
+const LEASE_MS = 30_000;
 const HEARTBEAT_MS = LEASE_MS / 3;
 
 export interface WakerParts {

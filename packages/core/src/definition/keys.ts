@@ -34,7 +34,7 @@ const FILES: RecordType = {
   },
 };
 
-export const CAPABILITIES: RecordType = {
+const CAPABILITIES: RecordType = {
   name: 'capabilities',
   title: 'capabilities',
   doc: 'What actions may reach. What is not granted here is refused; `*` grants all.',
@@ -52,7 +52,7 @@ export const CAPABILITIES: RecordType = {
 
 export const RETRY_POLICIES = ['fixed', 'exponential', 'exponential-jitter'] as const;
 
-export const RETRY: RecordType = {
+const RETRY: RecordType = {
   name: 'retry',
   title: 'retry',
   doc: 'How often, and after which delays, a failed attempt is repeated.',
@@ -82,7 +82,7 @@ export const RETRY: RecordType = {
   },
 };
 
-export const TIMEOUT: RecordType = {
+const TIMEOUT: RecordType = {
   name: 'timeout',
   title: 'timeout',
   doc: 'How long a node may take; passing a limit is a USER error with the code TIMEOUT.',
@@ -93,7 +93,7 @@ export const TIMEOUT: RecordType = {
   },
 };
 
-export const CONFIG: RecordType = {
+const CONFIG: RecordType = {
   name: 'config',
   title: 'config',
   doc: 'How the workflow is run.',
@@ -232,7 +232,7 @@ export const ERROR_MATCH: RecordType = {
   },
 };
 
-export const EDGE: RecordType = {
+const EDGE: RecordType = {
   name: 'edge',
   title: 'an edge',
   doc: 'What leads from one node to the next.',

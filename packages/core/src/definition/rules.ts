@@ -31,6 +31,8 @@ export function checkRecordRules(context: RuleContext): void {
     case 'workflow':
       if (!context.meant.has('nodes')) checkHasNodes(context);
       break;
+    default:
+      break;
   }
 }
 

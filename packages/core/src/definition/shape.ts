@@ -112,6 +112,8 @@ class ShapeChecker {
         return this.#checkAction(value);
       case 'edgeText':
         return this.#checkEdgeText(value);
+      default:
+        return;
     }
   }
 

@@ -6,13 +6,13 @@ import { parseDuration } from '../duration.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { RetryPlan } from './plan.ts';
 
-export const RETRY_DEFAULTS = {
+const RETRY_DEFAULTS = {
   initialMs: 1_000,
   maxMs: 5 * 60_000,
   multiplier: 2,
 } as const;
 
-export const BUILT_IN_POLICIES = ['fixed', 'exponential', 'exponential-jitter'] as const;
+const BUILT_IN_POLICIES = ['fixed', 'exponential', 'exponential-jitter'] as const;
 
 type BuiltInPolicy = (typeof BUILT_IN_POLICIES)[number];
 

@@ -1,6 +1,7 @@
 /** A workflow's text → its plan, or everything that is wrong with it: shape, graph, names, types and expressions at once. */
 import type { Catalog } from '../action.ts';
 import type { WorkflowDefinition } from '../definition/model.ts';
+import { inTextOrder } from '../definition/problem-list.ts';
 import { type ReadOptions, readDefinition } from '../definition/read.ts';
 import type { SourceMap } from '../definition/source-map.ts';
 import type { DocumentPath, Problem } from '../problem.ts';
@@ -29,14 +30,14 @@ export function compileSource(
     return {
       definition: isValid ? definition : undefined,
       plan: compiled.plan,
-      problems: inOrder([...problems, ...compiled.problems]),
+      problems: inTextOrder([...problems, ...compiled.problems]),
       source,
     };
   }
   if (draft === undefined) return { definition: undefined, plan: undefined, problems, source };
   const sound = withoutBroken(draft.definition, problems);
   const more = compilePlan(sound, catalog, { source, graph: draft.graph }).problems;
-  return { definition: undefined, plan: undefined, problems: inOrder([...problems, ...more]), source };
+  return { definition: undefined, plan: undefined, problems: inTextOrder([...problems, ...more]), source };
 }
 
 /** Keys that were complained about are taken out, so that what is left has its right shape and can be checked further. */
@@ -63,8 +64,4 @@ function takeOut(definition: Record<string, Json>, path: DocumentPath): void {
   }
   const last = path[depth - 1];
   if (last !== undefined && isJsonObject(parent)) delete (parent as Record<string, Json>)[last];
-}
-
-function inOrder(problems: readonly Problem[]): Problem[] {
-  return problems.toSorted((a, b) => (a.range?.offset ?? -1) - (b.range?.offset ?? -1));
 }

@@ -61,7 +61,7 @@ export function armAll(state: RunState): void {
 }
 
 /** Whether the item still says something at its time, or its node has moved on. */
-export function isDue(state: RunState, item: TimerItem): boolean {
+function isDue(state: RunState, item: TimerItem): boolean {
   const phase = item.node?.phase;
   // Once a run is being stopped, only its running attempts still have a time limit.
   if (state.stopping !== null && item.kind !== 'stop' && phase?.status !== 'running') return false;

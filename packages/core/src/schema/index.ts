@@ -1,2 +1,2 @@
-export { compileSchema, describePath, MAX_SCHEMA_PROBLEMS, type SchemaCheck, type SchemaProblem } from './check.ts';
-export { type Finding as PathFinding, followPath } from './follow.ts';
+export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './check.ts';
+export { followPath } from './follow.ts';

@@ -10,6 +10,7 @@ const CORPUS = fileURLToPath(new URL('../../../../../shared/corpora/bad-input', 
 const here = existsSync(CORPUS);
 const files = here ? readdirSync(join(CORPUS, 'json')).sort() : [];
 
+// The corpus lies beside the repository and is not part of it.
 describe.skipIf(!here)('the bad-input corpus (../shared/corpora/bad-input)', () => {
   it.each(files)('[DEF-33] json/%s gives problems in under a second, as JSON and as YAML', (name) => {
     const bytes = readFileSync(join(CORPUS, 'json', name));

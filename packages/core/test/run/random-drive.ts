@@ -174,8 +174,7 @@ export class RandomDrive {
   private crash(value: number): void {
     this.flush();
     const text = encodeSnapshot(this.state);
-    this.state =
-      value % 2 === 0 ? this.folded() : (decodeSnapshot(this.plan, ID, text) as RunState);
+    this.state = value % 2 === 0 ? this.folded() : (decodeSnapshot(this.plan, ID, text) as RunState);
     if (value > 3) return;
     this.queue = [];
     this.step([{ type: 'wake', lost: openAttempts(this.state), jitter: JITTER }]);

@@ -390,7 +390,8 @@ export class Oracle {
     );
     expect(
       said.some(({ happened, ...rest }) => {
-        const outcome = happened === true ? 'happened' : happened === 'unknown' ? 'unknown' : 'then' in rest && rest.then;
+        const outcome =
+          happened === true ? 'happened' : happened === 'unknown' ? 'unknown' : 'then' in rest && rest.then;
         return outcome === entry.outcome;
       }),
     ).toBe(true);

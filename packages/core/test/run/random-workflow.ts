@@ -87,30 +87,25 @@ const retry: fc.Arbitrary<RandomRetry> = fc.record({
   multiplier: fc.constantFrom(1, 1.5, 3),
   attempts: fc.integer({ min: 1, max: 4 }),
   system: fc.integer({ min: 0, max: 3 }),
-  on: fc.option(fc.constantFrom(['A'], ['TIMEOUT']), { nil: undefined, freq: 4 }),
+  on: oneIn(4, fc.constantFrom(['A'], ['TIMEOUT'])),
 });
-
-const limit = (...values: number[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
 
 const node: fc.Arbitrary<RandomNode> = fc.record({
   join: fc.oneof({ weight: 4, arbitrary: fc.constant('all' as const) }, fc.constant('any' as const), fc.constant(2)),
-  enabled: rarely(false, 12),
-  when: fc.option(fc.constantFrom<Condition>('true', 'true', 'false', 'broken', 'upstream-success'), {
-    nil: undefined,
-    freq: 3,
-  }),
-  brokenParameters: rarely(true, 15),
-  onError: fc.option(fc.constantFrom('halt', 'ignore', 'branch'), { nil: undefined, freq: 2 }),
+  enabled: oneIn(12, fc.constant(false)).map((value) => value ?? true),
+  when: oneIn(4, fc.constantFrom<Condition>('true', 'true', 'false', 'broken', 'upstream-success')),
+  brokenParameters: oneIn(20, fc.constant(true)).map((value) => value ?? false),
+  onError: oneIn(3, fc.constantFrom('halt', 'ignore', 'ignore', 'branch')),
   action: fc.constantFrom('do', 'do', 'do', 'pay', 'look', 'check'),
   priority: fc.constantFrom(5, 5, 5, 1, 9),
-  retry: fc.option(retry, { nil: undefined, freq: 2 }),
-  attemptMs: limit(1_000, 5_000),
-  queuedMs: limit(1_000, 3_000),
-  totalMs: limit(2_000, 8_000),
+  retry: oneIn(2, retry),
+  attemptMs: oneIn(4, fc.constantFrom(1_000, 5_000)),
+  queuedMs: oneIn(6, fc.constantFrom(1_000, 3_000)),
+  totalMs: oneIn(5, fc.constantFrom(2_000, 8_000)),
 });
 
-function rarely<T extends boolean>(value: T, outOf: number): fc.Arbitrary<boolean> {
-  return fc.integer({ min: 1, max: outOf }).map((n) => (n === outOf ? value : !value));
+function oneIn<T>(outOf: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight: outOf - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 }
 
 const edge = (count: number): fc.Arbitrary<RandomEdge> =>
@@ -118,11 +113,8 @@ const edge = (count: number): fc.Arbitrary<RandomEdge> =>
     from: fc.nat(count - 1),
     to: fc.nat(count - 1),
     on: fc.constantFrom('success', 'success', 'success', 'error', 'always', 'result'),
-    when: fc.option(fc.constantFrom<Condition>('true', 'false', 'broken', 'source-completed', 'source-large'), {
-      nil: undefined,
-      freq: 3,
-    }),
-    match: fc.option(fc.constantFrom('code-A', 'kind-SYSTEM'), { nil: undefined, freq: 2 }),
+    when: oneIn(4, fc.constantFrom<Condition>('true', 'false', 'broken', 'source-completed', 'source-large')),
+    match: oneIn(3, fc.constantFrom('code-A', 'kind-SYSTEM')),
   });
 
 export const randomWorkflow: fc.Arbitrary<RandomWorkflow> = fc.integer({ min: 1, max: MAX_NODES }).chain((count) =>
@@ -133,8 +125,8 @@ export const randomWorkflow: fc.Arbitrary<RandomWorkflow> = fc.integer({ min: 1,
       mode: fc.constantFrom('parallel', 'parallel', 'levels', 'sequential'),
       maxParallelism: fc.constantFrom(1, 2, 3, 25),
       onFailure: fc.constantFrom('fail-fast', 'finish-running', 'finish-running', 'ignore'),
-      timeoutMs: fc.option(fc.constantFrom(4_000, 20_000), { nil: undefined, freq: 1 }),
-      maxTotalRetries: fc.option(fc.nat(3), { nil: undefined, freq: 1 }),
+      timeoutMs: oneIn(4, fc.constantFrom(4_000, 20_000)),
+      maxTotalRetries: oneIn(4, fc.nat(3)),
       output: fc.constantFrom('default', 'default', 'default', 'default', 'broken'),
     } as const)
     .map(sound),
@@ -190,7 +182,10 @@ export function definitionOf(workflow: RandomWorkflow): Short {
     const incoming = workflow.edges.filter(({ to }) => to === index);
     nodes[idOf(index)] = {
       action: `${one.action}@1`,
-      ...optional('needs', incoming.filter(asNeeds).map(({ from }) => idOf(from))),
+      ...optional(
+        'needs',
+        incoming.filter(asNeeds).map(({ from }) => idOf(from)),
+      ),
       join: one.join,
       enabled: one.enabled,
       ...optional('when', one.when && textOf(one.when, incoming[0]?.from ?? 0)),

@@ -53,6 +53,8 @@ export function findDuplicateKeys(text: string, max: number): DuplicateKey[] {
         at = end - 1;
         break;
       }
+      default:
+        break;
     }
   }
   return found;

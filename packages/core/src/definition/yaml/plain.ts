@@ -266,7 +266,12 @@ class PlainReader {
         return this.#readDoubleQuoted(cursor);
       case "'":
         return this.#readSingleQuoted(cursor);
+      default:
+        return this.#readFlowText(cursor);
     }
+  }
+
+  #readFlowText(cursor: { at: number }): Json {
     const from = cursor.at;
     while (cursor.at < this.#lineEnd && !',[]{}'.includes(this.#text[cursor.at] as string)) cursor.at++;
     if (cursor.at >= this.#lineEnd) giveUp();
