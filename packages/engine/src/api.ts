@@ -121,8 +121,11 @@ export interface Histogram {
 }
 
 export interface Engine extends Desk {
-  /** Takes the worker's lease, recovers what an earlier process left and begins to work. */
-  open(): Promise<void>;
+  /**
+   * Takes the worker's lease, recovers what an earlier process left and begins to work.
+   * With `only`, no other runs than these are gone on with.
+   */
+  open(options?: { readonly only?: readonly string[] }): Promise<void>;
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
   register(
     definition: Json,

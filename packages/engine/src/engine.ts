@@ -103,8 +103,8 @@ class LocalEngine extends StoreDesk implements Engine {
     this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
   }
 
-  async open(): Promise<void> {
-    await this.waker.open();
+  async open({ only }: { readonly only?: readonly string[] } = {}): Promise<void> {
+    await this.waker.open(only);
     this.sweeper.open();
     this.phase = 'open';
     this.turns.openForWork();

@@ -41,12 +41,14 @@ export class Waker {
   private round: Promise<void> | undefined;
   private unwatch: (() => void) | undefined;
   private isOpen = false;
+  private only: readonly string[] | undefined;
 
   constructor(parts: WakerParts) {
     this.parts = parts;
   }
 
-  async open(): Promise<void> {
+  async open(only?: readonly string[]): Promise<void> {
+    this.only = only;
     const { store, clock, workerId } = this.parts;
     this.isOpen = true;
     await store.heartbeat(workerId, clock.now() + LEASE_MS);
@@ -98,7 +100,7 @@ export class Waker {
       this.wakeAt(now + CROWDED_MS);
       return;
     }
-    const { executionIds, nextWakeAt } = await store.claimDue(now, now + CLAIM_MS, workerId, room);
+    const { executionIds, nextWakeAt } = await store.claimDue(now, now + CLAIM_MS, workerId, room, this.only);
     for (const executionId of executionIds) {
       try {
         await this.wake(executionId, now + CLAIM_MS);

@@ -30,6 +30,7 @@ export interface Call {
 export interface BenchOptions extends Partial<EngineOptions> {
   /** Wraps the store, to make it fail. */
   readonly wrapStore?: (store: Store) => Store;
+  readonly only?: readonly string[];
 }
 
 /** A process's view of the clock: when it is dead, nothing calls it back. */
@@ -101,7 +102,7 @@ export class BenchTop {
   }
 
   /** Opens an engine on the data that is there: the first one, or the next after a crash. */
-  async open({ wrapStore = (store) => store, ...options }: BenchOptions = {}): Promise<Engine> {
+  async open({ wrapStore = (store) => store, only, ...options }: BenchOptions = {}): Promise<Engine> {
     this.crash();
     const { random, blobs } = this;
     this.process = new Process(this.clock);
@@ -119,7 +120,7 @@ export class BenchTop {
     };
     this.engine = createEngine(this.drivers, { actions: this.actions, ...options });
     this.engine.on((event) => this.events.push(event));
-    const opened = this.engine.open();
+    const opened = this.engine.open(only === undefined ? {} : { only });
     await this.clock.advance(0);
     await opened;
     return this.engine;

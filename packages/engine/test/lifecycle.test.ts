@@ -86,6 +86,18 @@ describe('crash and close', () => {
     });
   });
 
+  it('[ENG-30] an engine that is opened for one run leaves the others alone', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const mine = await top.start({ nodes: { mine: { action: 'hand@1' } } });
+    const other = await top.start({ id: 'other', nodes: { other: { action: 'hand@1' } } });
+    await top.open({ only: [mine] });
+    await top.clock.advance(120_000);
+    expect(top.call('mine').attempt).toBe(2);
+    expect(top.call('other').attempt).toBe(1);
+    expect(await top.statuses(other)).toEqual({ other: 'running' });
+  });
+
   it('[ENG-12] a retry delay survives a restart', async () => {
     const top = new BenchTop();
     await top.open();

@@ -139,8 +139,11 @@ export interface Store {
   send(message: InboxRow, wakeAt: number): Promise<boolean>;
   inbox(executionId: string): Promise<readonly InboxRow[]>;
 
-  /** Takes up to `limit` executions with wakeAt <= now, earliest first; sets their wakeAt to `until` and their owner. */
-  claimDue(now: number, until: number, owner: string, limit: number): Promise<DueClaim>;
+  /**
+   * Takes up to `limit` executions with wakeAt <= now, earliest first; sets their wakeAt to `until` and their owner.
+   * With `only`, no others are looked at.
+   */
+  claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim>;
 
   /** One lease per worker process. */
   heartbeat(worker: string, expiresAt: number): Promise<void>;

@@ -18,7 +18,7 @@ export async function execute(context: Context, args: readonly string[], options
     throw error;
   }
   try {
-    return await resumeOne(context, project, session, executionId, options, () => session.engine.open());
+    return await resumeOne(context, project, session, executionId, options);
   } finally {
     await session.close();
   }

@@ -25,20 +25,19 @@ export async function execute(context: Context, args: readonly string[], options
   }
 }
 
-/** Also what `executions retry` ends in; then `begin` waits until the run is open again. */
+/** Also what `executions retry` ends in. */
 export async function resumeOne(
   context: Context,
   project: Project,
   session: EngineSession,
   executionId: string,
   options: CommandOptions,
-  begin: () => Promise<void> = () => session.engine.open(),
 ): Promise<number> {
   const view = { json: options.json === true, quiet: options.quiet === true };
   const { json } = view;
   const run = await watchedRun(session, executionId);
   if (run === undefined) return unknownExecution(project, executionId);
-  const ended = await watch(context, session, [run], view, begin);
+  const ended = await watch(context, session, [run], view, () => session.engine.open({ only: [executionId] }));
   if (ended.interrupted) return concludeInterrupted(context, project, session, [executionId], json);
   const [settled] = ended.settled;
   if (settled === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');

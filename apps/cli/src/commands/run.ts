@@ -42,7 +42,7 @@ export async function runWorkflow(
     const title = definition.name ?? definition.id;
     const run = { executionId, definition, title };
     const ended = await watch(context, session, [run], view, async () => {
-      await engine.open();
+      await engine.open({ only: [executionId] });
       const { workflowId, version } = await engine.register(definition as unknown as Json);
       await engine.start(workflowId, version, { executionId, input, trigger: { type: 'manual', from: 'cli' } });
     });

@@ -6,7 +6,7 @@ import type { RunError } from '../error.ts';
 import { isTrue } from '../expression/index.ts';
 import type { EdgeError } from '../plan/plan.ts';
 import { decideRetry } from '../retry/retry.ts';
-import { decideErrorEdges, decideOnward, expressionFailure } from './edges.ts';
+import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
 import type { FailureHandling } from './entry.ts';
 import { placeReady } from './evolve.ts';
 import { type Held, heldValue } from './held.ts';
@@ -57,22 +57,17 @@ export function breakOff(turn: Turn, node: NodeState, error: RunError, jitter: n
 export function failNode(turn: Turn, node: NodeState, cause: RunError): void {
   const path = pathOf(node);
   const error: RunError = { ...cause, node: cause.node ?? path };
-  if (node.plan.onError === 'ignore') {
-    const { dead, broken } = decideOnward(turn, { node, status: 'failed', output: null, error });
-    emit(turn, {
-      type: 'node.failed',
-      node: path,
-      error,
-      handling: 'ignored',
-      ...(dead === undefined ? {} : { dead }),
-    });
-    follow(turn, node, broken);
-    return;
-  }
-  const { taken, broken } = decideErrorEdges(turn, node, error);
-  const handling = taken.length > 0 ? 'handled' : unhandled(turn.state, node);
-  emit(turn, { type: 'node.failed', node: path, error, handling, ...(taken.length > 0 ? { taken } : {}) });
-  if (handling === 'handled') follow(turn, node, broken);
+  const { handling: own, taken, dead, broken } = decideFailure(turn, node, error);
+  const handling = own ?? unhandled(turn.state, node);
+  emit(turn, {
+    type: 'node.failed',
+    node: path,
+    error,
+    handling,
+    ...(taken === undefined ? {} : { taken }),
+    ...(dead === undefined ? {} : { dead }),
+  });
+  if (own !== undefined) follow(turn, node, broken);
   else if (handling === 'fatal') stop(turn, 'failed', error);
   else skipReachable(turn, node);
 }
@@ -111,9 +106,22 @@ export function stop(turn: Turn, status: FinalRunStatus, error: RunError | null)
   for (const node of state.running) abort(turn, node, error?.message ?? `the run is ${status}`);
 }
 
-export function abort(turn: Turn, node: NodeState, reason: string): void {
+export function abort(turn: Turn, node: NodeState, reason: string, isOver = false): void {
   if (node.phase.status !== 'running') return;
-  turn.aborts.push({ node: pathOf(node), attempt: node.phase.attempt, reason });
+  turn.aborts.push({ node: pathOf(node), attempt: node.phase.attempt, reason, isOver });
+}
+
+/**
+ * After a reopening: nodes that begin again look at their joins, and those before which an edge could not be evaluated
+ * fail as they did; the journal has such an edge as dead, which alone would let them be skipped.
+ */
+export function beginAgain(turn: Turn, nodes: ReadonlySet<NodeState>): void {
+  const sources = new Set<NodeState>();
+  for (const node of nodes) {
+    turn.work.push(node);
+    for (const edge of node.plan.incoming) sources.add(node.scope.nodes[edge.from.index] as NodeState);
+  }
+  for (const source of sources) follow(turn, source, stillBroken(turn, source));
 }
 
 /** Looks at the targets of a node that has ended. */

@@ -10,13 +10,13 @@
 import { type RunError, unreachable } from '../error.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
-import { abort, breakOff, completeNode, drain, failAttempt, failNode, makeReady, stop } from './advance.ts';
+import { abort, beginAgain, breakOff, completeNode, drain, failAttempt, failNode, makeReady, stop } from './advance.ts';
 import { expressionFailure } from './edges.ts';
 import { JOURNAL_FORMAT } from './entry.ts';
 import { heldValue, hold } from './held.ts';
 import { isFinished, type NodeState, nodeAt, pathOf, type RunState, type TimerItem } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
-import type { OpenAttempt, Settlement, Stimulus } from './stimulus.ts';
+import type { OpenAttempt, Stimulus } from './stimulus.ts';
 import { popDue } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
@@ -24,8 +24,7 @@ import { RunScope } from './view.ts';
 export function decide(turn: Turn, stimulus: Stimulus): void {
   const { state } = turn;
   if (isFinished(state.status)) {
-    if (stimulus.type !== 'retry') return;
-    reopen(turn);
+    if (stimulus.type !== 'retry' || !reopen(turn)) return;
   } else {
     react(turn, stimulus);
   }
@@ -51,7 +50,7 @@ function react(turn: Turn, stimulus: Stimulus): void {
     case 'cancel':
       return stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: stimulus.reason });
     case 'settle':
-      return settle(turn, stimulus.node, stimulus.by, stimulus.settlement);
+      return settle(turn, stimulus);
     case 'retry':
       return;
     default:
@@ -103,9 +102,11 @@ function lostError(worker: string): RunError {
   };
 }
 
-function settle(turn: Turn, path: string, by: 'verify' | 'person', settlement: Settlement): void {
+function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & { type: 'settle' }): void {
   const node = nodeAt(turn.state, path);
-  if (node?.phase.status !== 'unknown') return;
+  // In its place already: somebody settled it in this very turn.
+  if (node?.phase.status !== 'unknown' || node.place !== 'none') return;
+  if (attempt !== undefined && attempt !== node.attempts) return;
   const { error } = node.phase;
   if (settlement.happened === 'unknown')
     return emit(turn, { type: 'node.settled', node: path, by, outcome: 'unknown' });
@@ -115,11 +116,15 @@ function settle(turn: Turn, path: string, by: 'verify' | 'person', settlement: S
   }
   emit(turn, { type: 'node.settled', node: path, by, outcome: settlement.then });
   if (settlement.then === 'fail') return failNode(turn, node, error);
+  if (turn.state.stopping !== null) return emit(turn, { type: 'node.cancelled', node: path, error });
   makeReady(turn, node);
 }
 
-/** Retry from failed: what failed, was cut off, or was never reached because of that, begins again. */
-function reopen(turn: Turn): void {
+/**
+ * Retry from failed: what failed, was cut off, or was never reached because of that, begins again.
+ * An unknown outcome stays unknown: running it again is for `verify` or a person to say. False: nothing is left to do.
+ */
+function reopen(turn: Turn): boolean {
   const { state } = turn;
   const again = new Set<NodeState>();
   const stack: NodeState[] = [];
@@ -137,18 +142,15 @@ function reopen(turn: Turn): void {
       if (target.phase.status === 'skipped') add(target);
     }
   }
-  if (again.size === 0) return;
-  emit(turn, { type: 'run.reopened', nodes: [...again].map(pathOf) });
-  turn.work.push(...again);
+  if (again.size === 0 && state.unknown.size === 0) return false;
+  emit(turn, { type: 'run.reopened', nodes: Array.from(again, pathOf) });
+  beginAgain(turn, again);
+  return true;
 }
 
 function mustRunAgain({ phase }: NodeState): boolean {
   if (phase.status === 'failed') return phase.handling !== 'handled' && phase.handling !== 'ignored';
-  return (
-    phase.status === 'cancelled' ||
-    phase.status === 'unknown' ||
-    (phase.status === 'skipped' && phase.why === 'failure')
-  );
+  return phase.status === 'cancelled' || (phase.status === 'skipped' && phase.why === 'failure');
 }
 
 function fireTimers(turn: Turn, jitter: number): void {
@@ -171,13 +173,14 @@ function fire(turn: Turn, { kind, node }: TimerItem, jitter: number): void {
   const limitMs = { attempt: timeouts.attemptMs, queued: timeouts.queuedMs, total: timeouts.totalMs }[kind];
   const error = timeoutError(kind, limitMs, pathOf(node));
   if (node.phase.status !== 'running') return failNode(turn, node, error);
-  abort(turn, node, error.message);
+  abort(turn, node, error.message, true);
   breakOff(turn, node, error, jitter);
 }
 
 /** It was asked to stop and did not: the run goes on without its answer. */
 function giveUp(turn: Turn, node: NodeState): void {
   const message = 'The attempt was asked to stop and did not end in time.';
+  abort(turn, node, message, true);
   breakOff(turn, node, { code: 'CANCELLED', kind: 'USER', message, node: pathOf(node) }, 0);
 }
 

@@ -3,10 +3,10 @@ import type { Action, Capabilities, Effect } from '../action.ts';
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
 import { failNode } from './advance.ts';
-import { conclude } from './decide.ts';
+import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { idempotencyKey, isFinished, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { idempotencyKey, isFinished, isHeldByLevel, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
 import { emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
@@ -53,10 +53,6 @@ export function nextReady(state: RunState, window: number): ReadyNode[] {
   return tasks;
 }
 
-function isHeldByLevel(state: RunState, node: NodeState): boolean {
-  return state.plan.mode === 'levels' && node.plan.level > node.scope.level;
-}
-
 /** Everything that was handed to the queue is ready again: the queue may have lost it. */
 export function recallDispatched(state: RunState): void {
   if (state.dispatched === 0) return;
@@ -75,20 +71,18 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
   const { state } = turn;
   const node = nodeAt(state, path);
   if (node === undefined || !mayStart(state, node, attempt)) return undefined;
+  const { attemptMs, totalMs } = node.plan.timeouts;
+  const totalLeftMs = totalMs === null ? null : (node.queuedAt ?? turn.now) + totalMs - turn.now;
+  if (totalLeftMs !== null && totalLeftMs <= 0) return giveUp(turn, node, timeoutError('total', totalMs, path));
   let input: Held | undefined;
   if (node.input === undefined) {
     const resolved = resolve(turn, node);
-    if ('error' in resolved) {
-      failNode(turn, node, resolved.error);
-      conclude(turn);
-      return undefined;
-    }
+    if ('error' in resolved) return giveUp(turn, node, resolved.error);
     input = hold(resolved.value);
   }
   const value = heldValue(input ?? node.input, turn.lookup);
   const effect = effectOf(node, value);
   emit(turn, { type: 'node.started', node: path, attempt, worker, effect, ...(input === undefined ? {} : { input }) });
-  const { attemptMs, totalMs } = node.plan.timeouts;
   return {
     node: path,
     attempt,
@@ -99,13 +93,21 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
     idempotencyKey: idempotencyKey(state, path),
     attemptMs,
     totalMs,
-    totalLeftMs: totalMs === null ? null : (node.queuedAt as number) + totalMs - turn.now,
+    totalLeftMs,
   };
+}
+
+function giveUp(turn: Turn, node: NodeState, error: RunError): undefined {
+  failNode(turn, node, error);
+  conclude(turn);
 }
 
 function mayStart(state: RunState, node: NodeState, attempt: number): boolean {
   if (isFinished(state.status) || state.stopping !== null || attempt !== node.attempts + 1) return false;
-  return node.place !== 'none' || node.phase.status === 'queued';
+  if (node.place === 'dispatched') return true;
+  // A task that was called back and comes all the same has no slot of its own.
+  const isFree = state.dispatched + state.running.size < state.plan.maxParallelism;
+  return node.place === 'ready' && isFree && !isHeldByLevel(state, node);
 }
 
 function resolve(turn: Turn, node: NodeState): { readonly value: Json } | { readonly error: RunError } {

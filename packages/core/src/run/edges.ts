@@ -2,8 +2,8 @@
 import type { RunError } from '../error.ts';
 import { type Budget, ExpressionError, isTrue } from '../expression/index.ts';
 import { type EdgeError, type EdgePlan, isPlain } from '../plan/plan.ts';
-import type { NodeState } from './state.ts';
-import { pathOf } from './state.ts';
+import { heldValue } from './held.ts';
+import { type NodeState, pathOf } from './state.ts';
 import type { Turn } from './turn.ts';
 import { type Ending, RunScope } from './view.ts';
 
@@ -33,22 +33,46 @@ export function decideOnward(turn: Turn, ending: Ending): DecidedEdges {
   return { dead, broken: broken ?? [] };
 }
 
-/** For a failure: keys of the error and always edges that take it. */
-export function decideErrorEdges(
-  turn: Turn,
-  node: NodeState,
-  error: RunError,
-): { readonly taken: readonly string[]; readonly broken: readonly EdgeError[] } {
+export interface DecidedFailure {
+  /** Undefined: neither an edge nor the node itself deals with it, so the workflow's policy does. */
+  readonly handling: 'handled' | 'ignored' | undefined;
+  /** Handled: keys of the edges that take it. */
+  readonly taken: readonly string[] | undefined;
+  /** Ignored: keys of the edges that are not taken although the run goes on. */
+  readonly dead: readonly string[] | undefined;
+  readonly broken: readonly EdgeError[];
+}
+
+/**
+ * For a failure. Edges come first, `onError` second: an error edge that matches takes it even from a node that ignores
+ * its failures. An always edge does not stand in the way of ignoring: it is taken either way.
+ */
+export function decideFailure(turn: Turn, node: NodeState, error: RunError): DecidedFailure {
   const ending: Ending = { node, status: 'failed', output: null, error };
-  const taken: string[] = [];
+  const taken: EdgePlan[] = [];
   const broken: EdgeError[] = [];
   for (const edge of node.plan.outgoing) {
     if (edge.on !== 'error' && edge.on !== 'always') continue;
     const verdict = judge(turn, ending, edge, (budget) => edge.matchError?.matches(error, budget) ?? true);
-    if (verdict === true) taken.push(edge.key);
+    if (verdict === true) taken.push(edge);
     else if (verdict !== false) broken.push({ edge, error: verdict });
   }
-  return { taken, broken };
+  if (node.plan.onError === 'ignore' && !taken.some((edge) => edge.on === 'error')) {
+    const onward = decideOnward(turn, ending);
+    const onError = broken.filter(({ edge }) => edge.on === 'error');
+    return { handling: 'ignored', taken: undefined, dead: onward.dead, broken: [...onward.broken, ...onError] };
+  }
+  if (taken.length === 0) return { handling: undefined, taken: undefined, dead: undefined, broken };
+  return { handling: 'handled', taken: taken.map((edge) => edge.key), dead: undefined, broken };
+}
+
+/** The edges out of a node that ended earlier whose condition could not be evaluated, and cannot be now. */
+export function stillBroken(turn: Turn, node: NodeState): readonly EdgeError[] {
+  const { phase } = node;
+  if (phase.status === 'failed') return decideFailure(turn, node, phase.error).broken;
+  if (phase.status !== 'completed' && !(phase.status === 'skipped' && phase.why === 'disabled')) return [];
+  const output = phase.status === 'completed' ? heldValue(node.output, turn.lookup) : null;
+  return decideOnward(turn, { node, status: phase.status, output, error: null }).broken;
 }
 
 function judge(turn: Turn, ending: Ending, edge: EdgePlan, matches: (budget: Budget) => boolean): boolean | RunError {

@@ -167,8 +167,10 @@ function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): 
   close(state, node, { status: 'failed', at, error, handling, taken, dead });
 }
 
-function settle(node: NodeState, entry: NodeSettled): void {
-  if (entry.outcome === 'unknown' && node.phase.status === 'unknown') node.phase = { ...node.phase, isVerified: true };
+function settle(node: NodeState, { outcome, by }: NodeSettled): void {
+  if (outcome === 'unknown' && node.phase.status === 'unknown') node.phase = { ...node.phase, isVerified: true };
+  // People take their time; what they want repeated gets its whole `total` again.
+  if (outcome === 'retry' && by === 'person') node.queuedAt = null;
 }
 
 function skip(state: RunState, node: NodeState, entry: NodeSkipped, at: number): void {

@@ -4,7 +4,7 @@ import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import type { EdgePlan } from '../plan/plan.ts';
 import { isTaken } from './evolve.ts';
-import { isFinal, isFinished, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { isFinal, isFinished, isHeldByLevel, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
 
 export interface Explanation {
   readonly node: string | null;
@@ -126,7 +126,7 @@ function explainPending(state: RunState, node: NodeState): string[] {
 function explainQueued(state: RunState, node: NodeState, waitedMs: number): string[] {
   const waited = `It has been ready for ${formatDuration(waitedMs)}`;
   const active = state.running.size;
-  if (state.plan.mode === 'levels' && node.plan.level > node.scope.level) {
+  if (isHeldByLevel(state, node)) {
     return [`${waited} and waits for level ${node.scope.level + 1} to end (mode: levels).`];
   }
   if (active >= state.plan.maxParallelism) {

@@ -220,6 +220,11 @@ export function nodeAt(state: RunState, path: string): NodeState | undefined {
   return index === undefined ? undefined : scope?.nodes[index];
 }
 
+/** In `mode: levels` a node waits until everything on the levels before it has ended. */
+export function isHeldByLevel(state: RunState, node: NodeState): boolean {
+  return state.plan.mode === 'levels' && node.plan.level > node.scope.level;
+}
+
 export function isFinal(status: NodeStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }

@@ -41,9 +41,11 @@ export type Stimulus =
   | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
   | { readonly type: 'cancel'; readonly reason: string }
   | { readonly type: 'retry' }
+  /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */
   | {
       readonly type: 'settle';
       readonly node: string;
       readonly by: 'verify' | 'person';
+      readonly attempt?: number;
       readonly settlement: Settlement;
     };

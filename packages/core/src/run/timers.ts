@@ -6,7 +6,7 @@
  * that died or hangs: hence the margin.
  */
 import { RUN_DEFAULTS } from '../limits.ts';
-import type { NodeState, RunState, TimerItem } from './state.ts';
+import { isFinished, type NodeState, type RunState, type TimerItem } from './state.ts';
 
 /** How much longer than a running attempt's own limit the journal waits for its worker to report. */
 export const TIMEOUT_MARGIN_MS = 1_000;
@@ -49,6 +49,7 @@ export function armStop(state: RunState): void {
 /** Builds the heap anew, after a snapshot was loaded. */
 export function armAll(state: RunState): void {
   state.timers.clear();
+  if (isFinished(state.status)) return;
   armWorkflow(state);
   armStop(state);
   for (const scope of state.scopes.values()) {
@@ -78,14 +79,16 @@ function isDue(state: RunState, item: TimerItem): boolean {
     case 'attempt':
       return phase?.status === 'running' && phase.since + (timeouts?.attemptMs ?? 0) + TIMEOUT_MARGIN_MS === item.at;
     case 'total':
-      return phase?.status === 'queued' || phase?.status === 'waiting' || isOverdueRun(item);
+      return isOverdue(item);
   }
 }
 
-function isOverdueRun(item: TimerItem): boolean {
-  const node = item.node as NodeState;
-  const totalMs = node.plan.timeouts.totalMs ?? 0;
-  return node.phase.status === 'running' && item.at >= (node.queuedAt as number) + totalMs + TIMEOUT_MARGIN_MS;
+function isOverdue({ node, at }: TimerItem): boolean {
+  if (node === null || node.queuedAt === null) return false;
+  const until = node.queuedAt + (node.plan.timeouts.totalMs ?? 0);
+  const { status } = node.phase;
+  if (status === 'running') return at >= until + TIMEOUT_MARGIN_MS;
+  return (status === 'queued' || status === 'waiting') && at >= until;
 }
 
 /** The earliest time at which a timer of the run may be due; undefined when there is none. */

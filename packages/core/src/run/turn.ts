@@ -9,6 +9,8 @@ export interface Abort {
   readonly node: string;
   readonly attempt: number;
   readonly reason: string;
+  /** The journal has closed the attempt: nobody waits for its end any more. */
+  readonly isOver: boolean;
 }
 
 export interface Turn {

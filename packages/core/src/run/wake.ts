@@ -1,6 +1,6 @@
 /** The one wake time of a run: never later than the next moment at which something must be done. */
 
-import { isFinished, type NodeState, pathOf, type RunState } from './state.ts';
+import { isFinished, isHeldByLevel, type NodeState, pathOf, type RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';
 
@@ -26,9 +26,10 @@ export function toVerify(state: RunState): NodeState[] {
   );
 }
 
+/** Ready, and held back by nothing but a lack of slots. The lowest level is on top. */
 function hasReady(state: RunState): boolean {
   for (let node = state.ready.peek(); node !== undefined; node = state.ready.peek()) {
-    if (node.place === 'ready') return true;
+    if (node.place === 'ready') return !isHeldByLevel(state, node);
     state.ready.pop();
   }
   return false;

@@ -121,7 +121,7 @@ export const randomWorkflow: fc.Arbitrary<RandomWorkflow> = fc.integer({ min: 1,
   fc
     .record({
       nodes: fc.array(node, { minLength: count, maxLength: count }),
-      edges: fc.array(edge(count), { maxLength: count * 2 }),
+      edges: fc.array(edge(count), { maxLength: count * 2, size: 'max' }),
       mode: fc.constantFrom('parallel', 'parallel', 'levels', 'sequential'),
       maxParallelism: fc.constantFrom(1, 2, 3, 25),
       onFailure: fc.constantFrom('fail-fast', 'finish-running', 'finish-running', 'ignore'),
@@ -139,7 +139,7 @@ export const happenings: fc.Arbitrary<readonly Happening[]> = fc.array(
     value: fc.nat(5),
     joined: fc.integer({ min: 0, max: 4 }).map((n) => n === 0),
   }),
-  { maxLength: 60 },
+  { maxLength: 60, size: 'max' },
 );
 
 /** Edges point forwards, none is given twice, and joins can be met. */

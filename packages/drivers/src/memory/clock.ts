@@ -6,8 +6,8 @@
  *  3. After each callback every promise that can settle does so, before the next callback is called.
  */
 import { setImmediate } from 'node:timers';
+import { Heap } from '@nebula/core';
 import type { Clock, Timer } from '@nebula/ports';
-import { Heap } from './heap.ts';
 
 export interface VirtualClock extends Clock {
   /** Moves time on, and calls back whatever falls due on the way. */

@@ -165,8 +165,15 @@ class MemoryStore implements Store {
     return [...(this.#open().runs.get(executionId)?.inbox.values() ?? [])];
   }
 
-  async claimDue(now: number, until: number, owner: string, limit: number): Promise<DueClaim> {
-    const runs = [...this.#open().runs.values()];
+  async claimDue(
+    now: number,
+    until: number,
+    owner: string,
+    limit: number,
+    only?: readonly string[],
+  ): Promise<DueClaim> {
+    const all = [...this.#open().runs.values()];
+    const runs = only === undefined ? all : all.filter((run) => only.includes(run.row.executionId));
     const due = runs
       .filter((run) => run.row.wakeAt !== null && run.row.wakeAt <= now)
       .sort((a, b) => (a.row.wakeAt as number) - (b.row.wakeAt as number) || a.number - b.number)

@@ -130,16 +130,22 @@ export class Journal {
     });
   }
 
-  claimDue(now: number, until: number, owner: string, limit: number): DueClaim {
+  claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): DueClaim {
+    const among = only === undefined ? '' : ' AND execution_id IN (SELECT value FROM json_each(?))';
+    const names = only === undefined ? [] : [JSON.stringify(only)];
     const nextWakeAt = (): number | null =>
-      this.#statements.value<number | null>('SELECT min(wake_at) FROM executions WHERE wake_at IS NOT NULL') ?? null;
+      this.#statements.value<number | null>(
+        `SELECT min(wake_at) FROM executions WHERE wake_at IS NOT NULL${among}`,
+        ...names,
+      ) ?? null;
     // An engine that has nothing to do must not write.
     const earliest = nextWakeAt();
     if (earliest === null || earliest > now || limit <= 0) return { executionIds: [], nextWakeAt: earliest };
     return this.#transaction(() => {
       const due = this.#statements.all<{ readonly number: number; readonly id: string }>(
-        'SELECT number, execution_id AS id FROM executions WHERE wake_at <= ? ORDER BY wake_at, number LIMIT ?',
+        `SELECT number, execution_id AS id FROM executions WHERE wake_at <= ?${among} ORDER BY wake_at, number LIMIT ?`,
         now,
+        ...names,
         bounded(limit),
       );
       for (const { number } of due) {

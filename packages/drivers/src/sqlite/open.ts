@@ -22,13 +22,19 @@ const MAX_IN_MEMORY_BYTES = 1024 * 1024 * 1024;
 
 /** Makes the folder, if it is not there, so that it outlives a power cut. */
 export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    syncPath(dirname(folder));
+    makeFolders(folder);
   } catch (error) {
     throw codeOf(error) === 'ENOSPC' ? explained({ code: 'SQLITE_FULL' }, `${folder}/`) : unwritable(folder, error);
   }
+}
+
+/** One at a time, from the top: Node's own `recursive` never ends where a parent refuses children with ENOENT (/proc). */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolders(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
+  syncPath(dirname(folder));
 }
 
 /** For an engine: makes or migrates the database. */

@@ -64,7 +64,8 @@ const COMMIT_THREAD = new URL('./commit-thread.ts', import.meta.url);
 const CHECKPOINT_THREAD = new URL('./checkpoint-thread.ts', import.meta.url);
 
 const DEFAULT_SLOW_COMMIT_MS = 1;
-const DEFAULT_WAL_LIMIT_BYTES = 16 * 1024 * 1024;
+/** 2 to 64 MB made no difference to batches; single commits were 15 % slower with 16 MB, while the file first grows. */
+const DEFAULT_WAL_LIMIT_BYTES = 8 * 1024 * 1024;
 const DEFAULT_BUSY_TIMEOUT_MS = 10_000;
 
 /** The main thread stands still for so long at most; then it waits without blocking. */
@@ -225,8 +226,8 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.inbox(executionId));
   }
 
-  claimDue(now: number, until: number, owner: string, limit: number): Promise<DueClaim> {
-    return this.#write('claimDue', now, until, owner, limit);
+  claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim> {
+    return this.#write('claimDue', now, until, owner, limit, only);
   }
 
   heartbeat(worker: string, expiresAt: number): Promise<void> {

@@ -60,6 +60,12 @@ test('a directory that cannot be made', async () => {
   expect(error.message).toContain(join(folder, 'file', 'data'));
 });
 
+// Only Linux has /proc, where a folder cannot be made although its parent is there.
+test.skipIf(process.platform !== 'linux')('a parent that takes no children is told, not waited for', async () => {
+  const { open } = await place();
+  expect(await refusal(open({ path: '/proc/nebula/data/nebula.db' }))).toMatchObject({ code: 'DATA_DIR_UNWRITABLE' });
+});
+
 test('a file that is no database', async () => {
   const { open, folder, path } = await place();
   mkdirSync(folder);

@@ -137,6 +137,14 @@ export function inboxTests(test: StoreTest): void {
     expect((await store.claimDue(32, 100, 'w', 2)).nextWakeAt).toBe(50);
   });
 
+  test('[STO-25] with names, only the named executions are looked at', async ({ store }) => {
+    await store.append([creating('a', { wakeAt: 10 }), creating('b', { wakeAt: 20 }), creating('c', { wakeAt: 30 })]);
+    const only = ['b', 'c', 'nobody'];
+    expect(await store.claimDue(25, 100, 'w', 5, only)).toEqual({ executionIds: ['b'], nextWakeAt: 30 });
+    expect((await store.execution('a'))?.wakeAt).toBe(10);
+    expect(await store.claimDue(25, 100, 'w', 5, [])).toEqual({ executionIds: [], nextWakeAt: null });
+  });
+
   test('[STO-25] without wake times there is nothing to wait for', async ({ store }) => {
     await put(store, 'parked');
     expect(await store.claimDue(1_000, 2_000, 'w', 5)).toEqual({ executionIds: [], nextWakeAt: null });
