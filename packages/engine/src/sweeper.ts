@@ -24,7 +24,8 @@ export class Sweeper {
 
   open(): void {
     this.isOpen = true;
-    this.later();
+    // At once, in the background: a process that lives for seconds only must sweep, too.
+    this.later(0);
   }
 
   async close(): Promise<void> {
@@ -33,15 +34,15 @@ export class Sweeper {
     await this.round;
   }
 
-  private later(): void {
+  private later(delayMs: number): void {
     this.timer = this.parts.clock.timer(
-      SWEEP_EVERY_MS,
+      delayMs,
       () => {
         this.round = this.sweep()
           .catch((error: unknown) => this.parts.onTrouble(error))
           .finally(() => {
             this.round = undefined;
-            if (this.isOpen) this.later();
+            if (this.isOpen) this.later(SWEEP_EVERY_MS);
           });
       },
       { background: true },
@@ -54,7 +55,10 @@ export class Sweeper {
     let removed = 0;
     for (;;) {
       const expired = await store.expired(clock.now(), SWEEP_BATCH);
-      for (const executionId of expired) if (await removeExecution(this.parts, executionId)) removed++;
+      for (const executionId of expired) {
+        if (!this.isOpen) return;
+        if (await removeExecution(this.parts, executionId)) removed++;
+      }
       if (expired.length < SWEEP_BATCH) break;
     }
     if (removed > 0) while (this.isOpen && (await store.reclaimSpace())) await this.breathe();
