@@ -10,17 +10,10 @@
  *  S5 Everything named in one write changes together with its frame, or not at all.
  *  S6 `claimDue` gives a due execution to one caller only, until the time that it sets.
  */
+import type { RunStatus } from '@nebula/core';
 
 /** Where a run stands, as lists and filters see it. */
-export type ExecutionStatus =
-  | 'pending'
-  | 'running'
-  | 'paused'
-  | 'compensating'
-  | 'completed'
-  | 'failed'
-  | 'cancelled'
-  | 'timed-out';
+export type ExecutionStatus = RunStatus;
 
 export const FINISHED_STATUSES = ['completed', 'failed', 'cancelled', 'timed-out'] as const;
 
