@@ -1,0 +1,10 @@
+/** What `npx nebula` finds when it is run in this repository: the actions of the examples. */
+import { defineConfig } from '@nebula/sdk';
+import { bookCourier } from './examples/actions/courier.ts';
+import { page } from './examples/actions/pager.ts';
+import { charge } from './examples/actions/payment.ts';
+import { pack } from './examples/actions/warehouse.ts';
+
+export default defineConfig({
+  actions: [charge, pack, bookCourier, page],
+});

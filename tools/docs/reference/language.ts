@@ -1,0 +1,121 @@
+/** The keys of the language, from the tables that the engine itself reads. */
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from '../playground.ts';
+import { cell, code, type Page, page, table } from './page.ts';
+
+/** As `core/definition/value-type.ts` has it, as far as it is shown here. */
+interface ValueType {
+  readonly is: string;
+  readonly of?: ValueType | readonly (string | ValueType)[];
+  readonly known?: readonly string[];
+  readonly or?: readonly string[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly orOne?: boolean;
+  readonly record?: RecordType;
+}
+
+interface KeyType {
+  readonly type: ValueType;
+  readonly doc: string;
+  readonly required?: boolean;
+  readonly later?: boolean;
+  readonly kind?: boolean;
+}
+
+interface RecordType {
+  readonly name: string;
+  readonly title: string;
+  readonly doc: string;
+  readonly keys: Readonly<Record<string, KeyType>>;
+}
+
+const HEADINGS: Readonly<Record<string, string>> = {
+  workflow: 'Workflow',
+  config: 'Config',
+  node: 'Node',
+  edge: 'Edge',
+  retry: 'Retry',
+  timeout: 'Timeout',
+  capabilities: 'Capabilities',
+  files: 'Files',
+  errorMatch: 'Error matcher',
+};
+
+export async function languagePage(): Promise<Page> {
+  // The tables are nobody's public interface; the reference reads them where they stand.
+  const file = path.join(ROOT, 'packages/core/src/definition/keys.ts');
+  const { RECORDS } = (await import(pathToFileURL(file).href)) as { readonly RECORDS: readonly RecordType[] };
+  return page(
+    'language',
+    'Keys of a workflow',
+    '`packages/core/src/definition/keys.ts`',
+    [
+      'Everything that may stand in a workflow file. A key that is not here is an error, with a suggestion where one is near. [Writing workflows](../workflows.md) tells what the keys are good for; [`workflow.schema.json`](../workflow.schema.json) has the same for editors.',
+      'Durations are written `250ms`, `10s`, `1m30s`, `2h`, `1d`, or in ISO 8601 (`PT5M`). Ids have letters, digits, `_` and `-`.',
+      ...RECORDS.map(section),
+      laterSection(RECORDS),
+    ].join('\n\n'),
+  );
+}
+
+function section(record: RecordType): string {
+  const built = Object.entries(record.keys).filter(([, key]) => !key.later);
+  const rows = built.map(([name, key]) => [
+    `${code(name)}${key.required ? ' (required)' : ''}`,
+    typeText(key.type),
+    cell(key.doc),
+  ]);
+  return `## ${HEADINGS[record.name] ?? record.name}\n\n${record.doc}\n\n${table(['key', 'value', 'meaning'], rows)}`;
+}
+
+/** Keys that the language has and the engine does not: refused, never ignored. */
+function laterSection(records: readonly RecordType[]): string {
+  const rows = records.flatMap((record) =>
+    Object.entries(record.keys)
+      .filter(([, key]) => key.later)
+      .map(([name, key]) => [code(name), HEADINGS[record.name] ?? record.name, cell(key.doc)]),
+  );
+  return `## Not built yet\n\nThese keys belong to the language and come with later versions. Until then a file that has one is refused with \`NOT_BUILT_YET\`; nothing is ever silently ignored.\n\n${table(['key', 'in', 'meaning'], rows)}`;
+}
+
+function typeText(type: ValueType): string {
+  switch (type.is) {
+    case 'choice':
+      return (type.of as readonly string[]).map(code).join(', ');
+    case 'name':
+      return `${type.known!.map(code).join(', ')} or a registered name`;
+    case 'integer':
+    case 'number':
+      return `${type.is === 'integer' ? 'whole number' : 'number'} ${rangeText(type.min!, type.max!)}`;
+    case 'boolean':
+      return '`true`, `false`';
+    case 'duration':
+      return ['duration', ...(type.or ?? []).map(code)].join(' or ');
+    case 'action':
+      return '`name@version`';
+    case 'edgeText':
+      return '`a -> b`';
+    case 'value':
+      return 'any value';
+    case 'object':
+      return 'mapping';
+    case 'schema':
+      return 'JSON Schema';
+    case 'list':
+      return `${type.orOne ? `${typeText(type.of as ValueType)}, or a ` : ''}list of ${typeText(type.of as ValueType)}`;
+    case 'map':
+      return `mapping of id → ${typeText(type.of as ValueType)}`;
+    case 'record':
+      return `[${HEADINGS[type.record!.name]?.toLowerCase()}](#${HEADINGS[type.record!.name]?.toLowerCase().replaceAll(' ', '-')})`;
+    case 'either':
+      return (type.of as readonly ValueType[]).map(typeText).join(', or ');
+    default:
+      return type.is;
+  }
+}
+
+function rangeText(min: number, max: number): string {
+  return max >= 1_000_000 ? `from ${min}` : `from ${min} to ${max}`;
+}
