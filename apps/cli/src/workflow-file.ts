@@ -81,7 +81,7 @@ export async function loadWorkflow(context: Context, project: Project, file: str
   return {
     definition: validDefinition(context.io, checked),
     checkInput(input) {
-      const problems = checked.plan?.checkInput(input) ?? [];
+      const problems = checked.plan?.acceptInput(input).problems ?? [];
       if (problems.length === 0) return;
       throw new NebulaError('INPUT_INVALID', `the input does not fit ${file}: ${problems.join('; ')}`, {
         hint: '`input` in the file says what it takes; --input gives it as JSON, --set one field of it',

@@ -88,7 +88,7 @@ describe('picture', () => {
                             ╰─────────────╯
 
       charge         when $nodes.fetch.output.total > 0
-      charge → tell  error {"code":"CARD_DECLINED"}
+      charge → tell  error CARD_DECLINED
       "
     `);
   });

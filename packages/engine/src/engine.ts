@@ -132,7 +132,7 @@ class LocalEngine extends StoreDesk implements Engine {
   }
 
   async start(workflowId: string, version?: number, options: StartOptions = {}): Promise<string> {
-    const { input = {}, trigger = { type: 'manual' } } = options;
+    const { trigger = { type: 'manual' } } = options;
     if (this.phase !== 'open') throw new NebulaError('ENGINE_CLOSED', 'The engine is not open.');
     if (this.runs.size >= (this.options.maxActiveRuns ?? DEFAULTS.maxActiveRuns)) {
       throw new NebulaError('BUSY', `${this.runs.size} runs are under way already.`, {
@@ -143,7 +143,7 @@ class LocalEngine extends StoreDesk implements Engine {
     const plan =
       (version === undefined ? undefined : this.plans.cached(workflowId, version)) ??
       (await this.plans.get(workflowId, version));
-    const problems = plan.checkInput(input);
+    const { input, problems } = plan.acceptInput(options.input ?? {});
     if (problems.length > 0) {
       throw new NebulaError('INPUT_INVALID', `The input does not fit workflow '${workflowId}': ${problems[0]}`, {
         hint: problems.length > 1 ? problems.slice(1).join('; ') : 'See `input` in the definition.',

@@ -72,7 +72,8 @@ export class Waker {
     this.timer?.cancel();
     this.timerAt = at;
     const delayMs = Math.max(0, at - this.parts.clock.now());
-    this.timer = this.parts.clock.timer(delayMs, () => this.startRound(), { background: true });
+    // Not in the background: while a run waits for its time, its process must not end.
+    this.timer = this.parts.clock.timer(delayMs, () => this.startRound());
   }
 
   private startRound(): void {

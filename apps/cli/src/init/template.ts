@@ -103,13 +103,14 @@ output:
 
 const TEST = `import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 
-test('greets by name, in two languages', () => {
+test('greets by name, in two languages', (t) => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'hello-'));
+  t.after(() => rmSync(dataDir, { recursive: true }));
   const args = ['run', 'workflows/hello.yaml', '--set', 'name=Ada', '--json', '--data-dir', dataDir];
   const run = JSON.parse(execFileSync('nebula', args, { encoding: 'utf8' }));
   assert.equal(run.status, 'completed');

@@ -93,7 +93,7 @@ const SKIP_REASONS: Readonly<Record<string, string>> = {
   when: ': its condition is false',
   disabled: ': it is disabled',
   failure: ': something before it failed',
-  dead: ': no edge leads to it',
+  dead: ': too few edges lead to it',
 };
 
 function skipReason(details: Json): string {

@@ -50,9 +50,14 @@ function fieldsText(fields: JsonObject, colors: Colors): string {
 function valueText(name: string, value: Json): string {
   if (name === 'until' && typeof value === 'number') return clockText(value);
   if (name === 'error' && isJsonObject(value)) return `${String(value.code)} ${JSON.stringify(value.message ?? '')}`;
-  // Values are held in a small envelope; readers want what is inside.
-  if (isJsonObject(value) && Object.keys(value).length === 1 && 'value' in value)
-    return valueText(name, value.value as Json);
+  // Inputs and outputs are held in a small envelope; readers want what is inside.
+  if ((name === 'input' || name === 'output') && isJsonObject(value) && 'value' in value) {
+    return plainText(value.value as Json);
+  }
+  return plainText(value);
+}
+
+function plainText(value: Json): string {
   if (typeof value === 'string' && /^[\w.@:/-]+$/.test(value)) return value;
   return printableLine(JSON.stringify(value));
 }

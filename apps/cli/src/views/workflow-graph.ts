@@ -2,6 +2,7 @@
 import {
   buildGraph,
   edgesAt,
+  isJsonObject,
   type Json,
   type NodeDefinition,
   nodeLevels,
@@ -77,5 +78,12 @@ export function graphOf(definition: WorkflowDefinition): WorkflowGraph {
 }
 
 function conditionText(value: Json): string {
-  return typeof value === 'string' ? value.replace(/^\{\{\s*|\s*\}\}$/g, '') : JSON.stringify(value);
+  if (typeof value === 'string') return value.replace(/^\{\{\s*|\s*\}\}$/g, '');
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  // `{ code: CARD_DECLINED }` is best known by what it names.
+  const parts = Object.entries(value).map(([key, part]) => {
+    const text = typeof part === 'string' ? part : JSON.stringify(part);
+    return key === 'code' ? text : `${key} ${text}`;
+  });
+  return parts.join(', ');
 }

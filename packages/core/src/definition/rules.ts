@@ -110,7 +110,8 @@ function checkRetry(context: RuleContext): void {
 
 /** A retry that says how long to wait but not how often would never retry an ordinary error. */
 function checkAttempts({ value, workflow, warn }: RuleContext): void {
-  if (Object.hasOwn(value, 'attempts') || Object.keys(value).every((key) => key === 'system')) return;
+  // Whoever writes `system` means SYSTEM errors.
+  if (Object.hasOwn(value, 'attempts') || Object.hasOwn(value, 'system')) return;
   const defaults = memberOf(workflow, 'config');
   const retry = isJsonObject(defaults) ? memberOf(defaults, 'retry') : undefined;
   if (isJsonObject(retry) && retry !== value && Object.hasOwn(retry, 'attempts')) return;

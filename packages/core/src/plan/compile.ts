@@ -58,7 +58,7 @@ export function compilePlan(
     onFailure: config.onFailure ?? 'fail-fast',
     maxTotalRetries: config.maxTotalRetries ?? Number.POSITIVE_INFINITY,
     retentionMs: config.retention === 'forever' ? null : durationOf(config.retention),
-    checkInput: (value) => inputProblems(input, value),
+    acceptInput: (value) => acceptInput(input, value),
     newBudget: () => createBudget(limits, options.now),
   };
   return { plan, problems: problems.sorted() };
@@ -71,7 +71,7 @@ function checkedSchema(
 ): SchemaCheck | undefined {
   if (schema === undefined) return undefined;
   try {
-    return compileSchema(schema);
+    return compileSchema(schema, { fillDefaults: true });
   } catch (error) {
     if (!(error instanceof NebulaError)) throw error;
     problems.error({ code: 'BAD_SCHEMA', message: error.message, hint: error.hint, path } satisfies Finding);
@@ -79,7 +79,10 @@ function checkedSchema(
   }
 }
 
-function inputProblems(check: SchemaCheck | undefined, value: Json): readonly string[] {
-  const problems = check?.problems(value) ?? [];
-  return problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`);
+function acceptInput(check: SchemaCheck | undefined, given: Json): ReturnType<Plan['acceptInput']> {
+  if (check === undefined || check.takesAll) return { input: given, problems: [] };
+  // Defaults are filled in place, and the caller's value is not ours to change.
+  const input = structuredClone(given);
+  const problems = check.problems(input) ?? [];
+  return { input, problems: problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`) };
 }

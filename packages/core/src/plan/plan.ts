@@ -22,8 +22,8 @@ export interface Plan {
   readonly maxTotalRetries: number;
   /** Undefined: the operator's default; null: for ever. */
   readonly retentionMs: number | null | undefined;
-  /** What is wrong with an input, in plain sentences; empty when it fits. */
-  checkInput(input: Json): readonly string[];
+  /** The input with the defaults of its schema filled in, and what is wrong with it in plain sentences. */
+  acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
   newBudget(): Budget;
 }
 

@@ -119,7 +119,10 @@ export function beginAgain(turn: Turn, nodes: ReadonlySet<NodeState>): void {
   const sources = new Set<NodeState>();
   for (const node of nodes) {
     turn.work.push(node);
-    for (const edge of node.plan.incoming) sources.add(node.scope.nodes[edge.from.index] as NodeState);
+    for (const edge of node.plan.incoming) {
+      const source = node.scope.nodes[edge.from.index] as NodeState;
+      if (!nodes.has(source)) sources.add(source);
+    }
   }
   for (const source of sources) follow(turn, source, stillBroken(turn, source));
 }

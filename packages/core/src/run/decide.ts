@@ -17,7 +17,7 @@ import { heldValue, hold } from './held.ts';
 import { isFinished, type NodeState, nodeAt, pathOf, type RunState, type TimerItem } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
-import { popDue } from './timers.ts';
+import { isPastTotal, popDue } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
@@ -29,7 +29,8 @@ export function decide(turn: Turn, stimulus: Stimulus): void {
     react(turn, stimulus);
   }
   drain(turn);
-  fireTimers(turn, 'jitter' in stimulus ? stimulus.jitter : 0);
+  // Where nobody drew, a retry waits its whole delay.
+  fireTimers(turn, 'jitter' in stimulus ? stimulus.jitter : 1);
   conclude(turn);
 }
 
@@ -104,9 +105,7 @@ function lostError(worker: string): RunError {
 
 function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & { type: 'settle' }): void {
   const node = nodeAt(turn.state, path);
-  // In its place already: somebody settled it in this very turn.
-  if (node?.phase.status !== 'unknown' || node.place !== 'none') return;
-  if (attempt !== undefined && attempt !== node.attempts) return;
+  if (node?.phase.status !== 'unknown' || (attempt ?? node.attempts) !== node.attempts) return;
   const { error } = node.phase;
   if (settlement.happened === 'unknown')
     return emit(turn, { type: 'node.settled', node: path, by, outcome: 'unknown' });
@@ -117,7 +116,11 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
   emit(turn, { type: 'node.settled', node: path, by, outcome: settlement.then });
   if (settlement.then === 'fail') return failNode(turn, node, error);
   if (turn.state.stopping !== null) return emit(turn, { type: 'node.cancelled', node: path, error });
-  makeReady(turn, node);
+  if (isPastTotal(node, turn.now)) {
+    return failNode(turn, node, timeoutError('total', node.plan.timeouts.totalMs, path));
+  }
+  // At once, not when the turn is sealed: whatever else comes in this turn, it is not unknown any more.
+  emit(turn, { type: 'node.scheduled', nodes: [path] });
 }
 
 /**

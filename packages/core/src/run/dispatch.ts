@@ -7,6 +7,7 @@ import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { idempotencyKey, isFinished, isHeldByLevel, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { isPastTotal } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
@@ -72,8 +73,8 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
   const node = nodeAt(state, path);
   if (node === undefined || !mayStart(state, node, attempt)) return undefined;
   const { attemptMs, totalMs } = node.plan.timeouts;
-  const totalLeftMs = totalMs === null ? null : (node.queuedAt ?? turn.now) + totalMs - turn.now;
-  if (totalLeftMs !== null && totalLeftMs <= 0) return giveUp(turn, node, timeoutError('total', totalMs, path));
+  // Its timer comes too, but a slot may come first; a `once` attempt that is cut off at once would help nobody.
+  if (isPastTotal(node, turn.now)) return giveUp(turn, node, timeoutError('total', totalMs, path));
   let input: Held | undefined;
   if (node.input === undefined) {
     const resolved = resolve(turn, node);
@@ -93,7 +94,7 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
     idempotencyKey: idempotencyKey(state, path),
     attemptMs,
     totalMs,
-    totalLeftMs,
+    totalLeftMs: totalMs === null ? null : (node.queuedAt as number) + totalMs - turn.now,
   };
 }
 
@@ -135,7 +136,8 @@ function effectOf(node: NodeState, input: Json): Effect {
 export function seal(turn: Turn): void {
   const { state } = turn;
   if (turn.readied.length === 0 || state.stopping !== null || isFinished(state.status)) return;
-  const nodes = turn.readied.filter((node) => node.place !== 'none' && node.phase.status !== 'queued').map(pathOf);
+  // A set: a run that ends and is retried in one turn finds the same node ready twice.
+  const waiting = new Set(turn.readied.filter((node) => node.place !== 'none' && node.phase.status !== 'queued'));
   turn.readied.length = 0;
-  if (nodes.length > 0) emit(turn, { type: 'node.scheduled', nodes });
+  if (waiting.size > 0) emit(turn, { type: 'node.scheduled', nodes: Array.from(waiting, pathOf) });
 }

@@ -73,7 +73,7 @@ function isDue(state: RunState, item: TimerItem): boolean {
     case 'stop':
       return state.stopping !== null && state.running.size > 0;
     case 'retry':
-      return phase?.status === 'waiting' && phase.until === item.at;
+      return phase?.status === 'waiting' && phase.until === item.at && item.node?.place === 'none';
     case 'queued':
       return phase?.status === 'queued' && phase.since + (timeouts?.queuedMs ?? 0) === item.at;
     case 'attempt':
@@ -84,11 +84,15 @@ function isDue(state: RunState, item: TimerItem): boolean {
 }
 
 function isOverdue({ node, at }: TimerItem): boolean {
-  if (node === null || node.queuedAt === null) return false;
-  const until = node.queuedAt + (node.plan.timeouts.totalMs ?? 0);
-  const { status } = node.phase;
-  if (status === 'running') return at >= until + TIMEOUT_MARGIN_MS;
-  return (status === 'queued' || status === 'waiting') && at >= until;
+  const status = node?.phase.status;
+  if (status === 'running') return isPastTotal(node as NodeState, at - TIMEOUT_MARGIN_MS);
+  return (status === 'queued' || status === 'waiting') && isPastTotal(node as NodeState, at);
+}
+
+/** Whether the node's time, over all attempts, is up. */
+export function isPastTotal({ plan, queuedAt }: NodeState, now: number): boolean {
+  const { totalMs } = plan.timeouts;
+  return totalMs !== null && queuedAt !== null && queuedAt + totalMs <= now;
 }
 
 /** The earliest time at which a timer of the run may be due; undefined when there is none. */

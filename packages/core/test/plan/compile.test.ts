@@ -162,9 +162,18 @@ nodes:
     const { definition } = readDefinition(`id: x
 input: { type: object, required: [order], properties: { order: { type: object, properties: { n: { type: integer } } } } }`);
     const { plan } = compilePlan(definition as NonNullable<typeof definition>, catalog);
-    expect(plan?.checkInput({ order: { n: 1 } })).toEqual([]);
-    expect(plan?.checkInput({ order: { n: 'x' } })).toEqual(['order.n must be an integer']);
-    expect(plan?.checkInput(7)).toEqual(['the input must be an object']);
+    expect(plan?.acceptInput({ order: { n: 1 } })).toEqual({ input: { order: { n: 1 } }, problems: [] });
+    expect(plan?.acceptInput({ order: { n: 'x' } }).problems).toEqual(['order.n must be an integer']);
+    expect(plan?.acceptInput(7).problems).toEqual(['the input must be an object']);
+  });
+
+  it('[PLN-7] fills in the defaults of the schema, in a copy', () => {
+    const { definition } = readDefinition(`id: x
+input: { type: object, required: [name], properties: { name: { type: string, default: World }, n: { default: 3 } } }`);
+    const { plan } = compilePlan(definition as NonNullable<typeof definition>, catalog);
+    const given = { n: 5 };
+    expect(plan?.acceptInput(given)).toEqual({ input: { name: 'World', n: 5 }, problems: [] });
+    expect(given).toEqual({ n: 5 });
   });
 
   it('[PLN-7] reports an input schema that is none', () => {

@@ -82,7 +82,14 @@ function runErrorOf(thrown: unknown, node: string): RunError {
     ...(thrown.name !== 'Error' && { name: String(thrown.name) }),
     ...(typeof code === 'string' && { code }),
   };
-  return make('ACTION_FAILED', 'USER', thrown.message, node, Object.keys(details).length > 0 ? details : undefined);
+  return make('ACTION_FAILED', 'USER', withCause(thrown), node, Object.keys(details).length > 0 ? details : undefined);
+}
+
+/** `fetch failed` says nothing; what it was caused by does. */
+function withCause(error: Error): string {
+  const { message, cause } = error;
+  if (!isErrorLike(cause) || cause.message === '' || message.includes(cause.message)) return message;
+  return `${message}: ${cause.message}`;
 }
 
 /** Errors of another realm are no `instanceof Error` here. */
