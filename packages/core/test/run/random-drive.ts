@@ -159,11 +159,15 @@ export class RandomDrive {
       { happened: 'unknown' },
     ];
     const settlement = settlements[value % settlements.length] as Settlement;
-    return this.settle(node, settlement, value > 3 || settlement.happened === 'unknown' ? 'verify' : 'person');
+    const stimulus = this.settle(node, settlement);
+    if (value < 4 && settlement.happened !== 'unknown') return stimulus;
+    // What `verify` found out may be about an earlier attempt.
+    const attempt = (this.oracle.facts[Number(node.slice(1))]?.attempts ?? 0) - (pick % 5 === 0 ? 1 : 0);
+    return { ...stimulus, by: 'verify', attempt };
   }
 
-  private settle(node: string, settlement: Settlement, by: 'verify' | 'person' = 'person'): Stimulus {
-    return { type: 'settle', node, by, settlement };
+  private settle(node: string, settlement: Settlement): Extract<Stimulus, { type: 'settle' }> {
+    return { type: 'settle', node, by: 'person', settlement };
   }
 
   private ended(node: string, attempt: number, outcome: Outcome): Stimulus {

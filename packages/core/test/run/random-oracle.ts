@@ -388,7 +388,9 @@ export class Oracle {
   private settled(fact: Fact, entry: Extract<Entry, { type: 'node.settled' }>): void {
     expect(fact.status).toBe('unknown');
     const said = this.step.stimuli.flatMap((one) =>
-      one.type === 'settle' && one.node === idOf(fact.index) ? [one.settlement] : [],
+      one.type === 'settle' && one.node === idOf(fact.index) && (one.attempt ?? fact.attempts) === fact.attempts
+        ? [one.settlement]
+        : [],
     );
     expect(
       said.some(({ happened, ...rest }) => {
@@ -536,6 +538,18 @@ export class Oracle {
     const asked = this.step.stimuli.map(({ type }) => type);
     expect(asked.includes('cancel') && !asked.includes('retry'), 'cancel is heard').toBe(false);
     for (const fact of this.facts) this.expectSettled(fact);
+    this.expectUrgentFirst();
+  }
+
+  /** What started in this turn was as urgent as what still waits; a start that failed may have made others ready late. */
+  private expectUrgentFirst(): void {
+    const { entries, isEager } = this.step;
+    if (!isEager || this.workflow.mode !== 'parallel' || entries.some(({ type }) => type === 'node.failed')) return;
+    const started = entries.flatMap((entry) => (entry.type === 'node.started' ? [this.fact(entry.node)] : []));
+    const least = Math.min(...started.map(({ plan }) => plan.priority));
+    for (const { status, plan, index } of this.facts) {
+      if (status === 'queued') expect(plan.priority, `${idOf(index)} is more urgent`).toBeLessThanOrEqual(least);
+    }
   }
 
   private expectSettled(fact: Fact): void {

@@ -1,0 +1,51 @@
+/** `npm run bench -- [--only W1,W3] [--json FILE]`: prints what was measured beside the limit of the machine. */
+import { writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { w1, w2 } from './workloads/chain.ts';
+import { w7 } from './workloads/expressions.ts';
+import { w3 } from './workloads/fan-out.ts';
+import { w4 } from './workloads/first-run.ts';
+import { w5 } from './workloads/layers.ts';
+import { w6 } from './workloads/recorded.ts';
+
+const WORKLOADS: Readonly<Record<string, { readonly title: string; run(): Promise<Record<string, number>> }>> = {
+  W1: { title: '1,000 runs of a 10-node chain, 50 at a time', run: w1 },
+  W2: { title: 'the same, one at a time', run: w2 },
+  W3: { title: 'one run with 1,000 parallel nodes and a join', run: w3 },
+  W4: { title: 'first run of a process, memory', run: w4 },
+  W5: { title: 'one DAG of 1,000, 10,000 and 100,000 nodes', run: w5 },
+  W6: { title: 'recorded DAGs, 16 slots', run: w6 },
+  W7: { title: 'expressions, against jsonata and jexl', run: w7 },
+};
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
+const names = values.only === undefined ? Object.keys(WORKLOADS) : values.only.split(',');
+const unknown = names.filter((name) => !Object.hasOwn(WORKLOADS, name));
+if (unknown.length > 0) {
+  console.error(`There is no workload ${unknown.join(', ')}; there are ${Object.keys(WORKLOADS).join(', ')}.`);
+  process.exit(2);
+}
+
+const results: Record<string, Record<string, number>> = {};
+for (const name of names) {
+  const { title, run } = WORKLOADS[name] as (typeof WORKLOADS)[string];
+  console.log(`\n${name}  ${title}`);
+  const figures = await run();
+  results[name] = figures;
+  const width = Math.max(0, ...Object.keys(figures).map((key) => key.length));
+  for (const [key, value] of Object.entries(figures)) {
+    console.log(`  ${key.padEnd(width)}  ${value.toLocaleString('en-US').padStart(12)}`);
+  }
+  if (Object.keys(figures).length === 0) console.log('  (its data is not here)');
+}
+if (values.json !== undefined) {
+  const [cpu] = cpus();
+  const machine = {
+    cpu: cpu?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+  };
+  writeFileSync(values.json, `${JSON.stringify({ date: new Date().toISOString(), machine, results }, null, 2)}\n`);
+}
