@@ -104,12 +104,14 @@ async function openDatabase(
   durability: NebulaConfig['durability'],
 ) {
   const { openSqliteStore } = await import('@nebula/drivers/sqlite');
-  return await openSqliteStore({
-    path: path.join(dataDir, DATABASE),
-    clock,
-    engine,
-    ...(durability && { durability }),
-  });
+  const options = { path: path.join(dataDir, DATABASE), clock, engine, ...(durability && { durability }) };
+  try {
+    return await openSqliteStore(options);
+  } catch (error) {
+    // Looking needs no permission to write; a request then fails with the store's own words.
+    if (engine || !(error instanceof NebulaError) || error.code !== 'DATA_DIR_UNWRITABLE') throw error;
+    return await openSqliteStore({ ...options, readonly: true });
+  }
 }
 
 async function folderBlobs({ dataDir }: DriverContext) {

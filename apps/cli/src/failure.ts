@@ -64,6 +64,21 @@ export function uncaughtFailureOf(error: unknown, isDebugging: boolean): Failure
   };
 }
 
+/** Of a process that somebody else has ended. */
+export function exitedFailure(goOn: string | undefined): Failure {
+  return {
+    code: 'EXITED',
+    message: 'code of this project ended the process before the run was done',
+    hint:
+      goOn === undefined
+        ? 'nebula.config.* and what it imports must not call process.exit()'
+        : `nothing finished is lost, but take out process.exit() first; then go on with\n${goOn}`,
+    exitCode: EXIT.failed,
+    preface: [],
+    details: undefined,
+  };
+}
+
 /** An action may throw in a callback of a timer or an emitter, where nothing can catch it. */
 function isThrownByNebula(error: Error): boolean {
   const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'));

@@ -1,17 +1,26 @@
 /** The way in: runs the program, turns whatever is thrown into words and an exit code. */
+import { writeSync } from 'node:fs';
 import { EXIT } from './exit-code.ts';
-import { type Failure, failureDocument, failureOf, uncaughtFailureOf } from './failure.ts';
+import { exitedFailure, type Failure, failureDocument, failureOf, uncaughtFailureOf } from './failure.ts';
 import type { Context, Services } from './services.ts';
-import { type Io, processIo, quietBrokenPipes } from './terminal/io.ts';
+import { type Io, processIo, watchStreams } from './terminal/io.ts';
+import { farewell, guardExit, leave } from './terminal/leave.ts';
 import { errorLines } from './views/error.ts';
 
 export async function main(argv: readonly string[]): Promise<void> {
-  quietBrokenPipes();
+  watchStreams();
   if (argv.includes('--no-color')) process.env.NO_COLOR = '1';
   const io = processIo();
   // Rejections that nobody handles come here, too, unless they are an action's: the sandbox contains those.
   process.on('uncaughtException', (error) => leaveAtOnce(io, argv, error));
+  // Completion says nothing, whatever happens.
+  if (argv[0] !== '__complete') {
+    guardExit((goOn) => {
+      process.exitCode = tell(atExit(io), argv, exitedFailure(goOn));
+    });
+  }
   process.exitCode = await runCommandLine({ io, services: lazyServices(io), program: programName(io.env) }, argv);
+  farewell();
   // An action may have left a timer or a socket open; that must not keep a finished command alive.
   setTimeout(() => process.stdout.write('', () => process.exit()), LEFT_OPEN_MS).unref();
 }
@@ -50,8 +59,24 @@ function tell(io: Io, argv: readonly string[], failure: Failure): number {
   return failure.exitCode;
 }
 
+/** While the process ends, only what is written at once is written at all. */
+function atExit(io: Io): Io {
+  const written = (fd: number, text: string): void => {
+    try {
+      writeSync(fd, text);
+    } catch {
+      // Nobody reads it.
+    }
+  };
+  return {
+    ...io,
+    out: { ...io.out, write: (text) => written(1, text) },
+    err: { ...io.err, write: (text) => written(2, text) },
+  };
+}
+
 function leaveAtOnce(io: Io, argv: readonly string[], error: unknown): void {
-  process.exit(tell(io, argv, uncaughtFailureOf(error, isDebugging(io, argv))));
+  leave(tell(io, argv, uncaughtFailureOf(error, isDebugging(io, argv))));
 }
 
 function isDebugging(io: Io, argv: readonly string[]): boolean {

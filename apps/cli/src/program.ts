@@ -42,8 +42,14 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     families.get('executions')?.outputHelp();
     return exitCode;
   }
-  await root.parseAsync(argv, { from: 'user' });
+  // Commander answers `help nope` with the help of everything, as an error; without `help` it says what is wrong.
+  const isHelpless = words[0] === 'help' && words.length > 1 && !knows(root, words[1] as string);
+  await root.parseAsync(isHelpless ? argv.toSpliced(argv.indexOf('help'), 1) : argv, { from: 'user' });
   return exitCode;
+}
+
+function knows(root: Command, word: string): boolean {
+  return root.commands.some((command) => command.name() === word || command.aliases().includes(word));
 }
 
 async function versionText(): Promise<string> {

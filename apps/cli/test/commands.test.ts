@@ -49,6 +49,7 @@ describe('looking at runs', () => {
           workflowId: 'order',
           version: 1,
           status: 'failed',
+          parked: false,
           startedAt: iso(0),
           finishedAt: iso(5),
         },
@@ -68,6 +69,25 @@ describe('looking at runs', () => {
       2,
       'error USAGE: --limit many: not a whole number above 0\n',
     ]);
+  });
+
+  test('[CLI-71] list: what waits for a person, and filters that match nothing', async () => {
+    const rows = [
+      { ...row, executionId: 'exe_2', status: 'running' as const, finishedAt: null },
+      { ...row, executionId: 'exe_1', status: 'running' as const, finishedAt: null, wakeAt: T0 },
+    ];
+    const { io } = await play(['executions', 'list', '--json'], { rows });
+    expect(JSON.parse(io.out.text()).executions).toMatchObject([
+      { executionId: 'exe_2', status: 'running', parked: true },
+      { executionId: 'exe_1', status: 'running', parked: false },
+    ]);
+    for (const filter of [
+      ['--status', 'failed'],
+      ['--workflow', 'w'],
+    ]) {
+      const none = await play(['executions', 'list', ...filter]);
+      expect(none.io.out.text()).toBe('no run matches\n');
+    }
   });
 
   test('[CLI-61] show: the tree, the outcome, the document', async () => {

@@ -5,6 +5,8 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { BIN, nebula, projectFolder, startNebula } from './support/nebula-process.ts';
 
+const NOBODY = 65_534;
+
 const HELLO = `
 id: hello
 nodes:
@@ -69,6 +71,19 @@ describe('the program as a process', () => {
     const line = `'${process.execPath}' '${BIN}' run slow.yaml | head -n 1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', line], { cwd });
     expect([stdout, stderr]).toEqual([expect.stringMatching(/run started.*\n0\n$/), '']);
+    const { stdout: list } = await nebula(['executions', 'list', '--json'], { cwd });
+    expect(JSON.parse(list).executions).toMatchObject([{ status: 'completed' }]);
+  });
+
+  // Only Linux has a disk that is always full.
+  test.skipIf(!existsSync('/dev/full'))('[CLI-14] a full disk behind stdout', async () => {
+    const cwd = projectFolder({ 'slow.yaml': SLOW });
+    for (const words of ['schema', 'run slow.yaml', 'executions list']) {
+      const line = `'${process.execPath}' '${BIN}' ${words} > /dev/full; echo "$?"`;
+      const { stdout, stderr } = await promisify(execFile)('bash', ['-c', line], { cwd });
+      expect([words, stdout]).toEqual([words, '1\n']);
+      expect(stderr).toMatch(/^error OUTPUT_FAILED: stdout cannot be written: ENOSPC.*\nhint: .*\n$/);
+    }
     const { stdout: list } = await nebula(['executions', 'list', '--json'], { cwd });
     expect(JSON.parse(list).executions).toMatchObject([{ status: 'completed' }]);
   });
@@ -196,6 +211,19 @@ describe('run', () => {
     expect(JSON.parse(input.stdout).output).toEqual({ text: 'HELLO CY' });
   });
 
+  test('[CLI-23] stdin without an end', async () => {
+    const cwd = projectFolder({ 'hello.yaml': HELLO });
+    for (const words of ['run -', 'run hello.yaml --input -', 'eval 1 --data -']) {
+      const line = `'${process.execPath}' '${BIN}' ${words} < /dev/zero; echo "$?"`;
+      const { stdout, stderr } = await promisify(execFile)('bash', ['-c', line], { cwd });
+      expect([words, stdout, stderr]).toEqual([
+        words,
+        '2\n',
+        expect.stringMatching(/^error TOO_LARGE: stdin .*64 MiB/),
+      ]);
+    }
+  });
+
   test('[CLI-40] a timeout of the workflow ends with 3', async () => {
     const cwd = projectFolder({
       'late.yaml':
@@ -215,7 +243,9 @@ const PROJECT = {
       defineAction({ id: 'my.deaf', version: '1', effect: 'idempotent', async run() { console.log('deaf'); await new Promise((resolve) => setTimeout(resolve, 60000)); return 1; } }),
       defineAction({ id: 'my.pay', version: '1', effect: 'once', async run(ctx) { ctx.log.info('paying'); await new Promise((resolve) => setTimeout(resolve, 60000)); return 1; } }),
       defineAction({ id: 'my.stray', version: '1', effect: 'pure', async run(ctx) { setTimeout(() => { throw new Error('stray'); }, 10); await ctx.sleep(5000); } }),
+      defineAction({ id: 'my.exit', version: '1', effect: 'pure', run() { process.exit(0); } }),
     ] });`,
+  'exit.yaml': 'id: exit\nnodes: { a: { action: my.exit@1 } }\n',
   'print.yaml': 'id: print\nnodes: { a: { action: my.print@1 } }\n',
   'nap.yaml': 'id: nap\nnodes: { a: { action: my.nap@1 } }\n',
   'deaf.yaml': 'id: deaf\nnodes: { a: { action: my.deaf@1 } }\n',
@@ -238,6 +268,20 @@ describe('a project', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('error UNCAUGHT: code of this project threw outside of any attempt: stray');
     expect(stderr).toContain('nebula.config.mjs');
+  });
+
+  test('[CLI-13] code of the project that ends the process', async () => {
+    const cwd = projectFolder(PROJECT);
+    const exited = /^error EXITED: code of this project ended the process before the run was done\nhint: /m;
+    const run = await nebula(['run', 'exit.yaml'], { cwd });
+    expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(exited)]);
+    const id = /nebula resume (exe_\w+)/.exec(run.stderr)?.[1] as string;
+    const resumed = await nebula(['resume', id, '--json'], { cwd });
+    expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(exited)]);
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ error: { code: 'EXITED', hint: expect.stringContaining(id) } });
+    const config = projectFolder({ 'nebula.config.mjs': 'process.exit(0);', 'hello.yaml': HELLO });
+    const unloaded = await nebula(['run', 'hello.yaml'], { cwd: config });
+    expect([unloaded.code, unloaded.stderr]).toEqual([1, expect.stringMatching(exited)]);
   });
 
   test('[CLI-44] a second Ctrl-C ends at once', async () => {
@@ -359,6 +403,27 @@ describe('data folders', () => {
       const { code, stderr } = await nebula(['run', 'hello.yaml', '--set', 'name=x', '--data-dir', dataDir], { cwd });
       expect([code, stderr]).toEqual([2, expect.stringMatching(/^error DATA_DIR_\w+: .*\nhint: /)]);
     }
+  });
+
+  // Only root can act as another user.
+  test.skipIf(process.getuid?.() !== 0)('[CLI-38, CLI-87] where the user may only read', async () => {
+    const cwd = projectFolder({ 'hello.yaml': HELLO });
+    const run = await nebula(['run', 'hello.yaml', '--set', 'name=x', '--json'], { cwd });
+    const { executionId } = JSON.parse(run.stdout);
+    await promisify(execFile)('chmod', ['-R', 'a+rX,go-w', cwd]);
+    const list = await nebula(['executions', 'list', '--json'], { cwd, uid: NOBODY });
+    expect([list.code, list.stderr]).toEqual([0, '']);
+    expect(JSON.parse(list.stdout).executions).toMatchObject([{ executionId }]);
+    for (const verb of ['show', 'timeline', 'journal', 'logs', 'explain']) {
+      const { code, stderr } = await nebula(['executions', verb, executionId], { cwd, uid: NOBODY });
+      expect([verb, code, stderr]).toEqual([verb, 0, '']);
+    }
+    for (const words of [['executions', 'delete', executionId], ['resume']]) {
+      const refused = await nebula(words, { cwd, uid: NOBODY });
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^error (DATA_DIR|STORE)_\w+: /)]);
+    }
+    const init = await nebula(['init', 'p'], { cwd, uid: NOBODY });
+    expect([init.code, init.stderr]).toEqual([2, expect.stringMatching(/^error INIT_FAILED: .*may not write there\n/)]);
   });
 
   test('[CLI-37] a database that is none', async () => {

@@ -61,6 +61,16 @@ describe('the program', () => {
     expect(inEnvironment.io.err.text()).toMatch(/\n\s+at /);
   });
 
+  test('[CLI-5] help for an unknown command is the error of that command', async () => {
+    for (const word of ['nope', 'rnu']) {
+      const helped = await play(['help', word]);
+      const plain = await play([word]);
+      expect([helped.exitCode, helped.io.err.text()]).toEqual([2, plain.io.err.text()]);
+      expect(helped.io.err.text()).toContain(`error USAGE: unknown command '${word}'`);
+    }
+    expect((await play(['help', 'run'])).io.out.text()).toContain('Usage: nebula run');
+  });
+
   test('[CLI-7] what nobody expected is called a bug', async () => {
     const script = {
       onOpenProject: () => {

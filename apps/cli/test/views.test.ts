@@ -175,15 +175,17 @@ describe('other views', () => {
     ]);
   });
 
-  test('[CLI-60] the table of runs', () => {
+  test('[CLI-60, CLI-71] the table of runs', () => {
     const row = { workflowId: 'order', version: 2, wakeAt: null, owner: null, expiresAt: null };
     const rows = [
-      { ...row, executionId: 'exe_2', status: 'running', createdAt: T0 - 5_000, finishedAt: null },
+      { ...row, executionId: 'exe_3', status: 'running', createdAt: T0 - 4_000, finishedAt: null },
+      { ...row, executionId: 'exe_2', status: 'running', createdAt: T0 - 5_000, finishedAt: null, wakeAt: T0 },
       { ...row, executionId: 'exe_1', status: 'failed', createdAt: T0 - 3_600_000, finishedAt: T0 - 3_598_000 },
     ] as const;
     expect(text(executionLines(rows, { colors, width: 80, now: T0 }))).toMatchInlineSnapshot(`
       "
       EXECUTION  STATUS     WORKFLOW  STARTED  DURATION
+      exe_3      ⏸ parked   order v2  4s ago          –
       exe_2      ● running  order v2  5s ago          –
       exe_1      ✗ failed   order v2  1h ago         2s
       "

@@ -108,6 +108,20 @@ describe('init', () => {
     expect(stdout).toMatch(/pass 1\b[\s\S]*fail 0\b/);
   });
 
+  test('[CLI-88] the project brings the Node of the repository', async () => {
+    const cwd = projectFolder({});
+    await nebula(['init', 'p'], { cwd });
+    const manifestOf = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+    const repository = manifestOf(path.join(import.meta.dirname, '../../../package.json'));
+    const made = manifestOf(path.join(cwd, 'p', 'package.json'));
+    expect(made.optionalDependencies).toEqual(repository.optionalDependencies);
+  });
+
+  test.each(['/proc/x', 'file', 'file/inside'])('[CLI-87] no project can be made in %s', async (folder) => {
+    const { code, stderr } = await nebula(['init', folder], { cwd: projectFolder({ file: '' }) });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error INIT_FAILED: no project can .*\nhint: /)]);
+  });
+
   test('[CLI-84] nothing is overwritten', async () => {
     const cwd = projectFolder({ 'README.md': 'mine' });
     const refused = await nebula(['init'], { cwd });

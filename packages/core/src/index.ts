@@ -56,13 +56,13 @@ export { type Explanation, explainNode, explainRun } from './run/explain.ts';
 export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
-export { idempotencyKey, isFinished, type NodeState, newRunState, pathOf, type RunState } from './run/state.ts';
+export { idempotencyKey, isFinished, type NodeState, newRunState, nodeAt, pathOf, type RunState } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
 export type { OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
 export { type Abort, newTurn, type Turn } from './run/turn.ts';
-export { isActive, isParked, openAttempts, toVerify, wakeTime } from './run/wake.ts';
+export { concerns, isParked, openAttempts, toVerify, wakeTime } from './run/wake.ts';
 export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
 export {
   canonicalJson,
@@ -72,4 +72,5 @@ export {
   type JsonSchema,
   jsonEquals,
   memberOf,
+  nestsDeeper,
 } from './value.ts';

@@ -26,4 +26,6 @@ export const RUN_DEFAULTS = {
   /** How long a cancelled attempt may take to end by itself before it is given up. */
   cancelGraceMs: 5_000,
   inlineLimitBytes: 64 * 1024,
+  /** How deep an input may nest: everything that walks a value stays far from the end of the stack. */
+  maxInputDepth: 200,
 } as const;

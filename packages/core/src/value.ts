@@ -34,6 +34,23 @@ export function jsonEquals(a: Json, b: Json): boolean {
   return keys.every((key) => Object.hasOwn(right, key) && jsonEquals(left[key] as Json, right[key] as Json));
 }
 
+/** True when lists and objects nest deeper than `limit`; a walk without recursion, so that any depth can be asked about. */
+export function nestsDeeper(value: Json, limit: number): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: Json[] = [];
+    for (const one of level) {
+      if (typeof one !== 'object' || one === null) continue;
+      if (depth >= limit) return true;
+      for (const inner of Array.isArray(one) ? one : Object.values(one)) {
+        if (typeof inner === 'object' && inner !== null) next.push(inner as Json);
+      }
+    }
+    level = next;
+  }
+  return false;
+}
+
 /** JSON text with sorted keys: equal values have equal text, so it can be hashed. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -6,9 +6,12 @@
  *  A3 Time limits of running attempts are watched here; the journal's timers are the net for a dead worker.
  */
 import {
+  type Abort,
   type Attempt,
+  type Held,
   hold,
   idempotencyKey,
+  isFinished,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -50,6 +53,8 @@ export interface AttemptsParts {
   readonly workerId: string;
   readonly concurrency: number;
   report(executionId: string, stimulus: Stimulus): void;
+  /** Something that is tried again. */
+  onTrouble(error: unknown): void;
   onProgress(executionId: string, node: string, fraction: number, message: string | undefined): void;
 }
 
@@ -158,9 +163,23 @@ export class Attempts {
       this.report(live, { status: 'completed', output: held });
       return;
     }
-    this.parts.values.spill(live.executionId, held).then(
+    // The work is done: whatever time storing its output takes is not the attempt's.
+    live.timer?.cancel();
+    this.spillOutput(live, held, SPILL_RETRY_MIN_MS);
+  }
+
+  /** A full disk must not cost an output that is there: it is kept and tried again until it is stored. */
+  private spillOutput(live: Live, held: Held, pauseMs: number): void {
+    const { values, clock } = this.parts;
+    values.spill(live.executionId, held).then(
       () => this.report(live, { status: 'completed', output: held }),
-      (error: unknown) => this.report(live, { status: 'broken-off', error: spillFault(error) }),
+      (error: unknown) => {
+        this.parts.onTrouble(error);
+        clock.timer(pauseMs, () => {
+          if (this.live.get(live.key) !== live) return;
+          this.spillOutput(live, held, Math.min(2 * pauseMs, SPILL_RETRY_MAX_MS));
+        });
+      },
     );
   }
 
@@ -172,44 +191,65 @@ export class Attempts {
 
   private report(live: Live, outcome: Outcome): void {
     if (this.live.get(live.key) !== live) return;
+    const { node, attempt } = live.attempt;
+    const jitter = this.parts.random.fraction();
+    this.parts.report(live.executionId, { type: 'ended', node, attempt, outcome, jitter });
+    this.letGo(live);
+  }
+
+  private letGo(live: Live): void {
+    const { clock, queue, meter } = this.parts;
     this.live.delete(live.key);
     live.timer?.cancel();
-    const { clock, random, queue, meter } = this.parts;
     queue.ack(live.delivery);
-    const { node, attempt } = live.attempt;
     meter.add('workflow.node.executed');
     meter.observe('workflow.node.duration_ms', clock.now() - live.startedAt);
-    this.parts.report(live.executionId, { type: 'ended', node, attempt, outcome, jitter: random.fraction() });
     if (this.live.size === 0) for (const resolve of this.emptyWaiters.splice(0)) resolve();
   }
 
-  abort(executionId: string, node: string, attempt: number, reason: string): void {
-    this.live.get(keyOf(executionId, node, attempt))?.controller.abort(new Error(reason));
+  /** `isOver`: the journal has closed it. Whether it ends or not, nobody waits for it and its slot is free. */
+  abort(executionId: string, { node, attempt, reason, isOver }: Abort): void {
+    const live = this.live.get(keyOf(executionId, node, attempt));
+    if (live === undefined) return;
+    live.controller.abort(new Error(reason));
+    if (isOver) this.letGo(live);
   }
 
   has(executionId: string, node: string, attempt: number): boolean {
     return this.live.has(keyOf(executionId, node, attempt));
   }
 
-  /** Open attempts of this worker that it does not know of: their frame was written, but its answer never came. */
+  /**
+   * After the journal was read again. Open attempts of this worker that it does not know of: their frame was written, but
+   * its answer never came. Attempts that it runs and the journal has closed: another engine gave them up.
+   */
   reconcile(run: LiveRun, post: (stimulus: Stimulus) => void): void {
     const { workerId, random } = this.parts;
-    const lost = openAttempts(run.state).filter(
-      ({ worker, node, attempt }) => worker === workerId && !this.has(run.executionId, node, attempt),
-    );
+    const { executionId } = run;
+    const open = openAttempts(run.state).filter(({ worker }) => worker === workerId);
+    const lost = open.filter(({ node, attempt }) => !this.has(executionId, node, attempt));
     if (lost.length > 0) post({ type: 'wake', lost, jitter: random.fraction() });
+    const keys = new Set(open.map(({ node, attempt }) => keyOf(executionId, node, attempt)));
+    for (const live of [...this.live.values()]) {
+      if (live.executionId !== executionId || keys.has(live.key)) continue;
+      live.controller.abort(new Error('the attempt was given up'));
+      this.letGo(live);
+    }
   }
 
   /** Actions that can tell whether they took effect are asked, before a person is. */
   verifyUnknown(run: LiveRun): void {
+    // A run that has ended hears no answer; a retry brings it back, and the question with it.
+    if (isFinished(run.state.status)) return;
     for (const node of toVerify(run.state)) {
       const path = pathOf(node);
-      const key = keyOf(run.executionId, path, node.attempts);
+      const attempt = node.attempts;
+      const key = keyOf(run.executionId, path, attempt);
       if (this.verifying.has(key)) continue;
       this.verifying.add(key);
       void this.verify(run, node, path).then((settlement) => {
         this.verifying.delete(key);
-        this.parts.report(run.executionId, { type: 'settle', node: path, by: 'verify', settlement });
+        this.parts.report(run.executionId, { type: 'settle', node: path, by: 'verify', attempt, settlement });
       });
     }
   }
@@ -267,6 +307,9 @@ export class Attempts {
   }
 }
 
+const SPILL_RETRY_MIN_MS = 100;
+const SPILL_RETRY_MAX_MS = 5_000;
+
 /** How long an aborted attempt may take to end when the process stops. */
 const ABORT_WAIT_MS = 200;
 
@@ -286,9 +329,4 @@ function says(error: RunError, key: string, value: Json): boolean {
 
 function sandboxFault(error: unknown): RunError {
   return { code: 'SANDBOX_FAILED', kind: 'SYSTEM', message: `The sandbox failed: ${String(error)}` };
-}
-
-function spillFault(error: unknown): RunError {
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: 'OUTPUT_NOT_STORED', kind: 'SYSTEM', message: `The output could not be stored: ${message}` };
 }

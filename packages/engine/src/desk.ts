@@ -2,12 +2,16 @@
 import {
   type BlobRef,
   type Catalog,
+  compileSchema,
   createCatalog,
+  describePath,
   documentOf,
   explainNode,
   explainRun,
   type Held,
   type Json,
+  NebulaError,
+  nodeAt,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
@@ -17,7 +21,7 @@ import {
 import type { Blobs, Clock, Digest, Logs, Random, Store } from '@nebula/ports';
 import type { Desk, EngineOptions, Explanation, JournalFrame, Settlement } from './api.ts';
 import { decodeFrame } from './codec.ts';
-import { encodeMessage, type Message } from './messages.ts';
+import { encodeMessage, type Message, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
 import { removeExecution } from './sweeper.ts';
@@ -56,11 +60,10 @@ export class StoreDesk implements Desk {
 
   async journal(executionId: string): Promise<readonly JournalFrame[]> {
     const rows = await this.drivers.store.frames(executionId, 0);
-    return rows.map((row) => ({
-      ...decodeFrame(row),
-      entries: decodeFrame(row).entries as unknown as Json[],
-      position: row.position,
-    }));
+    return rows.map((row) => {
+      const { seq, at, entries } = decodeFrame(row);
+      return { seq, at, entries: entries as unknown as Json[], position: row.position };
+    });
   }
 
   async timeline(executionId: string): Promise<readonly TimelineEvent[]> {
@@ -87,7 +90,19 @@ export class StoreDesk implements Desk {
     return this.send(executionId, { type: 'retry' });
   }
 
-  requestSettle(executionId: string, node: string, settlement: Settlement): Promise<boolean> {
+  async requestSettle(executionId: string, node: string, settlement: Settlement): Promise<boolean> {
+    const state = await this.state(executionId);
+    if (state === undefined) return false;
+    const inbox = await this.drivers.store.inbox(executionId);
+    const isSettled = inbox
+      .map(({ body }) => stimulusOf(body))
+      .some((one) => one?.type === 'settle' && one.node === node);
+    if (isSettled) {
+      throw new NebulaError('ALREADY_SETTLED', `What became of '${node}' has been said already.`, {
+        hint: 'It is acted on when an engine runs: `nebula resume`.',
+      });
+    }
+    if (settlement.happened === true) checkSettledOutput(state, node, settlement.output);
     return this.send(executionId, { type: 'settle', node, settlement });
   }
 
@@ -106,6 +121,18 @@ export class StoreDesk implements Desk {
     const plan = await this.deskPlans.get(row.workflowId, row.version);
     return (await readState(this.drivers.store, plan, executionId)).state;
   }
+}
+
+/** What a person gives as the output is held to the action's schema, as its own would have been. */
+function checkSettledOutput(state: RunState, path: string, output: Json): void {
+  const action = nodeAt(state, path)?.plan.action;
+  if (action?.output === undefined || action.describeOnly?.includes('output')) return;
+  const problems = compileSchema(action.output).problems(output) ?? [];
+  if (problems.length === 0) return;
+  const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
+  throw new NebulaError('OUTPUT_INVALID', `The output does not fit ${action.id}: ${told}.`, {
+    hint: `\`nebula actions ${action.id}\` says what it gives.`,
+  });
 }
 
 function spilledIn(state: RunState): BlobRef[] {

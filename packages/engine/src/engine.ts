@@ -34,6 +34,12 @@ const DEFAULTS = {
   closeGraceMs: 5_000,
 } as const;
 
+/** As all ids: they become part of paths, keys and commands. */
+const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,200}$/;
+
+/** How soon to try again to tell a run what happened to it. */
+const REPORT_AGAIN_MS = 1_000;
+
 /** A run whose next timer is further away than this need not stay in memory. */
 const EVICT_BEYOND_MS = 1_000;
 
@@ -70,7 +76,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.options = options;
     this.workerId = drivers.random.id('wrk');
     this.plans = plans;
-    this.runs = new Runs(drivers.store, plans);
+    this.runs = new Runs(drivers.store, plans, this.workerId);
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
     const shared = { ...drivers, runs: this.runs, values: this.values, meter: this.meter, workerId: this.workerId };
     const concurrency = options.concurrency ?? DEFAULTS.concurrency;
@@ -78,6 +84,7 @@ class LocalEngine extends StoreDesk implements Engine {
       ...shared,
       concurrency,
       report: (executionId, stimulus) => this.report(executionId, stimulus),
+      onTrouble: (error) => this.publish({ type: 'trouble', error }),
       onProgress: (executionId, node, fraction, message) => this.publishProgress(executionId, node, fraction, message),
     });
     this.turns = new Turns({
@@ -86,6 +93,7 @@ class LocalEngine extends StoreDesk implements Engine {
       concurrency,
       retentionMs: options.retentionMs === undefined ? DEFAULTS.retentionMs : options.retentionMs,
       onFrame: (run, draft, at) => this.onFrame(run, draft, at),
+      onNothing: (run) => this.onNothing(run),
       onFault: (run, error) => this.onFault(run.executionId, error),
       onTrouble: (error) => this.publish({ type: 'trouble', error }),
       onWake: (at) => this.waker.wakeAt(at),
@@ -95,10 +103,15 @@ class LocalEngine extends StoreDesk implements Engine {
       attempts: this.attempts,
       maxCachedRuns: options.maxCachedRuns ?? DEFAULTS.maxCachedRuns,
       post: (run, stimulus) => this.turns.post(run, stimulus),
+      catchUp: (run) => this.turns.catchUp(run),
       onFault: (executionId, error) => this.onFault(executionId, error),
       onTrouble: (error) => this.publish({ type: 'trouble', error }),
     });
-    this.sweeper = new Sweeper({ ...drivers, onTrouble: (error) => this.publish({ type: 'trouble', error }) });
+    this.sweeper = new Sweeper({
+      ...drivers,
+      isLive: (executionId) => this.runs.get(executionId) !== undefined,
+      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+    });
     this.meter.gauge('engine.cached_runs', () => this.runs.size);
     this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
   }
@@ -118,6 +131,7 @@ class LocalEngine extends StoreDesk implements Engine {
     await this.sweeper.close();
     await this.attempts.handBack(graceMs);
     await this.turns.idle(graceMs);
+    this.turns.close();
     await this.all.logs.flush();
     this.phase = 'closed';
     const closed = new NebulaError('ENGINE_CLOSED', 'The engine was closed before the run ended.', {
@@ -151,17 +165,25 @@ class LocalEngine extends StoreDesk implements Engine {
       });
     }
     const executionId = options.executionId ?? this.all.random.id('exe');
-    if (this.runs.get(executionId) !== undefined) return executionId;
-    const run = this.runs.create(plan, executionId);
-    const created = new Promise<void>((resolve, reject) => {
-      run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));
-    });
-    this.turns.post(run, { type: 'start', input, trigger });
-    await created;
+    if (!EXECUTION_ID.test(executionId)) {
+      throw new NebulaError('EXECUTION_ID_INVALID', `'${executionId.slice(0, 80)}' cannot be the id of an execution.`, {
+        hint: 'Ids have 1 to 200 letters, digits, _ and -.',
+      });
+    }
+    const known = this.runs.get(executionId);
+    const run = known ?? this.runs.create(plan, executionId);
+    this.waker.include(executionId);
+    if (known === undefined) this.turns.post(run, { type: 'start', input, trigger });
+    if (run.isNew) {
+      await new Promise<void>((resolve, reject) => {
+        run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));
+      });
+    }
     return executionId;
   }
 
   async settled(executionId: string): Promise<Settled> {
+    if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
     const waiting = new Promise<Settled>((resolve, reject) => {
       const waiters = this.waiters.get(executionId) ?? [];
       waiters.push({ resolve, reject });
@@ -186,7 +208,10 @@ class LocalEngine extends StoreDesk implements Engine {
       const run = await this.runs.load(executionId);
       if (run === undefined) return;
       if (isFinished(run.state.status)) this.finish(run);
-      else this.settlePark(run);
+      else if (this.runs.isIdle(run)) {
+        if (isParked(run.state)) this.settlePark(run);
+        this.runs.forget(run);
+      }
     }
   }
 
@@ -219,7 +244,11 @@ class LocalEngine extends StoreDesk implements Engine {
     }
     this.runs.load(executionId).then(
       (loaded) => loaded !== undefined && this.turns.post(loaded, stimulus),
-      (error: unknown) => this.onFault(executionId, error),
+      (error: unknown) => {
+        if (error instanceof NebulaError && !error.retryable) return this.onFault(executionId, error);
+        this.publish({ type: 'trouble', error });
+        this.all.clock.timer(REPORT_AGAIN_MS, () => this.report(executionId, stimulus));
+      },
     );
   }
 
@@ -228,36 +257,41 @@ class LocalEngine extends StoreDesk implements Engine {
     this.count(run, draft);
     if (this.listeners.size > 0) this.publishFrame(run, draft, at);
     this.attempts.verifyUnknown(run);
-    if (run.mailbox.length > 0) return;
-    if (isFinished(run.state.status)) {
-      this.finish(run);
-      return;
-    }
-    if (isParked(run.state)) this.settlePark(run);
-    this.rest(run, at);
-  }
-
-  /** Between frames: a heavy journal gets a snapshot, an idle run leaves memory. */
-  private rest(run: LiveRun, at: number): void {
-    const wakeAt = run.storedWakeAt;
-    const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
-    if (isFar && this.runs.isIdle(run)) {
-      this.runs.forget(run);
-      return;
-    }
+    const isNews = draft.turn.entries.at(-1)?.type === 'run.finished';
+    this.rest(run, at, isNews);
+    if (isFinished(run.state.status)) return;
     void this.runs.snapshotIfHeavy(run).then(
       (taken) => taken && this.meter.add('engine.snapshots'),
       (error: unknown) => this.publish({ type: 'trouble', error }),
     );
   }
 
-  private finish(run: LiveRun): void {
+  /** A late report, or one for a run that has ended: it may have been loaded for nothing else. */
+  private onNothing(run: LiveRun): void {
+    this.rest(run, this.all.clock.now(), false);
+  }
+
+  /** Between frames: a run that has ended, or that nothing here can move, leaves memory. */
+  private rest(run: LiveRun, at: number, isNews: boolean): void {
+    if (run.mailbox.length > 0) return;
+    if (isFinished(run.state.status)) {
+      this.finish(run, isNews);
+      return;
+    }
+    if (isParked(run.state)) this.settlePark(run);
+    const wakeAt = run.storedWakeAt;
+    const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
+    if (isFar && this.runs.isIdle(run)) this.runs.forget(run);
+  }
+
+  /** `isNews`: it has ended just now. */
+  private finish(run: LiveRun, isNews = false): void {
     this.runs.forget(run);
     const waiters = this.takeWaiters(run.executionId);
-    if (waiters.length === 0 && this.listeners.size === 0) return;
+    if (waiters.length === 0 && !(isNews && this.listeners.size > 0)) return;
     void this.finalDocument(run).then(
       (document) => {
-        this.publish({ type: 'finished', executionId: run.executionId, document });
+        if (isNews) this.publish({ type: 'finished', executionId: run.executionId, document });
         for (const waiter of waiters) waiter.resolve({ parked: false, document });
       },
       (error: unknown) => {

@@ -10,6 +10,8 @@ export interface LiveRun {
   mailbox: Stimulus[];
   /** Inbox messages among these: deleted from the store with the frame that journals them. */
   messages: string[];
+  /** Every inbox message that was taken up since the run was loaded: a late reading of the inbox may show it again. */
+  readonly heard: Set<string>;
   /** The frame in the making, with all that went into it: needed again if the store refuses it. */
   draft: Draft | null;
   /** The first frame creates the execution. */
@@ -26,6 +28,8 @@ export interface LiveRun {
   levelsDone: number;
   /** Time of the last frame: the clock may jump back, journals do not. */
   lastAt: number;
+  /** How often in a row the store did not take its frame, or could not be read. */
+  refusals: number;
   /** Journal written since the last snapshot, and the size of that one. */
   journalBytes: number;
   snapshotBytes: number;
@@ -49,6 +53,7 @@ export function newLiveRun(state: RunState, isNew: boolean): LiveRun {
     state,
     mailbox: [],
     messages: [],
+    heard: new Set(),
     draft: null,
     isNew,
     isBusy: false,
@@ -57,6 +62,7 @@ export function newLiveRun(state: RunState, isNew: boolean): LiveRun {
     claims: 0,
     levelsDone: state.root.level,
     lastAt: 0,
+    refusals: 0,
     journalBytes: 0,
     snapshotBytes: 0,
     onCreated: [],

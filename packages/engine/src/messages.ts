@@ -1,5 +1,5 @@
 /** Requests to a run that travel through its inbox, so that any process can leave them. */
-import type { Settlement, Stimulus } from '@nebula/core';
+import { isJsonObject, type Json, type Settlement, type Stimulus } from '@nebula/core';
 
 export type Message =
   | { readonly type: 'cancel'; readonly reason: string }
@@ -10,17 +10,40 @@ export function encodeMessage(message: Message): string {
   return JSON.stringify(message);
 }
 
-/** Undefined for a message that this version does not know: it is dropped with the next frame. */
+/** Undefined for a message that this version does not understand: it is dropped with the next frame. */
 export function stimulusOf(body: string): Stimulus | undefined {
-  const message = JSON.parse(body) as Message;
-  switch (message.type) {
+  const message = parsed(body);
+  if (!isJsonObject(message)) return undefined;
+  const { type, reason, node } = message;
+  switch (type) {
     case 'cancel':
-      return { type: 'cancel', reason: message.reason };
+      return typeof reason === 'string' ? { type, reason } : undefined;
     case 'retry':
-      return { type: 'retry' };
-    case 'settle':
-      return { type: 'settle', node: message.node, by: 'person', settlement: message.settlement };
+      return { type };
+    case 'settle': {
+      const settlement = settlementOf(message.settlement);
+      if (typeof node !== 'string' || settlement === undefined) return undefined;
+      return { type, node, by: 'person', settlement };
+    }
     default:
       return undefined;
+  }
+}
+
+function settlementOf(value: Json | undefined): Settlement | undefined {
+  if (value === undefined || !isJsonObject(value)) return undefined;
+  const { happened, output = null } = value;
+  if (happened === true) return { happened, output };
+  if (happened === 'unknown') return { happened };
+  return happened === false && (value.then === 'retry' || value.then === 'fail')
+    ? { happened, then: value.then }
+    : undefined;
+}
+
+function parsed(body: string): Json {
+  try {
+    return JSON.parse(body) as Json;
+  } catch {
+    return null;
   }
 }

@@ -3,12 +3,12 @@
  * nothing but a far timer or a stimulus can move it.
  *
  *  C1 At most one LiveRun per execution; whoever asks while it is being loaded gets the same one.
- *  C2 A run with open attempts of this process, a draft or mail is never evicted.
+ *  C2 A run with open attempts of this process, a draft or mail is never evicted; attempts of others do not keep it.
  */
 import {
+  concerns,
   decodeSnapshot,
   encodeSnapshot,
-  isActive,
   NebulaError,
   newRunState,
   type Plan,
@@ -16,7 +16,7 @@ import {
   replay,
 } from '@nebula/core';
 import type { Store } from '@nebula/ports';
-import { decodeFrame } from './codec.ts';
+import { decodeFrame, type Frame } from './codec.ts';
 import { type LiveRun, newLiveRun } from './live-run.ts';
 import type { Plans } from './plans.ts';
 
@@ -26,12 +26,14 @@ const SNAPSHOT_MIN_BYTES = 256 * 1024;
 export class Runs {
   private readonly store: Store;
   private readonly plans: Plans;
+  private readonly workerId: string;
   private readonly live = new Map<string, LiveRun>();
   private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
 
-  constructor(store: Store, plans: Plans) {
+  constructor(store: Store, plans: Plans, workerId: string) {
     this.store = store;
     this.plans = plans;
+    this.workerId = workerId;
   }
 
   get size(): number {
@@ -76,6 +78,7 @@ export class Runs {
   async reload(run: LiveRun): Promise<void> {
     const loaded = await readState(this.store, run.plan, run.executionId);
     run.state = loaded.state;
+    if (!this.store.exclusive) run.storedWakeAt = undefined;
     adopt(run, loaded);
   }
 
@@ -95,11 +98,16 @@ export class Runs {
 
   /** True when nothing in this process needs the run. */
   isIdle(run: LiveRun): boolean {
-    return run.mailbox.length === 0 && run.draft === null && !run.isBusy && !isActive(run.state);
+    return run.mailbox.length === 0 && run.draft === null && !run.isBusy && !concerns(run.state, this.workerId);
   }
 
-  values(): IterableIterator<LiveRun> {
-    return this.live.values();
+  ids(): string[] {
+    return [...this.live.keys()];
+  }
+
+  /** As far as this process knows. */
+  dueBefore(at: number): LiveRun[] {
+    return [...this.live.values()].filter(({ storedWakeAt }) => typeof storedWakeAt === 'number' && storedWakeAt < at);
   }
 }
 
@@ -121,13 +129,15 @@ export async function readState(store: Store, plan: Plan, executionId: string): 
   const snapshot = await store.snapshot(executionId);
   const base = snapshot === undefined ? undefined : decodeSnapshot(plan, executionId, snapshot.state);
   const state = base ?? newRunState(plan, executionId);
-  const rows = await store.frames(executionId, state.seq);
+  // From the snapshot's own frame on, which is in it: its time is the last one when nothing came after.
+  const rows = await store.frames(executionId, Math.max(0, state.seq - 1));
   let journalBytes = 0;
   let lastAt = 0;
   for (const row of rows) {
-    replay(state, [decodeFrame(row)]);
-    journalBytes += row.entries.length;
     lastAt = row.at;
+    if (row.seq <= state.seq) continue;
+    fold(state, decodeFrame(row));
+    journalBytes += row.entries.length;
   }
   if (state.seq === 0) {
     throw new NebulaError('JOURNAL_MISSING', `Execution ${executionId} has no journal.`, {
@@ -135,4 +145,16 @@ export async function readState(store: Store, plan: Plan, executionId: string): 
     });
   }
   return { state, lastAt, journalBytes, snapshotBytes: base === undefined ? 0 : (snapshot?.state.length ?? 0) };
+}
+
+function fold(state: RunState, frame: Frame): void {
+  try {
+    replay(state, [frame]);
+  } catch (cause) {
+    if (cause instanceof NebulaError) throw cause;
+    throw new NebulaError('JOURNAL_CORRUPT', `Frame ${frame.seq} of ${state.executionId} does not follow: ${cause}`, {
+      hint: 'Restore the data folder from a backup, or delete this execution.',
+      cause,
+    });
+  }
 }

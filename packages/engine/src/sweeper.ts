@@ -9,6 +9,8 @@ export interface SweeperParts {
   readonly blobs: Blobs;
   readonly logs: Logs;
   readonly clock: Clock;
+  /** In memory: perhaps not in the store yet. */
+  isLive(executionId: string): boolean;
   onTrouble(error: unknown): void;
 }
 
@@ -17,6 +19,8 @@ export class Sweeper {
   private timer: Timer | undefined;
   private round: Promise<void> | undefined;
   private isOpen = false;
+  /** Blobs that had no execution in the last round. */
+  private suspects: ReadonlySet<string> = new Set();
 
   constructor(parts: SweeperParts) {
     this.parts = parts;
@@ -65,13 +69,21 @@ export class Sweeper {
     await this.sweepOrphans();
   }
 
-  /** Blobs whose execution is gone: a crash between the two deletions leaves some. */
+  /**
+   * Blobs whose execution is gone: a crash between the two deletions leaves some. Blobs come before the frame that names
+   * them, so those of a run that is just being started look the same: here it is in memory, and where other engines
+   * share the store a second look, a round later, finds it there.
+   */
   private async sweepOrphans(): Promise<void> {
-    const { store, blobs } = this.parts;
+    const { store, blobs, isLive } = this.parts;
+    const suspects = new Set<string>();
     for await (const executionId of blobs.executions()) {
       if (!this.isOpen) return;
-      if ((await store.execution(executionId)) === undefined) await blobs.deleteExecution(executionId);
+      if (isLive(executionId) || (await store.execution(executionId)) !== undefined || isLive(executionId)) continue;
+      if (store.exclusive || this.suspects.has(executionId)) await blobs.deleteExecution(executionId);
+      else suspects.add(executionId);
     }
+    this.suspects = suspects;
   }
 
   private breathe(): Promise<void> {

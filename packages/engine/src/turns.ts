@@ -10,14 +10,15 @@
  *  T2 Nothing is carried out before the frame that says so is durable.
  *  T3 A refused frame costs its run a reload, and nobody else anything; its mail is decided on again.
  *  T4 A fault while deciding on one run puts that run aside and leaves the others alone.
+ *  T5 A run whose frame the store did not take writes alone until one is taken: it holds up nobody else.
  */
 import {
-  type Abort,
   blobsToDecide,
   blobsToStart,
   decide,
   type Held,
   isFinished,
+  NebulaError,
   newTurn,
   nextReady,
   type Stimulus,
@@ -32,15 +33,18 @@ import { encodeEntries } from './codec.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
-import type { Values } from './values.ts';
+import { BlobMissing, type Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
 const RESYNC_MS = 30_000;
 const NONE: readonly Held[] = [];
 /** How soon to offer a task again whose run is being read. */
 const BUSY_MS = 5;
-const RETRY_APPEND_MIN_MS = 100;
-const RETRY_APPEND_MAX_MS = 5_000;
+/** Pauses after the store did not take a frame, or could not be read. */
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 5_000;
+/** After so many in one turn it is the store that is in trouble, not a run. */
+const MAX_FAILURES_PER_TURN = 2;
 
 export interface TurnsParts {
   readonly store: Store;
@@ -55,6 +59,8 @@ export interface TurnsParts {
   readonly retentionMs: number | null;
   /** A frame is durable. */
   onFrame(run: LiveRun, draft: Draft, at: number): void;
+  /** What happened to a run changes nothing. */
+  onNothing(run: LiveRun): void;
   /** A run cannot go on in this process; it stays in the store. */
   onFault(run: LiveRun, error: unknown): void;
   /** The store does not take appends; it is tried again. */
@@ -63,12 +69,20 @@ export interface TurnsParts {
   onWake(at: number): void;
 }
 
+interface Sealed {
+  readonly run: LiveRun;
+  readonly write: Write;
+}
+
 export class Turns {
   private readonly parts: TurnsParts;
   private dirty = new Set<LiveRun>();
-  private mode: 'idle' | 'scheduled' | 'turning' | 'pausing' = 'idle';
+  private mode: 'idle' | 'scheduled' | 'turning' = 'idle';
+  /** Something came while a turn was under way that may be too late for it: a task, a slot. */
+  private isWanted = false;
+  private isClosed = false;
   private takesWork = false;
-  private appendFailures = 0;
+  /** Runs that are being read, or that wait for a better moment. */
   private blocked = 0;
   private idleWaiters: (() => void)[] = [];
 
@@ -87,6 +101,11 @@ export class Turns {
     this.takesWork = false;
   }
 
+  /** No turn begins after this. */
+  close(): void {
+    this.isClosed = true;
+  }
+
   post(run: LiveRun, stimulus: Stimulus): void {
     run.mailbox.push(stimulus);
     this.touch(run);
@@ -98,7 +117,8 @@ export class Turns {
   }
 
   kick(): void {
-    if (this.mode !== 'idle') return;
+    this.isWanted = true;
+    if (this.mode !== 'idle' || this.isClosed) return;
     this.mode = 'scheduled';
     this.parts.clock.soon(() => void this.turn());
   }
@@ -116,13 +136,16 @@ export class Turns {
   }
 
   private async turn(): Promise<void> {
+    if (this.isClosed) return;
     this.mode = 'turning';
+    this.isWanted = false;
     try {
       await this.runTurn();
+    } catch (error) {
+      this.parts.onTrouble(error);
     } finally {
-      // While the store is in trouble the pause ends the mode.
-      if (this.mode === 'turning') this.mode = 'idle';
-      if (this.dirty.size > 0) this.kick();
+      this.mode = 'idle';
+      if (this.dirty.size > 0 || this.isWanted) this.kick();
       else this.settleIdle();
     }
   }
@@ -133,44 +156,51 @@ export class Turns {
   }
 
   private async runTurn(): Promise<void> {
-    const { clock, store } = this.parts;
-    const now = clock.now();
+    const now = this.parts.clock.now();
     const drafted = new Set<LiveRun>();
     for (const run of this.dirty) if (this.decideOn(run, now)) drafted.add(run);
     this.dirty = new Set();
     if (this.takesWork) this.startReady(drafted, now);
 
-    const writing: LiveRun[] = [];
-    const writes: Write[] = [];
+    for (const run of drafted) {
+      const large = this.largeIn(run);
+      if (large.length > 0) await this.spill(run, large);
+    }
+    const together: Sealed[] = [];
+    const alone: Sealed[] = [];
+    for (const run of drafted) {
+      const write = this.sealed(run);
+      if (write !== undefined) (run.refusals === 0 ? together : alone).push({ run, write });
+    }
+    if (this.blocked === 0) this.parts.values.trim();
+    if (together.length > 0) await this.append(together);
+    let failures = 0;
+    for (const sealed of alone) {
+      if (failures === MAX_FAILURES_PER_TURN) this.putOff(sealed.run, undefined);
+      else if (!(await this.append([sealed]))) failures++;
+    }
+  }
+
+  /** False when the store took nothing. */
+  private async append(frames: readonly Sealed[]): Promise<boolean> {
     let outcomes: readonly WriteOutcome[];
     try {
-      for (const run of drafted) {
-        const large = this.largeIn(run);
-        if (large.length > 0) await this.spill(run, large);
-      }
-      for (const run of drafted) {
-        const write = this.sealed(run);
-        if (write === undefined) continue;
-        writing.push(run);
-        writes.push(write);
-      }
-      if (this.blocked === 0) this.parts.values.trim();
-      if (writes.length === 0) return;
-      outcomes = await store.append(writes);
+      outcomes = await this.parts.store.append(frames.map(({ write }) => write));
     } catch (error) {
-      this.recoverAppend(
-        [...drafted].filter((run) => run.draft !== null),
-        error,
-      );
-      return;
+      this.parts.onTrouble(error);
+      for (const { run } of frames) this.putOff(run, error);
+      return false;
     }
-    this.appendFailures = 0;
-    for (let index = 0; index < writing.length; index++) {
-      const run = writing[index] as LiveRun;
-      const write = writes[index] as Write;
-      if (outcomes[index]?.ok) this.carryOut(run, write);
-      else this.refused(run);
+    for (const [index, { run, write }] of frames.entries()) {
+      run.refusals = 0;
+      try {
+        if (outcomes[index]?.ok) this.carryOut(run, write);
+        else this.refused(run);
+      } catch (error) {
+        this.putAside(run, error);
+      }
     }
+    return true;
   }
 
   /** Decides on a run's mail. False when there is nothing to write yet. */
@@ -183,16 +213,26 @@ export class Turns {
       run.mailbox = [];
       draft.messages.push(...run.messages);
       run.messages = [];
-      for (const stimulus of mailbox) {
-        draft.stimuli.push(stimulus);
-        decide(draft.turn, stimulus);
-      }
+      // All of it before any is decided on: if it has to be decided on again, none may be missing.
+      for (const stimulus of mailbox) draft.stimuli.push(stimulus);
+      for (const stimulus of mailbox) decide(draft.turn, stimulus);
       if (this.parts.queue.local) this.enqueueReady(run);
       return true;
     } catch (error) {
-      this.putAside(run, error);
+      this.undecided(run, error);
       return false;
     }
+  }
+
+  /** A large value that nobody foresaw is fetched, and all is decided on again; anything else is a fault. */
+  private undecided(run: LiveRun, error: unknown): void {
+    if (!(error instanceof BlobMissing) || run.isNew) {
+      this.putAside(run, error);
+      return;
+    }
+    this.rewind(run);
+    run.isBusy = true;
+    this.fetch(run, [error.blob], () => void this.reload(run));
   }
 
   private draftOf(run: LiveRun, now: number): Draft {
@@ -257,7 +297,7 @@ export class Turns {
     } catch (error) {
       queue.ack(delivery);
       drafted.delete(run);
-      this.putAside(run, error);
+      this.undecided(run, error);
     }
   }
 
@@ -276,18 +316,48 @@ export class Turns {
     this.blocked++;
     this.parts.values
       .fetch(run.executionId, blobs)
-      .then(then, (error) => this.putAside(run, error))
+      .then(
+        () => {
+          run.refusals = 0;
+          then();
+        },
+        (error: unknown) => this.unreadable(run, error, then),
+      )
       .finally(() => {
         this.blocked--;
         this.kick();
       });
   }
 
+  /** What is damaged or gone stays so, and the run is put aside; anything else may go well a little later. */
+  private unreadable(run: LiveRun, error: unknown, again: () => void): void {
+    if (error instanceof NebulaError && !error.retryable) {
+      this.putAside(run, error);
+      return;
+    }
+    this.parts.onTrouble(error);
+    this.later(run, again);
+  }
+
+  private later(run: LiveRun, then: () => void): void {
+    this.blocked++;
+    const delayMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** run.refusals++);
+    this.parts.clock.timer(delayMs, () => {
+      this.blocked--;
+      if (!this.isClosed) then();
+    });
+  }
+
   /** Values above the inline limit become blobs before the frame that names them is written. */
   private async spill(run: LiveRun, large: readonly Held[]): Promise<void> {
-    for (const held of large) {
-      await this.parts.values.spill(run.executionId, held);
-      run.state.spilled++;
+    try {
+      for (const held of large) {
+        await this.parts.values.spill(run.executionId, held);
+        run.state.spilled++;
+      }
+    } catch (error) {
+      this.parts.onTrouble(error);
+      this.putOff(run, error);
     }
   }
 
@@ -307,8 +377,11 @@ export class Turns {
   private sealed(run: LiveRun): Write | undefined {
     try {
       const write = this.writeOf(run);
-      if (write === undefined) run.draft = null;
-      return write;
+      if (write !== undefined || run.draft === null) return write;
+      run.draft = null;
+      if (!this.parts.queue.local) this.enqueueReady(run);
+      this.parts.onNothing(run);
+      return undefined;
     } catch (error) {
       this.putAside(run, error);
       return undefined;
@@ -358,6 +431,8 @@ export class Turns {
     const at = wakeTime(run.state, turn.now, RESYNC_MS);
     const stored = run.storedWakeAt;
     if (run.isClaimed || stored === undefined) return { at };
+    // Where several engines share a store, another one may have been given the run since, and have put it off.
+    if (!this.parts.store.exclusive && stored !== null && stored <= turn.now) return { at };
     if (at === null) return stored === null ? undefined : { at };
     return stored === null || at < stored ? { at } : undefined;
   }
@@ -382,13 +457,10 @@ export class Turns {
       if (write.wakeAt !== null) this.parts.onWake(write.wakeAt);
     }
     for (const { attempt, delivery } of draft.starting) this.parts.attempts.begin(run, attempt, delivery, turn.now);
-    for (const abort of turn.aborts) this.abort(run, abort);
+    for (const abort of turn.aborts) this.parts.attempts.abort(run.executionId, abort);
+    if (turn.aborts.some(({ isOver }) => isOver)) this.kick();
     if (!this.parts.queue.local) this.enqueueReady(run);
     this.parts.onFrame(run, draft, turn.now);
-  }
-
-  private abort(run: LiveRun, { node, attempt, reason }: Abort): void {
-    this.parts.attempts.abort(run.executionId, node, attempt, reason);
   }
 
   /** Somebody else wrote to this run: read what, and decide again. */
@@ -403,7 +475,7 @@ export class Turns {
       return;
     }
     this.rewind(run);
-    this.reload(run);
+    void this.reload(run);
   }
 
   /** The draft's mail goes back into the box; what it would have started is let go. */
@@ -424,50 +496,66 @@ export class Turns {
     return draft;
   }
 
-  private reload(run: LiveRun): void {
+  private async reload(run: LiveRun): Promise<void> {
     this.parts.meter.add('engine.reloads');
     run.isBusy = true;
     this.blocked++;
-    this.parts.runs
-      .reload(run)
-      .then(() => {
-        run.isBusy = false;
-        // What this process started and the journal does not know of is looked at like any lost attempt.
-        this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
-        this.touch(run);
-      })
-      .catch((error) => this.putAside(run, error))
-      .finally(() => {
-        this.blocked--;
-        this.kick();
-      });
+    try {
+      await this.parts.runs.reload(run);
+      run.isBusy = false;
+      // What this process started and the journal does not know of is looked at like any lost attempt.
+      this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
+      this.touch(run);
+    } catch (error) {
+      this.unreadable(run, error, () => void this.reload(run));
+    } finally {
+      this.blocked--;
+      this.kick();
+    }
   }
 
-  /** The store took nothing: forget what was decided, keep what happened, and try again a little later. */
-  private recoverAppend(writing: readonly LiveRun[], error: unknown): void {
-    this.parts.onTrouble(error);
-    for (const run of writing) {
-      if (run.isNew) {
-        this.release(run);
-        this.parts.runs.forget(run);
-        for (const done of run.onCreated.splice(0)) done(error);
-      } else {
-        this.rewind(run);
-      }
+  /** Where several engines share a store, another one may have written since: then the journal is folded again. */
+  async catchUp(run: LiveRun): Promise<void> {
+    if (this.parts.store.exclusive || run.isBusy || run.draft !== null) return;
+    const { seq } = run.state;
+    const news = await this.parts.store.frames(run.executionId, seq);
+    const isBehind = news.length > 0 && run.state.seq === seq && !run.isBusy && run.draft === null;
+    if (isBehind) await this.reload(run);
+  }
+
+  /** The store took nothing: what was decided is forgotten, what happened is kept, and it is tried again a little later. */
+  private putOff(run: LiveRun, error: unknown): void {
+    if (run.isNew) {
+      this.release(run);
+      this.parts.runs.forget(run);
+      for (const done of run.onCreated.splice(0)) done(error);
+      this.later(run, () => void this.lookAfter(run));
+      return;
     }
-    const delayMs = Math.min(RETRY_APPEND_MAX_MS, RETRY_APPEND_MIN_MS * 2 ** this.appendFailures++);
-    this.mode = 'pausing';
-    this.parts.clock.timer(delayMs, () => {
-      this.mode = 'idle';
-      for (const run of writing) if (!run.isNew) this.reload(run);
-      this.kick();
-    });
+    this.rewind(run);
+    run.isBusy = true;
+    this.later(run, () => void this.reload(run));
+  }
+
+  /** A start that failed may have been written all the same: then nobody runs what it began. */
+  private async lookAfter(lost: LiveRun): Promise<void> {
+    try {
+      const run = await this.parts.runs.load(lost.executionId);
+      if (run === undefined) return;
+      // Written anew, so that the waker hears of it.
+      run.storedWakeAt = undefined;
+      this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
+      this.touch(run);
+    } catch (error) {
+      this.unreadable(lost, error, () => void this.lookAfter(lost));
+    }
   }
 
   private putAside(run: LiveRun, error: unknown): void {
     this.release(run);
     this.dirty.delete(run);
     this.parts.runs.forget(run);
+    for (const done of run.onCreated.splice(0)) done(error);
     this.parts.onFault(run, error);
   }
 }

@@ -2,13 +2,24 @@
  * Large values live in blobs. This is the engine's window on them: it spills what is above the inline limit
  * and keeps what was used lately, bounded by bytes.
  *
- *  V1 `lookup` answers only for values that `fetch` or `spill` brought in during the same turn or pinned before it.
+ *  V1 `lookup` answers for values that `fetch` or `spill` brought in since the last `trim`; for others it throws
+ *     `BlobMissing`, and whoever decides fetches them and decides again.
  *  V2 A value is written to the blob store before the frame that names it.
  */
-import { assert, type BlobRef, type Held, type Json, NebulaError, outweighs, spill } from '@nebula/core';
+import { type BlobRef, type Held, type Json, NebulaError, outweighs, spill } from '@nebula/core';
 import type { Blobs, Digest } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** A value that is needed to decide is not at hand. */
+export class BlobMissing extends Error {
+  readonly blob: BlobRef;
+
+  constructor(blob: BlobRef) {
+    super(`blob ${blob.sha256} is not at hand`);
+    this.blob = blob;
+  }
+}
 
 export class Values {
   private readonly blobs: Blobs;
@@ -56,7 +67,7 @@ export class Values {
 
   readonly lookup = (blob: BlobRef): Json => {
     const found = this.touch(blob.sha256);
-    assert(found !== undefined, `blob ${blob.sha256} is at hand before the core decides`);
+    if (found === undefined) throw new BlobMissing(blob);
     return found.value;
   };
 

@@ -3,9 +3,9 @@
  *
  *  W1 The timer stands at the earliest wake time that this process knows of; foreign writes and new wake times move it.
  *  W2 A claimed run is always posted a wake-up, and so always gets a new wake time.
- *  W3 One round at a time; what does not fit into memory is left for the next one.
+ *  W3 One round at a time; what does not fit into memory is left for the next one. What is in memory needs no room.
  */
-import { openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
+import { NebulaError, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
 import type { Clock, Random, Store, Timer } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import type { LiveRun } from './live-run.ts';
@@ -16,7 +16,9 @@ import type { Runs } from './runs.ts';
 const CLAIM_MS = 30_000;
 const CLAIM_BATCH = 256;
 /** How soon to look again when memory is full of unfinished runs. */
-const CROWDED_MS = 50;
+const CROWDED_MS = 200;
+/** How soon to try again what the store did not do. */
+const TROUBLE_MS = 1_000;
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = LEASE_MS / 3;
 
@@ -29,6 +31,8 @@ export interface WakerParts {
   readonly workerId: string;
   readonly maxCachedRuns: number;
   post(run: LiveRun, stimulus: Stimulus): void;
+  /** Reads what another engine wrote to it. */
+  catchUp(run: LiveRun): Promise<void>;
   onFault(executionId: string, error: unknown): void;
   onTrouble(error: unknown): void;
 }
@@ -41,14 +45,14 @@ export class Waker {
   private round: Promise<void> | undefined;
   private unwatch: (() => void) | undefined;
   private isOpen = false;
-  private only: readonly string[] | undefined;
+  private only: string[] | undefined;
 
   constructor(parts: WakerParts) {
     this.parts = parts;
   }
 
   async open(only?: readonly string[]): Promise<void> {
-    this.only = only;
+    this.only = only === undefined ? undefined : [...only];
     const { store, clock, workerId } = this.parts;
     this.isOpen = true;
     await store.heartbeat(workerId, clock.now() + LEASE_MS);
@@ -64,6 +68,11 @@ export class Waker {
     this.timer?.cancel();
     this.heartbeat?.cancel();
     await this.round;
+  }
+
+  /** A run that was started here is cared for, whatever runs the engine was opened for. */
+  include(executionId: string): void {
+    if (this.only?.includes(executionId) === false) this.only.push(executionId);
   }
 
   /** Somebody will be due at this time. */
@@ -86,7 +95,7 @@ export class Waker {
     this.round = this.claim()
       .catch((error: unknown) => {
         this.parts.onTrouble(error);
-        this.wakeAt(this.parts.clock.now() + 1_000);
+        this.wakeAt(this.parts.clock.now() + TROUBLE_MS);
       })
       .finally(() => {
         this.round = undefined;
@@ -97,48 +106,72 @@ export class Waker {
     const { store, clock, runs, workerId, maxCachedRuns } = this.parts;
     const now = clock.now();
     const room = Math.min(CLAIM_BATCH, maxCachedRuns - runs.size);
-    if (room <= 0) {
-      this.wakeAt(now + CROWDED_MS);
-      return;
-    }
-    const { executionIds, nextWakeAt } = await store.claimDue(now, now + CLAIM_MS, workerId, room, this.only);
-    for (const executionId of executionIds) {
-      try {
-        await this.wake(executionId, now + CLAIM_MS);
-      } catch (error) {
-        this.parts.onFault(executionId, error);
-      }
-    }
+    const isCrowded = room <= 0;
+    const limit = isCrowded ? CLAIM_BATCH : room;
+    const only = isCrowded ? this.wanted(runs.ids()) : this.only;
+    const { executionIds, nextWakeAt } = await store.claimDue(now, now + CLAIM_MS, workerId, limit, only);
+    for (const executionId of executionIds) await this.tryWake(executionId, now + CLAIM_MS);
+    if (isCrowded) this.wakeAt(now + CROWDED_MS);
     if (nextWakeAt !== null) this.wakeAt(nextWakeAt);
+  }
+
+  private wanted(executionIds: readonly string[]): readonly string[] {
+    const { only } = this;
+    return only === undefined ? executionIds : executionIds.filter((executionId) => only.includes(executionId));
+  }
+
+  /** What is damaged or missing stays so, and is a fault; anything else may go well a little later. */
+  private async tryWake(executionId: string, claimedUntil: number): Promise<void> {
+    try {
+      await this.wake(executionId, claimedUntil);
+    } catch (error) {
+      if (error instanceof NebulaError && !error.retryable) return this.parts.onFault(executionId, error);
+      this.parts.onTrouble(error);
+      this.parts.clock.timer(TROUBLE_MS, () => {
+        if (this.isOpen) void this.tryWake(executionId, claimedUntil);
+      });
+    }
   }
 
   private async wake(executionId: string, claimedUntil: number): Promise<void> {
     const { store, runs, random } = this.parts;
     const run = await runs.load(executionId);
     if (run === undefined) return;
+    await this.parts.catchUp(run);
+    const inbox = await store.inbox(executionId);
+    const gone = await this.goneWorkers(run);
+    // Nothing is awaited from here on. If it left memory meanwhile, what was read of it is of no use.
+    if (runs.get(executionId) !== run) return this.wake(executionId, claimedUntil);
     run.isClaimed = true;
     run.claims++;
     run.storedWakeAt = claimedUntil;
     // A queue may have lost what it was given; offering it again is harmless.
     recallDispatched(run.state);
-    for (const message of await store.inbox(executionId)) {
+    for (const message of inbox) {
       // A message stays in the inbox until a frame has journalled it; it is taken up once.
-      if (run.messages.includes(message.messageId) || run.draft?.messages.includes(message.messageId)) continue;
+      if (run.heard.has(message.messageId)) continue;
+      run.heard.add(message.messageId);
       run.messages.push(message.messageId);
       const stimulus = stimulusOf(message.body);
       if (stimulus !== undefined) this.parts.post(run, stimulus);
     }
-    this.parts.post(run, { type: 'wake', lost: await this.lostAttempts(run), jitter: random.fraction() });
+    this.parts.post(run, { type: 'wake', lost: this.lostAttempts(run, gone), jitter: random.fraction() });
   }
 
-  private async lostAttempts(run: LiveRun): Promise<Extract<Stimulus, { type: 'wake' }>['lost']> {
-    const { store, clock, workerId, attempts } = this.parts;
-    const open = openAttempts(run.state);
-    const foreign = [...new Set(open.map(({ worker }) => worker))].filter((worker) => worker !== workerId);
-    const live = foreign.length === 0 ? new Set<string>() : await store.liveWorkers(foreign, clock.now());
+  private async goneWorkers(run: LiveRun): Promise<ReadonlySet<string>> {
+    const { store, clock, workerId } = this.parts;
+    const foreign = new Set(openAttempts(run.state).map(({ worker }) => worker));
+    foreign.delete(workerId);
+    if (foreign.size === 0) return foreign;
+    for (const live of await store.liveWorkers([...foreign], clock.now())) foreign.delete(live);
+    return foreign;
+  }
+
+  private lostAttempts(run: LiveRun, gone: ReadonlySet<string>): Extract<Stimulus, { type: 'wake' }>['lost'] {
+    const { workerId, attempts } = this.parts;
     const drafted = new Set(run.draft?.starting.map(({ attempt }) => `${attempt.node}:${attempt.attempt}`));
-    return open.filter(({ worker, node, attempt }) => {
-      if (worker !== workerId) return !live.has(worker);
+    return openAttempts(run.state).filter(({ worker, node, attempt }) => {
+      if (worker !== workerId) return gone.has(worker);
       return !attempts.has(run.executionId, node, attempt) && !drafted.has(`${node}:${attempt}`);
     });
   }
@@ -154,6 +187,8 @@ export class Waker {
       if (!store.exclusive) {
         const gone = await store.reapWorkers(clock.now(), workerId, clock.now());
         if (gone > 0) this.wakeAt(clock.now());
+        // Long due, and not given to this engine: another one goes on with them, or has ended them.
+        for (const run of this.parts.runs.dueBefore(clock.now() - CLAIM_MS)) await this.parts.catchUp(run);
       }
     } catch (error) {
       this.parts.onTrouble(error);

@@ -1,3 +1,4 @@
+import type { Json } from '@nebula/core';
 import { describe, expect, it } from 'vitest';
 import { BenchTop } from './bench-top.ts';
 
@@ -180,6 +181,22 @@ describe('crash and close', () => {
       status: 'completed',
       nodes: { pay: { output: { id: 'ch_1' }, attempts: 1 } },
     });
+  });
+
+  it('[ENG-31] a settlement is checked, and taken once', async () => {
+    const top = new BenchTop();
+    const output = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
+    const actions = top.actions.map((action) => (action.id === 'pay' ? { ...action, output } : action));
+    await top.open({ actions });
+    const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
+    await top.open({ actions });
+    await top.settle();
+    const settle = (given: Json) => top.engine.requestSettle(executionId, 'pay', { happened: true, output: given });
+    await expect(settle({ bad: 1 })).rejects.toMatchObject({ code: 'OUTPUT_INVALID' });
+    expect(await settle({ id: 'ch_1' })).toBe(true);
+    await expect(settle({ id: 'ch_2' })).rejects.toMatchObject({ code: 'ALREADY_SETTLED' });
+    await top.settle();
+    expect(await top.engine.document(executionId)).toMatchObject({ nodes: { pay: { output: { id: 'ch_1' } } } });
   });
 
   it('[ENG-28] an error whose outcome is unknown does not repeat a once attempt', async () => {

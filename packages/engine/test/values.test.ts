@@ -51,6 +51,27 @@ describe('large values', () => {
   });
 });
 
+describe('a full disk', () => {
+  it('[ENG-32] an output that cannot be stored is kept and tried again', async () => {
+    const top = new BenchTop();
+    const put = top.blobs.put.bind(top.blobs);
+    let isFull = true;
+    top.blobs.put = (...blob) => (isFull ? Promise.reject(new Error('no space left')) : put(...blob));
+    await top.open({ inlineLimitBytes: 1_000 });
+    const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
+    await top.complete('pay', big);
+    await top.clock.advance(60_000);
+    expect(await top.statuses(executionId)).toEqual({ pay: 'running' });
+    expect(top.events.some((event) => event.type === 'trouble')).toBe(true);
+    isFull = false;
+    await top.clock.advance(5_000);
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'completed',
+      nodes: { pay: { attempts: 1, output: big } },
+    });
+  });
+});
+
 describe('memory', () => {
   it('[ENG-16] a run that waits long leaves memory and comes back', async () => {
     const top = new BenchTop();

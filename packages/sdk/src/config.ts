@@ -71,7 +71,9 @@ export function defineConfig(config: NebulaConfig): NebulaConfig {
   if (typeof config !== 'object' || config === null)
     fail('the configuration is not an object', 'Write defineConfig({ … })');
   checkKeys(config, KEYS, 'the configuration');
+  checkTypes(config);
   if (config.drivers) checkKeys(config.drivers, DRIVER_KEYS, 'drivers');
+  checkCapabilities(config.capabilities ?? {});
   for (const [name, open] of Object.entries(config.drivers ?? {})) {
     if (open !== undefined && typeof open !== 'function') {
       fail(`drivers.${name} is not a function`, `Write drivers: { ${name}: (context) => … }`);
@@ -96,6 +98,42 @@ export function defineConfig(config: NebulaConfig): NebulaConfig {
     fail(`concurrency is ${concurrency}`, 'Give a whole number above 0');
   }
   return config;
+}
+
+/** The file runs unchecked, so a value of the wrong type would show up much later and somewhere else. */
+function checkTypes(config: NebulaConfig): void {
+  const must = (key: keyof NebulaConfig, isRight: (value: unknown) => boolean, hint: string): void => {
+    const value: unknown = config[key];
+    if (value !== undefined && !isRight(value)) fail(`${key} is ${describe(value)}`, hint);
+  };
+  const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+  must('actions', Array.isArray, 'Write actions: [ … ]');
+  must('dataDir', (value) => typeof value === 'string' && value !== '', "Give a folder, e.g. '.nebula'");
+  for (const key of ['capabilities', 'retryPolicies', 'expressionLimits', 'drivers'] as const) {
+    must(key, isObject, `Write ${key}: { … }`);
+  }
+  must('inlineLimit', (value) => typeof value === 'string' || Number(value) > 0, "Give a size, e.g. '64KiB'");
+  for (const [name, policy] of Object.entries(config.retryPolicies ?? {})) {
+    if (typeof policy !== 'function')
+      fail(`retryPolicies.${name} is ${describe(policy)}`, 'Give a function of (k, error)');
+  }
+}
+
+function checkCapabilities(capabilities: Capabilities): void {
+  checkKeys(capabilities, ['network', 'files', 'shell', 'env'], 'capabilities');
+  const { files, ...lists } = capabilities;
+  checkKeys(files ?? {}, ['read', 'write'], 'capabilities.files');
+  for (const [name, entries] of Object.entries({ ...lists, ...files })) {
+    const isList = Array.isArray(entries) && entries.every((entry) => typeof entry === 'string');
+    if (!isList)
+      fail(`the capability '${name}' is ${describe(entries)}`, "Give a list of texts, e.g. ['api.example.com']");
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `${typeof value} ${String(value).slice(0, 40)}`;
 }
 
 function checkKeys(object: object, known: readonly string[], where: string): void {

@@ -28,6 +28,15 @@ test.each<[string, unknown, RegExp]>([
   ['a durability of its own', { durability: 'lazy' }, /strict/],
   ['a misspelt limit', { expressionLimits: { maxOperation: 5 } }, /maxOperations/],
   ['a limit of nothing', { expressionLimits: { maxOperations: 0 } }, /above 0/],
+  ['actions that are no list', { actions: {} }, /\[ … \]/],
+  ['a data folder that is a number', { dataDir: 5 }, /folder/],
+  ['a misspelt capability', { capabilities: { netwrk: [] } }, /network/],
+  ['a capability that is no list', { capabilities: { network: 5 } }, /list of texts/],
+  ['a file capability that is no list', { capabilities: { files: { read: 'x' } } }, /list of texts/],
+  ['capabilities that are a number', { capabilities: 5 }, /capabilities: \{/],
+  ['a retry policy that is a number', { retryPolicies: { a: 5 } }, /function/],
+  ['drivers that are a number', { drivers: 5 }, /drivers: \{/],
+  ['an inline limit below nothing', { inlineLimit: -1 }, /64KiB/],
   ['nothing', null, /defineConfig/],
 ])('[SDK-9] %s is refused with a hint', (_, config, hint) => {
   let error: unknown;

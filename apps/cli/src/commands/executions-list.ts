@@ -2,7 +2,7 @@ import type { ExecutionFilter, ExecutionRow, ExecutionStatus } from '@nebula/por
 import { readingWidth, writeLines } from '../conclude.ts';
 import { countOption, textOption, withDesk } from '../desk.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { executionLines } from '../views/executions.ts';
+import { executionLines, isParked } from '../views/executions.ts';
 import { jsonDocument } from '../views/json.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -17,7 +17,9 @@ export function execute(context: Context, _args: readonly string[], options: Com
     }
     const { colors } = io.out;
     if (rows.length === 0) {
-      writeLines(io.out, [`no runs here yet; ${colors.bold(`${context.program} run FILE`)} makes one`]);
+      const isFiltered = [options.status, options.workflow, options.cursor].some((given) => given !== undefined);
+      const none = `no runs here yet; ${colors.bold(`${context.program} run FILE`)} makes one`;
+      writeLines(io.out, [isFiltered ? 'no run matches' : none]);
       return 0;
     }
     writeLines(io.out, executionLines(rows, { colors, width: readingWidth(io.out), now: io.now() }));
@@ -43,6 +45,7 @@ function rowDocument(row: ExecutionRow): Record<string, unknown> {
     workflowId: row.workflowId,
     version: row.version,
     status: row.status,
+    parked: isParked(row),
     startedAt: new Date(row.createdAt).toISOString(),
     finishedAt: row.finishedAt === null ? null : new Date(row.finishedAt).toISOString(),
   };

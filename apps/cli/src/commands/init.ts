@@ -1,5 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NebulaError } from '@nebula/core';
@@ -12,24 +11,72 @@ import { nextLines } from '../views/summary.ts';
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const folder = path.resolve(io.cwd, args[0] ?? '.');
-  refuseFullFolder(folder, options.force === true);
+  const { written, kept } = makeProject(folder, options.force === true);
+  if (options.json === true) io.out.write(jsonDocument({ folder, written, kept }));
+  else tell(context, folder, written, kept);
+  return 0;
+}
+
+interface Made {
+  readonly written: readonly string[];
+  readonly kept: readonly string[];
+}
+
+function makeProject(folder: string, isForced: boolean): Made {
+  try {
+    refuseFullFolder(folder, isForced);
+    return writeFiles(folder);
+  } catch (error) {
+    throw error instanceof NebulaError ? error : initFailure(folder, error as NodeJS.ErrnoException);
+  }
+}
+
+function writeFiles(folder: string): Made {
   const files = templateFiles({ name: packageName(folder), packages: packageSources() });
   const written: string[] = [];
   const kept: string[] = [];
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(folder, name);
-    await mkdir(path.dirname(file), { recursive: true });
+    makeFolders(path.dirname(file));
     try {
-      await writeFile(file, text, { flag: 'wx' });
+      writeFileSync(file, text, { flag: 'wx' });
       written.push(name);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       kept.push(name);
     }
   }
-  if (options.json === true) io.out.write(jsonDocument({ folder, written, kept }));
-  else tell(context, folder, written, kept);
-  return 0;
+  return { written, kept };
+}
+
+/** One at a time, from the top: Node's own `recursive` never ends where a parent refuses children with ENOENT (/proc). */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolders(path.dirname(folder));
+  mkdirSync(folder);
+}
+
+function initFailure(folder: string, error: NodeJS.ErrnoException): NebulaError {
+  return new NebulaError('INIT_FAILED', `no project can be made in ${folder}: ${reasonOf(error)}`, {
+    cause: error,
+    hint: 'name a folder in which you may write; it is made when it is not there',
+  });
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  switch (code) {
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return 'a file is where a folder must be';
+    case 'EACCES':
+    case 'EPERM':
+      return 'this user may not write there';
+    case 'EROFS':
+    case 'ENOENT': // the folder above is there, but takes none: /proc
+      return 'nothing can be written there';
+    default:
+      return message;
+  }
 }
 
 function refuseFullFolder(folder: string, isForced: boolean): void {

@@ -1,6 +1,13 @@
 import { NebulaError } from '@nebula/core';
 import type { ExecutionStatus } from '@nebula/ports';
-import { concludeInterrupted, concludeRun, concludeRuns, settledExitCode, writeLines } from '../conclude.ts';
+import {
+  commandWriter,
+  concludeInterrupted,
+  concludeRun,
+  concludeRuns,
+  settledExitCode,
+  writeLines,
+} from '../conclude.ts';
 import { textOption, unknownExecution } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
@@ -37,7 +44,9 @@ export async function resumeOne(
   const { json } = view;
   const run = await watchedRun(session, executionId);
   if (run === undefined) return unknownExecution(project, executionId);
-  const ended = await watch(context, session, [run], view, () => session.engine.open({ only: [executionId] }));
+  const resumeCommand = commandWriter(context, project, executionId)('resume');
+  const watching = { ...view, resumeCommand };
+  const ended = await watch(context, session, [run], watching, () => session.engine.open({ only: [executionId] }));
   if (ended.interrupted) return concludeInterrupted(context, project, session, [executionId], json);
   const [settled] = ended.settled;
   if (settled === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
@@ -58,7 +67,8 @@ async function resumeAll(
     else writeLines(context.io.out, ['nothing to continue: every run here has ended']);
     return EXIT.completed;
   }
-  const ended = await watch(context, session, runs, view, () => session.engine.open());
+  const resumeCommand = commandWriter(context, project, undefined)('resume');
+  const ended = await watch(context, session, runs, { ...view, resumeCommand }, () => session.engine.open());
   const executionIds = runs.map((run) => run.executionId);
   if (ended.interrupted) return concludeInterrupted(context, project, session, executionIds, json);
   const [only] = ended.settled;

@@ -1,5 +1,5 @@
 import type { Json } from '@nebula/core';
-import { concludeInterrupted, concludeRun } from '../conclude.ts';
+import { commandWriter, concludeInterrupted, concludeRun } from '../conclude.ts';
 import { textOption } from '../desk.ts';
 import { applySettings, readJson } from '../input.ts';
 import { watch } from '../live/watch.ts';
@@ -41,7 +41,8 @@ export async function runWorkflow(
     const executionId = session.newExecutionId();
     const title = definition.name ?? definition.id;
     const run = { executionId, definition, title };
-    const ended = await watch(context, session, [run], view, async () => {
+    const resumeCommand = commandWriter(context, project, executionId)('resume');
+    const ended = await watch(context, session, [run], { ...view, resumeCommand }, async () => {
       await engine.open({ only: [executionId] });
       const { workflowId, version } = await engine.register(definition as unknown as Json);
       await engine.start(workflowId, version, { executionId, input, trigger: { type: 'manual', from: 'cli' } });

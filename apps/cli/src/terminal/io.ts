@@ -1,5 +1,7 @@
 /** Where a command writes and what those places can do. Passed in, so that commands can be tried without a process. */
 import picocolors from 'picocolors';
+import { EXIT } from '../exit-code.ts';
+import { leave } from './leave.ts';
 
 export type Colors = ReturnType<typeof picocolors.createColors>;
 
@@ -66,8 +68,16 @@ function streamOutput(stream: NodeJS.WriteStream, env: Environment): Output {
 }
 
 async function readStdin(): Promise<string> {
+  const { DEFINITION_LIMITS, formatSize, NebulaError } = await import('@nebula/core');
+  const limit = DEFINITION_LIMITS.maxSourceBytes;
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  let size = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit)
+      throw new NebulaError('TOO_LARGE', `stdin has more than ${formatSize(limit)}, which is the limit`);
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -81,12 +91,22 @@ export function outliveReaders(): () => void {
   };
 }
 
-/** A reader that has gone (`nebula … | head`, a closed terminal) is not an error worth a word. */
-export function quietBrokenPipes(): void {
+/**
+ * A reader that has gone (`nebula … | head`, a closed terminal) is not an error worth a word. A stdout that cannot take
+ * what is written is one, once nothing runs any more; of a stderr that cannot, nobody could be told.
+ */
+export function watchStreams(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-      if (needed === 0) process.exit(process.exitCode ?? 0);
+      if (needed > 0) return;
+      const isReaderGone = error.code === 'EPIPE' || (error.code === 'EIO' && stream.isTTY);
+      if (isReaderGone) leave(process.exitCode ?? 0);
+      if (stream === process.stdout) throw outputFailure(error);
     });
   }
+}
+
+function outputFailure(error: Error): Error {
+  const words = { code: 'OUTPUT_FAILED', hint: 'what was to be printed is incomplete', exitCode: EXIT.failed };
+  return Object.assign(new Error(`stdout cannot be written: ${error.message}`, { cause: error }), words);
 }

@@ -6,6 +6,11 @@ import { tableLines } from './table.ts';
 import { runGlyph, runPaint } from './theme.ts';
 import { agoText } from './words.ts';
 
+/** Unfinished, and nothing of its own will wake it: it waits for a person or a signal. */
+export function isParked({ finishedAt, wakeAt }: ExecutionRow): boolean {
+  return finishedAt === null && wakeAt === null;
+}
+
 export function executionLines(
   rows: readonly ExecutionRow[],
   options: { readonly colors: Colors; readonly width: number; readonly now: number },
@@ -20,7 +25,7 @@ export function executionLines(
   ];
   const cells = rows.map((row) => [
     row.executionId,
-    runPaint(row.status, colors)(`${runGlyph(row.status)} ${row.status}`),
+    isParked(row) ? colors.yellow('⏸ parked') : runPaint(row.status, colors)(`${runGlyph(row.status)} ${row.status}`),
     `${row.workflowId} ${colors.dim(`v${row.version}`)}`,
     agoText(row.createdAt, now),
     row.finishedAt === null ? colors.dim('–') : formatDuration(row.finishedAt - row.createdAt),

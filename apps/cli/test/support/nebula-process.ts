@@ -26,6 +26,8 @@ interface Options {
   readonly env?: Record<string, string>;
   readonly stdin?: string;
   readonly nodeArgs?: readonly string[];
+  /** Root only: as another user. */
+  readonly uid?: number;
 }
 
 export function startNebula(args: readonly string[], options: Options): RunningProcess {
@@ -41,6 +43,7 @@ export function startNebula(args: readonly string[], options: Options): RunningP
     cwd: options.cwd,
     env: { ...env, ...options.env },
     stdio: 'pipe',
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   });
   let [stdout, stderr] = ['', ''];
   const watchers = new Set<() => void>();

@@ -1,5 +1,6 @@
 /** Whether, and when, a failed attempt is followed by another. Pure: chance comes in as `jitter`. */
 import type { RetryPolicyFunction } from '../action.ts';
+import { DURATION_LIMITS } from '../duration.ts';
 import type { RunError } from '../error.ts';
 import type { RetryPlan } from '../plan/plan.ts';
 import { isJsonObject, type Json, memberOf } from '../value.ts';
@@ -30,7 +31,12 @@ export function decideRetry(plan: RetryPlan, error: RunError, count: FailureCoun
   if (k === 0) return { retry: true, delayMs: 0 };
   const delayMs = delayBefore(plan, k, error, count.jitter);
   if (delayMs === null) return { retry: false, why: 'policy' };
-  return { retry: true, delayMs: Math.max(delayMs, askedDelay(error)) };
+  return { retry: true, delayMs: wholeDelay(Math.max(delayMs, askedDelay(error))) };
+}
+
+/** Times are whole milliseconds and safe integers: stores keep them as such. */
+function wholeDelay(ms: number): number {
+  return Math.min(Math.ceil(ms), DURATION_LIMITS.maxDurationMs);
 }
 
 function isAttemptTimeout(error: RunError): boolean {
@@ -57,21 +63,22 @@ function delayBefore(plan: RetryPlan, k: number, error: RunError, jitter: number
     case 'exponential':
       return exponential(plan, k);
     case 'exponential-jitter':
-      return Math.round(exponential(plan, k) * jitter);
+      return exponential(plan, k) * jitter;
     default:
       return custom(plan.policy, k, error);
   }
 }
 
 function exponential(plan: RetryPlan, k: number): number {
-  return Math.min(plan.maxMs, plan.initialMs * plan.multiplier ** (k - 1));
+  // Nothing stays nothing, also when the power is beyond all numbers: 0 × ∞ is none.
+  return plan.initialMs === 0 ? 0 : Math.min(plan.maxMs, plan.initialMs * plan.multiplier ** (k - 1));
 }
 
 /** A policy that throws, or answers with what is no delay, gives up. */
 function custom(policy: RetryPolicyFunction, k: number, error: RunError): number | null {
   try {
     const delayMs = policy(k, { code: error.code, kind: error.kind, message: error.message });
-    return delayMs === null || !Number.isFinite(delayMs) ? null : Math.max(0, Math.round(delayMs));
+    return delayMs === null || !Number.isFinite(delayMs) ? null : Math.max(0, delayMs);
   } catch {
     return null;
   }

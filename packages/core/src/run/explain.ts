@@ -54,7 +54,7 @@ function explainFinished(state: RunState): Pick<Explanation, 'reasons' | 'next'>
 export function explainNode(state: RunState, path: string, now: number): Explanation | undefined {
   const node = nodeAt(state, path);
   if (node === undefined) return undefined;
-  const next = node.phase.status === 'unknown' ? settleHint(state, node) : [];
+  const next = node.phase.status === 'unknown' ? hintsOf(state, node) : [];
   return { node: path, status: node.phase.status, reasons: reasonsOf(state, node, now), next };
 }
 
@@ -158,13 +158,16 @@ function explainSkipped(node: NodeState, why: 'dead' | 'when' | 'disabled' | 'fa
   }
 }
 
+/** Failures that nothing took, and that let the run go on beside them. */
+const LEFT_ALONE: ReadonlySet<string> = new Set(['deferred', 'tolerated']);
+
 function failedAbove(node: NodeState): NodeState | undefined {
   const stack = [node];
   const seen = new Set(stack);
   for (let one = stack.pop(); one !== undefined; one = stack.pop()) {
     for (const edge of one.plan.incoming) {
       const from = stateOf(one, edge);
-      if (from.phase.status === 'failed') return from;
+      if (from.phase.status === 'failed' && LEFT_ALONE.has(from.phase.handling)) return from;
       if (!seen.has(from)) stack.push(from);
       seen.add(from);
     }
@@ -183,6 +186,12 @@ function edgeSentence(edge: EdgePlan, from: NodeState): string {
   const taken = isTaken(edge, from.phase);
   const condition = edge.on === 'success' ? '' : `, on: ${edge.on}`;
   return `Edge ${edge.from.id} -> ${edge.to.id}${condition}: ${taken ? 'taken' : 'not taken'} (${edge.from.id} is ${from.phase.status}).`;
+}
+
+/** A run that has ended hears nothing but a retry, which leaves the outcome as unknown as it was. */
+function hintsOf(state: RunState, node: NodeState): string[] {
+  const reopen = isFinished(state.status) ? [`nebula executions retry ${state.executionId}`] : [];
+  return [...reopen, ...settleHint(state, node)];
 }
 
 function settleHint(state: RunState, node: NodeState): string[] {

@@ -41,7 +41,8 @@ const NODE_FIELDS = [
 ] as const satisfies readonly (keyof NodeState)[];
 
 export function encodeSnapshot(state: RunState): string {
-  const nodes: Record<string, unknown> = {};
+  // Without a prototype: `__proto__` is a good name for a node.
+  const nodes = Object.create(null) as Record<string, unknown>;
   for (const scope of state.scopes.values()) {
     for (const node of scope.nodes) {
       if (node.phase.status !== 'pending' || node.attempts > 0) nodes[pathOf(node)] = pick(node, NODE_FIELDS);
@@ -50,9 +51,9 @@ export function encodeSnapshot(state: RunState): string {
   return JSON.stringify({ format: SNAPSHOT_FORMAT, seq: state.seq, run: pick(state, RUN_FIELDS), nodes });
 }
 
-/** Undefined when the text is of another format, or names nodes that the plan does not have. */
+/** Undefined when the text is of another format, is damaged, or names nodes that the plan does not have. */
 export function decodeSnapshot(plan: Plan, executionId: string, text: string): RunState | undefined {
-  const snapshot = JSON.parse(text) as Json;
+  const snapshot = parsed(text);
   if (!isJsonObject(snapshot) || snapshot.format !== SNAPSHOT_FORMAT) return undefined;
   const { seq, run, nodes } = snapshot as unknown as { seq: number; run: object; nodes: Record<string, object> };
   const state = newRunState(plan, executionId);
@@ -65,6 +66,14 @@ export function decodeSnapshot(plan: Plan, executionId: string, text: string): R
   }
   index(state);
   return state;
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
 }
 
 /** Builds everything that is derived from the phases. */

@@ -13,40 +13,56 @@ export const TIMEOUT_MARGIN_MS = 1_000;
 
 export function armWorkflow(state: RunState): void {
   const { timeoutMs } = state.plan;
-  if (timeoutMs !== null) state.timers.push({ at: state.activeSince + timeoutMs, kind: 'workflow', node: null });
+  if (timeoutMs !== null) arm(state, { at: state.activeSince + timeoutMs, kind: 'workflow', node: null });
 }
 
 export function armQueued(state: RunState, node: NodeState): void {
   const { queuedMs, totalMs } = node.plan.timeouts;
   if (node.phase.status !== 'queued') return;
-  if (queuedMs !== null) state.timers.push({ at: node.phase.since + queuedMs, kind: 'queued', node });
-  if (totalMs !== null) state.timers.push({ at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+  if (queuedMs !== null) arm(state, { at: node.phase.since + queuedMs, kind: 'queued', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
 }
 
 export function armAttempt(state: RunState, node: NodeState): void {
   const { attemptMs, totalMs } = node.plan.timeouts;
   if (node.phase.status !== 'running') return;
   if (attemptMs !== null) {
-    state.timers.push({ at: node.phase.since + attemptMs + TIMEOUT_MARGIN_MS, kind: 'attempt', node });
+    arm(state, { at: node.phase.since + attemptMs + TIMEOUT_MARGIN_MS, kind: 'attempt', node });
   }
   if (totalMs !== null) {
-    state.timers.push({ at: (node.queuedAt as number) + totalMs + TIMEOUT_MARGIN_MS, kind: 'total', node });
+    arm(state, { at: (node.queuedAt as number) + totalMs + TIMEOUT_MARGIN_MS, kind: 'total', node });
   }
 }
 
 export function armRetry(state: RunState, node: NodeState): void {
   const { totalMs } = node.plan.timeouts;
   if (node.phase.status !== 'waiting') return;
-  state.timers.push({ at: node.phase.until, kind: 'retry', node });
-  if (totalMs !== null) state.timers.push({ at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+  arm(state, { at: node.phase.until, kind: 'retry', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
 }
 
 export function armStop(state: RunState): void {
   if (state.stopping === null) return;
-  state.timers.push({ at: state.stopping.since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node: null });
+  arm(state, { at: state.stopping.since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node: null });
 }
 
-/** Builds the heap anew, after a snapshot was loaded. */
+/**
+ * Items that lost their meaning stay until their time: a node that is retried every second within a `total` of a month
+ * would leave millions. So from time to time the heap is built anew; it then has two items per open node at the most.
+ */
+const LOOK_EVERY = 1_024;
+const MAX_PER_NODE = 4;
+
+function arm(state: RunState, item: TimerItem): void {
+  state.timers.push(item);
+  const { size } = state.timers;
+  if (size % LOOK_EVERY !== 0) return;
+  let nodes = 0;
+  for (const scope of state.scopes.values()) nodes += scope.nodes.length;
+  if (size > MAX_PER_NODE * nodes) armAll(state);
+}
+
+/** Builds the heap anew: after a snapshot was loaded, or when too many items mean nothing any more. */
 export function armAll(state: RunState): void {
   state.timers.clear();
   if (isFinished(state.status)) return;

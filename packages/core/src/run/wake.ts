@@ -14,8 +14,17 @@ export function wakeTime(state: RunState, now: number, resyncMs: number): number
 }
 
 /** Something is queued or running, so somebody must keep an eye on it. */
-export function isActive(state: RunState): boolean {
-  return state.running.size > 0 || state.dispatched > 0 || hasReady(state) || toVerify(state).length > 0;
+function isActive(state: RunState): boolean {
+  return state.running.size > 0 || hasWork(state);
+}
+
+/** This worker runs something of it, or could. What others run wakes them, and whoever resyncs. */
+export function concerns(state: RunState, worker: string): boolean {
+  return hasWork(state) || openAttempts(state).some((open) => open.worker === worker);
+}
+
+function hasWork(state: RunState): boolean {
+  return state.dispatched > 0 || hasReady(state) || toVerify(state).length > 0;
 }
 
 /** Nodes of unknown outcome whose action can be asked whether it took effect, and has not been. */

@@ -8,7 +8,7 @@ import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
 import { NebulaError } from '../error.ts';
 import { loadModule } from '../on-demand.ts';
 import type { DocumentPath } from '../problem.ts';
-import type { Json, JsonObject, JsonSchema } from '../value.ts';
+import { canonicalJson, type Json, type JsonObject, type JsonSchema, jsonEquals } from '../value.ts';
 import { type Check, compileDirectly, pass, type Trail } from './direct.ts';
 import { compilePatternTest } from './pattern.ts';
 
@@ -101,7 +101,29 @@ function loadAjv(useDefaults: boolean): Ajv2020 {
     code: { regExp: Object.assign(linearTimeRegExp, { code: 'linearTimeRegExp' }) },
   });
   formats.default(ajv);
+  compareSafely(ajv);
   return ajv;
+}
+
+/** ajv compares by a library that calls `valueOf` and `toString` of the data, which are members like any other in JSON. */
+function compareSafely(ajv: Ajv2020): void {
+  for (const keyword of ['const', 'enum', 'uniqueItems']) ajv.removeKeyword(keyword);
+  const equals = (expected: Json) => (value: Json) => jsonEquals(expected, value);
+  ajv.addKeyword({ keyword: 'const', compile: equals, error: { message: 'must be the constant of its schema' } });
+  ajv.addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    compile: (choices: readonly Json[]) => (value: Json) => choices.some((choice) => jsonEquals(choice, value)),
+    error: { message: 'must be one of the values of its schema' },
+  });
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    compile: (isUnique: boolean) => (items: readonly Json[]) =>
+      !isUnique || new Set(items.map(canonicalJson)).size === items.length,
+    error: { message: 'must not have the same item twice' },
+  });
 }
 
 /** ajv tells patterns apart by their text. */
@@ -114,11 +136,8 @@ function reportAjv(error: ErrorObject, trail: Trail): void {
     .split('/')
     .slice(1)
     .map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.replaceAll('~1', '/').replaceAll('~0', '~')));
-  const { missingProperty, additionalProperty, allowedValues } = error.params as Readonly<Record<string, unknown>>;
+  const { missingProperty, additionalProperty } = error.params as Readonly<Record<string, unknown>>;
   if (typeof missingProperty === 'string') return trail.report([...at, missingProperty], 'is missing');
   if (typeof additionalProperty === 'string') return trail.report([...at, additionalProperty], 'is not known');
-  const choices = Array.isArray(allowedValues)
-    ? ` ${allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
-    : '';
-  trail.report(at, `${error.message ?? 'does not fit'}${choices}`);
+  trail.report(at, error.message ?? 'does not fit');
 }

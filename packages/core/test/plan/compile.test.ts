@@ -167,6 +167,13 @@ input: { type: object, required: [order], properties: { order: { type: object, p
     expect(plan?.acceptInput(7).problems).toEqual(['the input must be an object']);
   });
 
+  it('[PLN-7] refuses an input that nests without end', () => {
+    const { plan } = compilePlan({ id: 'x' }, catalog);
+    const deep = JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`);
+    expect(plan?.acceptInput(deep).problems).toEqual(['the input nests deeper than 200 levels']);
+    expect(plan?.acceptInput({ a: [[1]] }).problems).toEqual([]);
+  });
+
   it('[PLN-7] fills in the defaults of the schema, in a copy', () => {
     const { definition } = readDefinition(`id: x
 input: { type: object, required: [name], properties: { name: { type: string, default: World }, n: { default: 3 } } }`);

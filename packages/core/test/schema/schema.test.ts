@@ -1,4 +1,3 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileSchema, describePath, type Json, type JsonSchema } from '../../src/index.ts';
@@ -51,16 +50,18 @@ const schemas: fc.Arbitrary<JsonSchema> = fc.letrec<{ schema: JsonSchema }>((tie
 
 describe('schema', () => {
   it('[SCH-1] the direct checker agrees with ajv', () => {
-    const ajv = new Ajv2020({ strict: false, ownProperties: true, logger: false });
     fc.assert(
       fc.property(schemas, fc.array(smallValues, { minLength: 1, maxLength: 4 }), (schema, samples) => {
         const direct = compileDirectly(schema, false);
         expect(direct).toBeDefined();
-        const validate = ajv.compile(schema as object);
+        // `allOf` is beyond the direct checker's words, so this one is ajv's.
+        const full = compileSchema({ allOf: [schema] });
         for (const value of samples) {
           const problems: string[] = [];
           direct?.(value, { path: [], report: (_, message) => problems.push(message) });
-          expect(problems.length === 0, `${JSON.stringify(schema)} on ${JSON.stringify(value)}`).toBe(validate(value));
+          expect(problems.length === 0, `${JSON.stringify(schema)} on ${JSON.stringify(value)}`).toBe(
+            full.problems(value) === undefined,
+          );
         }
       }),
       { numRuns: 1_500 },
@@ -117,6 +118,15 @@ describe('schema', () => {
     expect(told(schema, `${'a'.repeat(40)}!`)).toHaveLength(1);
     expect(told(schema, 'aaa')).toEqual([]);
   });
+
+  it.each([{ const: {} }, { enum: [{ toString: 1 }] }, { uniqueItems: true }])(
+    '[SCH-1] members named as methods are data (%j)',
+    (words) => {
+      const value = JSON.parse('[{ "valueOf": {} }, { "toString": 1 }, { "constructor": null }]') as Json;
+      const schema = { type: 'array', items: true, ...words, unevaluatedProperties: false };
+      expect(() => compileSchema(schema).problems(value)).not.toThrow();
+    },
+  );
 
   it.each([{ type: 5 }, { type: 'text' }, { properties: 3 }, { required: 'a' }, { pattern: '(' }])(
     '[SCH-6] %j is no schema',
