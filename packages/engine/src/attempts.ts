@@ -259,10 +259,18 @@ export class Attempts {
     const { clock, logs, sandbox, values } = this.parts;
     const { action, granted } = node.plan;
     const attempt = node.attempts;
+    const controller = new AbortController();
+    let timer: Timer | undefined;
+    const tooLate = new Promise<Settlement>((resolve) => {
+      timer = clock.timer(VERIFY_LIMIT_MS, () => {
+        controller.abort(new Error('verify took too long'));
+        resolve({ happened: 'unknown' });
+      });
+    });
     try {
       if (node.input?.blob !== undefined) await values.fetch(executionId, [node.input.blob]);
       const input = node.input?.blob === undefined ? (node.input?.value ?? null) : values.lookup(node.input.blob);
-      const verification = await sandbox.verify({
+      const verifying = sandbox.verify({
         action,
         input,
         granted,
@@ -271,15 +279,18 @@ export class Attempts {
         node: path,
         attempt,
         idempotencyKey: idempotencyKey(state, path),
-        signal: new AbortController().signal,
+        signal: controller.signal,
         onLog: (level, message, fields) =>
           logs.append({ executionId, node: path, attempt, at: clock.now(), level, message, ...(fields && { fields }) }),
         onProgress: () => {},
         onHeartbeat: () => {},
       });
+      const verification = await Promise.race([verifying, tooLate]);
       return verification.happened === false ? { happened: false, then: 'retry' } : verification;
     } catch {
       return { happened: 'unknown' };
+    } finally {
+      timer?.cancel();
     }
   }
 
@@ -309,6 +320,9 @@ export class Attempts {
 
 const SPILL_RETRY_MIN_MS = 100;
 const SPILL_RETRY_MAX_MS = 5_000;
+
+/** How long `verify` may take; then a person is asked. */
+const VERIFY_LIMIT_MS = 60_000;
 
 /** How long an aborted attempt may take to end when the process stops. */
 const ABORT_WAIT_MS = 200;

@@ -242,6 +242,23 @@ describe('verify', () => {
     });
   });
 
+  it('[ENG-66] a verify that never answers is given up, and a person is asked', async () => {
+    const top = new BenchTop();
+    const { asked, actions } = verifying(top);
+    await top.open({ actions });
+    const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
+    await top.open({ actions });
+    await top.settle();
+    expect(asked).toHaveLength(1);
+    const settled = top.engine.settled(executionId);
+    await top.clock.advance(61_000);
+    expect(await settled).toMatchObject({ parked: true, waitingFor: [{ node: 'pay', status: 'unknown' }] });
+    expect(cached(top)).toBe(0);
+    asked[0]?.({ happened: true, output: null });
+    await top.settle();
+    expect(await top.statuses(executionId)).toEqual({ pay: 'unknown' });
+  });
+
   it('[ENG-53] a finished run is not verified, and a late answer does not bring it back into memory', async () => {
     const top = new BenchTop();
     const { asked, actions } = verifying(top);
@@ -475,7 +492,7 @@ describe('trouble', () => {
     const third = await top.start({ id: 'third', nodes: { busy: hand({ retry: { attempts: 1_000, delay: '0s' } }) } });
     isSlow = true;
     top.call('p').complete('POISON');
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 150; round++) {
       for (const call of top.calls) call.node === 'busy' ? call.fail() : call.node.startsWith('n') && call.complete();
       await top.clock.advance(35);
     }
