@@ -17,27 +17,20 @@ import {
   blobsToStart,
   decide,
   type Held,
-  isFinished,
   NebulaError,
   newTurn,
   nextReady,
   type Stimulus,
-  seal,
-  type Turn,
   take,
-  wakeTime,
 } from '@nebula/core';
 import type { Clock, Delivery, Queue, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
-import { encodeEntries } from './codec.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
 import { BlobMissing, type Values } from './values.ts';
+import { largeIn, writeOf } from './write.ts';
 
-/** How long a lost hint may go unnoticed while something is queued or running. */
-const RESYNC_MS = 30_000;
-const NONE: readonly Held[] = [];
 /** How soon to offer a task again whose run is being read. */
 const BUSY_MS = 5;
 /** Pauses after the store did not take a frame, or could not be read. */
@@ -163,7 +156,7 @@ export class Turns {
     if (this.takesWork) this.startReady(drafted, now);
 
     for (const run of drafted) {
-      const large = this.largeIn(run);
+      const large = largeIn(run, this.parts.values);
       if (large.length > 0) await this.spill(run, large);
     }
     const together: Sealed[] = [];
@@ -361,22 +354,10 @@ export class Turns {
     }
   }
 
-  private largeIn(run: LiveRun): readonly Held[] {
-    const { values } = this.parts;
-    let large: Held[] | undefined;
-    for (const entry of run.draft?.turn.entries ?? []) {
-      const held = 'input' in entry ? entry.input : 'output' in entry ? entry.output : undefined;
-      if (!values.isLarge(held)) continue;
-      large ??= [];
-      large.push(held);
-    }
-    return large ?? NONE;
-  }
-
   /** The draft as a write; undefined when there is nothing to say. */
   private sealed(run: LiveRun): Write | undefined {
     try {
-      const write = this.writeOf(run);
+      const write = writeOf(run, this.parts);
       if (write !== undefined || run.draft === null) return write;
       run.draft = null;
       if (!this.parts.queue.local) this.enqueueReady(run);
@@ -386,55 +367,6 @@ export class Turns {
       this.putAside(run, error);
       return undefined;
     }
-  }
-
-  private writeOf(run: LiveRun): Write | undefined {
-    const { draft, state, executionId } = run;
-    if (draft === null) return undefined;
-    const { turn } = draft;
-    seal(turn);
-    const wake = this.wakeChange(run, turn);
-    if (turn.entries.length === 0 && wake === undefined && draft.messages.length === 0) return undefined;
-    const write: { -readonly [K in keyof Write]: Write[K] } = { executionId };
-    if (turn.entries.length > 0) {
-      write.frame = { seq: state.seq + 1, at: turn.now, entries: encodeEntries(turn.entries) };
-    }
-    if (run.isNew) {
-      const { workflowId, version } = run.plan;
-      write.create = { workflowId, version, createdAt: turn.now, owner: this.parts.workerId };
-      write.status = state.status;
-    }
-    if (wake !== undefined) write.wakeAt = wake.at;
-    if (draft.messages.length > 0) write.taken = draft.messages;
-    this.addStatus(run, turn, write);
-    return write;
-  }
-
-  private addStatus(run: LiveRun, turn: Turn, write: { -readonly [K in keyof Write]: Write[K] }): void {
-    const { state } = run;
-    const last = turn.entries.at(-1);
-    if (isFinished(state.status)) {
-      if (last?.type !== 'run.finished') return;
-      const retentionMs = run.plan.retentionMs === undefined ? this.parts.retentionMs : run.plan.retentionMs;
-      write.status = state.status;
-      write.finishedAt = state.finishedAt;
-      write.expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
-    } else if (turn.entries.some((entry) => entry.type === 'run.reopened')) {
-      write.status = state.status;
-      write.finishedAt = null;
-      write.expiresAt = null;
-    }
-  }
-
-  /** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */
-  private wakeChange(run: LiveRun, turn: Turn): { readonly at: number | null } | undefined {
-    const at = wakeTime(run.state, turn.now, RESYNC_MS);
-    const stored = run.storedWakeAt;
-    if (run.isClaimed || stored === undefined) return { at };
-    // Where several engines share a store, another one may have been given the run since, and have put it off.
-    if (!this.parts.store.exclusive && stored !== null && stored <= turn.now) return { at };
-    if (at === null) return stored === null ? undefined : { at };
-    return stored === null || at < stored ? { at } : undefined;
   }
 
   private carryOut(run: LiveRun, write: Write): void {

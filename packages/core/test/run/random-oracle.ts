@@ -2,6 +2,7 @@
  * The oracle: what LANGUAGE.md allows a run to do, told without looking at `src/run`. It reads the journal entry by entry
  * and says of each whether it was legal at that moment, and after every turn whether something is left undone.
  * Naive on purpose: everything is found by looking at every node and every edge again.
+ * Long because one reader has to know every kind of entry.
  *
  *  O1 It knows the definition, the stimuli and the entries; never the engine's state or plan.
  *  O2 Where the language leaves a choice (which of two ready nodes first), any choice is legal.

@@ -44,7 +44,11 @@ export function readYaml(text: string, file: string | undefined, limits: YamlLim
   if (problems.hasErrors) return { source, problems };
   converter = new YamlConverter(source, problems);
   const value = converter.convert(document.contents);
-  return problems.hasErrors ? { source, problems } : { value, source, problems };
+  // With a key given twice the rest can still be checked; with other mistakes nobody knows what was meant.
+  const isReadable = problems
+    .sorted()
+    .every(({ severity, code }) => severity === 'warning' || code === 'DUPLICATE_KEY');
+  return isReadable ? { value, source, problems } : { source, problems };
 }
 
 /** Undefined when the text was refused before it was composed. */

@@ -1,0 +1,81 @@
+/** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
+import { type Held, isFinished, seal, type Turn, wakeTime } from '@nebula/core';
+import type { Store, Write } from '@nebula/ports';
+import { encodeEntries } from './codec.ts';
+import type { LiveRun } from './live-run.ts';
+import type { Values } from './values.ts';
+
+/** How long a lost hint may go unnoticed while something is queued or running. */
+const RESYNC_MS = 30_000;
+
+const NONE: readonly Held[] = [];
+
+type WriteInMaking = { -readonly [K in keyof Write]: Write[K] };
+
+export interface WriteParts {
+  readonly store: Pick<Store, 'exclusive'>;
+  readonly workerId: string;
+  readonly retentionMs: number | null;
+}
+
+/** Values of the draft that are too large for a frame. */
+export function largeIn(run: LiveRun, values: Values): readonly Held[] {
+  let large: Held[] | undefined;
+  for (const entry of run.draft?.turn.entries ?? []) {
+    const held = 'input' in entry ? entry.input : 'output' in entry ? entry.output : undefined;
+    if (!values.isLarge(held)) continue;
+    large ??= [];
+    large.push(held);
+  }
+  return large ?? NONE;
+}
+
+/** Undefined when there is nothing to say. */
+export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
+  const { draft, state, executionId } = run;
+  if (draft === null) return undefined;
+  const { turn } = draft;
+  seal(turn);
+  const wake = wakeChange(run, turn, parts);
+  if (turn.entries.length === 0 && wake === undefined && draft.messages.length === 0) return undefined;
+  const write: WriteInMaking = { executionId };
+  if (turn.entries.length > 0) {
+    write.frame = { seq: state.seq + 1, at: turn.now, entries: encodeEntries(turn.entries) };
+  }
+  if (run.isNew) {
+    const { workflowId, version } = run.plan;
+    write.create = { workflowId, version, createdAt: turn.now, owner: parts.workerId };
+    write.status = state.status;
+  }
+  if (wake !== undefined) write.wakeAt = wake.at;
+  if (draft.messages.length > 0) write.taken = draft.messages;
+  addStatus(run, turn, parts, write);
+  return write;
+}
+
+function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMaking): void {
+  const { state } = run;
+  const last = turn.entries.at(-1);
+  if (isFinished(state.status)) {
+    if (last?.type !== 'run.finished') return;
+    const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
+    write.status = state.status;
+    write.finishedAt = state.finishedAt;
+    write.expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
+  } else if (turn.entries.some((entry) => entry.type === 'run.reopened')) {
+    write.status = state.status;
+    write.finishedAt = null;
+    write.expiresAt = null;
+  }
+}
+
+/** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */
+function wakeChange(run: LiveRun, turn: Turn, { store }: WriteParts): { readonly at: number | null } | undefined {
+  const at = wakeTime(run.state, turn.now, RESYNC_MS);
+  const stored = run.storedWakeAt;
+  if (run.isClaimed || stored === undefined) return { at };
+  // Where several engines share a store, another one may have been given the run since, and have put it off.
+  if (!store.exclusive && stored !== null && stored <= turn.now) return { at };
+  if (at === null) return stored === null ? undefined : { at };
+  return stored === null || at < stored ? { at } : undefined;
+}
