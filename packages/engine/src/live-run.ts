@@ -9,7 +9,7 @@ export interface LiveRun {
   /** What happened to it and has not been decided on. */
   mailbox: Stimulus[];
   /** Inbox messages among these: deleted from the store with the frame that journals them. */
-  messages: string[];
+  messages: TakenMessage[];
   /** Every inbox message that was taken up since the run was loaded: a late reading of the inbox may show it again. */
   readonly heard: Set<string>;
   /** The frame in the making, with all that went into it: needed again if the store refuses it. */
@@ -37,10 +37,16 @@ export interface LiveRun {
   readonly onCreated: ((error?: unknown) => void)[];
 }
 
+/** A message from the inbox, and the mail that it became; undefined where nobody understands it. */
+export interface TakenMessage {
+  readonly messageId: string;
+  readonly stimulus: Stimulus | undefined;
+}
+
 export interface Draft {
   readonly turn: Turn;
   readonly stimuli: Stimulus[];
-  readonly messages: string[];
+  readonly messages: TakenMessage[];
   /** Claims that the draft knew of. */
   readonly claims: number;
   readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery }[];

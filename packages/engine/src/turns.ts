@@ -219,10 +219,7 @@ export class Turns {
 
   /** A large value that nobody foresaw is fetched, and all is decided on again; anything else is a fault. */
   private undecided(run: LiveRun, error: unknown): void {
-    if (!(error instanceof BlobMissing) || run.isNew) {
-      this.putAside(run, error);
-      return;
-    }
+    if (!(error instanceof BlobMissing) || run.isNew) return this.putAside(run, error);
     this.rewind(run);
     run.isBusy = true;
     this.fetch(run, [error.blob], () => void this.reload(run));
@@ -434,6 +431,7 @@ export class Turns {
     this.blocked++;
     try {
       await this.parts.runs.reload(run);
+      if (run.messages.length > 0) await this.dropTaken(run);
       run.isBusy = false;
       // What this process started and the journal does not know of is looked at like any lost attempt.
       this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
@@ -446,12 +444,19 @@ export class Turns {
     }
   }
 
+  /** A frame whose answer was lost may have been written, and its messages with it: these have been acted on. */
+  private async dropTaken(run: LiveRun): Promise<void> {
+    const inbox = new Set((await this.parts.store.inbox(run.executionId)).map(({ messageId }) => messageId));
+    const done = new Set(run.messages.filter(({ messageId }) => !inbox.has(messageId)).map(({ stimulus }) => stimulus));
+    run.messages = run.messages.filter(({ messageId }) => inbox.has(messageId));
+    run.mailbox = run.mailbox.filter((stimulus) => !done.has(stimulus));
+  }
+
   /** Where several engines share a store, another one may have written since: then the journal is folded again. */
   async catchUp(run: LiveRun): Promise<void> {
     if (this.parts.store.exclusive || run.isBusy || run.draft !== null) return;
-    const { seq } = run.state;
-    const news = await this.parts.store.frames(run.executionId, seq);
-    const isBehind = news.length > 0 && run.state.seq === seq && !run.isBusy && run.draft === null;
+    const news = await this.parts.store.frames(run.executionId, run.state.seq);
+    const isBehind = (news.at(-1)?.seq ?? 0) > run.state.seq && !run.isBusy && run.draft === null;
     if (isBehind) await this.reload(run);
   }
 

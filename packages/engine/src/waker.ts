@@ -151,8 +151,8 @@ export class Waker {
       // A message stays in the inbox until a frame has journalled it; it is taken up once.
       if (run.heard.has(message.messageId)) continue;
       run.heard.add(message.messageId);
-      run.messages.push(message.messageId);
       const stimulus = stimulusOf(message.body);
+      run.messages.push({ messageId: message.messageId, stimulus });
       if (stimulus !== undefined) this.parts.post(run, stimulus);
     }
     this.parts.post(run, { type: 'wake', lost: this.lostAttempts(run, gone), jitter: random.fraction() });

@@ -48,7 +48,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
     write.status = state.status;
   }
   if (wake !== undefined) write.wakeAt = wake.at;
-  if (draft.messages.length > 0) write.taken = draft.messages;
+  if (draft.messages.length > 0) write.taken = draft.messages.map(({ messageId }) => messageId);
   addStatus(run, turn, parts, write);
   return write;
 }

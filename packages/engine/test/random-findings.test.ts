@@ -155,6 +155,31 @@ describe('requests', () => {
     expect(reopened).toHaveLength(1);
   });
 
+  it('[ENG-51] a request whose frame was written although its answer was lost is not acted on again', async () => {
+    const top = new BenchTop();
+    let isLost = false;
+    const wrapStore = altered((store) => ({
+      append: async (writes: readonly Write[]) => {
+        const outcomes = await store.append(writes);
+        if (isLost) {
+          isLost = false;
+          throw new Error('the connection broke');
+        }
+        return outcomes;
+      },
+    }));
+    await top.open({ wrapStore });
+    // A retry of it fails in the very frame that begins it.
+    const executionId = await top.start({ nodes: { a: hand({ with: { x: '{{ $input.nothing.here }}' } }) } });
+    isLost = true;
+    await top.engine.requestRetry(executionId);
+    await top.clock.advance(10_000);
+    const journal = await top.engine.journal(executionId);
+    const reopened = journal.flatMap(({ entries }) => entries).filter((entry) => typeOf(entry) === 'run.reopened');
+    expect(reopened).toHaveLength(1);
+    expect(cached(top)).toBe(0);
+  });
+
   it('[ENG-51] a request that a late reading of the inbox shows again is not acted on again', async () => {
     const top = new BenchTop();
     const seen: InboxRow[] = [];

@@ -63,7 +63,7 @@ async function happen(world: World, chance: Chance, started: Set<string>, step: 
 async function untilAllEnd(world: World, started: ReadonlySet<string>): Promise<void> {
   for (let round = 0; round < 120; round++) {
     for (let index = 0; index < world.processes.length; index++) await world.open(index);
-    const open = [...started].filter((id) => !FINISHED.includes(world.data.runs.get(id)?.row.status ?? ''));
+    const open = [...started].filter((id) => isOpen(world, id));
     if (open.length === 0) break;
     const engine = world.living()[round % world.living().length]?.engine;
     for (const id of open) {
@@ -76,6 +76,12 @@ async function untilAllEnd(world: World, started: ReadonlySet<string>): Promise<
   }
   // Whatever is still under way for runs that have ended comes to rest.
   await world.clock.advance(120_000);
+}
+
+/** Not at its end, or asked for something. */
+function isOpen(world: World, executionId: string): boolean {
+  const run = world.data.runs.get(executionId);
+  return run !== undefined && (!FINISHED.includes(run.row.status) || run.inbox.size > 0);
 }
 
 /** Nodes whose last word is that nobody knows. */
