@@ -27,6 +27,8 @@ export interface Compilation {
 export interface CompileOptions {
   /** The graph, where it was built and checked already: its problems are not told again. */
   readonly graph?: Graph;
+  /** False when edges of the graph are missing, because they name nobody: what is upstream is then not known. */
+  readonly isGraphWhole?: boolean;
   /** Gives problems their place; without it they have paths only. */
   readonly source?: SourceMap;
   readonly limits?: ExpressionLimits;
@@ -42,7 +44,7 @@ export function compilePlan(
   const { source = new TextSourceMap('', undefined, () => undefined), limits = EXPRESSION_LIMITS } = options;
   const problems = new ProblemList(source);
   const input = checkedSchema(problems, definition.input, ['input']);
-  const root = new GraphCompiler(definition, catalog, problems, options.graph).compile();
+  const root = new GraphCompiler(definition, catalog, problems, options).compile();
   if (problems.hasErrors || root === undefined) return { plan: undefined, problems: problems.sorted() };
   const { config = {} } = definition;
   const mode = config.mode ?? 'parallel';

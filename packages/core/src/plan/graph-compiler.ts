@@ -40,7 +40,12 @@ export class GraphCompiler {
   private readonly references: References;
   private readonly actions: (Action | undefined)[];
 
-  constructor(definition: WorkflowDefinition, catalog: Catalog, problems: ProblemList, graph?: Graph) {
+  constructor(
+    definition: WorkflowDefinition,
+    catalog: Catalog,
+    problems: ProblemList,
+    { graph, isGraphWhole = true }: { readonly graph?: Graph; readonly isGraphWhole?: boolean } = {},
+  ) {
     this.definition = definition;
     this.catalog = catalog;
     this.problems = problems;
@@ -49,7 +54,7 @@ export class GraphCompiler {
     this.isAcyclic = this.order.length === this.graph.ids.length;
     this.values = new ValueCompiler(problems);
     this.actions = this.graph.ids.map((id) => this.findAction(id));
-    const reach = this.isAcyclic ? new Reachability(this.graph, this.order) : undefined;
+    const reach = this.isAcyclic && isGraphWhole ? new Reachability(this.graph, this.order) : undefined;
     this.references = new References({ definition, graph: this.graph, problems, reach, actions: this.actions });
   }
 

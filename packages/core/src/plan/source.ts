@@ -36,7 +36,8 @@ export function compileSource(
   }
   if (draft === undefined) return { definition: undefined, plan: undefined, problems, source };
   const sound = withoutBroken(draft.definition, problems);
-  const more = compilePlan(sound, catalog, { source, graph: draft.graph }).problems;
+  const isGraphWhole = problems.every(({ code }) => code !== 'UNKNOWN_NODE');
+  const more = compilePlan(sound, catalog, { source, graph: draft.graph, isGraphWhole }).problems;
   return { definition: undefined, plan: undefined, problems: inTextOrder([...problems, ...more]), source };
 }
 

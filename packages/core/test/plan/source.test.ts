@@ -37,6 +37,14 @@ output: "{{ $nowhere }}"`);
     ]);
   });
 
+  it('[PLN-2] a misspelt need does not make what it leads to look out of reach', () => {
+    const found = codes(`id: x
+nodes:
+  a: { action: core.noop }
+  b: { action: core.noop, needs: [aa], with: { v: "{{ $a }}" } }`);
+    expect(found).toEqual(['UNKNOWN_NODE']);
+  });
+
   it('[PLN-10] compiling never throws, whatever the definition holds', () => {
     const keys = fc.constantFrom(
       'action',
