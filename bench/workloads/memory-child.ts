@@ -10,5 +10,6 @@ const run = await session.workflow(chain(10));
 for (let at = 0; at < 5; at++) await repeat(run, 1_000, 50);
 await pause(500);
 const afterMb = megabytes(residentBytes());
+const heapMb = megabytes(process.memoryUsage().heapUsed);
 await session.close();
-process.stdout.write(JSON.stringify({ idleMb, afterMb }));
+process.stdout.write(JSON.stringify({ idleMb, afterMb, heapMb }));
