@@ -16,10 +16,17 @@ export const DEFINITION_LIMITS = {
   maxNodes: 200_000,
   maxYamlAliases: 100,
   maxIdLength: 200,
+  /** Loops in loops in loops. */
+  maxBodyDepth: 16,
+  /** A graph that an action returns, as JSON. */
+  maxDynamicBytes: 1024 * 1024,
 } as const;
 
 export const RUN_DEFAULTS = {
   maxParallelism: 25,
+  /** Rounds of a parallel loop that may be open at once. */
+  maxConcurrency: 10,
+  maxIterations: 1_000,
   priority: 5,
   userAttempts: 1,
   systemRetries: 10,

@@ -1,6 +1,6 @@
 /** The short form of edges: `a -> b`, or a chain `a -> b -> c`. */
 import type { TextProblem } from '../duration.ts';
-import { ID_PATTERN } from './keys.ts';
+import { ID_PATTERN } from './value-type.ts';
 
 export interface EdgeTextPart {
   readonly id: string;

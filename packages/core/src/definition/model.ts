@@ -6,7 +6,7 @@
 import type { Capabilities, Effect } from '../action.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
 
-export interface WorkflowDefinition {
+export interface WorkflowDefinition extends BodyDefinition {
   /** Version of the language. */
   readonly nebula?: number;
   readonly id: string;
@@ -17,9 +17,6 @@ export interface WorkflowDefinition {
   readonly input?: JsonSchema;
   readonly variables?: JsonObject;
   readonly config?: ConfigDefinition;
-  readonly nodes?: Readonly<Record<string, NodeDefinition>>;
-  readonly edges?: readonly EdgeDefinition[];
-  readonly output?: Json;
 }
 
 export type Mode = 'parallel' | 'levels' | 'sequential';
@@ -31,12 +28,21 @@ export interface ConfigDefinition {
   readonly maxParallelism?: number;
   readonly timeout?: string;
   readonly onFailure?: FailurePolicy;
+  readonly failureNode?: string;
   readonly retry?: RetryDefinition;
   readonly maxTotalRetries?: number;
   readonly priority?: number;
   /** How long a finished run is kept. */
   readonly retention?: string;
   readonly capabilities?: Capabilities;
+  readonly start?: StartDefinition;
+}
+
+export interface StartDefinition {
+  /** An expression on the input. */
+  readonly key: string;
+  readonly policy?: 'allow' | 'singleton' | 'debounce';
+  readonly window?: string;
 }
 
 export interface RetryDefinition {
@@ -58,6 +64,14 @@ export interface TimeoutDefinition {
   readonly total?: string;
 }
 
+/** The body of a loop, and what an action may return as a graph. */
+export interface BodyDefinition {
+  readonly nodes?: Readonly<Record<string, NodeDefinition>>;
+  readonly edges?: readonly EdgeDefinition[];
+  readonly output?: Json;
+}
+
+/** Exactly one of the kinds, from `action` on, is there. */
 export interface NodeDefinition {
   readonly name?: string;
   readonly needs?: readonly string[];
@@ -70,10 +84,114 @@ export interface NodeDefinition {
   readonly estimate?: string;
   readonly enabled?: boolean;
   readonly effect?: Effect;
+  readonly cache?: CacheDefinition;
+  readonly compensate?: CompensateDefinition;
   readonly capabilities?: Capabilities;
+  readonly concurrency?: ConcurrencyDefinition;
+  readonly rateLimit?: RateLimitDefinition;
   readonly notes?: string;
+  readonly break?: boolean;
+  readonly emit?: Json;
+  readonly do?: BodyDefinition;
+  readonly with?: JsonObject;
+  readonly action?: string;
+  readonly branch?: BranchDefinition;
+  readonly forEach?: ForEachDefinition;
+  readonly while?: { readonly condition: Json; readonly maxIterations?: number };
+  readonly retryUntil?: RetryUntilDefinition;
+  readonly workflow?: SubWorkflowDefinition;
+  readonly dynamic?: ActionCall;
+  readonly wait?: WaitDefinition;
+  readonly set?: JsonObject;
+  readonly terminate?: 'completed' | 'failed';
+  readonly split?: { readonly in: Json };
+  readonly merge?: { readonly wait?: 'all' | 'any'; readonly timeout?: string };
+}
+
+export interface ActionCall {
   readonly action: string;
   readonly with?: JsonObject;
+}
+
+export interface CompensateDefinition extends ActionCall {
+  readonly retry?: RetryDefinition;
+  readonly timeout?: string | TimeoutDefinition;
+}
+
+export interface CacheDefinition {
+  readonly version?: string | number;
+  readonly ttl?: string;
+  readonly ignore?: readonly string[];
+  readonly overwrite?: boolean;
+}
+
+export interface ConcurrencyDefinition {
+  readonly key: string;
+  readonly limit?: number;
+}
+
+export interface RateLimitDefinition {
+  readonly key: string;
+  readonly limit: number;
+  readonly per: string;
+}
+
+type Targets = string | readonly string[];
+
+export interface BranchDefinition {
+  readonly on?: Json;
+  readonly cases: Readonly<Record<string, Targets>> | readonly CaseDefinition[];
+  readonly default?: Targets;
+  readonly many?: boolean;
+}
+
+export interface CaseDefinition {
+  readonly when?: Json;
+  readonly match?: Json;
+  readonly error?: Json;
+  readonly to: Targets;
+}
+
+export interface ForEachDefinition {
+  readonly in: Json;
+  readonly parallel?: boolean;
+  readonly maxConcurrency?: number;
+  /** A number, or a share such as `80%`. */
+  readonly minSuccess?: number | string;
+}
+
+export interface RetryUntilDefinition {
+  readonly until?: Json;
+  readonly attempts: number;
+  readonly backoff?: RetryDefinition;
+}
+
+export interface SubWorkflowDefinition {
+  readonly id: string;
+  readonly version?: number;
+  readonly mode?: 'inline' | 'child';
+  readonly input?: Json;
+  readonly output?: Json;
+  readonly isolation?: 'shared' | 'isolated' | 'transactional';
+}
+
+export interface OneWaitDefinition {
+  readonly for?: string;
+  readonly until?: string;
+  readonly signal?: string;
+  readonly key?: Json;
+  readonly schema?: JsonSchema;
+  readonly approval?: {
+    readonly title?: string;
+    readonly form?: JsonSchema;
+    readonly who?: string | readonly string[];
+  };
+  readonly callback?: boolean;
+}
+
+export interface WaitDefinition extends OneWaitDefinition {
+  readonly any?: readonly OneWaitDefinition[];
+  readonly deadline?: string;
 }
 
 export interface EdgeDefinition {

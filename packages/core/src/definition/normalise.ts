@@ -2,39 +2,57 @@
  * Several ways of writing → one model: `needs` is a list, edges have `from` and `to`, what is for editors is gone.
  * Works on definitions with mistakes too, leaving out what cannot be understood, so that the graph is checked as well.
  */
+import type { DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { parseEdgeText } from './edge-text.ts';
-import type { EdgeDefinition, NodeDefinition, WorkflowDefinition } from './model.ts';
-import type { ProblemList } from './problem-list.ts';
-import type { EdgeOrigin } from './source-map.ts';
+import type { BodyDefinition, EdgeDefinition, WorkflowDefinition } from './model.ts';
+import { bodyKey, type EdgeOrigin } from './source-map.ts';
 
 export interface Normalised {
   readonly definition: WorkflowDefinition;
-  /** Per edge of the definition, where it was written; undefined when the two lists are the same. */
-  readonly edgeOrigins: readonly EdgeOrigin[] | undefined;
+  /** Per graph whose edges are another list now, where each of them was written; by `bodyKey`. */
+  readonly edgeOrigins: ReadonlyMap<string, readonly EdgeOrigin[]>;
 }
+
+type Origins = Map<string, readonly EdgeOrigin[]>;
 
 /** The input is not changed; what needs no change is shared with it. */
 export function normalise(workflow: JsonObject): Normalised {
-  const nodes = memberOf(workflow, 'nodes');
-  const edges = memberOf(workflow, 'edges');
-  const normalEdges = Array.isArray(edges) ? normaliseEdges(edges) : undefined;
   const { $schema: _, ...rest } = workflow;
-  const definition = {
-    ...rest,
-    ...(nodes === undefined ? {} : { nodes: normaliseNodes(nodes) }),
-    ...(edges === undefined ? {} : { edges: normalEdges?.edges ?? [] }),
-  };
-  return { definition: definition as unknown as WorkflowDefinition, edgeOrigins: normalEdges?.origins };
+  const edgeOrigins: Origins = new Map();
+  return { definition: normaliseGraph(rest, [], edgeOrigins) as unknown as WorkflowDefinition, edgeOrigins };
 }
 
-function normaliseNodes(nodes: Json): Record<string, NodeDefinition> {
+/** For a body that stands alone. */
+export function normaliseBody(body: JsonObject): BodyDefinition {
+  return normaliseGraph(body, [], new Map()) as unknown as BodyDefinition;
+}
+
+function normaliseGraph(graph: JsonObject, path: DocumentPath, origins: Origins): JsonObject {
+  const nodes = memberOf(graph, 'nodes');
+  const edges = memberOf(graph, 'edges');
+  const normalEdges = Array.isArray(edges) ? normaliseEdges(edges) : undefined;
+  if (normalEdges?.origins) origins.set(bodyKey(path), normalEdges.origins);
+  return {
+    ...graph,
+    ...(nodes === undefined ? {} : { nodes: normaliseNodes(nodes, path, origins) }),
+    ...(edges === undefined ? {} : { edges: (normalEdges?.edges ?? []) as unknown as Json }),
+  };
+}
+
+function normaliseNodes(nodes: Json, path: DocumentPath, origins: Origins): JsonObject {
   if (!isJsonObject(nodes)) return {};
   const result: Record<string, Json> = {};
   for (const [id, node] of Object.entries(nodes)) {
-    if (id !== '__proto__') result[id] = isJsonObject(node) ? normaliseNeeds(node) : {};
+    if (id !== '__proto__') result[id] = isJsonObject(node) ? normaliseNode(node, id, path, origins) : {};
   }
-  return result as unknown as Record<string, NodeDefinition>;
+  return result;
+}
+
+function normaliseNode(node: JsonObject, id: string, path: DocumentPath, origins: Origins): JsonObject {
+  const body = memberOf(node, 'do');
+  const normal = normaliseNeeds(node);
+  return isJsonObject(body) ? { ...normal, do: normaliseGraph(body, [...path, 'nodes', id, 'do'], origins) } : normal;
 }
 
 function normaliseNeeds(node: JsonObject): JsonObject {
@@ -72,20 +90,4 @@ function normaliseEdges(list: readonly Json[]): { edges: EdgeDefinition[]; origi
     }
   });
   return { edges, origins: same ? undefined : origins };
-}
-
-/** `onError: branch` promises edges that take the error. */
-export function checkErrorBranches({ nodes = {}, edges = [] }: WorkflowDefinition, problems: ProblemList): void {
-  const branching = Object.keys(nodes).filter((id) => nodes[id]?.onError === 'branch');
-  if (branching.length === 0) return;
-  const taken = new Set(edges.filter(({ on }) => on === 'error' || on === 'always').map(({ from }) => from));
-  for (const id of branching) {
-    if (taken.has(id)) continue;
-    problems.error({
-      code: 'BRANCH_WITHOUT_EDGE',
-      message: `'${id}' sends its errors to a branch, but no edge on error or always leaves it`,
-      hint: `add an edge, e.g. { from: ${id}, to: …, on: error }`,
-      path: ['nodes', id, 'onError'],
-    });
-  }
 }

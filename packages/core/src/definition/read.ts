@@ -5,19 +5,19 @@
  *
  * A stage that fails ends the way only when the next one would have nothing to work on.
  */
-import { buildGraph, checkGraph, type Graph } from '../graph/index.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { checkData, copyData, tooDeepMessage } from './data.ts';
 import { decodeSource } from './decode.ts';
+import { checkGraphs, type Graphs } from './graphs.ts';
 import { findDuplicateKeys } from './json/duplicates.ts';
 import { locateJson } from './json/positions.ts';
 import { outlineJson, skipJsonSpace } from './json/scan.ts';
 import { findJsonError } from './json/syntax.ts';
 import { LANGUAGE_VERSION } from './keys.ts';
 import type { WorkflowDefinition } from './model.ts';
-import { checkErrorBranches, normalise } from './normalise.ts';
+import { normalise } from './normalise.ts';
 import { ProblemList, REPORT_LIMITS } from './problem-list.ts';
 import { checkShape } from './shape.ts';
 import { type SourceMap, TextSourceMap } from './source-map.ts';
@@ -34,10 +34,10 @@ export interface ReadOptions {
 export interface ReadResult {
   /** Present exactly when no problem is an error. */
   readonly definition?: WorkflowDefinition;
-  /** The definition's graph, without cycles. */
-  readonly graph?: Graph;
+  /** The graphs of the definition and its bodies, without cycles. */
+  readonly graphs?: Graphs;
   /** What was read in spite of errors: parts of it may have any shape. */
-  readonly draft?: { readonly definition: WorkflowDefinition; readonly graph: Graph };
+  readonly draft?: { readonly definition: WorkflowDefinition; readonly graphs: Graphs };
   /** In the order of the text. */
   readonly problems: readonly Problem[];
   readonly source: SourceMap;
@@ -175,12 +175,11 @@ function check(reading: Reading): ReadResult {
   if (isFutureVersion(value)) return { problems: [futureVersion(value, source)], source };
   checkShape(value, problems);
   const { definition, edgeOrigins } = normalise(value);
-  if (edgeOrigins) source.translateEdges(edgeOrigins);
+  source.translateEdges(edgeOrigins);
   if (problems.full) return resultOf(reading);
-  checkErrorBranches(definition, problems);
-  const graph = checkNodes(definition, problems);
-  if (problems.hasErrors || !graph) return { ...resultOf(reading), ...(graph && { draft: { definition, graph } }) };
-  return { definition, graph, problems: problems.sorted(), source };
+  const graphs = checkGraphs(definition, problems);
+  if (problems.hasErrors || !graphs) return { ...resultOf(reading), ...(graphs && { draft: { definition, graphs } }) };
+  return { definition, graphs, problems: problems.sorted(), source };
 }
 
 function isFutureVersion(value: JsonObject): boolean {
@@ -198,21 +197,4 @@ function futureVersion(value: JsonObject, source: SourceMap): Problem {
     path: ['nebula'],
     ...(range ? { range } : {}),
   };
-}
-
-function checkNodes(definition: WorkflowDefinition, problems: ProblemList): Graph | undefined {
-  const nodes = definition.nodes ?? {};
-  const count = Object.keys(nodes).length;
-  if (count > DEFINITION_LIMITS.maxNodes) {
-    const message = `the workflow has ${count} nodes; the limit is ${DEFINITION_LIMITS.maxNodes}`;
-    const hint = 'split it into several workflows';
-    problems.error({ code: 'TOO_MANY_NODES', message, hint, path: ['nodes'], at: 'key' });
-    return undefined;
-  }
-  const { graph, problems: found } = buildGraph(definition);
-  for (const problem of [...found, ...checkGraph(graph, nodes)]) {
-    const { severity, ...finding } = problem;
-    problems[severity](finding);
-  }
-  return graph;
 }

@@ -1,21 +1,20 @@
 /** Rules about keys that depend on each other, which the tables cannot say. */
 import { parseDuration } from '../duration.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
-import { NODE, RETRY_POLICIES } from './keys.ts';
+import { RETRY_POLICIES } from './attempt-keys.ts';
+import {
+  checkBranch,
+  checkCase,
+  checkForEach,
+  checkKindKeys,
+  checkStart,
+  checkSubWorkflow,
+  checkTerminate,
+  checkWait,
+} from './kind-rules.ts';
 import type { RetryDefinition } from './model.ts';
-import type { Finding } from './problem-list.ts';
-import type { RecordType } from './value-type.ts';
-
-export interface RuleContext {
-  readonly record: RecordType;
-  readonly value: JsonObject;
-  /** Keys that are there under a misspelt name. */
-  readonly meant: ReadonlySet<string>;
-  readonly workflow: JsonObject;
-  /** Paths count from the record. */
-  report(finding: Finding): void;
-  warn(finding: Finding): void;
-}
+import { NODE } from './node-keys.ts';
+import type { RuleContext } from './rule-context.ts';
 
 export function checkRecordRules(context: RuleContext): void {
   switch (context.record.name) {
@@ -27,8 +26,32 @@ export function checkRecordRules(context: RuleContext): void {
       break;
     case 'retry':
       checkRetry(context);
+      checkAttempts(context);
+      break;
+    case 'backoff':
+      checkRetry(context);
+      break;
+    case 'branch':
+      checkBranch(context);
+      break;
+    case 'case':
+      checkCase(context);
+      break;
+    case 'forEach':
+      checkForEach(context);
+      break;
+    case 'subWorkflow':
+      checkSubWorkflow(context);
+      break;
+    case 'wait':
+    case 'waitOne':
+      checkWait(context);
+      break;
+    case 'start':
+      checkStart(context);
       break;
     case 'workflow':
+    case 'body':
       if (!context.meant.has('nodes')) checkHasNodes(context);
       break;
     default:
@@ -37,16 +60,27 @@ export function checkRecordRules(context: RuleContext): void {
 }
 
 const KINDS = Object.keys(NODE.keys).filter((key) => NODE.keys[key]?.kind);
-const BUILT_KINDS = KINDS.filter((key) => !NODE.keys[key]?.later);
 
-function checkKind({ value, meant, report }: RuleContext): void {
+/** What the node does; undefined for a draft that does not say it, or says it twice. */
+export function kindOf(node: object): string | undefined {
+  const kinds = KINDS.filter((kind) => Object.hasOwn(node, kind));
+  return kinds.length === 1 ? kinds[0] : undefined;
+}
+
+function checkKind(context: RuleContext): void {
+  const { value, meant, report } = context;
   const kinds = KINDS.filter((kind) => Object.hasOwn(value, kind));
   if (kinds.length === 0 && !KINDS.some((kind) => meant.has(kind))) {
-    const hint = `add a kind (${BUILT_KINDS.join(', ')}), e.g. ${NODE.keys.action?.example}`;
+    const hint = `add a kind (${KINDS.join(', ')}), e.g. ${NODE.keys.action?.example}`;
     report({ code: 'MISSING_KIND', message: 'the node has no kind: nothing says what it does', hint, at: 'key' });
   }
-  const second = kinds[1];
-  if (second === undefined) return;
+  const [first, second] = kinds;
+  if (first === undefined) return;
+  if (second === undefined) {
+    checkKindKeys(context, first);
+    if (first === 'terminate') checkTerminate(context);
+    return;
+  }
   const message = `a node has one kind, but this one has ${kinds.map((kind) => `'${kind}'`).join(' and ')}`;
   const hint = `make it two nodes, or remove '${second}'`;
   report({ code: 'SEVERAL_KINDS', message, hint, path: [second], at: 'key' });
@@ -105,7 +139,6 @@ function checkRetry(context: RuleContext): void {
       'value',
     );
   }
-  checkAttempts(context);
 }
 
 /** A retry that says how long to wait but not how often would never retry an ordinary error. */
@@ -129,13 +162,15 @@ function durationOf(value: JsonObject, key: string): number | undefined {
   return typeof ms === 'number' ? ms : undefined;
 }
 
-function checkHasNodes({ value, warn }: RuleContext): void {
+function checkHasNodes({ record, value, warn }: RuleContext): void {
   const nodes = memberOf(value, 'nodes');
+  // Told already, as a missing key.
+  if (record.name === 'body' && nodes === undefined) return;
   if (nodes !== undefined && !(isJsonObject(nodes) && Object.keys(nodes).length === 0)) return;
   const hint = 'add nodes: { first: { action: … } }';
   warn({
     code: 'NO_NODES',
-    message: 'the workflow has no nodes, so it does nothing',
+    message: `the ${record.name} has no nodes, so it does nothing`,
     hint,
     path: nodes === undefined ? [] : ['nodes'],
     at: 'key',

@@ -2,8 +2,10 @@
 import { DURATION_PATTERN } from '../duration.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../value.ts';
-import { ACTION_PATTERN, ID_PATTERN, RECORDS, WORKFLOW } from './keys.ts';
-import type { RecordType, ValueType } from './value-type.ts';
+import { RECORDS, WORKFLOW } from './keys.ts';
+import { LOOP_KINDS } from './kind-rules.ts';
+import { NODE } from './node-keys.ts';
+import { ACTION_PATTERN, ID_PATTERN, PERCENT_PATTERN, type RecordType, type ValueType } from './value-type.ts';
 
 const ID_BODY = ID_PATTERN.slice(1, -1);
 
@@ -34,8 +36,18 @@ function recordSchema(record: RecordType): JsonObject {
     ),
     ...(required.length > 0 ? { required } : {}),
     ...(kinds.length > 0 ? { oneOf: kinds.map((kind) => ({ required: [kind] })) } : {}),
+    ...(record === NODE ? { dependentRequired: Object.fromEntries(LOOP_KINDS.map((kind) => [kind, ['do']])) } : {}),
     additionalProperties: false,
   };
+}
+
+function durationSchema({ or, expression, moment }: ValueType & { is: 'duration' }): JsonObject {
+  const duration = { $ref: '#/$defs/duration' };
+  const others: JsonObject[] = [];
+  if (or) others.push({ enum: or });
+  if (expression) others.push({ type: 'string', pattern: '\\{\\{' });
+  if (moment) others.push({ type: 'string', pattern: '^\\s*[+-]?\\d{4}' });
+  return others.length === 0 ? duration : { anyOf: [duration, ...others] };
 }
 
 function typeSchema(type: ValueType): JsonObject {
@@ -55,9 +67,13 @@ function typeSchema(type: ValueType): JsonObject {
     case 'name':
       return { anyOf: [{ enum: type.known }, { type: 'string', pattern: '\\S' }] };
     case 'duration':
-      return type.or ? { anyOf: [{ $ref: '#/$defs/duration' }, { enum: type.or }] } : { $ref: '#/$defs/duration' };
+      return durationSchema(type);
+    case 'moment':
+      return { type: 'string', pattern: '\\S' };
+    case 'percent':
+      return { type: 'string', pattern: PERCENT_PATTERN };
     case 'expression':
-      return { type: ['string', 'boolean'], pattern: '\\S' };
+      return { type: type.textOnly ? 'string' : ['string', 'boolean'], pattern: '\\S' };
     case 'edgeText':
       return { type: 'string', pattern: `^\\s*${ID_BODY}(\\s*->\\s*${ID_BODY})+\\s*$` };
     case 'value':
@@ -71,7 +87,11 @@ function typeSchema(type: ValueType): JsonObject {
       return type.orOne ? { anyOf: [typeSchema(type.of), list] } : list;
     }
     case 'map':
-      return { type: 'object', propertyNames: { $ref: '#/$defs/id' }, additionalProperties: typeSchema(type.of) };
+      return {
+        type: 'object',
+        ...(type.anyKeys ? {} : { propertyNames: { $ref: '#/$defs/id' } }),
+        additionalProperties: typeSchema(type.of),
+      };
     case 'record':
       return { $ref: `#/$defs/${type.record.name}` };
     case 'either':

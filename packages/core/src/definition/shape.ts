@@ -1,16 +1,29 @@
 /** Checks a definition against the tables of keys, and reports everything at once. */
 import { parseDuration } from '../duration.ts';
+import { isDate } from '../expression/library/calendar.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { didYouMean } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { parseEdgeText } from './edge-text.ts';
-import { ACTION_PATTERN, ERROR_MATCH, ID_PATTERN, RECORDS, WORKFLOW } from './keys.ts';
+import { RECORDS, WORKFLOW } from './keys.ts';
+import { ERROR_MATCH } from './kind-keys.ts';
+import { BODY } from './node-keys.ts';
 import type { Finding, ProblemList } from './problem-list.ts';
 import { checkRecordRules } from './rules.ts';
-import { acceptsJsonType, describeType, type KeyType, type RecordType, type ValueType } from './value-type.ts';
+import {
+  ACTION_PATTERN,
+  acceptsJsonType,
+  describeType,
+  ID_PATTERN,
+  type KeyType,
+  PERCENT_PATTERN,
+  type RecordType,
+  type ValueType,
+} from './value-type.ts';
 
 const ID = new RegExp(ID_PATTERN);
 const ACTION = new RegExp(ACTION_PATTERN);
+const PERCENT = new RegExp(PERCENT_PATTERN);
 
 /** Worked out once: a large definition has a hundred thousand records. */
 const REQUIRED_KEYS = new Map(
@@ -23,17 +36,44 @@ export function checkShape(workflow: JsonObject, problems: ProblemList): void {
   new ShapeChecker(workflow, problems).checkRecord(WORKFLOW, workflow);
 }
 
+/** The same for a body that stands alone, at some depth of a workflow. */
+export function checkBodyShape(body: JsonObject, problems: ProblemList, depth: number): void {
+  new ShapeChecker({}, problems, depth - 1).checkRecord(BODY, body);
+}
+
 class ShapeChecker {
   readonly #workflow: JsonObject;
   readonly #problems: ProblemList;
   readonly #path: (string | number)[] = [];
+  #bodyDepth: number;
 
-  constructor(workflow: JsonObject, problems: ProblemList) {
+  constructor(workflow: JsonObject, problems: ProblemList, bodyDepth = 0) {
     this.#workflow = workflow;
     this.#problems = problems;
+    this.#bodyDepth = bodyDepth;
   }
 
   checkRecord(record: RecordType, value: JsonObject): void {
+    if (record === BODY) return this.#checkBody(value);
+    this.#checkKeys(record, value);
+  }
+
+  #checkBody(value: JsonObject): void {
+    if (this.#bodyDepth >= DEFINITION_LIMITS.maxBodyDepth) {
+      const message = `bodies are nested deeper than ${DEFINITION_LIMITS.maxBodyDepth} levels`;
+      return this.#report({
+        code: 'TOO_DEEP',
+        message,
+        hint: 'make the inner ones a workflow of their own',
+        at: 'key',
+      });
+    }
+    this.#bodyDepth++;
+    this.#checkKeys(BODY, value);
+    this.#bodyDepth--;
+  }
+
+  #checkKeys(record: RecordType, value: JsonObject): void {
     /** Keys that a misspelt one stands for; they are not reported missing as well. */
     let meant: Set<string> = NONE;
     for (const key of Object.keys(value)) {
@@ -66,7 +106,7 @@ class ShapeChecker {
           this.#path.pop();
         });
       case 'map':
-        return this.#checkMap(type.of, value as JsonObject);
+        return this.#checkMap(type, value as JsonObject);
       case 'record':
         return this.checkRecord(type.record, value as JsonObject);
       case 'integer':
@@ -77,12 +117,12 @@ class ShapeChecker {
     }
   }
 
-  #checkMap(type: ValueType, value: JsonObject): void {
+  #checkMap({ of, anyKeys = false }: ValueType & { is: 'map' }, value: JsonObject): void {
     for (const key of Object.keys(value)) {
       if (this.#problems.full) return;
       this.#path.push(key);
-      this.#checkId(key, 'key');
-      this.#check(type, value[key] as Json, `'${shorten(key)}'`);
+      if (!anyKeys) this.#checkId(key, 'key');
+      this.#check(of, value[key] as Json, `'${shorten(key)}'`);
       this.#path.pop();
     }
   }
@@ -99,6 +139,10 @@ class ShapeChecker {
         return;
       case 'duration':
         return this.#checkDuration(type, value, subject);
+      case 'moment':
+        return this.#checkMoment(value, subject);
+      case 'percent':
+        return this.#checkPercent(value, subject);
       case 'expression':
         if (value.trim() === '') {
           this.#report({
@@ -128,7 +172,7 @@ class ShapeChecker {
         .replace(/[^a-zA-Z0-9_-]+/g, '-')
         .replace(/^-+|-+$/g, '');
       const example = slug === '' ? '' : `, e.g. '${shorten(slug)}'`;
-      const several = this.#path.at(-1) === 'needs' && id.includes(',');
+      const several = ['needs', 'to', 'default'].includes(String(this.#path.at(-1))) && id.includes(',');
       const hint = several
         ? `several ids are a list: [${shorten(id)}]`
         : `an id has letters, digits, '_' and '-' only${example}`;
@@ -152,11 +196,12 @@ class ShapeChecker {
   }
 
   #checkDuration(type: ValueType & { is: 'duration' }, value: string, subject: string): void {
-    if (type.or?.includes(value)) return;
+    if (type.or?.includes(value) || (type.expression && value.includes('{{')) || (type.moment && isDate(value))) return;
     const ms = parseDuration(value);
     if (typeof ms !== 'number') {
       const word = type.or && didYouMean(value, type.or);
-      const hint = word === undefined ? ms.hint : `did you mean '${word}'?`;
+      const bare = type.expression && value.trim().startsWith('$') ? `{{ ${shorten(value.trim())} }}` : word;
+      const hint = bare === undefined ? ms.hint : `did you mean '${bare}'?`;
       this.#report({ code: 'BAD_DURATION', message: `${subject}: ${ms.message}`, hint });
     } else if (type.positive && ms === 0) {
       this.#report({
@@ -165,6 +210,25 @@ class ShapeChecker {
         hint: 'remove it for no limit',
       });
     }
+  }
+
+  /** What begins like a date must be one; anything else is an expression, and is parsed with the others. */
+  #checkMoment(text: string, subject: string): void {
+    if (!/^\s*(?:\d|$)/.test(text) || isDate(text)) return;
+    const isDuration = typeof parseDuration(text.trim()) === 'number';
+    this.#report({
+      code: 'BAD_MOMENT',
+      message: `${subject}: '${shorten(text)}' is not a date`,
+      hint: isDuration
+        ? `for a duration use for: ${shorten(text.trim())}`
+        : 'write it as 2030-01-01T08:00:00Z, or as an expression',
+    });
+  }
+
+  #checkPercent(text: string, subject: string): void {
+    if (PERCENT.test(text)) return;
+    const hint = /^\d+$/.test(text) ? `remove the quotes for a number, or add the sign: ${text}%` : 'write it as 80%';
+    this.#report({ code: 'BAD_PERCENT', message: `${subject} must be from 0% to 100%, not '${shorten(text)}'`, hint });
   }
 
   #checkEdgeText(text: string): void {

@@ -28,6 +28,20 @@ export interface SourceMap {
   rangeInside(path: DocumentPath, offset: number, length: number): SourceRange | undefined;
   /** The path as written, for a path into the normalised definition (edges in short form are several there). */
   documentPath(path: DocumentPath): DocumentPath;
+  /** The other way round: where what is written at the path went; several places for a chain of edges. */
+  normalisedPaths(path: DocumentPath): readonly DocumentPath[];
+}
+
+/** How many keys lead to the innermost body that the path goes into: `nodes.<id>.do`, any number of times. */
+export function bodyDepthOf(path: DocumentPath): number {
+  let depth = 0;
+  while (path[depth] === 'nodes' && path[depth + 2] === 'do') depth += 3;
+  return depth;
+}
+
+/** Names the graph at a path; the workflow's own is the empty text. */
+export function bodyKey(path: DocumentPath): string {
+  return path.length === 0 ? '' : JSON.stringify(path);
 }
 
 /** Where a normalised edge comes from; in a short form, `from` and `to` are parts of one text. */
@@ -49,7 +63,7 @@ export class TextSourceMap implements SourceMap {
   readonly #findRoot: () => Located | undefined;
   #root: Located | undefined | null = null;
   #lineStarts: number[] | undefined;
-  #edges: readonly EdgeOrigin[] | undefined;
+  #edges: ReadonlyMap<string, readonly EdgeOrigin[]> = new Map();
 
   constructor(text: string, file: string | undefined, findRoot: () => Located | undefined) {
     this.text = text;
@@ -58,15 +72,27 @@ export class TextSourceMap implements SourceMap {
   }
 
   /** Once edges are normalised, paths to them are translated back. Edges as they were written need no table. */
-  translateEdges(edges: readonly EdgeOrigin[]): void {
+  translateEdges(edges: ReadonlyMap<string, readonly EdgeOrigin[]>): void {
     this.#edges = edges;
   }
 
   documentPath(path: DocumentPath): DocumentPath {
     const origin = this.#originOf(path);
     if (!origin) return path;
-    const end = origin.from === undefined ? path.slice(2) : [];
-    return ['edges', origin.index, ...end];
+    const depth = bodyDepthOf(path);
+    const end = origin.from === undefined ? path.slice(depth + 2) : [];
+    return [...path.slice(0, depth), 'edges', origin.index, ...end];
+  }
+
+  normalisedPaths(path: DocumentPath): readonly DocumentPath[] {
+    const depth = bodyDepthOf(path);
+    const origins = path[depth] === 'edges' ? this.#originsOf(path.slice(0, depth)) : undefined;
+    if (!origins) return [path];
+    const found: DocumentPath[] = [];
+    for (const [index, origin] of origins.entries()) {
+      if (origin.index === path[depth + 1]) found.push([...path.slice(0, depth + 1), index, ...path.slice(depth + 2)]);
+    }
+    return found;
   }
 
   rangeOf(path: DocumentPath, part: 'key' | 'value' = 'value'): SourceRange | undefined {
@@ -111,17 +137,24 @@ export class TextSourceMap implements SourceMap {
     return { offset, length, line: low + 1, column: offset - (starts[low] as number) + 1 };
   }
 
+  #originsOf(body: DocumentPath): readonly EdgeOrigin[] | undefined {
+    return this.#edges.size === 0 ? undefined : this.#edges.get(bodyKey(body));
+  }
+
   #originOf(path: DocumentPath): EdgeOrigin | undefined {
-    if (!this.#edges || path[0] !== 'edges' || typeof path[1] !== 'number') return undefined;
-    return this.#edges[path[1]];
+    if (this.#edges.size === 0) return undefined;
+    const depth = bodyDepthOf(path);
+    const index = path[depth + 1];
+    if (path[depth] !== 'edges' || typeof index !== 'number') return undefined;
+    return this.#originsOf(path.slice(0, depth))?.[index];
   }
 
   #sideOfShortEdge(path: DocumentPath): SourceRange | undefined {
     const origin = this.#originOf(path);
-    const side = path[2];
-    if (!origin || path.length !== 3 || (side !== 'from' && side !== 'to')) return undefined;
+    const side = path.at(-1);
+    if (!origin || path.length !== bodyDepthOf(path) + 3 || (side !== 'from' && side !== 'to')) return undefined;
     const text = origin[side];
-    return text && this.rangeInside(path.slice(0, 2), text.offset, text.length);
+    return text && this.rangeInside(path.slice(0, -1), text.offset, text.length);
   }
 
   #find(path: DocumentPath): { node: Located; whole: boolean } | undefined {

@@ -1,5 +1,10 @@
 /** The vocabulary in which the language's keys are described. Validation, JSON Schema and reference docs all read it. */
 
+export const ID_PATTERN = '^[a-zA-Z0-9_-]+$';
+export const ACTION_PATTERN = '^[a-z][a-z0-9_.-]*(@[0-9]+(\\.[0-9]+)?)?$';
+/** From 0% to 100%. */
+export const PERCENT_PATTERN = '^(?:100(?:\\.0+)?|[0-9]{1,2}(?:\\.[0-9]+)?)%$';
+
 export type ValueType =
   | { readonly is: 'text' }
   | { readonly is: 'id' }
@@ -9,9 +14,22 @@ export type ValueType =
   | { readonly is: 'choice'; readonly of: readonly string[] }
   /** A choice that registered names extend, so that other names are checked later. */
   | { readonly is: 'name'; readonly known: readonly string[] }
-  /** `positive`: longer than zero. `or`: words that stand for no duration. */
-  | { readonly is: 'duration'; readonly positive?: boolean; readonly or?: readonly string[] }
-  | { readonly is: 'expression' }
+  /**
+   * `positive`: longer than zero. `or`: words that stand for no duration. `expression`: a text with {{ }} may give it.
+   * `moment`: a date may stand instead.
+   */
+  | {
+      readonly is: 'duration';
+      readonly positive?: boolean;
+      readonly or?: readonly string[];
+      readonly expression?: boolean;
+      readonly moment?: boolean;
+    }
+  /** A date, or a bare expression that gives one. */
+  | { readonly is: 'moment' }
+  | { readonly is: 'percent' }
+  /** `textOnly`: true and false make no sense. */
+  | { readonly is: 'expression'; readonly textOnly?: boolean }
   | { readonly is: 'action' }
   | { readonly is: 'edgeText' }
   /** Any JSON value, with expressions in its strings. */
@@ -21,8 +39,8 @@ export type ValueType =
   | { readonly is: 'schema' }
   /** `orOne`: one item may stand without brackets. */
   | { readonly is: 'list'; readonly of: ValueType; readonly orOne?: boolean }
-  /** A mapping whose keys are ids. */
-  | { readonly is: 'map'; readonly of: ValueType }
+  /** A mapping whose keys are ids, or any text. */
+  | { readonly is: 'map'; readonly of: ValueType; readonly anyKeys?: boolean }
   | { readonly is: 'record'; readonly record: RecordType }
   /** Told apart by the JSON type of the value, so no two alternatives share one. */
   | { readonly is: 'either'; readonly of: readonly ValueType[] };
@@ -47,6 +65,25 @@ export interface RecordType {
   readonly name:
     | 'workflow'
     | 'config'
+    | 'start'
+    | 'body'
+    | 'branch'
+    | 'case'
+    | 'forEach'
+    | 'while'
+    | 'retryUntil'
+    | 'backoff'
+    | 'subWorkflow'
+    | 'dynamic'
+    | 'wait'
+    | 'waitOne'
+    | 'approval'
+    | 'split'
+    | 'merge'
+    | 'compensate'
+    | 'cache'
+    | 'concurrency'
+    | 'rateLimit'
     | 'node'
     | 'edge'
     | 'retry'
@@ -78,7 +115,11 @@ export function describeType(type: ValueType): string {
     case 'name':
       return `one of ${type.known.join(', ')} or a registered name`;
     case 'duration':
-      return ['a duration such as 10s', ...(type.or ?? [])].join(' or ');
+      return ['a duration such as 10s', ...(type.moment ? ['a date'] : []), ...(type.or ?? [])].join(' or ');
+    case 'moment':
+      return 'a date such as 2030-01-01T08:00:00Z or an expression';
+    case 'percent':
+      return 'a share such as 80%';
     case 'expression':
       return 'an expression';
     case 'action':
@@ -112,6 +153,8 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
     case 'choice':
     case 'name':
     case 'duration':
+    case 'moment':
+    case 'percent':
     case 'action':
     case 'edgeText':
       return typeof value === 'string';
@@ -121,7 +164,7 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
     case 'boolean':
       return typeof value === 'boolean';
     case 'expression':
-      return typeof value === 'string' || typeof value === 'boolean';
+      return typeof value === 'string' || (typeof value === 'boolean' && type.textOnly !== true);
     case 'value':
       return true;
     case 'object':

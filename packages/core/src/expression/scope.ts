@@ -16,7 +16,7 @@ export interface LoopView {
   readonly item: Json;
   readonly index: number;
   readonly items: Json;
-  readonly parent?: LoopView;
+  readonly parent?: LoopView | undefined;
 }
 
 export interface Scope {
@@ -29,6 +29,6 @@ export interface Scope {
   node(id: string): NodeView | undefined;
   /** The ids that `node` knows, for suggestions. */
   nodeIds?(): Iterable<string>;
-  readonly loop?: LoopView;
+  readonly loop?: LoopView | undefined;
   readonly self?: NodeView;
 }

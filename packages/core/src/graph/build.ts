@@ -1,12 +1,13 @@
-/** `needs` and `edges` → one list of edges without duplicates. */
+/** `needs`, the cases of branches and `edges` → one list of edges without duplicates. */
 import type { EdgeDefinition } from '../definition/model.ts';
 import { type DocumentPath, didYouMean, type Problem } from '../problem.ts';
 import { canonicalJson } from '../value.ts';
-import { type Graph, packAdjacency } from './graph.ts';
+import { branchTargets } from './branch-targets.ts';
+import { FROM_CASE, type Graph, packAdjacency } from './graph.ts';
 
 /** The part of a definition (or of a body) that makes its graph. */
 export interface GraphDefinition {
-  readonly nodes?: Readonly<Record<string, { readonly needs?: readonly string[] }>>;
+  readonly nodes?: Readonly<Record<string, { readonly needs?: readonly string[]; readonly branch?: unknown }>>;
   readonly edges?: readonly EdgeDefinition[];
 }
 
@@ -32,7 +33,10 @@ class GraphBuilder {
   readonly #from: number[] = [];
   readonly #to: number[] = [];
   readonly #origin: number[] = [];
+  readonly #casePaths = new Map<number, DocumentPath>();
   readonly #problems: Problem[] = [];
+  /** Plain edges, by their pair of nodes; made when there is something besides `needs`. */
+  #plain: Set<number> | undefined;
   #comparisons = 0;
 
   constructor(definition: GraphDefinition) {
@@ -43,6 +47,7 @@ class GraphBuilder {
 
   build(): GraphBuild {
     this.#addNeeds();
+    this.#addCases();
     this.#addEdges();
     const edgeFrom = Int32Array.from(this.#from);
     const edgeTo = Int32Array.from(this.#to);
@@ -54,6 +59,7 @@ class GraphBuilder {
         edgeFrom,
         edgeTo,
         edgeOrigin: Int32Array.from(this.#origin),
+        casePaths: this.#casePaths,
         outgoing: packAdjacency(count, edgeFrom),
         incoming: packAdjacency(count, edgeTo),
       },
@@ -80,10 +86,35 @@ class GraphBuilder {
     });
   }
 
+  /** Before `edges`, so that the edge of a case is the first between its nodes. */
+  #addCases(): void {
+    this.#ids.forEach((id, from) => {
+      const branch = this.#definition.nodes?.[id]?.branch;
+      if (branch === undefined) return;
+      for (const target of branchTargets(branch)) {
+        const path = ['nodes', id, 'branch', ...target.path];
+        const to = this.#resolve(target.id, path);
+        if (to === undefined) continue;
+        const plain = this.#plainEdges();
+        if (from === to) this.#reportSelfLoop(id, path);
+        else if (!plain.has(this.#pair(from, to))) {
+          plain.add(this.#pair(from, to));
+          this.#casePaths.set(this.#from.length, path);
+          this.#add(from, to, FROM_CASE);
+        }
+      }
+    });
+  }
+
+  #plainEdges(): Set<number> {
+    this.#plain ??= new Set(this.#from.map((from, edge) => this.#pair(from, this.#to[edge] as number)));
+    return this.#plain;
+  }
+
   #addEdges(): void {
     const { edges = [] } = this.#definition;
     if (edges.length === 0) return;
-    const fromNeeds = new Set(this.#from.map((from, edge) => this.#pair(from, this.#to[edge] as number)));
+    const known = this.#plainEdges();
     const seen = new Set<number | string>();
     edges.forEach((edge, index) => {
       const from = this.#resolve(edge.from, ['edges', index, 'from']);
@@ -96,7 +127,7 @@ class GraphBuilder {
       if (from === to) this.#reportSelfLoop(edge.from, path);
       else if (seen.has(identity))
         this.#reportDuplicate(`the edge from '${edge.from}' to '${edge.to}' is given twice`, path);
-      else if (!plain || !fromNeeds.has(pair)) this.#add(from, to, index);
+      else if (!plain || !known.has(pair)) this.#add(from, to, index);
       seen.add(identity);
     });
   }

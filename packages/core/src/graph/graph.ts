@@ -10,11 +10,16 @@ export interface Graph {
   readonly indexOf: ReadonlyMap<string, number>;
   readonly edgeFrom: Int32Array;
   readonly edgeTo: Int32Array;
-  /** Index into the definition's `edges`; −1 − k for the k-th entry of the target's `needs`. */
+  /** Index into the definition's `edges`; −1 − k for the k-th entry of the target's `needs`; `FROM_CASE`. */
   readonly edgeOrigin: Int32Array;
+  /** Where edges that are cases of a branch stand. */
+  readonly casePaths: ReadonlyMap<number, DocumentPath>;
   readonly outgoing: Adjacency;
   readonly incoming: Adjacency;
 }
+
+/** The origin of an edge that a case of a branch makes. */
+export const FROM_CASE = -0x7fffffff;
 
 export interface Adjacency {
   readonly start: Int32Array;
@@ -50,5 +55,6 @@ export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
 export function edgePath(graph: Graph, edge: number): DocumentPath {
   const origin = graph.edgeOrigin[edge] as number;
   if (origin >= 0) return ['edges', origin];
+  if (origin === FROM_CASE) return graph.casePaths.get(edge) as DocumentPath;
   return ['nodes', graph.ids[graph.edgeTo[edge] as number] as string, 'needs', -1 - origin];
 }

@@ -3,19 +3,25 @@
  * The definition has the right shape already (`readDefinition`); here its names, expressions and types are checked.
  */
 import type { Catalog } from '../action.ts';
+import { checkGraphs, type Graphs } from '../definition/graphs.ts';
 import type { WorkflowDefinition } from '../definition/model.ts';
-import { type Finding, ProblemList } from '../definition/problem-list.ts';
-import { type SourceMap, TextSourceMap } from '../definition/source-map.ts';
-import { NebulaError } from '../error.ts';
-import { createBudget } from '../expression/index.ts';
+import { ProblemList } from '../definition/problem-list.ts';
+import { bodyKey, type SourceMap, TextSourceMap } from '../definition/source-map.ts';
+import { type CompiledValue, createBudget } from '../expression/index.ts';
 import type { Graph } from '../graph/index.ts';
 import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
-import type { DocumentPath, Problem } from '../problem.ts';
-import { compileSchema, describePath, type SchemaCheck } from '../schema/index.ts';
-import { type Json, type JsonSchema, nestsDeeper } from '../value.ts';
-import { GraphCompiler } from './graph-compiler.ts';
-import type { Plan } from './plan.ts';
+import type { Problem } from '../problem.ts';
+import { describePath, type SchemaCheck } from '../schema/index.ts';
+import { type Json, nestsDeeper } from '../value.ts';
+import { joinCapabilities } from './capabilities.ts';
+import type { CompileContext, Workflows } from './context.ts';
+import { compileGraph } from './graph-compiler.ts';
+import type { NodePlan, Plan, StartPlan, SubPlan } from './plan.ts';
+import { References } from './references.ts';
 import { durationOf } from './retry-plan.ts';
+import { checkedSchema } from './schema-check.ts';
+import { ValueCompiler } from './value-compiler.ts';
+import { variablesOf } from './variables.ts';
 
 export interface Compilation {
   /** Undefined when there is at least one error. */
@@ -25,15 +31,19 @@ export interface Compilation {
 }
 
 export interface CompileOptions {
-  /** The graph, where it was built and checked already: its problems are not told again. */
-  readonly graph?: Graph;
-  /** False when edges of the graph are missing, because they name nobody: what is upstream is then not known. */
+  /** The graphs, where they were built and checked already: their problems are not told again. */
+  readonly graphs?: Graphs;
+  /** False when edges of the graphs are missing, because they name nobody: what is upstream is then not known. */
   readonly isGraphWhole?: boolean;
   /** Gives problems their place; without it they have paths only. */
   readonly source?: SourceMap;
   readonly limits?: ExpressionLimits;
   /** The clock against which evaluations are timed; without it only operations are counted. */
   readonly now?: () => number;
+  /** Other workflows, by id and version (without one, the newest): what is inlined must be among them. */
+  readonly workflows?: (id: string, version?: number) => WorkflowDefinition | undefined;
+  /** Their ids, for suggestions. */
+  readonly knownWorkflows?: readonly string[];
 }
 
 export function compilePlan(
@@ -41,43 +51,119 @@ export function compilePlan(
   catalog: Catalog,
   options: CompileOptions = {},
 ): Compilation {
-  const { source = new TextSourceMap('', undefined, () => undefined), limits = EXPRESSION_LIMITS } = options;
+  const { source = nowhere(), limits = EXPRESSION_LIMITS } = options;
   const problems = new ProblemList(source);
-  const input = checkedSchema(problems, definition.input, ['input']);
-  const root = new GraphCompiler(definition, catalog, problems, options).compile();
-  if (problems.hasErrors || root === undefined) return { plan: undefined, problems: problems.sorted() };
+  const compiled = compileWorkflow(definition, catalog, problems, options, inlined(catalog, options, [definition.id]));
+  if (problems.hasErrors || compiled === undefined) return { plan: undefined, problems: problems.sorted() };
   const { config = {} } = definition;
   const mode = config.mode ?? 'parallel';
   const plan: Plan = {
-    workflowId: definition.id,
-    version: definition.version ?? 1,
+    ...compiled.sub,
     definition,
-    root,
-    variables: definition.variables ?? {},
     mode,
     maxParallelism: mode === 'sequential' ? 1 : (config.maxParallelism ?? RUN_DEFAULTS.maxParallelism),
     timeoutMs: durationOf(config.timeout) ?? null,
-    onFailure: config.onFailure ?? 'fail-fast',
+    failureNode: failureNodeOf(definition, compiled.sub),
     maxTotalRetries: config.maxTotalRetries ?? Number.POSITIVE_INFINITY,
+    start: compiled.start,
     retentionMs: config.retention === 'forever' ? null : durationOf(config.retention),
-    acceptInput: (value) => acceptInput(input, value),
     newBudget: () => createBudget(limits, options.now),
   };
   return { plan, problems: problems.sorted() };
 }
 
-function checkedSchema(
+function nowhere(): SourceMap {
+  return new TextSourceMap('', undefined, () => undefined);
+}
+
+function failureNodeOf({ config }: WorkflowDefinition, { root }: SubPlan): NodePlan | undefined {
+  return config?.failureNode === undefined ? undefined : root.nodes[root.indexOf.get(config.failureNode) ?? -1];
+}
+
+/** Undefined when there are errors. */
+function compileWorkflow(
+  definition: WorkflowDefinition,
+  catalog: Catalog,
   problems: ProblemList,
-  schema: JsonSchema | undefined,
-  path: DocumentPath,
-): SchemaCheck | undefined {
-  if (schema === undefined) return undefined;
-  try {
-    return compileSchema(schema, { fillDefaults: true });
-  } catch (error) {
-    if (!(error instanceof NebulaError)) throw error;
-    problems.error({ code: 'BAD_SCHEMA', message: error.message, hint: error.hint, path } satisfies Finding);
-    return undefined;
+  options: CompileOptions,
+  workflows: Workflows,
+): { readonly sub: SubPlan; readonly start: StartPlan | undefined } | undefined {
+  const { config = {} } = definition;
+  const input = checkedSchema(problems, definition.input, ['input'], { fillDefaults: true });
+  const graphs = options.graphs ?? checkGraphs(definition, problems);
+  if (graphs === undefined) return undefined;
+  const context: CompileContext = {
+    definition,
+    catalog,
+    problems,
+    values: new ValueCompiler(problems),
+    granted: joinCapabilities(catalog.capabilities, config.capabilities ?? {}),
+    variables: variablesOf(definition),
+    graphs,
+    isGraphWhole: options.isGraphWhole ?? true,
+    workflows,
+    compileGraph,
+  };
+  const graph = graphs.get(bodyKey([])) as Graph;
+  const start = compileStart(context, graph);
+  const { plan: root } = compileGraph({ body: definition, path: [], graph, depth: 0 }, context);
+  if (root === undefined) return undefined;
+  const sub: SubPlan = {
+    workflowId: definition.id,
+    version: definition.version ?? 1,
+    root,
+    variables: definition.variables ?? {},
+    onFailure: config.onFailure ?? 'fail-fast',
+    acceptInput: (value) => acceptInput(input, value),
+  };
+  return { sub, start };
+}
+
+function compileStart(context: CompileContext, graph: Graph): StartPlan | undefined {
+  const { start } = context.definition.config ?? {};
+  if (start === undefined) return undefined;
+  const path = ['config', 'start', 'key'];
+  const key = context.values.condition(start.key, path) as CompiledValue;
+  const scope = {
+    graph,
+    reach: undefined,
+    outputs: [],
+    outer: undefined,
+    loop: undefined,
+    isParallel: false,
+    holderOf: () => undefined,
+  };
+  new References(context, scope).check(key, path, { place: 'start' });
+  return { key, policy: start.policy ?? 'singleton', windowMs: durationOf(start.window) ?? 0 };
+}
+
+/** Each workflow that is inlined is compiled once, however often it is used. */
+function inlined(
+  catalog: Catalog,
+  options: CompileOptions,
+  around: readonly string[],
+  known = new Map<WorkflowDefinition, ReturnType<Workflows['compile']>>(),
+): Workflows {
+  const { workflows, knownWorkflows = [] } = options;
+  return {
+    find: (id, version) => workflows?.(id, version),
+    isKnown: workflows !== undefined,
+    ids: knownWorkflows,
+    around,
+    compile: (definition) => {
+      const compiled = known.get(definition) ?? compileInside(definition);
+      known.set(definition, compiled);
+      return compiled;
+    },
+  };
+  function compileInside(definition: WorkflowDefinition): ReturnType<Workflows['compile']> {
+    const problems = new ProblemList(nowhere());
+    const inner = inlined(catalog, options, [...around, definition.id], known);
+    const compiled = compileWorkflow(definition, catalog, problems, {}, inner);
+    const error = problems.sorted().find(({ severity }) => severity === 'error');
+    return error === undefined && compiled !== undefined
+      ? { plan: compiled.sub }
+      : { problem: error?.message ?? 'it cannot be compiled' };
   }
 }
 

@@ -1,10 +1,8 @@
-/** The graph of a definition (later: of a body) → a `GraphPlan`: nodes and edges with everything resolved. */
-import type { Action, Catalog } from '../action.ts';
-import type { EdgeDefinition, NodeDefinition, TimeoutDefinition, WorkflowDefinition } from '../definition/model.ts';
-import type { ProblemList } from '../definition/problem-list.ts';
+/** The graph of a workflow or of a body → a `GraphPlan`: nodes and edges with everything resolved. */
+import type { Action } from '../action.ts';
+import type { EdgeDefinition, NodeDefinition } from '../definition/model.ts';
+import { kindOf } from '../definition/rules.ts';
 import {
-  buildGraph,
-  checkGraph,
   criticalPathRanks,
   edgePath,
   edgesAt,
@@ -15,77 +13,133 @@ import {
   Reachability,
   topologicalOrder,
 } from '../graph/index.ts';
-import { RUN_DEFAULTS } from '../limits.ts';
-import { type DocumentPath, didYouMean } from '../problem.ts';
-import { joinCapabilities } from './capabilities.ts';
-import { checkParameters } from './parameters.ts';
-import type { EdgePlan, GraphPlan, NodePlan, Timeouts } from './plan.ts';
+import type { DocumentPath } from '../problem.ts';
+import { isJsonObject, type JsonSchema } from '../value.ts';
+import { findAction } from './actions.ts';
+import type { CompileContext, CompiledGraph, GraphSource } from './context.ts';
+import { linkSubject } from './kinds/branch.ts';
+import { compileNode, type Mutable } from './node-compiler.ts';
+import { NodeReader } from './node-reader.ts';
+import { outputSchema } from './output-schema.ts';
+import type { BranchWork, EdgePlan, GraphPlan, NodePlan, NodeRead } from './plan.ts';
 import { References } from './references.ts';
-import { durationOf, isBuiltIn, retryPlan } from './retry-plan.ts';
-import { ValueCompiler } from './value-compiler.ts';
+import type { GraphScope } from './scope.ts';
+import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts';
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+export function compileGraph(source: GraphSource, context: CompileContext): CompiledGraph {
+  const { outer, regions, splitOf } = unfoldSplits(source, context.problems);
+  return new GraphCompiler(outer, context, regions, splitOf).compile();
+}
 
-/** A node without an estimate counts as much as a short call over the network. */
-const DEFAULT_ESTIMATE_MS = 100;
-
-export class GraphCompiler {
-  private readonly definition: WorkflowDefinition;
-  private readonly catalog: Catalog;
-  private readonly problems: ProblemList;
+class GraphCompiler {
+  private readonly source: GraphSource;
+  private readonly context: CompileContext;
+  private readonly regions: ReadonlyMap<string, Region>;
+  private readonly splitOf: ReadonlyMap<string, string>;
   private readonly graph: Graph;
   private readonly order: Int32Array;
   private readonly isAcyclic: boolean;
-  private readonly values: ValueCompiler;
+  private readonly kinds: readonly (string | undefined)[];
+  private readonly actions: readonly (Action | undefined)[];
+  private readonly scope: GraphScope;
   private readonly references: References;
-  private readonly actions: (Action | undefined)[];
+  private readonly failureNode: string | undefined;
 
   constructor(
-    definition: WorkflowDefinition,
-    catalog: Catalog,
-    problems: ProblemList,
-    { graph, isGraphWhole = true }: { readonly graph?: Graph; readonly isGraphWhole?: boolean } = {},
+    source: GraphSource,
+    context: CompileContext,
+    regions: ReadonlyMap<string, Region>,
+    splitOf: ReadonlyMap<string, string>,
   ) {
-    this.definition = definition;
-    this.catalog = catalog;
-    this.problems = problems;
-    this.graph = graph ?? this.checkedGraph();
+    this.source = source;
+    this.context = context;
+    this.regions = regions;
+    this.splitOf = splitOf;
+    this.graph = source.graph;
     this.order = topologicalOrder(this.graph);
     this.isAcyclic = this.order.length === this.graph.ids.length;
-    this.values = new ValueCompiler(problems);
-    this.actions = this.graph.ids.map((id) => this.findAction(id));
-    const reach = this.isAcyclic && isGraphWhole ? new Reachability(this.graph, this.order) : undefined;
-    this.references = new References({ definition, graph: this.graph, problems, reach, actions: this.actions });
+    this.kinds = this.graph.ids.map((id) => kindOf(this.nodeDefinition(id)));
+    this.actions = this.graph.ids.map((id, index) => this.findAction(id, this.kinds[index]));
+    this.scope = this.newScope();
+    this.references = new References(context, this.scope);
+    this.failureNode = source.depth === 0 ? context.definition.config?.failureNode : undefined;
   }
 
-  private checkedGraph(): Graph {
-    const { graph, problems: found } = buildGraph(this.definition);
-    for (const { severity, ...finding } of [...found, ...checkGraph(graph, this.definition.nodes ?? {})]) {
-      this.problems[severity](finding);
-    }
-    return graph;
+  private newScope(): GraphScope {
+    const { source, graph, kinds, actions } = this;
+    const isKnown = this.isAcyclic && this.context.isGraphWhole;
+    return {
+      graph,
+      reach: isKnown ? new Reachability(graph, this.order) : undefined,
+      outputs: kinds.map((kind, index): JsonSchema | undefined => outputSchema(kind, actions[index])),
+      outer: source.outer,
+      loop: source.loop,
+      isParallel: source.isParallel ?? false,
+      holderOf: (id) => findHolder(source.body, this.regions, id),
+    };
   }
 
-  /** Undefined when there are errors. */
-  compile(): GraphPlan | undefined {
-    const nodes = this.graph.ids.map((id, index) => this.node(id, index));
+  compile(): CompiledGraph {
+    const { problems, values } = this.context;
+    const estimates: number[] = [];
+    const nodes = this.graph.ids.map((id, index) => {
+      const { node, estimateMs } = compileNode(this.reader(id, index), this.surroundings(index));
+      estimates.push(estimateMs);
+      return node;
+    });
     const edges = this.edges(nodes);
-    const output = this.values.value(this.definition.output, ['output']);
-    const outputReads = this.references.check(output, ['output'], { place: 'output' });
-    if (this.problems.hasErrors || !this.isAcyclic) return undefined;
-    return this.assemble(nodes, edges, output, outputReads);
+    const path = [...this.source.path, 'output'];
+    const output = this.source.output ?? values.value(this.source.body.output, path);
+    const self = this.source.loop !== undefined;
+    const outputReads = this.source.outputReads
+      ? this.readsOf(this.source.outputReads)
+      : this.references.check(output, path, { place: 'output', self });
+    // In a draft, a node may not say what it does.
+    const isWhole = this.isAcyclic && nodes.every(({ work }) => work !== undefined);
+    if (problems.hasErrors || !isWhole) return { plan: undefined, longestMs: 0 };
+    const ranks = criticalPathRanks(this.graph, this.order, estimates);
+    const plan = this.assemble(nodes, edges, ranks, output, outputReads);
+    return { plan, longestMs: ranks.reduce((longest, rank) => Math.max(longest, rank), 0) };
+  }
+
+  private readsOf(ids: readonly string[]): NodeRead[] {
+    return ids.map((id) => ({ up: 0, index: this.graph.indexOf.get(id) as number }));
+  }
+
+  private reader(id: string, index: number): NodeReader {
+    return new NodeReader({
+      id,
+      index,
+      definition: this.nodeDefinition(id),
+      path: [...this.source.path, 'nodes', id],
+      context: this.context,
+      scope: this.scope,
+      references: this.references,
+      depth: this.source.depth,
+      ignoresErrors: (node) => this.nodeDefinition(this.graph.ids[node] as string).onError === 'ignore',
+      isLast: id === this.failureNode,
+    });
+  }
+
+  private surroundings(index: number): Parameters<typeof compileNode>[1] {
+    return {
+      kind: this.kinds[index],
+      action: this.actions[index],
+      edges: this.source.body.edges ?? [],
+      splitOf: (merge) => this.splitOf.get(merge),
+      compileSplit: (reader) => compileSplit(reader, this.regions.get(reader.parts.id)),
+    };
   }
 
   private assemble(
     nodes: Mutable<NodePlan>[],
     edges: EdgePlan[],
+    ranks: Float64Array,
     output: GraphPlan['output'],
-    outputReads: readonly number[],
+    outputReads: readonly NodeRead[],
   ): GraphPlan {
     const levelOf = nodeLevels(this.graph, this.order);
-    const isSequential = this.definition.config?.mode === 'sequential';
-    const estimates = nodes.map((node) => this.estimateOf(node.id));
-    const ranks = criticalPathRanks(this.graph, this.order, estimates);
+    const isSequential = this.context.definition.config?.mode === 'sequential';
     const levels: NodePlan[][] = [];
     for (const node of nodes) {
       node.level = levelOf[node.index] as number;
@@ -93,75 +147,46 @@ export class GraphCompiler {
       node.rank = isSequential ? 0 : (ranks[node.index] as number);
       node.incoming = [...edgesAt(this.graph.incoming, node.index)].map((edge) => edges[edge] as EdgePlan);
       node.outgoing = [...edgesAt(this.graph.outgoing, node.index)].map((edge) => edges[edge] as EdgePlan);
+      if (node.work.kind === 'branch') linkSubject(node.work as Mutable<BranchWork>, node.incoming);
+      if (node.id === this.failureNode) continue;
       levels[node.level] ??= [];
       levels[node.level]?.push(node);
     }
+    // The failure node has a place among the nodes and comes after everything, but nothing ever leads to it.
+    for (const node of nodes) if (node.id === this.failureNode) node.level = levels.push([node]) - 1;
+    const withoutLast = (indexes: readonly number[]): NodePlan[] =>
+      indexes.map((index) => nodes[index] as NodePlan).filter(({ id }) => id !== this.failureNode);
     return {
       nodes,
       indexOf: this.graph.indexOf,
-      entries: entryNodes(this.graph).map((index) => nodes[index] as NodePlan),
-      ends: endNodes(this.graph).map((index) => nodes[index] as NodePlan),
+      entries: withoutLast(entryNodes(this.graph)),
+      ends: withoutLast(endNodes(this.graph)),
       levels,
       output,
-      outputReads: outputReads.map((index) => nodes[index] as NodePlan),
+      outputReads,
     };
   }
 
   private nodeDefinition(id: string): NodeDefinition {
-    return this.definition.nodes?.[id] as NodeDefinition;
+    const node = this.source.body.nodes?.[id];
+    return isJsonObject(node) ? (node as NodeDefinition) : {};
   }
 
-  private estimateOf(id: string): number {
-    return durationOf(this.nodeDefinition(id).estimate) ?? DEFAULT_ESTIMATE_MS;
-  }
-
-  private node(id: string, index: number): Mutable<NodePlan> {
+  private findAction(id: string, kind: string | undefined): Action | undefined {
     const definition = this.nodeDefinition(id);
-    const path = ['nodes', id];
-    const { config = {} } = this.definition;
-    const when = this.values.condition(definition.when, [...path, 'when']);
-    const parameters = this.values.value(definition.with ?? {}, [...path, 'with']);
-    const reads = new Set([
-      ...this.references.check(when, [...path, 'when'], { place: 'node', node: index }),
-      ...this.references.check(parameters, [...path, 'with'], { place: 'node', node: index }),
-    ]);
-    const action = this.actions[index];
-    if (action !== undefined) checkParameters(this.problems, action, definition.with ?? {}, [...path, 'with']);
-    this.checkPolicy(definition.retry?.policy, [...path, 'retry', 'policy']);
-    const granted = joinCapabilities(this.catalog.capabilities, config.capabilities ?? {});
-    return {
-      index,
-      id,
-      name: definition.name ?? id,
-      incoming: [],
-      outgoing: [],
-      join: definition.join === 'any' ? 1 : (definition.join ?? 'all'),
-      level: 0,
-      rank: 0,
-      priority: definition.priority ?? config.priority ?? RUN_DEFAULTS.priority,
-      enabled: definition.enabled ?? true,
-      when,
-      onError: definition.onError,
-      retry: retryPlan(definition.retry, config.retry, this.catalog),
-      timeouts: timeoutsOf(definition.timeout),
-      action: action as Action,
-      with: parameters as NodePlan['with'],
-      effect: definition.effect,
-      granted: definition.capabilities === undefined ? granted : joinCapabilities(granted, definition.capabilities),
-      // Filled below, when all nodes exist.
-      reads: [...reads] as unknown as NodePlan[],
-    };
+    const path = [...this.source.path, 'nodes', id];
+    if (kind === 'action') return findAction(this.context, definition.action, [...path, 'action']);
+    if (kind === 'dynamic') return findAction(this.context, definition.dynamic?.action, [...path, 'dynamic', 'action']);
+    return undefined;
   }
 
-  private edges(nodes: Mutable<NodePlan>[]): EdgePlan[] {
-    for (const node of nodes) node.reads = node.reads.map((index) => nodes[index as unknown as number] as NodePlan);
+  private edges(nodes: readonly NodePlan[]): EdgePlan[] {
     const { graph } = this;
     const timesSeen = new Map<string, number>();
     return Array.from(graph.edgeFrom, (from, edge) => {
       const to = graph.edgeTo[edge] as number;
-      const path = edgePath(graph, edge);
       const origin = graph.edgeOrigin[edge] as number;
-      const definition = origin < 0 ? undefined : this.definition.edges?.[origin];
+      const definition = origin < 0 ? undefined : this.source.body.edges?.[origin];
       const pair = `${from} ${to}`;
       const nth = (timesSeen.get(pair) ?? 0) + 1;
       timesSeen.set(pair, nth);
@@ -171,71 +196,37 @@ export class GraphCompiler {
         from: nodes[from] as NodePlan,
         to: nodes[to] as NodePlan,
         on: definition?.on ?? 'success',
-        ...this.edgeConditions(definition, path, from, nodes),
+        ...this.edgeConditions(definition, edge, from),
       };
     });
   }
 
   private edgeConditions(
     definition: EdgeDefinition | undefined,
-    path: DocumentPath,
+    edge: number,
     from: number,
-    nodes: readonly NodePlan[],
   ): Pick<EdgePlan, 'when' | 'match' | 'matchError' | 'reads'> {
-    if (definition === undefined) return { when: undefined, match: undefined, matchError: undefined, reads: [] };
-    const when = this.values.condition(definition.when, [...path, 'when']);
-    const reads = this.references.check(when, [...path, 'when'], { place: 'edge', node: from });
+    if (definition === undefined) return PLAIN_EDGE;
+    const path = this.edgePath(edge);
+    const { values } = this.context;
+    const when = values.condition(definition.when, [...path, 'when']);
+    const reads = this.references.check(when, [...path, 'when'], { place: 'after', node: from });
     const isError = definition.on === 'error' || definition.on === 'always';
     return {
       when,
-      match: isError ? undefined : this.values.matcher(definition.match, [...path, 'match']),
-      matchError: isError ? this.values.errorMatcher(definition.match, [...path, 'match']) : undefined,
-      reads: reads.map((index) => nodes[index] as NodePlan),
+      match: isError ? undefined : values.matcher(definition.match, [...path, 'match']),
+      matchError: isError ? values.errorMatcher(definition.match, [...path, 'match']) : undefined,
+      reads,
     };
   }
 
-  private findAction(id: string): Action | undefined {
-    // In a draft with other mistakes a node may have no action at all.
-    const reference: string | undefined = this.nodeDefinition(id).action;
-    if (reference === undefined) return undefined;
-    const action = this.catalog.action(reference);
-    if (action !== undefined) return action;
-    const path = ['nodes', id, 'action'];
-    const [name = ''] = reference.split('@');
-    const versions = this.catalog.versionsOf(name);
-    if (versions.length > 0) {
-      const message = `there is no version of '${name}' that fits '${reference}'`;
-      this.problems.error({
-        code: 'UNKNOWN_ACTION_VERSION',
-        message,
-        hint: `it exists as ${versions.join(', ')}`,
-        path,
-      });
-      return undefined;
-    }
-    const near = didYouMean(name, this.catalog.actionIds());
-    const hint =
-      near === undefined
-        ? '`nebula actions` lists what there is; your own come from nebula.config.ts'
-        : `did you mean '${near}'?`;
-    this.problems.error({ code: 'UNKNOWN_ACTION', message: `there is no action '${name}'`, hint, path });
-    return undefined;
-  }
-
-  private checkPolicy(policy: string | undefined, path: DocumentPath): void {
-    if (policy === undefined || isBuiltIn(policy) || this.catalog.retryPolicy(policy) !== undefined) return;
-    const known = ['fixed', 'exponential', 'exponential-jitter', ...this.catalog.retryPolicyNames()];
-    const near = didYouMean(policy, known);
-    const hint = near === undefined ? `there are ${known.join(', ')}` : `did you mean '${near}'?`;
-    this.problems.error({ code: 'UNKNOWN_RETRY_POLICY', message: `there is no retry policy '${policy}'`, hint, path });
+  private edgePath(edge: number): DocumentPath {
+    const { edgeIndexes, path } = this.source;
+    const origin = this.graph.edgeOrigin[edge] as number;
+    return edgeIndexes && origin >= 0
+      ? [...path, 'edges', edgeIndexes[origin] as number]
+      : [...path, ...edgePath(this.graph, edge)];
   }
 }
 
-function timeoutsOf(timeout: string | TimeoutDefinition | undefined): Timeouts {
-  const { attempt, queued, total } = typeof timeout === 'string' ? { attempt: timeout } : (timeout ?? {});
-  return {
-    attemptMs: durationOf(attempt) ?? null,
-    queuedMs: durationOf(queued) ?? null,
-    totalMs: durationOf(total) ?? null,
-  };
-}
+const PLAIN_EDGE = { when: undefined, match: undefined, matchError: undefined, reads: [] } as const;

@@ -1,10 +1,10 @@
-/** Checks the parameters of a node against its action's input schema, as far as they are written out. */
+/** Checks what is written out against the schema of an action's or a workflow's input. */
 import type { Action } from '../action.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import { NebulaError } from '../error.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { compileSchema, describePath, type SchemaProblem } from '../schema/index.ts';
-import { isJsonObject, type Json, type JsonObject } from '../value.ts';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../value.ts';
 
 export function checkParameters(
   problems: ProblemList,
@@ -13,26 +13,69 @@ export function checkParameters(
   path: DocumentPath,
 ): void {
   if (action.input === undefined || action.describeOnly?.includes('input')) return;
-  for (const problem of findings(action, parameters)) {
-    // What an expression will give is known only when it runs; the sandbox checks it then.
-    if (isOpen(parameters, problem.path)) continue;
-    const where = describePath(problem.path, 'the parameters');
+  const found = findings(action.input, parameters);
+  reportAll(problems, found, parameters, path, {
+    schema: action.input,
+    code: 'BAD_PARAMETER',
+    whole: 'the parameters',
+    of: action.id,
+    hint: `see \`nebula actions ${action.id}\``,
+  });
+}
+
+/** The input of another workflow, whose defaults fill in what is missing. */
+export function checkWorkflowInput(
+  problems: ProblemList,
+  workflow: { readonly id: string; readonly input?: JsonSchema },
+  input: Json,
+  path: DocumentPath,
+): void {
+  if (workflow.input === undefined) return;
+  const found = findings(workflow.input, structuredClone(input), true);
+  reportAll(problems, found, input, path, {
+    schema: workflow.input,
+    code: 'BAD_WORKFLOW_INPUT',
+    whole: 'the input',
+    of: `the workflow ${workflow.id}`,
+    hint: `see the input of the workflow '${workflow.id}'`,
+  });
+}
+
+interface Checked {
+  readonly schema: JsonSchema;
+  readonly code: string;
+  readonly whole: string;
+  readonly of: string;
+  readonly hint: string;
+}
+
+function reportAll(
+  problems: ProblemList,
+  found: readonly SchemaProblem[],
+  given: Json,
+  path: DocumentPath,
+  { schema, code, whole, of, hint }: Checked,
+): void {
+  for (const problem of found) {
+    // What an expression will give is known only when it runs; it is checked then.
+    if (isOpen(given, problem.path)) continue;
+    const where = describePath(problem.path, whole);
     const name = String(problem.path.at(-1) ?? '');
-    const near = problem.message.startsWith('is not known') ? didYouMean(name, knownMembers(action)) : undefined;
+    const near = problem.message.startsWith('is not known') ? didYouMean(name, knownMembers(schema)) : undefined;
     problems.error({
-      code: 'BAD_PARAMETER',
-      message: `'${where}' of ${action.id} ${problem.message}`,
-      hint: near === undefined ? `see \`nebula actions ${action.id}\`` : `did you mean '${near}'?`,
+      code,
+      message: `'${where}' of ${of} ${problem.message}`,
+      hint: near === undefined ? hint : `did you mean '${near}'?`,
       path: [...path, ...problem.path],
     });
   }
 }
 
-function findings(action: Action, parameters: JsonObject): readonly SchemaProblem[] {
+function findings(schema: JsonSchema, value: Json, fillDefaults = false): readonly SchemaProblem[] {
   try {
-    return compileSchema(action.input ?? true).problems(parameters) ?? [];
+    return compileSchema(schema, { fillDefaults }).problems(value) ?? [];
   } catch (error) {
-    // A broken schema is the action's fault and fails its attempts; the workflow is not to blame.
+    // A broken schema is its owner's fault and fails the attempts; the workflow is not to blame.
     if (error instanceof NebulaError) return [];
     throw error;
   }
@@ -50,7 +93,6 @@ function isOpen(parameters: Json, path: DocumentPath): boolean {
   return typeof value === 'string' && value.includes('{{');
 }
 
-function knownMembers(action: Action): string[] {
-  const schema = action.input;
+function knownMembers(schema: JsonSchema): string[] {
   return isJsonObject(schema) && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
 }

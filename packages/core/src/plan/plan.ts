@@ -6,7 +6,9 @@ import type { Action, Capabilities, Effect, RetryPolicyFunction } from '../actio
 import type { FailurePolicy, Mode, OnError, WorkflowDefinition } from '../definition/model.ts';
 import type { RunError } from '../error.ts';
 import type { Budget, CompiledValue, ErrorMatcher, Matcher } from '../expression/index.ts';
-import type { Json, JsonObject } from '../value.ts';
+import type { Problem } from '../problem.ts';
+import type { SchemaCheck } from '../schema/index.ts';
+import type { Json, JsonObject, JsonSchema } from '../value.ts';
 
 export interface Plan {
   readonly workflowId: string;
@@ -19,12 +21,23 @@ export interface Plan {
   readonly maxParallelism: number;
   readonly timeoutMs: number | null;
   readonly onFailure: FailurePolicy;
+  /** Runs after a failure and its compensation; never otherwise. */
+  readonly failureNode: NodePlan | undefined;
   readonly maxTotalRetries: number;
+  readonly start: StartPlan | undefined;
   /** Undefined: the operator's default; null: for ever. */
   readonly retentionMs: number | null | undefined;
   /** The input with the defaults of its schema filled in, and what is wrong with it in plain sentences. */
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
   newBudget(): Budget;
+}
+
+/** How starts with the same key are admitted. */
+export interface StartPlan {
+  /** Reads the input and the trigger only. */
+  readonly key: CompiledValue;
+  readonly policy: 'allow' | 'singleton' | 'debounce';
+  readonly windowMs: number;
 }
 
 /** The graph of a workflow or of a composite node's body. Each run of a graph is a scope. */
@@ -38,7 +51,13 @@ export interface GraphPlan {
   readonly levels: readonly (readonly NodePlan[])[];
   readonly output: CompiledValue | undefined;
   /** Nodes whose outputs `output` reads. */
-  readonly outputReads: readonly NodePlan[];
+  readonly outputReads: readonly NodeRead[];
+}
+
+/** A node whose output is read: `up` scopes above the reader, in the graph of that scope. */
+export interface NodeRead {
+  readonly up: number;
+  readonly index: number;
 }
 
 export interface NodePlan {
@@ -58,13 +77,201 @@ export interface NodePlan {
   readonly onError: OnError | undefined;
   readonly retry: RetryPlan;
   readonly timeouts: Timeouts;
+  readonly work: Work;
+  /** What undoes the node when the run fails later. */
+  readonly compensate: CompensationPlan | undefined;
+  readonly cache: CachePlan | undefined;
+  readonly concurrency: ConcurrencyPlan | undefined;
+  readonly rateLimit: RateLimitPlan | undefined;
+  /** In the body of a loop: no round begins after this node has completed. */
+  readonly breaks: boolean;
+  /** In the body of a loop: items that are added when this node has completed. */
+  readonly emits: CompiledValue | undefined;
+  /** Nodes whose outputs the parameters and the condition read: what must be at hand to start this one. */
+  readonly reads: readonly NodeRead[];
+}
+
+/** What a node does once it is ready. */
+export type Work =
+  | ActionWork
+  | DynamicWork
+  | BranchWork
+  | SetWork
+  | TerminateWork
+  | ForEachWork
+  | WhileWork
+  | RetryUntilWork
+  | InlineWork
+  | ChildWork
+  | WaitWork
+  | MergeWork;
+
+/** Runs an action. */
+export interface ActionWork {
+  readonly kind: 'action';
   readonly action: Action;
   readonly with: CompiledValue;
   /** The node's own word; undefined: the action's. */
   readonly effect: Effect | undefined;
   readonly granted: Capabilities;
-  /** Nodes whose outputs the parameters and the condition read: what must be at hand to start this one. */
-  readonly reads: readonly NodePlan[];
+}
+
+/** Runs an action, and then the graph that it returned. */
+export interface DynamicWork extends Omit<ActionWork, 'kind'> {
+  readonly kind: 'dynamic';
+  /** The graph ready to run, or what is wrong with it. The same graph gives the same plan. */
+  compile(graph: Json): { readonly body: GraphPlan } | { readonly problems: readonly Problem[] };
+}
+
+export interface BranchWork {
+  readonly kind: 'branch';
+  readonly on: CompiledValue | undefined;
+  /** The only predecessor: what `match` tests without `on`, and what `error` tests. */
+  readonly subject: NodePlan | undefined;
+  readonly cases: readonly BranchCase[];
+  /** Keys of the edges that are taken when no case fits. */
+  readonly otherwise: readonly string[];
+  /** Every case that fits is taken, not just the first. */
+  readonly many: boolean;
+}
+
+/** Exactly one of `equals`, `when`, `match` and `error`. */
+export interface BranchCase {
+  /** Compared, as text, with the value of `on`. */
+  readonly equals?: string;
+  readonly when?: CompiledValue;
+  readonly match?: Matcher;
+  readonly error?: ErrorMatcher;
+  /** Keys of the edges that are taken when it fits. */
+  readonly to: readonly string[];
+}
+
+export interface SetWork {
+  readonly kind: 'set';
+  readonly values: ReadonlyMap<string, CompiledValue>;
+}
+
+export interface TerminateWork {
+  readonly kind: 'terminate';
+  readonly status: 'completed' | 'failed';
+  readonly output: CompiledValue | undefined;
+  /** Evaluates to a text, or to `{ code, message, details }`. */
+  readonly error: CompiledValue | undefined;
+}
+
+export interface ForEachWork {
+  readonly kind: 'forEach';
+  readonly in: CompiledValue;
+  /** Rounds that may be open at once; 1 when they go one after the other. */
+  readonly maxConcurrency: number;
+  /** How many rounds must succeed; undefined: all. */
+  readonly minSuccess: { readonly count: number } | { readonly ratio: number } | undefined;
+  /** `first`: the first round that succeeds ends the loop, and the others are withdrawn. */
+  readonly until: 'all' | 'first';
+  readonly body: GraphPlan;
+}
+
+export interface WhileWork {
+  readonly kind: 'while';
+  readonly condition: CompiledValue;
+  readonly maxIterations: number;
+  readonly body: GraphPlan;
+}
+
+export interface RetryUntilWork {
+  readonly kind: 'retryUntil';
+  readonly until: CompiledValue | undefined;
+  /** Rounds allowed and the delays between them. */
+  readonly backoff: RetryPlan;
+  readonly body: GraphPlan;
+}
+
+/** Another workflow, run inside this one. */
+export interface InlineWork {
+  readonly kind: 'inline';
+  readonly workflow: SubPlan;
+  readonly input: CompiledValue | undefined;
+  readonly output: CompiledValue | undefined;
+  readonly isolation: 'shared' | 'isolated' | 'transactional';
+}
+
+/** Another workflow, run as an execution of its own. */
+export interface ChildWork {
+  readonly kind: 'child';
+  readonly workflowId: string;
+  /** Undefined: the newest when it is started. */
+  readonly version: number | undefined;
+  readonly input: CompiledValue | undefined;
+  readonly output: CompiledValue | undefined;
+}
+
+/** The part of a workflow that an enclosing run needs. */
+export interface SubPlan {
+  readonly workflowId: string;
+  readonly version: number;
+  readonly root: GraphPlan;
+  readonly variables: JsonObject;
+  readonly onFailure: FailurePolicy;
+  acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
+}
+
+export interface WaitWork {
+  readonly kind: 'wait';
+  /** The first of them that happens ends the wait. */
+  readonly waits: readonly WaitPlan[];
+  /** A duration, a number of milliseconds or a moment. */
+  readonly deadline: CompiledValue | undefined;
+}
+
+/** `name`: what `event` in the output says. */
+export type WaitPlan =
+  | { readonly kind: 'for'; readonly name: string; readonly for: CompiledValue }
+  | { readonly kind: 'until'; readonly name: string; readonly until: CompiledValue }
+  | {
+      readonly kind: 'signal';
+      readonly name: string;
+      readonly signal: string;
+      readonly key: CompiledValue | undefined;
+      readonly check: SchemaCheck | undefined;
+    }
+  | {
+      readonly kind: 'approval';
+      readonly name: string;
+      readonly title: CompiledValue | undefined;
+      readonly who: CompiledValue | undefined;
+      readonly form: JsonSchema | undefined;
+      readonly check: SchemaCheck | undefined;
+    }
+  | { readonly kind: 'callback'; readonly name: string };
+
+/** Takes up what the rounds of a split gave: `{ aggregated: […] }`. */
+export interface MergeWork {
+  readonly kind: 'merge';
+  /** The split, which is a forEach in the same graph. */
+  readonly of: string;
+}
+
+/** An action of its own, which sees the node as `$self`. Evaluated when the node completes. */
+export interface CompensationPlan extends Omit<ActionWork, 'kind'> {
+  readonly retry: RetryPlan;
+  readonly timeouts: Timeouts;
+}
+
+export interface CachePlan {
+  readonly version: string;
+  readonly ttlMs: number | null;
+  /** Members of the input that do not count. */
+  readonly ignore: readonly string[];
+  readonly overwrite: boolean;
+}
+
+export interface ConcurrencyPlan {
+  readonly key: CompiledValue;
+  readonly limit: number;
+}
+
+export interface RateLimitPlan extends ConcurrencyPlan {
+  readonly perMs: number;
 }
 
 export interface Timeouts {
@@ -96,7 +303,7 @@ export interface EdgePlan {
   readonly match: Matcher | undefined;
   readonly matchError: ErrorMatcher | undefined;
   /** Nodes whose outputs the condition reads. */
-  readonly reads: readonly NodePlan[];
+  readonly reads: readonly NodeRead[];
 }
 
 /** True when nothing has to be evaluated to decide the edge. */

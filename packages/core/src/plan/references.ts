@@ -1,49 +1,61 @@
-/** Checks what expressions refer to: nodes that exist and are upstream, fields that their schemas know. */
-import type { Action } from '../action.ts';
-import type { WorkflowDefinition } from '../definition/model.ts';
-import type { Finding, ProblemList } from '../definition/problem-list.ts';
+/** Checks what expressions refer to: nodes that exist and are upstream, loops that are there, fields that schemas know. */
+import type { Finding } from '../definition/problem-list.ts';
 import type { CompiledValue, ValueReference } from '../expression/index.ts';
-import type { Graph, Reachability } from '../graph/index.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { followPath } from '../schema/index.ts';
 import type { JsonSchema } from '../value.ts';
+import type { CompileContext } from './context.ts';
+import type { NodeRead } from './plan.ts';
+import { type GraphScope, type LoopKind, loopsAround } from './scope.ts';
 
-/** Where an expression stands decides what it may see. An edge sees its source node too. */
-export type Site = { readonly place: 'node' | 'edge'; readonly node: number } | { readonly place: 'output' };
-
-export interface ReferencesParts {
-  readonly definition: WorkflowDefinition;
-  readonly graph: Graph;
-  readonly problems: ProblemList;
-  /** Undefined when the graph has cycles: what is upstream is then not known. */
-  readonly reach: Reachability | undefined;
-  readonly actions: readonly (Action | undefined)[];
+/**
+ * Where an expression stands decides what it may see.
+ *  - node: what is upstream of the node
+ *  - after: the node itself, too (its edges, what is evaluated when it has completed)
+ *  - output: every node of the graph
+ *  - start: no node
+ * `self`: `$self` has a value. `inRound`: it is asked between the rounds of the node's own loop.
+ */
+export interface Site {
+  readonly place: 'node' | 'after' | 'output' | 'start';
+  readonly node?: number;
+  readonly self?: boolean;
+  readonly inRound?: boolean;
 }
 
+type NodeReference = Extract<ValueReference, { kind: 'node' }>;
+
+/** Keeps reads apart; more than any graph has nodes. */
+const SCOPE_STRIDE = 1_000_000;
+
+const NONE: readonly NodeRead[] = [];
+
 export class References {
-  private readonly parts: ReferencesParts;
+  private readonly context: CompileContext;
+  private readonly scope: GraphScope;
 
-  constructor(parts: ReferencesParts) {
-    this.parts = parts;
+  constructor(context: CompileContext, scope: GraphScope) {
+    this.context = context;
+    this.scope = scope;
   }
 
-  /** The indexes of the nodes that the value reads. */
-  check(value: CompiledValue | undefined, path: DocumentPath, site: Site): readonly number[] {
-    if (value === undefined || value.references.length === 0) return [];
-    const reads = new Set<number>();
+  /** The nodes that the value reads. */
+  check(value: CompiledValue | undefined, path: DocumentPath, site: Site): readonly NodeRead[] {
+    if (value === undefined || value.references.length === 0) return NONE;
+    const reads: NodeRead[] = [];
     for (const reference of value.references) {
-      const node = this.checkOne(reference, path, site);
-      if (node !== undefined) reads.add(node);
+      const read = this.checkOne(reference, path, site);
+      if (read !== undefined) reads.push(read);
     }
-    return [...reads];
+    return distinctReads(reads);
   }
 
-  private checkOne(reference: ValueReference, path: DocumentPath, site: Site): number | undefined {
+  private checkOne(reference: ValueReference, path: DocumentPath, site: Site): NodeRead | undefined {
     switch (reference.kind) {
       case 'node':
         return this.checkNode(reference, path, site);
       case 'input':
-        this.checkField(reference, path, this.parts.definition.input, reference.path, '$input');
+        this.checkField(reference, path, this.context.definition.input, reference.path, '$input');
         return undefined;
       case 'vars':
         this.checkVariable(reference, path);
@@ -51,64 +63,147 @@ export class References {
       case 'item':
       case 'index':
       case 'items':
+        this.checkLoop(reference, path, site, 0, reference.kind);
+        return undefined;
       case 'parent':
-        this.report(reference, path, {
-          code: 'NOT_IN_A_LOOP',
-          message: `$${reference.kind} has a value inside a loop only`,
-          hint: 'use $input or a node instead',
-        });
+        this.checkLoop(reference, path, site, reference.level, String(reference.path[0] ?? 'item'));
         return undefined;
       case 'self':
-        this.report(reference, path, {
-          code: 'NO_SELF',
-          message: '$self has a value in `compensate` only',
-          hint: 'name the node: $nodes.<id>',
-        });
+        if (site.self !== true) {
+          this.report(reference, path, {
+            code: 'NO_SELF',
+            message: '$self has no value here',
+            hint: 'it has one in compensate, emit, until, condition and output; else name the node: $nodes.<id>',
+          });
+        }
         return undefined;
       default:
         return undefined;
     }
   }
 
-  private checkNode(
-    reference: Extract<ValueReference, { kind: 'node' }>,
+  private checkNode(reference: NodeReference, path: DocumentPath, site: Site): NodeRead | undefined {
+    let scope: GraphScope | undefined = this.scope;
+    for (let up = 0; scope !== undefined; up++) {
+      const index = scope.graph.indexOf.get(reference.id);
+      if (index !== undefined) return this.checkVisible(reference, path, site, scope, { up, index });
+      scope = scope.outer?.scope;
+    }
+    this.reportUnknown(reference, path, site);
+    return undefined;
+  }
+
+  private checkVisible(
+    reference: NodeReference,
     path: DocumentPath,
     site: Site,
-  ): number | undefined {
-    const { graph, reach } = this.parts;
-    const index = graph.indexOf.get(reference.id);
-    if (index === undefined) {
-      const near = didYouMean(reference.id, [...graph.ids, ...ROOTS]);
-      const hint =
-        near === undefined
-          ? 'nodes are named by their id: $nodes.<id>'
-          : `did you mean '${ROOTS.has(near) ? '$' : ''}${near}'?`;
-      this.report(reference, path, { code: 'UNKNOWN_REFERENCE', message: `there is no node '${reference.id}'`, hint });
+    scope: GraphScope,
+    read: NodeRead,
+  ): NodeRead | undefined {
+    if (site.place === 'start') {
+      const hint = 'use $input or $trigger';
+      this.report(reference, path, { code: 'NOT_UPSTREAM', message: 'no node has run when the workflow starts', hint });
       return undefined;
     }
-    if (site.place !== 'output' && reach !== undefined && !isVisible(reach, index, site)) {
-      const reader = graph.ids[site.node] as string;
-      const isItself = index === site.node;
-      this.report(reference, path, {
-        code: 'NOT_UPSTREAM',
-        message: isItself
-          ? `'${reader}' cannot read its own output before it has run`
-          : `'${reference.id}' does not run before '${reader}', so its output is not there yet`,
-        hint: isItself ? 'read from a node before it' : `add '${reference.id}' to the needs of '${reader}'`,
-      });
+    const reader = read.up === 0 ? site.node : nodeAround(this.scope, read.up);
+    if (reader !== undefined && !isVisible(scope, read, reader, site)) {
+      this.reportNotUpstream(reference, path, scope, read, reader);
       return undefined;
     }
-    const output = this.parts.actions[index]?.output;
     if (reference.member === 'output' || reference.member === 'result') {
+      const output = scope.outputs[read.index];
       this.checkField(reference, path, output, reference.path.slice(1), `the output of '${reference.id}'`);
     }
-    return index;
+    return read;
+  }
+
+  private reportNotUpstream(
+    reference: NodeReference,
+    path: DocumentPath,
+    { graph }: GraphScope,
+    { up, index }: NodeRead,
+    reader: number,
+  ): void {
+    const { id } = reference;
+    const name = graph.ids[reader] as string;
+    if (index !== reader) {
+      this.report(reference, path, {
+        code: 'NOT_UPSTREAM',
+        message: `'${id}' does not run before '${name}', so its output is not there yet`,
+        hint: `add '${id}' to the needs of '${name}'`,
+      });
+      return;
+    }
+    const isInside = up > 0;
+    this.report(reference, path, {
+      code: 'NOT_UPSTREAM',
+      message: isInside
+        ? `'${id}' has no output while what is inside it runs`
+        : `'${id}' cannot read its own output before it has run`,
+      hint: isInside && loopsAround(this.scope)[0] === 'forEach' ? 'the item is $item' : 'read from a node before it',
+    });
+  }
+
+  private reportUnknown(reference: NodeReference, path: DocumentPath, site: Site): void {
+    const { id } = reference;
+    const holder = this.holderOf(id);
+    if (holder !== undefined) {
+      const isOwn = site.node !== undefined && this.scope.graph.ids[site.node] === holder;
+      this.report(reference, path, {
+        code: 'INSIDE_A_BODY',
+        message: `'${id}' is inside '${holder}', whose nodes cannot be read from outside`,
+        hint: isOwn && site.self ? 'the output of the last round is $self.output' : `read the output of '${holder}'`,
+      });
+      return;
+    }
+    const near = didYouMean(id, [...this.visibleIds(), ...ROOTS]);
+    const hint =
+      near === undefined
+        ? 'nodes are named by their id: $nodes.<id>'
+        : `did you mean '${ROOTS.has(near) ? '$' : ''}${near}'?`;
+    this.report(reference, path, { code: 'UNKNOWN_REFERENCE', message: `there is no node '${id}'`, hint });
+  }
+
+  private holderOf(id: string): string | undefined {
+    for (let scope: GraphScope | undefined = this.scope; scope !== undefined; scope = scope.outer?.scope) {
+      const holder = scope.holderOf(id);
+      if (holder !== undefined) return holder;
+    }
+    return undefined;
+  }
+
+  private *visibleIds(): Generator<string> {
+    for (let scope: GraphScope | undefined = this.scope; scope !== undefined; scope = scope.outer?.scope) {
+      yield* scope.graph.ids;
+    }
+  }
+
+  private checkLoop(reference: ValueReference, path: DocumentPath, site: Site, level: number, member: string): void {
+    const around = loopsAround(this.scope);
+    const loops: LoopKind[] = site.inRound ? ['rounds', ...around] : around;
+    const loop = loops[level];
+    const name = level === 0 ? `$${member}` : `$${'parent.'.repeat(level)}${member}`;
+    if (loop === undefined) {
+      this.report(reference, path, {
+        code: 'NOT_IN_A_LOOP',
+        message:
+          level === 0 ? `${name} has a value inside a loop only` : `there are not ${level + 1} loops around this`,
+        hint: loops.length === 0 ? 'use $input or a node instead' : 'the innermost loop has $item, $index and $items',
+      });
+    } else if (loop === 'rounds' && member !== 'index') {
+      const outer = loops.findIndex((one, at) => at > level && one !== 'rounds');
+      this.report(reference, path, {
+        code: 'NOT_IN_A_LOOP',
+        message: `${name} has no value here: the loop has rounds, but no items`,
+        hint: outer < 0 ? 'it has $index' : `did you mean '$${'parent.'.repeat(outer)}${member}'?`,
+      });
+    }
   }
 
   private checkVariable(reference: ValueReference, path: DocumentPath): void {
-    const variables = Object.keys(this.parts.definition.variables ?? {});
+    const { variables } = this.context;
     const [name] = reference.path;
-    if (name === undefined || reference.optional || variables.includes(String(name))) return;
+    if (name === undefined || reference.optional || variables.has(String(name))) return;
     const near = didYouMean(String(name), variables);
     this.report(reference, path, {
       code: 'UNKNOWN_VARIABLE',
@@ -151,16 +246,25 @@ export class References {
     severity: 'error' | 'warning' = 'error',
   ): void {
     const { offset, length } = reference;
-    this.parts.problems[severity]({ ...finding, path: [...path, ...reference.valuePath], at: { offset, length } });
+    this.context.problems[severity]({ ...finding, path: [...path, ...reference.valuePath], at: { offset, length } });
   }
 }
 
 const ROOTS = new Set(['input', 'trigger', 'vars', 'execution', 'workflow', 'nodes']);
 
-function isVisible(
-  reach: Reachability,
-  index: number,
-  site: { readonly place: string; readonly node: number },
-): boolean {
-  return (site.place === 'edge' && index === site.node) || reach.isUpstream(index, site.node);
+export function distinctReads(reads: readonly NodeRead[]): readonly NodeRead[] {
+  if (reads.length < 2) return reads;
+  return [...new Map(reads.map((read) => [read.up * SCOPE_STRIDE + read.index, read])).values()];
+}
+
+/** The node, `up` scopes above, that runs the graphs down to this one. */
+function nodeAround(scope: GraphScope, up: number): number | undefined {
+  let at: GraphScope | undefined = scope;
+  for (let step = 1; step < up; step++) at = at?.outer?.scope;
+  return at?.outer?.node;
+}
+
+function isVisible({ reach }: GraphScope, { up, index }: NodeRead, reader: number, site: Site): boolean {
+  if (reach === undefined || (up === 0 && site.place === 'output')) return true;
+  return (up === 0 && site.place === 'after' && index === reader) || reach.isUpstream(index, reader);
 }

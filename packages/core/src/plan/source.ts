@@ -3,10 +3,10 @@ import type { Catalog } from '../action.ts';
 import type { WorkflowDefinition } from '../definition/model.ts';
 import { inTextOrder } from '../definition/problem-list.ts';
 import { type ReadOptions, readDefinition } from '../definition/read.ts';
-import type { SourceMap } from '../definition/source-map.ts';
+import { bodyDepthOf, type SourceMap } from '../definition/source-map.ts';
 import type { DocumentPath, Problem } from '../problem.ts';
 import { isJsonObject, type Json } from '../value.ts';
-import { compilePlan } from './compile.ts';
+import { type CompileOptions, compilePlan } from './compile.ts';
 import type { Plan } from './plan.ts';
 
 export interface SourceCompilation {
@@ -18,14 +18,19 @@ export interface SourceCompilation {
   readonly source: SourceMap;
 }
 
+/** Other workflows that the source may run. */
+export type SourceOptions = ReadOptions & Pick<CompileOptions, 'workflows' | 'knownWorkflows'>;
+
 export function compileSource(
   input: string | Uint8Array,
   catalog: Catalog,
-  options: ReadOptions = {},
+  options: SourceOptions = {},
 ): SourceCompilation {
-  const { definition, graph, draft, problems, source } = readDefinition(input, options);
-  if (definition !== undefined && graph !== undefined) {
-    const compiled = compilePlan(definition, catalog, { source, graph });
+  const { definition, graphs, draft, problems, source } = readDefinition(input, options);
+  const { workflows, knownWorkflows } = options;
+  const others = { ...(workflows && { workflows }), ...(knownWorkflows && { knownWorkflows }) };
+  if (definition !== undefined && graphs !== undefined) {
+    const compiled = compilePlan(definition, catalog, { source, graphs, ...others });
     const isValid = compiled.plan !== undefined;
     return {
       definition: isValid ? definition : undefined,
@@ -35,24 +40,39 @@ export function compileSource(
     };
   }
   if (draft === undefined) return { definition: undefined, plan: undefined, problems, source };
-  const sound = withoutBroken(draft.definition, problems);
+  const sound = withoutBroken(draft.definition, problems, source);
   const isGraphWhole = problems.every(({ code }) => code !== 'UNKNOWN_NODE');
-  const more = compilePlan(sound, catalog, { source, graph: draft.graph, isGraphWhole }).problems;
+  const more = compilePlan(sound, catalog, { source, graphs: draft.graphs, isGraphWhole, ...others }).problems;
   return { definition: undefined, plan: undefined, problems: inTextOrder([...problems, ...more]), source };
 }
 
 /** Keys that were complained about are taken out, so that what is left has its right shape and can be checked further. */
-function withoutBroken(definition: WorkflowDefinition, problems: readonly Problem[]): WorkflowDefinition {
+function withoutBroken(
+  definition: WorkflowDefinition,
+  problems: readonly Problem[],
+  source: SourceMap,
+): WorkflowDefinition {
   const copy = structuredClone(definition) as unknown as Record<string, Json>;
-  for (const { severity, path } of problems) if (severity === 'error') takeOut(copy, path);
+  for (const { severity, path } of problems) {
+    if (severity === 'error') for (const one of source.normalisedPaths(path)) takeOut(copy, one);
+  }
   return copy as unknown as WorkflowDefinition;
 }
 
 /** How many keys lead to the part that is taken out: `nodes.<id>.retry`, `edges.<n>.when`, `config.timeout`, `output`. */
 const DEPTH: Readonly<Record<string, number>> = { nodes: 3, edges: 3, config: 2 };
 
+/** In a body: `nodes.<id>.do` before it. */
+function depthOf(path: DocumentPath): number {
+  const body = bodyDepthOf(path);
+  // The body itself, where nothing inside it is named.
+  if (path.length === body) return body;
+  const key = String(path[body]);
+  return body + (body > 0 && key === 'config' ? 1 : (DEPTH[key] ?? 1));
+}
+
 function takeOut(definition: Record<string, Json>, path: DocumentPath): void {
-  const depth = DEPTH[String(path[0])] ?? 1;
+  const depth = depthOf(path);
   let parent: Json = definition;
   for (const key of path.slice(0, depth - 1)) {
     const next: Json | undefined = (parent as Record<string, Json>)[key];

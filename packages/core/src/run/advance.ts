@@ -7,28 +7,48 @@ import { isTrue } from '../expression/index.ts';
 import type { EdgeError } from '../plan/plan.ts';
 import { decideRetry } from '../retry/retry.ts';
 import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
+import { addItems, settle } from './composite.ts';
 import type { FailureHandling } from './entry.ts';
 import { placeReady } from './evolve.ts';
-import { type Held, heldValue } from './held.ts';
-import { type NodeState, pathOf, type RunState } from './state.ts';
+import { type Held, heldValue, hold } from './held.ts';
+import { begin } from './instant.ts';
+import { isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
-import { RunScope } from './view.ts';
+import { type Ending, RunScope } from './view.ts';
 
-export function completeNode(turn: Turn, node: NodeState, output: Held): void {
-  const { dead, broken } = decideOnward(turn, {
-    node,
-    status: 'completed',
-    output: heldValue(output, turn.lookup),
-    error: null,
-  });
+/** `dead`: edges that the node itself has decided against; `vars`: what it assigned. */
+export function completeNode(
+  turn: Turn,
+  node: NodeState,
+  output: Held,
+  own: { readonly dead?: readonly string[]; readonly vars?: Record<string, Held> } = {},
+): void {
+  if (node.plan.emits !== undefined && !addItems(turn, node, node.plan.emits, output)) return;
+  const ending: Ending = { node, status: 'completed', output: heldValue(output, turn.lookup), error: null };
+  const { dead: conditional = [], broken } = decideOnward(turn, ending);
+  const dead = [...(own.dead ?? []), ...conditional];
   emit(turn, {
     type: 'node.completed',
     node: pathOf(node),
     ...(output.value === null ? {} : { output }),
-    ...(dead === undefined ? {} : { dead }),
+    ...(dead.length === 0 ? {} : { dead }),
+    ...(own.vars === undefined ? {} : { vars: own.vars }),
+    ...undoOf(turn, ending),
   });
   follow(turn, node, broken);
+}
+
+/** What would undo the node is resolved while everything that it reads is at hand. */
+function undoOf(turn: Turn, { node, output }: Ending): { undo?: Held; undoError?: RunError } {
+  const { compensate } = node.plan;
+  if (compensate === undefined) return {};
+  try {
+    const scope = RunScope.ofNode(turn.state, node, turn.lookup, output);
+    return { undo: hold(compensate.with.evaluate(scope, turn.state.plan.newBudget())) };
+  } catch (error) {
+    return { undoError: expressionFailure(error, 'compensate', pathOf(node)) };
+  }
 }
 
 /** An attempt failed: another one follows, or the node fails. */
@@ -36,7 +56,7 @@ export function failAttempt(turn: Turn, node: NodeState, error: RunError, jitter
   const { state } = turn;
   const failures = 1 + (error.kind === 'USER' ? node.userFailures : node.systemFailures);
   const decision = decideRetry(node.plan.retry, error, { failures, jitter });
-  if (!decision.retry || state.stopping !== null || state.totalRetries >= state.plan.maxTotalRetries) {
+  if (!decision.retry || isStopped(state, node.scope) || state.totalRetries >= state.plan.maxTotalRetries) {
     failNode(turn, node, error);
     return;
   }
@@ -49,7 +69,7 @@ export function breakOff(turn: Turn, node: NodeState, error: RunError, jitter: n
   const path = pathOf(node);
   const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
   if (isOnce) emit(turn, { type: 'node.unknown', node: path, error });
-  else if (turn.state.stopping !== null) emit(turn, { type: 'node.cancelled', node: path, error });
+  else if (isStopped(turn.state, node.scope)) emit(turn, { type: 'node.cancelled', node: path, error });
   else failAttempt(turn, node, error, jitter);
 }
 
@@ -58,7 +78,9 @@ export function failNode(turn: Turn, node: NodeState, cause: RunError): void {
   const path = pathOf(node);
   const error: RunError = { ...cause, node: cause.node ?? path };
   const { handling: own, taken, dead, broken } = decideFailure(turn, node, error);
-  const handling = own ?? unhandled(turn.state, node);
+  // What the failure node comes to changes nothing: the original error stands.
+  const isLast = node.plan === turn.state.plan.failureNode;
+  const handling = own ?? (isLast ? 'ignored' : unhandled(node));
   emit(turn, {
     type: 'node.failed',
     node: path,
@@ -68,13 +90,15 @@ export function failNode(turn: Turn, node: NodeState, cause: RunError): void {
     ...(dead === undefined ? {} : { dead }),
   });
   if (own !== undefined) follow(turn, node, broken);
-  else if (handling === 'fatal') stop(turn, 'failed', error);
-  else skipReachable(turn, node);
+  else if (handling !== 'fatal') skipReachable(turn, node);
+  else if (node.scope.parent === null || node.plan.onError === 'halt') stop(turn, 'failed', error);
+  else stopScope(turn, node.scope, error);
 }
 
-function unhandled(state: RunState, node: NodeState): FailureHandling {
+/** In a body a policy ends the scope, and its composite node fails in turn; only `halt` ends the run from any depth. */
+function unhandled(node: NodeState): FailureHandling {
   if (node.plan.onError === 'halt') return 'fatal';
-  switch (state.plan.onFailure) {
+  switch (node.scope.realm.onFailure) {
     case 'fail-fast':
       return 'fatal';
     case 'finish-running':
@@ -99,14 +123,40 @@ function skipReachable(turn: Turn, failed: NodeState): void {
 }
 
 /** The run will end like this; what runs is asked to stop first. */
-export function stop(turn: Turn, status: FinalRunStatus, error: RunError | null): void {
+export function stop(
+  turn: Turn,
+  status: FinalRunStatus,
+  error: RunError | null,
+  { output, compensate = true }: { readonly output?: Held; readonly compensate?: boolean } = {},
+): void {
   const { state } = turn;
-  if (state.stopping !== null) return;
-  emit(turn, { type: 'run.stopping', status, error });
-  for (const node of state.running) abort(turn, node, error?.message ?? `the run is ${status}`);
+  if (state.stopping !== null || state.ending !== null) return;
+  emit(turn, {
+    type: 'run.stopping',
+    status,
+    error,
+    ...(output === undefined ? {} : { output }),
+    ...(compensate ? {} : { compensate }),
+  });
+  for (const node of [...state.running, ...state.children]) {
+    abort(turn, node, error?.message ?? `the run is ${status}`);
+  }
+}
+
+/** The scope will fail like this; what runs in it is asked to stop first. */
+function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
+  if (isStopped(turn.state, scope)) return;
+  emit(turn, { type: 'scope.stopping', scope: scope.path, error });
+  abortInside(turn, scope, error.message);
+}
+
+export function abortInside(turn: Turn, outer: ScopeState | NodeState, reason: string): void {
+  const { running, children } = turn.state;
+  for (const node of [...running, ...children]) if (isInside(node.scope, outer)) abort(turn, node, reason);
 }
 
 export function abort(turn: Turn, node: NodeState, reason: string, isOver = false): void {
+  if (node.phase.status === 'child') turn.cancels.push(node.phase.executionId);
   if (node.phase.status !== 'running') return;
   turn.aborts.push({ node: pathOf(node), attempt: node.phase.attempt, reason, isOver });
 }
@@ -143,12 +193,27 @@ function isUntouched(node: NodeState): boolean {
 
 /** Works until nothing more follows. While a run is being stopped nothing does. */
 export function drain(turn: Turn): void {
-  for (let node = turn.work.pop(); node !== undefined; node = turn.work.pop()) {
-    if (turn.state.stopping === null && isUntouched(node)) consider(turn, node);
+  const { state } = turn;
+  for (;;) {
+    for (let node = turn.work.pop(); node !== undefined; node = turn.work.pop()) {
+      if (isUntouched(node) && !isStopped(state, node.scope)) consider(turn, node);
+    }
+    if (state.stopping !== null) return;
+    const [node] = state.released;
+    if (node !== undefined) {
+      state.released.delete(node);
+      if (!isStopped(state, node.scope)) begin(turn, node);
+      continue;
+    }
+    const [settled] = state.settled;
+    if (settled === undefined) return;
+    state.settled.delete(settled);
+    settle(turn, settled);
   }
 }
 
 function consider(turn: Turn, node: NodeState): void {
+  if (node.plan === turn.state.plan.failureNode) return;
   switch (joinOf(node)) {
     case 'open':
       return;
@@ -200,7 +265,8 @@ function admit(turn: Turn, node: NodeState): void {
   follow(turn, node, []);
 }
 
+/** Waits for a slot; what needs none begins as soon as its level has come. */
 export function makeReady(turn: Turn, node: NodeState): void {
   placeReady(turn.state, node);
-  turn.readied.push(node);
+  if (node.place !== 'none') turn.readied.push(node);
 }

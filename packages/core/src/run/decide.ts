@@ -3,34 +3,44 @@
  * the entries of the next frame, and the attempts to abort, in the turn.
  *
  *  D1 Only the open attempt of a node may report an outcome; anything else is dropped (the fence).
- *  D2 A run that is finished changes by `retry` only.
+ *  D2 A run that is finished changes by `retry` and `replay` only.
  *  D3 After every stimulus: due timers have fired, every decided join has led to something, and a run in which
  *     nothing can happen any more is finished.
  */
 import { type RunError, unreachable } from '../error.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
-import type { Json } from '../value.ts';
-import { abort, beginAgain, breakOff, completeNode, drain, failAttempt, failNode, makeReady, stop } from './advance.ts';
-import { expressionFailure } from './edges.ts';
+import { abort, breakOff, completeNode, drain, failAttempt, failNode, makeReady, stop } from './advance.ts';
+import { childEnded, childOverdue } from './children.ts';
+import { expand, nextRound, stopNode } from './composite.ts';
+import { finishIfDone } from './ending.ts';
 import { JOURNAL_FORMAT } from './entry.ts';
-import { heldValue, hold } from './held.ts';
-import { isFinished, type NodeState, nodeAt, pathOf, type RunState, type TimerItem } from './state.ts';
-import type { FinalRunStatus } from './status.ts';
+import { type Held, hold } from './held.ts';
+import {
+  isFinished,
+  isInside,
+  isStopped,
+  type NodeState,
+  nodeAt,
+  pathOf,
+  type TimerItem,
+} from './state.ts';
+import { replay, retry } from './reopen.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
 import { isPastTotal, popDue } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
-import { RunScope } from './view.ts';
+import { answer, callback, deadlineError, signal, waited } from './waits.ts';
 
 export function decide(turn: Turn, stimulus: Stimulus): void {
   const { state } = turn;
+  // Where nobody drew, a retry waits its whole delay.
+  turn.jitter = 'jitter' in stimulus ? stimulus.jitter : 1;
   if (isFinished(state.status)) {
-    if (stimulus.type !== 'retry' || !reopen(turn)) return;
+    if (stimulus.type === 'retry' ? !retry(turn) : stimulus.type !== 'replay' || !replay(turn, stimulus)) return;
   } else {
     react(turn, stimulus);
   }
   drain(turn);
-  // Where nobody drew, a retry waits its whole delay.
-  fireTimers(turn, 'jitter' in stimulus ? stimulus.jitter : 1);
+  fireTimers(turn);
   conclude(turn);
 }
 
@@ -41,31 +51,60 @@ export function conclude(turn: Turn): void {
 }
 
 function react(turn: Turn, stimulus: Stimulus): void {
+  const { state } = turn;
   switch (stimulus.type) {
     case 'start':
-      return start(turn, stimulus.input, stimulus.trigger);
+      return start(turn, stimulus);
+    case 'child':
+      return childEnded(turn, stimulus);
     case 'ended':
       return ended(turn, stimulus);
     case 'wake':
       return reap(turn, stimulus.lost, stimulus.jitter);
     case 'cancel':
-      return stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: stimulus.reason });
+      return cancel(turn, stimulus);
     case 'settle':
       return settle(turn, stimulus);
+    case 'pause':
+      if (state.pausedAt !== null || state.stopping !== null) return;
+      return emit(turn, { type: 'run.paused', ...(stimulus.reason === undefined ? {} : { reason: stimulus.reason }) });
+    case 'resume':
+      return state.pausedAt === null ? undefined : emit(turn, { type: 'run.resumed' });
+    case 'signal':
+      return signal(turn, stimulus);
+    case 'answer':
+      return answer(turn, stimulus);
+    case 'callback':
+      return callback(turn, stimulus);
     case 'retry':
+    case 'replay':
       return;
     default:
       return unreachable(stimulus);
   }
 }
 
-function start(turn: Turn, input: Json, trigger: Json): void {
+function cancel(turn: Turn, { reason, compensate = true }: Stimulus & { type: 'cancel' }): void {
+  stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: reason }, { compensate });
+}
+
+function start(turn: Turn, { input, trigger, parent }: Stimulus & { type: 'start' }): void {
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
-  emit(turn, { type: 'run.started', format: JOURNAL_FORMAT, workflowId, version, input: hold(input), trigger });
+  emit(turn, {
+    type: 'run.started',
+    format: JOURNAL_FORMAT,
+    workflowId,
+    version,
+    input: hold(input),
+    trigger,
+    ...(parent === undefined ? {} : { parent }),
+  });
   // Last in, first out: the order of the definition, for those who read the journal.
-  for (const node of state.plan.root.entries.toReversed()) turn.work.push(state.root.nodes[node.index] as NodeState);
+  for (const plan of state.plan.root.entries.toReversed()) {
+    if (plan !== state.plan.failureNode) turn.work.push(state.root.nodes[plan.index] as NodeState);
+  }
 }
 
 function ended(turn: Turn, { node: path, attempt, outcome, jitter }: Stimulus & { type: 'ended' }): void {
@@ -73,17 +112,23 @@ function ended(turn: Turn, { node: path, attempt, outcome, jitter }: Stimulus & 
   if (node?.phase.status !== 'running' || node.phase.attempt !== attempt) return;
   switch (outcome.status) {
     case 'completed':
-      return completeNode(turn, node, outcome.output);
+      return finishAttempt(turn, node, outcome.output);
     case 'failed':
       return failAttempt(turn, node, outcome.error, jitter);
     case 'broken-off':
       return breakOff(turn, node, outcome.error, jitter);
     case 'returned':
-      if (turn.state.stopping !== null) return emit(turn, { type: 'node.cancelled', node: path });
+      if (isStopped(turn.state, node.scope)) return emit(turn, { type: 'node.cancelled', node: path });
       return emit(turn, { type: 'node.returned', node: path });
     default:
       return unreachable(outcome);
   }
+}
+
+/** The output of most nodes; of a dynamic one, the graph that comes next. */
+function finishAttempt(turn: Turn, node: NodeState, output: Held): void {
+  if (node.plan.work.kind === 'dynamic' && !isStopped(turn.state, node.scope)) expand(turn, node, node.plan.work, output);
+  else completeNode(turn, node, output);
 }
 
 function reap(turn: Turn, lost: readonly OpenAttempt[], jitter: number): void {
@@ -111,11 +156,11 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
     return emit(turn, { type: 'node.settled', node: path, by, outcome: 'unknown' });
   if (settlement.happened) {
     emit(turn, { type: 'node.settled', node: path, by, outcome: 'happened' });
-    return completeNode(turn, node, hold(settlement.output));
+    return finishAttempt(turn, node, hold(settlement.output));
   }
   emit(turn, { type: 'node.settled', node: path, by, outcome: settlement.then });
   if (settlement.then === 'fail') return failNode(turn, node, error);
-  if (turn.state.stopping !== null) return emit(turn, { type: 'node.cancelled', node: path, error });
+  if (isStopped(turn.state, node.scope)) return emit(turn, { type: 'node.cancelled', node: path, error });
   if (isPastTotal(node, turn.now)) {
     return failNode(turn, node, timeoutError('total', node.plan.timeouts.totalMs, path));
   }
@@ -123,61 +168,36 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
   emit(turn, { type: 'node.scheduled', nodes: [path] });
 }
 
-/**
- * Retry from failed: what failed, was cut off, or was never reached because of that, begins again.
- * An unknown outcome stays unknown: running it again is for `verify` or a person to say. False: nothing is left to do.
- */
-function reopen(turn: Turn): boolean {
-  const { state } = turn;
-  const again = new Set<NodeState>();
-  const stack: NodeState[] = [];
-  const add = (node: NodeState): void => {
-    if (again.has(node)) return;
-    again.add(node);
-    stack.push(node);
-  };
-  for (const scope of state.scopes.values()) {
-    for (const node of scope.nodes) if (mustRunAgain(node)) add(node);
-  }
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    for (const edge of node.plan.outgoing) {
-      const target = node.scope.nodes[edge.to.index] as NodeState;
-      if (target.phase.status === 'skipped') add(target);
-    }
-  }
-  if (again.size === 0 && state.unknown.size === 0) return false;
-  emit(turn, { type: 'run.reopened', nodes: Array.from(again, pathOf) });
-  beginAgain(turn, again);
-  return true;
-}
-
-function mustRunAgain({ phase }: NodeState): boolean {
-  if (phase.status === 'failed') return phase.handling !== 'handled' && phase.handling !== 'ignored';
-  return phase.status === 'cancelled' || (phase.status === 'skipped' && phase.why === 'failure');
-}
-
-function fireTimers(turn: Turn, jitter: number): void {
+function fireTimers(turn: Turn): void {
   for (let item = popDue(turn.state, turn.now); item !== undefined; item = popDue(turn.state, turn.now)) {
-    fire(turn, item, jitter);
+    fire(turn, item);
+    drain(turn);
   }
 }
 
-function fire(turn: Turn, { kind, node }: TimerItem, jitter: number): void {
+function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
   if (kind === 'workflow') {
     return stop(turn, 'timed-out', timeoutError('workflow', turn.state.plan.timeoutMs, undefined));
   }
   if (kind === 'stop') {
-    for (const running of [...turn.state.running]) giveUp(turn, running);
+    const outer = scope ?? node ?? turn.state.root;
+    const { running, children } = turn.state;
+    for (const busy of [...running, ...children]) if (isInside(busy.scope, outer)) giveUp(turn, busy);
     return;
   }
   if (node === null) return;
   if (kind === 'retry') return makeReady(turn, node);
+  if (kind === 'round') return nextRound(turn, node);
+  if (kind === 'wait') return waited(turn, node);
+  if (kind === 'deadline') return failNode(turn, node, deadlineError(node, turn.now));
   const { timeouts } = node.plan;
   const limitMs = { attempt: timeouts.attemptMs, queued: timeouts.queuedMs, total: timeouts.totalMs }[kind];
   const error = timeoutError(kind, limitMs, pathOf(node));
+  if (node.phase.status === 'open') return stopNode(turn, node, error);
+  if (node.phase.status === 'child') return childOverdue(turn, node, error);
   if (node.phase.status !== 'running') return failNode(turn, node, error);
   abort(turn, node, error.message, true);
-  breakOff(turn, node, error, jitter);
+  breakOff(turn, node, error, turn.jitter);
 }
 
 /** It was asked to stop and did not: the run goes on without its answer. */
@@ -205,44 +225,4 @@ export function timeoutError(
     ...(node === undefined ? {} : { node }),
     details: { limit, limitMs },
   };
-}
-
-function finishIfDone(turn: Turn): void {
-  const { state } = turn;
-  if (isFinished(state.status)) return;
-  if (state.stopping !== null) {
-    if (state.running.size === 0) finish(turn, state.stopping.status, state.stopping.error);
-  } else if (state.root.open === 0) {
-    if (state.deferredError !== null) finish(turn, 'failed', state.deferredError);
-    else complete(turn);
-  }
-}
-
-function finish(turn: Turn, status: FinalRunStatus, error: RunError | null): void {
-  emit(turn, { type: 'run.finished', status, ...(error === null ? {} : { error }) });
-}
-
-function complete(turn: Turn): void {
-  const { state } = turn;
-  let output: Json;
-  try {
-    output = outputOf(turn, state);
-  } catch (error) {
-    return finish(turn, 'failed', expressionFailure(error, 'output'));
-  }
-  emit(turn, { type: 'run.finished', status: 'completed', output: hold(output) });
-}
-
-/** The workflow's `output`, else the outputs of the end nodes that ran. */
-function outputOf(turn: Turn, state: RunState): Json {
-  const { output, ends } = state.plan.root;
-  if (output !== undefined) {
-    return output.evaluate(new RunScope(state, state.root, turn.lookup), state.plan.newBudget());
-  }
-  const outputs = Object.create(null) as Record<string, Json>;
-  for (const end of ends) {
-    const node = state.root.nodes[end.index] as NodeState;
-    if (node.phase.status === 'completed') outputs[end.id] = heldValue(node.output, turn.lookup);
-  }
-  return outputs;
 }

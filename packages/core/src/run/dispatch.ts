@@ -1,12 +1,13 @@
 /** From ready to running: which nodes of a run may go next, and what starting one means. */
 import type { Action, Capabilities, Effect } from '../action.ts';
-import type { RunError } from '../error.ts';
+import { assert, type RunError } from '../error.ts';
+import type { ActionWork, DynamicWork } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
 import { failNode } from './advance.ts';
 import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { idempotencyKey, isFinished, isHeldByLevel, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { idempotencyKey, isFinished, isStopped, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
 import { isPastTotal } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
@@ -39,14 +40,12 @@ export interface Attempt {
  */
 export function nextReady(state: RunState, window: number): ReadyNode[] {
   const tasks: ReadyNode[] = [];
-  if (state.stopping !== null) return tasks;
+  if (state.stopping !== null || state.pausedAt !== null) return tasks;
   const limit = Math.min(state.plan.maxParallelism, window);
   while (state.dispatched + state.running.size < limit) {
-    const node = state.ready.peek();
+    const node = state.ready.pop();
     if (node === undefined) break;
-    if (node.place === 'ready' && isHeldByLevel(state, node)) break;
-    state.ready.pop();
-    if (node.place !== 'ready') continue;
+    if (node.place !== 'ready' || isStopped(state, node.scope)) continue;
     node.place = 'dispatched';
     state.dispatched++;
     tasks.push({ node: pathOf(node), attempt: node.attempts + 1, priority: node.plan.priority });
@@ -54,43 +53,31 @@ export function nextReady(state: RunState, window: number): ReadyNode[] {
   return tasks;
 }
 
-/** Everything that was handed to the queue is ready again: the queue may have lost it. */
-export function recallDispatched(state: RunState): void {
-  if (state.dispatched === 0) return;
-  for (const scope of state.scopes.values()) {
-    for (const node of scope.nodes) {
-      if (node.place !== 'dispatched') continue;
-      node.place = 'ready';
-      state.ready.push(node);
-    }
-  }
-  state.dispatched = 0;
-}
-
 /** Starts an attempt, unless the journal says otherwise by now. */
 export function take(turn: Turn, path: string, attempt: number, worker: string): Attempt | undefined {
   const { state } = turn;
   const node = nodeAt(state, path);
   if (node === undefined || !mayStart(state, node, attempt)) return undefined;
+  const work = actionWork(node);
   const { attemptMs, totalMs } = node.plan.timeouts;
   // Its timer comes too, but a slot may come first; a `once` attempt that is cut off at once would help nobody.
   if (isPastTotal(node, turn.now)) return giveUp(turn, node, timeoutError('total', totalMs, path));
   let input: Held | undefined;
   if (node.input === undefined) {
-    const resolved = resolve(turn, node);
+    const resolved = resolve(turn, node, work);
     if ('error' in resolved) return giveUp(turn, node, resolved.error);
     input = hold(resolved.value);
   }
   const value = heldValue(input ?? node.input, turn.lookup);
-  const effect = effectOf(node, value);
+  const effect = effectOf(work, value);
   emit(turn, { type: 'node.started', node: path, attempt, worker, effect, ...(input === undefined ? {} : { input }) });
   return {
     node: path,
     attempt,
-    action: node.plan.action,
+    action: work.action,
     input: value,
     effect,
-    granted: node.plan.granted,
+    granted: work.granted,
     idempotencyKey: idempotencyKey(state, path),
     attemptMs,
     totalMs,
@@ -104,25 +91,35 @@ function giveUp(turn: Turn, node: NodeState, error: RunError): undefined {
 }
 
 function mayStart(state: RunState, node: NodeState, attempt: number): boolean {
-  if (isFinished(state.status) || state.stopping !== null || attempt !== node.attempts + 1) return false;
+  if (isFinished(state.status) || state.pausedAt !== null) return false;
+  if (isStopped(state, node.scope) || attempt !== node.attempts + 1) return false;
   if (node.place === 'dispatched') return true;
   // A task that was called back and comes all the same has no slot of its own.
-  const isFree = state.dispatched + state.running.size < state.plan.maxParallelism;
-  return node.place === 'ready' && isFree && !isHeldByLevel(state, node);
+  return node.place === 'ready' && state.dispatched + state.running.size < state.plan.maxParallelism;
 }
 
-function resolve(turn: Turn, node: NodeState): { readonly value: Json } | { readonly error: RunError } {
-  const { with: parameters } = node.plan;
+/** What a node that takes a slot runs. */
+export function actionWork({ plan }: NodeState): ActionWork | DynamicWork {
+  const { work } = plan;
+  assert(work.kind === 'action' || work.kind === 'dynamic', `node '${plan.id}' runs an action`);
+  return work;
+}
+
+function resolve(
+  turn: Turn,
+  node: NodeState,
+  work: ActionWork | DynamicWork,
+): { readonly value: Json } | { readonly error: RunError } {
   try {
     const scope = new RunScope(turn.state, node.scope, turn.lookup);
-    return { value: parameters.evaluate(scope, turn.state.plan.newBudget()) };
+    return { value: work.with.evaluate(scope, turn.state.plan.newBudget()) };
   } catch (error) {
     return { error: expressionFailure(error, 'with') };
   }
 }
 
-function effectOf(node: NodeState, input: Json): Effect {
-  const declared = node.plan.effect ?? node.plan.action.effect ?? 'once';
+function effectOf({ effect, action }: ActionWork | DynamicWork, input: Json): Effect {
+  const declared = effect ?? action.effect ?? 'once';
   if (typeof declared !== 'function') return declared;
   try {
     return declared(input);

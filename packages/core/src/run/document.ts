@@ -2,7 +2,8 @@
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
 import { type BlobLookup, heldValue } from './held.ts';
-import { type NodeState, pathOf, type RunState } from './state.ts';
+import { runsOnce } from './scopes.ts';
+import { type BodyState, type NodeState, pathOf, type RunState, statusOf } from './state.ts';
 import type { NodeStatus, RunStatus } from './status.ts';
 
 export interface NodeDocument {
@@ -13,6 +14,8 @@ export interface NodeDocument {
   /** ISO 8601, or null when it has not happened. */
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
+  /** For a loop: how far it is. */
+  readonly rounds?: { readonly total: number | null; readonly open: number; readonly succeeded: number; readonly failed: number };
 }
 
 export interface RunDocument {
@@ -50,13 +53,18 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
 function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument {
   const { phase } = node;
   return {
-    status: phase.status,
+    status: statusOf(phase),
     attempts: node.attempts,
     output: phase.status === 'completed' ? heldValue(node.output, lookup) : null,
     error: 'error' in phase ? (phase.error ?? null) : null,
     startedAt: isoTime(node.startedAt),
     finishedAt: isoTime('at' in phase && phase.status !== 'unknown' ? phase.at : null),
+    ...(node.body === undefined || runsOnce(node.plan) ? {} : { rounds: roundsOf(node.body) }),
   };
+}
+
+function roundsOf({ total, open, succeeded, failed }: BodyState): NonNullable<NodeDocument['rounds']> {
+  return { total: Number.isFinite(total) ? total : null, open, succeeded, failed };
 }
 
 function isoTime(at: number | null): string | null {

@@ -26,6 +26,22 @@ export type Entry =
   | NodeCancelled
   | NodeUnknown
   | NodeSettled
+  | NodeOpened
+  | NodeStopping
+  | ScopesOpened
+  | ScopeStopping
+  | ScopeClosed
+  | ItemsAdded
+  | RoundDelayed
+  | ChildRequested
+  | NodeWaiting
+  | NodeAnswered
+  | SignalKept
+  | SignalTaken
+  | SignalRefused
+  | ScopeCompensating
+  | RunPaused
+  | RunResumed
   | RunStopping
   | RunFinished
   | RunReopened;
@@ -37,6 +53,14 @@ export interface RunStarted {
   readonly version: number;
   readonly input: Held;
   readonly trigger: Json;
+  /** The execution whose node this one is, and how many there are above. */
+  readonly parent?: Parent;
+}
+
+export interface Parent {
+  readonly executionId: string;
+  readonly node: string;
+  readonly depth: number;
 }
 
 /** Ready, and waits for a slot. Left out for a node that starts in the same frame. */
@@ -61,6 +85,11 @@ export interface NodeCompleted {
   readonly output?: Held;
   /** Keys of the conditional edges that were not taken. */
   readonly dead?: readonly string[];
+  /** Variables that it assigned. */
+  readonly vars?: Readonly<Record<string, Held>>;
+  /** The parameters of what would undo it, or why they cannot be had. */
+  readonly undo?: Held;
+  readonly undoError?: RunError;
 }
 
 /** An attempt failed, and another one will follow at `until`. */
@@ -134,11 +163,151 @@ export interface NodeSettled {
   readonly outcome: 'happened' | 'retry' | 'fail' | 'unknown';
 }
 
+/**
+ * A composite node begins. A forEach has its items here; a node that runs its body once opens it with this entry, and a
+ * workflow inside has its input here.
+ */
+export interface NodeOpened {
+  readonly type: 'node.opened';
+  readonly node: string;
+  readonly items?: Held;
+  readonly count?: number;
+  readonly input?: Held;
+  /** The graph that an action returned. Never a blob: folding a journal reads nothing else. */
+  readonly graph?: Held;
+}
+
+/** The composite node will fail with this as soon as nothing of it runs any more. */
+export interface NodeStopping {
+  readonly type: 'node.stopping';
+  readonly node: string;
+  readonly error: RunError;
+}
+
+/** Rounds of a loop begin: `from` up to, not including, `to`. */
+export interface ScopesOpened {
+  readonly type: 'scopes.opened';
+  readonly node: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The scope will fail with this as soon as nothing of it runs any more. */
+export interface ScopeStopping {
+  readonly type: 'scope.stopping';
+  readonly scope: string;
+  readonly error: RunError;
+}
+
+/** A round has ended. Without output and error: with the output of the body's only end node. */
+export interface ScopeClosed {
+  readonly type: 'scope.closed';
+  readonly scope: string;
+  readonly output?: Held;
+  readonly error?: RunError;
+}
+
+/** Items that a node of the body added to its forEach. */
+export interface ItemsAdded {
+  readonly type: 'items.added';
+  readonly node: string;
+  readonly items: Held;
+  readonly count: number;
+}
+
+/** The next round of a retryUntil comes at `until`. */
+export interface RoundDelayed {
+  readonly type: 'round.delayed';
+  readonly node: string;
+  readonly until: number;
+}
+
+/** Another workflow is to run as an execution of its own, of this id: starting it twice is starting it once. */
+export interface ChildRequested {
+  readonly type: 'child.requested';
+  readonly node: string;
+  readonly attempt: number;
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly version?: number;
+  readonly input: Held;
+}
+
+/** What a wait waits for; the first that happens ends it. `name` is what its output calls the event. */
+export type Awaited =
+  | { readonly kind: 'time'; readonly name: string; readonly at: number }
+  | { readonly kind: 'signal'; readonly name: string; readonly signal: string; readonly key: string }
+  | { readonly kind: 'approval'; readonly name: string; readonly title?: string; readonly who?: readonly string[] }
+  | { readonly kind: 'callback'; readonly name: string };
+
+export interface NodeWaiting {
+  readonly type: 'node.waiting';
+  readonly node: string;
+  readonly waits: readonly Awaited[];
+  /** When it fails with TIMEOUT. */
+  readonly deadline?: number;
+}
+
+/** Somebody approved or rejected; what follows is in the entries after this one. */
+export interface NodeAnswered {
+  readonly type: 'node.answered';
+  readonly node: string;
+  readonly approved: boolean;
+  readonly by: string;
+  readonly comment?: string;
+}
+
+/** A signal came for which nobody waits yet. */
+export interface SignalKept {
+  readonly type: 'signal.kept';
+  readonly signal: string;
+  readonly key: string;
+  readonly payload: Held;
+}
+
+/** The oldest kept signal of this name and key was taken up, by the node that completes after this. */
+export interface SignalTaken {
+  readonly type: 'signal.taken';
+  readonly signal: string;
+  readonly key: string;
+}
+
+/** A signal, approval form or call does not fit the schema of the wait, which goes on. */
+export interface SignalRefused {
+  readonly type: 'signal.refused';
+  readonly node: string;
+  readonly event: string;
+  readonly problem: string;
+}
+
+/**
+ * What has been done in the scope is undone, last first; then the scope fails, or the run ends like this. Everything
+ * that is not final becomes cancelled. For the run (scope '') the failure node comes after that.
+ */
+export interface ScopeCompensating {
+  readonly type: 'scope.compensating';
+  readonly scope: string;
+  readonly status: FinalRunStatus;
+  readonly error: RunError | null;
+}
+
+export interface RunPaused {
+  readonly type: 'run.paused';
+  readonly reason?: string;
+}
+
+export interface RunResumed {
+  readonly type: 'run.resumed';
+}
+
 /** The run will end like this as soon as nothing of it runs any more. */
 export interface RunStopping {
   readonly type: 'run.stopping';
   readonly status: FinalRunStatus;
   readonly error: RunError | null;
+  readonly output?: Held;
+  /** False: what has been done is not undone. */
+  readonly compensate?: boolean;
 }
 
 /** Exactly one per generation of the run. Nodes that are not final become `cancelled`. */
@@ -149,8 +318,14 @@ export interface RunFinished {
   readonly error?: RunError;
 }
 
-/** Retry from the failed nodes: these begin again, everything else stands. */
+/** Retry from the failed nodes, or replay from one: these begin again, everything else stands. */
 export interface RunReopened {
   readonly type: 'run.reopened';
   readonly nodes: readonly string[];
+  /** Composite nodes that go on where they were. */
+  readonly open?: readonly string[];
+  /** Of `nodes`, those that begin as something new, with a new idempotency key. */
+  readonly renewed?: readonly string[];
+  /** Of a replay: the edited input of its first node. */
+  readonly input?: Held;
 }

@@ -3,21 +3,64 @@
  * the same entries give the same state, for ever. Cost: the edges out of the node that the entry names.
  */
 import { assert, NebulaError, unreachable } from '../error.ts';
-import type { EdgePlan } from '../plan/plan.ts';
+import type { EdgePlan, NodePlan } from '../plan/plan.ts';
+import type { Json } from '../value.ts';
 import {
+  type ChildRequested,
   type Entry,
+  type ItemsAdded,
   JOURNAL_FORMAT,
+  type NodeCompleted,
   type NodeFailed,
+  type NodeOpened,
   type NodeRetrying,
   type NodeSettled,
   type NodeSkipped,
   type NodeStarted,
+  type NodeStopping,
+  type NodeWaiting,
   type RunFinished,
   type RunReopened,
+  type ScopeCompensating,
 } from './entry.ts';
 import type { Held } from './held.ts';
-import { isFinal, isFinished, type NodeState, nodeAt, type Phase, type RunState, resetNode } from './state.ts';
-import { armAttempt, armQueued, armRetry, armStop, armWorkflow } from './timers.ts';
+import {
+  closeRound,
+  countBusy,
+  dropScope,
+  forgetRounds,
+  newBody,
+  noticeNodeStopped,
+  noticeStopped,
+  openScope,
+  realmInside,
+  runsOnce,
+} from './scopes.ts';
+import {
+  type BodyState,
+  isFinal,
+  isFinished,
+  isHeldByLevel,
+  type NodeState,
+  nodeAt,
+  type Phase,
+  pathOf,
+  type RunState,
+  resetNode,
+  type ScopeState,
+} from './state.ts';
+import {
+  armAttempt,
+  armOpen,
+  armQueued,
+  armRetry,
+  armRound,
+  armStop,
+  armStopping,
+  armWait,
+  armWorkflow,
+} from './timers.ts';
+import { openUndo, toUndo } from './undo.ts';
 
 export function evolve(state: RunState, entry: Entry, at: number): void {
   switch (entry.type) {
@@ -26,8 +69,9 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
       state.status = 'running';
       state.startedAt = at;
       state.activeSince = at;
-      state.input = entry.input;
+      state.root.realm = { ...state.root.realm, input: entry.input };
       state.trigger = entry.trigger;
+      state.parent = entry.parent ?? null;
       countSpilled(state, entry.input);
       armWorkflow(state);
       return;
@@ -37,7 +81,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     case 'node.started':
       return start(state, must(state, entry.node), entry, at);
     case 'node.completed':
-      return complete(state, must(state, entry.node), entry.output, entry.dead, at);
+      return complete(state, must(state, entry.node), entry, at);
     case 'node.retrying':
       return retry(state, must(state, entry.node), entry);
     case 'node.returned':
@@ -58,8 +102,70 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
       });
     case 'node.settled':
       return settle(must(state, entry.node), entry);
+    case 'node.opened':
+      return open(state, must(state, entry.node), entry, at);
+    case 'node.stopping':
+      return stopNode(state, must(state, entry.node), entry, at);
+    case 'scopes.opened': {
+      const node = must(state, entry.node);
+      for (let round = entry.from; round < entry.to; round++) openScope(state, node, node.scope.realm);
+      (node.body as BodyState).until = null;
+      return;
+    }
+    case 'scope.stopping': {
+      const scope = mustScope(state, entry.scope);
+      scope.stopping = { error: entry.error, since: at };
+      armStopping(state, null, scope);
+      return noticeStopped(state, scope);
+    }
+    case 'scope.closed': {
+      const scope = mustScope(state, entry.scope);
+      if (entry.error !== undefined) cancelOpen(state, scope, at);
+      if (entry.output !== undefined) countSpilled(state, entry.output);
+      return closeRound(state, scope, entry);
+    }
+    case 'items.added':
+      return addItems(state, must(state, entry.node), entry);
+    case 'round.delayed': {
+      const node = must(state, entry.node);
+      (node.body as BodyState).until = entry.until;
+      return armRound(state, node);
+    }
+    case 'child.requested':
+      return request(state, must(state, entry.node), entry, at);
+    case 'node.waiting':
+      return listen(state, must(state, entry.node), entry, at);
+    case 'node.answered':
+    case 'signal.refused':
+      return;
+    case 'signal.kept': {
+      const { signal, key, payload } = entry;
+      state.kept.push({ signal, key, payload });
+      return countSpilled(state, payload);
+    }
+    case 'signal.taken': {
+      const at = state.kept.findIndex(({ signal, key }) => signal === entry.signal && key === entry.key);
+      if (at >= 0) state.kept.splice(at, 1);
+      return;
+    }
+    case 'scope.compensating':
+      return compensate(state, mustScope(state, entry.scope), entry, at);
+    case 'run.paused':
+      state.status = 'paused';
+      state.pausedAt = at;
+      return recallDispatched(state);
+    case 'run.resumed':
+      return resume(state, at);
     case 'run.stopping':
-      state.stopping = { status: entry.status, error: entry.error, since: at };
+      if (state.pausedAt !== null) resume(state, at);
+      state.stopping = {
+        status: entry.status,
+        error: entry.error,
+        output: entry.output,
+        compensate: entry.compensate ?? true,
+        since: at,
+      };
+      if (entry.output !== undefined) countSpilled(state, entry.output);
       armStop(state);
       return;
     case 'run.finished':
@@ -102,17 +208,36 @@ function must(state: RunState, path: string): NodeState {
   return node;
 }
 
+function mustScope(state: RunState, path: string): ScopeState {
+  const scope = state.scopes.get(path);
+  assert(scope !== undefined, `the journal of ${state.executionId} names scope '${path}', which is not open`);
+  return scope;
+}
+
 /** Every change of phase goes through here: it keeps the indexes true. */
 function enter(state: RunState, node: NodeState, phase: Phase): void {
-  if (node.phase.status === 'running') state.running.delete(node);
-  else if (node.phase.status === 'unknown') state.unknown.delete(node);
+  const before = node.phase.status;
   node.phase = phase;
+  const busy = Number(isBusy(phase.status)) - Number(isBusy(before));
+  if (busy !== 0) countBusy(state, node, busy > 0 ? 1 : -1);
+  if (before === 'running') state.running.delete(node);
+  else if (before === 'child') state.children.delete(node);
+  else if (before === 'unknown') state.unknown.delete(node);
+  else if (before === 'listening') state.listening.delete(node);
   if (phase.status === 'running') state.running.add(node);
+  else if (phase.status === 'child') state.children.add(node);
   else if (phase.status === 'unknown') state.unknown.add(node);
+  else if (phase.status === 'listening') state.listening.add(node);
+}
+
+/** Something outside works for the node, and has to be waited for when it is stopped. */
+function isBusy(status: Phase['status']): boolean {
+  return status === 'running' || status === 'child';
 }
 
 function leaveQueue(state: RunState, node: NodeState): void {
   if (node.place === 'dispatched') state.dispatched--;
+  else if (node.place === 'held') node.scope.held.delete(node);
   node.place = 'none';
 }
 
@@ -124,10 +249,32 @@ function enqueue(state: RunState, node: NodeState, at: number): void {
   armQueued(state, node);
 }
 
-/** Among those that wait for a slot of this run. */
+/** Everything that was handed to the queue is ready again: the queue may have lost it. */
+export function recallDispatched(state: RunState): void {
+  if (state.dispatched === 0) return;
+  for (const scope of state.scopes.values()) {
+    for (const node of scope.nodes) {
+      if (node.place !== 'dispatched') continue;
+      node.place = 'ready';
+      state.ready.push(node);
+    }
+  }
+  state.dispatched = 0;
+}
+
+/** Among those that wait for a slot of this run, or, in `mode: levels`, for their level. */
 export function placeReady(state: RunState, node: NodeState): void {
-  node.place = 'ready';
-  state.ready.push(node);
+  const takesSlot = node.plan.work.kind === 'action' || node.plan.work.kind === 'dynamic';
+  if (isHeldByLevel(state, node) || (state.pausedAt !== null && !takesSlot)) {
+    node.place = 'held';
+    node.scope.held.add(node);
+  } else if (takesSlot) {
+    node.place = 'ready';
+    state.ready.push(node);
+  } else {
+    // Needs no slot: whoever decides begins it at once.
+    state.released.add(node);
+  }
 }
 
 function start(state: RunState, node: NodeState, entry: NodeStarted, at: number): void {
@@ -144,18 +291,129 @@ function start(state: RunState, node: NodeState, entry: NodeStarted, at: number)
   armAttempt(state, node);
 }
 
-function complete(
-  state: RunState,
-  node: NodeState,
-  output: Held | undefined,
-  dead: readonly string[] | undefined,
-  at: number,
-): void {
+function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: number): void {
+  const { output, dead, vars } = entry;
+  node.startedAt ??= at;
   if (output !== undefined) {
     node.output = output;
     countSpilled(state, output);
   }
+  for (const [name, held] of Object.entries(vars ?? {})) {
+    node.scope.realm.vars.set(name, held);
+    countSpilled(state, held);
+  }
+  if (node.plan.breaks) breakLoop(node);
+  if (entry.undo !== undefined || entry.undoError !== undefined) remember(state, node, entry);
   close(state, node, { status: 'completed', at, dead });
+}
+
+/** What it takes to undo the node, should the run fail later. */
+function remember(state: RunState, node: NodeState, { undo, undoError }: NodeCompleted): void {
+  const graphs: Json[] = [];
+  for (let at = node.scope.parent; at !== null; at = at.scope.parent) {
+    if (at.body?.returned !== undefined) graphs.unshift(at.body.returned);
+  }
+  const path = pathOf(node);
+  // Done a second time, it is still one thing to undo.
+  if (state.reopened > 0) state.undo = state.undo.filter((item) => item.path !== path);
+  state.undo.push({ path, input: undo, error: undoError, graphs });
+  if (undo !== undefined) countSpilled(state, undo);
+}
+
+/** Everything else in the scope is over; what is left to do is undoing. */
+function compensate(state: RunState, scope: ScopeState, { status, error }: ScopeCompensating, at: number): void {
+  const output = undefined;
+  if (scope === state.root) {
+    if (state.pausedAt !== null) resume(state, at);
+    state.ending = { status, error, output, compensate: true };
+    state.stopping = null;
+    state.status = 'compensating';
+    state.ready.clear();
+    state.timers.clear();
+    state.settled.clear();
+    state.released.clear();
+  } else if (error !== null) {
+    scope.stopping ??= { error, since: at };
+  }
+  cancelOpen(state, scope, at, state.plan.failureNode);
+  scope.isClosed = scope !== state.root;
+  openUndo(state, scope, toUndo(state, scope));
+}
+
+/** The innermost loop around the node opens no further round. */
+function breakLoop(node: NodeState): void {
+  const { parent } = node.scope;
+  if (parent?.body !== undefined) parent.body.isBroken = true;
+}
+
+function request(state: RunState, node: NodeState, entry: ChildRequested, at: number): void {
+  const { executionId, attempt, input } = entry;
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  node.attempts = attempt;
+  node.input = input;
+  countSpilled(state, input);
+  leaveQueue(state, node);
+  enter(state, node, { status: 'child', since: at, attempt, executionId });
+  armAttempt(state, node);
+}
+
+function listen(state: RunState, node: NodeState, { waits, deadline }: NodeWaiting, at: number): void {
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  leaveQueue(state, node);
+  enter(state, node, { status: 'listening', since: at, waits, deadline: deadline ?? null });
+  armWait(state, node);
+}
+
+/** The workflow's timeout stood still. */
+function resume(state: RunState, at: number): void {
+  state.status = 'running';
+  state.activeSince += at - (state.pausedAt ?? at);
+  state.pausedAt = null;
+  armWorkflow(state);
+  for (const scope of state.scopes.values()) releaseHeld(state, scope);
+}
+
+/** A composite node begins; one that runs its body once opens it now. */
+function open(state: RunState, node: NodeState, { items, count, input, graph }: NodeOpened, at: number): void {
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  leaveQueue(state, node);
+  enter(state, node, { status: 'open', since: at, stopping: null });
+  if (items !== undefined) countSpilled(state, items);
+  if (input !== undefined) countSpilled(state, input);
+  const isOnce = runsOnce(node.plan);
+  node.body = newBody(node.plan, isOnce ? 1 : (count ?? Number.POSITIVE_INFINITY), graph?.value);
+  if (items !== undefined) node.body.items.push({ from: 0, count: count as number, items });
+  if (isOnce) openScope(state, node, input === undefined ? node.scope.realm : realmInside(node, input));
+  armOpen(state, node);
+}
+
+function stopNode(state: RunState, node: NodeState, { error }: NodeStopping, at: number): void {
+  assert(node.phase.status === 'open', `node '${node.plan.id}' of ${state.executionId} is open`);
+  node.phase = { ...node.phase, stopping: { error, since: at } };
+  armStopping(state, node);
+  noticeNodeStopped(state, node);
+}
+
+function addItems(state: RunState, { body }: NodeState, { items, count }: ItemsAdded): void {
+  if (body === undefined) return;
+  body.items.push({ from: body.total, count, items });
+  body.total += count;
+  countSpilled(state, items);
+}
+
+/** What was under way, or waited, in a scope that has failed never ends. */
+function cancelOpen(state: RunState, scope: ScopeState, at: number, except?: NodePlan): void {
+  for (const node of scope.nodes) {
+    if (node.plan === except) continue;
+    for (const inner of node.body?.scopes.values() ?? []) if (!inner.isClosed) cancelOpen(state, inner, at);
+    if (isFinal(node.phase.status) || node.phase.status === 'unknown') continue;
+    end(state, node, { status: 'cancelled', at, error: undefined });
+  }
+  scope.isClosed = true;
+  state.settled.delete(scope);
 }
 
 function retry(state: RunState, node: NodeState, entry: NodeRetrying): void {
@@ -169,7 +427,7 @@ function retry(state: RunState, node: NodeState, entry: NodeRetrying): void {
 
 function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): void {
   const { error, handling, taken, dead } = entry;
-  if (handling === 'deferred') state.deferredError ??= error;
+  if (handling === 'deferred') node.scope.deferredError ??= error;
   close(state, node, { status: 'failed', at, error, handling, taken, dead });
 }
 
@@ -186,17 +444,44 @@ function skip(state: RunState, node: NodeState, entry: NodeSkipped, at: number):
 /** The node is final: its outgoing edges are decided. */
 function close(state: RunState, node: NodeState, phase: Phase): void {
   assert(!isFinal(node.phase.status), `node '${node.plan.id}' of ${state.executionId} ends once`);
+  if (node.body !== undefined) closeBody(state, node, phase);
   end(state, node, phase);
   for (const edge of node.plan.outgoing) decideEdge(node.scope.nodes, edge, phase);
 }
 
 function end(state: RunState, node: NodeState, phase: Phase): void {
   leaveQueue(state, node);
+  state.released.delete(node);
   enter(state, node, phase);
   const { scope } = node;
   scope.open--;
   (scope.openPerLevel[node.plan.level] as number)--;
+  const { level } = scope;
   while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
+  if (scope.level > level && scope.held.size > 0) releaseHeld(state, scope);
+  if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.settled.add(scope);
+}
+
+/** A level has come: its nodes wait for a slot now. */
+function releaseHeld(state: RunState, scope: ScopeState): void {
+  for (const node of [...scope.held]) {
+    if (isHeldByLevel(state, node)) continue;
+    scope.held.delete(node);
+    node.place = 'none';
+    placeReady(state, node);
+  }
+}
+
+/** Of a body that went well only its result is left; of one that did not, what a retry begins with again. */
+function closeBody(state: RunState, node: NodeState, phase: Phase): void {
+  state.settled.delete(node);
+  const at = 'at' in phase ? phase.at : 0;
+  for (const scope of [...(node.body?.scopes.values() ?? [])]) {
+    noteUndone(state, scope);
+    if (!scope.isClosed) cancelOpen(state, scope, at);
+    if (phase.status === 'completed') dropScope(state, scope);
+  }
+  if (phase.status === 'completed' && node.body?.scopes.size === 0) node.body = undefined;
 }
 
 function decideEdge(nodes: readonly NodeState[], edge: EdgePlan, from: Phase): void {
@@ -249,9 +534,14 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
   state.output = entry.output;
   if (entry.output !== undefined) countSpilled(state, entry.output);
   state.error = entry.error ?? null;
+  noteUndone(state, state.root);
   state.stopping = null;
+  state.ending = null;
+  state.pausedAt = null;
   state.ready.clear();
   state.timers.clear();
+  state.settled.clear();
+  state.released.clear();
 }
 
 function reopen(state: RunState, entry: RunReopened, at: number): void {
@@ -260,16 +550,73 @@ function reopen(state: RunState, entry: RunReopened, at: number): void {
   state.finishedAt = null;
   state.output = undefined;
   state.error = null;
-  state.deferredError = null;
   state.totalRetries = 0;
   state.reopened++;
-  const nodes = entry.nodes.map((path) => must(state, path));
-  for (const node of nodes) {
+  forgetUndoing(state);
+  for (const path of entry.nodes) {
+    const node = must(state, path);
     state.unknown.delete(node);
+    forgetRounds(state, node);
     resetNode(node);
   }
-  for (const scope of state.scopes.values()) recount(scope.nodes);
+  renew(state, entry);
+  for (const path of entry.open ?? []) must(state, path).phase = { status: 'open', since: at, stopping: null };
+  for (const scope of state.scopes.values()) {
+    recount(scope.nodes);
+    scope.stopping = null;
+    scope.deferredError = null;
+  }
+  for (const path of entry.open ?? []) reopenBody(state, must(state, path));
   armWorkflow(state);
+}
+
+/** What begins as something new has nothing to undo yet. */
+function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): void {
+  for (const path of renewed) {
+    must(state, path).generation++;
+    state.undo = state.undo.filter((item) => item.path !== path && !item.path.startsWith(`${path}/`));
+  }
+  if (input === undefined) return;
+  must(state, nodes[0] as string).input = input;
+  countSpilled(state, input);
+}
+
+function forgetUndoing(state: RunState): void {
+  state.undone = [];
+  for (const scope of [...state.scopes.values()]) {
+    if (scope.undoes === null) continue;
+    scope.undoes.undoing = null;
+    state.scopes.delete(scope.path);
+  }
+}
+
+/** What was undone need not be undone again, and a retry does it anew. */
+function noteUndone(state: RunState, { undoing }: ScopeState): void {
+  if (undoing === null) return;
+  const done = new Set<string>();
+  for (const [at, { path }] of undoing.undoItems.entries()) {
+    if (undoing.nodes[at]?.phase.status === 'completed') done.add(path);
+  }
+  state.undone.push(...done);
+  state.undo = state.undo.filter(({ path }) => !done.has(path));
+  undoing.isClosed = true;
+}
+
+/** Rounds in which something begins again are under way again. */
+function reopenBody(state: RunState, node: NodeState): void {
+  const body = node.body as BodyState;
+  body.failed = 0;
+  body.error = null;
+  body.base = body.next;
+  body.open = 0;
+  body.until = null;
+  for (const scope of body.scopes.values()) {
+    scope.isClosed = false;
+    body.open++;
+    // Nothing in it begins again: what it comes to is looked at again.
+    if (scope.open === 0) state.settled.add(scope);
+  }
+  armOpen(state, node);
 }
 
 /** Counts edges and open nodes anew from the phases. */

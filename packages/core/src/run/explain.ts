@@ -4,7 +4,18 @@ import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import type { EdgePlan } from '../plan/plan.ts';
 import { isTaken } from './evolve.ts';
-import { isFinal, isFinished, isHeldByLevel, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { runsOnce } from './scopes.ts';
+import {
+  isFinal,
+  isFinished,
+  isHeldByLevel,
+  type NodeState,
+  nodeAt,
+  type Phase,
+  pathOf,
+  type RunState,
+  statusOf,
+} from './state.ts';
 
 export interface Explanation {
   readonly node: string | null;
@@ -23,8 +34,8 @@ export function explainRun(state: RunState, now: number): Explanation {
     const running = [...state.running].map(pathOf).join(', ');
     reasons.push(`The run will end as ${state.stopping.status} once ${running} has stopped.`);
   }
-  const open = state.root.nodes.filter((node) => !isFinal(node.phase.status));
-  for (const status of ['unknown', 'running', 'waiting', 'queued'] as const) {
+  const open = [...state.scopes.values()].flatMap(({ nodes }) => nodes.filter(({ phase }) => !isFinal(phase.status)));
+  for (const status of ['unknown', 'running', 'waiting', 'listening', 'queued', 'child', 'open'] as const) {
     for (const node of open.filter((one) => one.phase.status === status).slice(0, LISTED)) {
       reasons.push(
         ...explainNode(state, pathOf(node), now)!
@@ -55,7 +66,7 @@ export function explainNode(state: RunState, path: string, now: number): Explana
   const node = nodeAt(state, path);
   if (node === undefined) return undefined;
   const next = node.phase.status === 'unknown' ? hintsOf(state, node) : [];
-  return { node: path, status: node.phase.status, reasons: reasonsOf(state, node, now), next };
+  return { node: path, status: statusOf(node.phase), reasons: reasonsOf(state, node, now), next };
 }
 
 function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
@@ -75,6 +86,15 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
         `Attempt ${node.attempts} failed (${phase.error.code}: ${phase.error.message}); the next one comes in ${formatDuration(Math.max(0, phase.until - now))}.`,
         budgetOf(node),
       ];
+    case 'open':
+      return explainOpen(node, phase, now);
+    case 'child':
+      return [
+        `Execution ${phase.executionId} has been running for it for ${formatDuration(now - phase.since)}.`,
+        `See \`nebula executions explain ${phase.executionId}\`.`,
+      ];
+    case 'listening':
+      return explainListening(phase, now);
     case 'completed':
       return [`It completed with attempt ${node.attempts}.`, ...edgeSentences(node)];
     case 'failed':
@@ -102,6 +122,37 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
   }
 }
 
+function explainOpen(node: NodeState, phase: Extract<Phase, { status: 'open' }>, now: number): string[] {
+  const { body } = node;
+  const reasons: string[] = [];
+  if (phase.stopping !== null) reasons.push(`It fails once what runs in it has stopped: ${phase.stopping.error.message}`);
+  const since = `Its body has been running for ${formatDuration(now - phase.since)}`;
+  if (body === undefined || runsOnce(node.plan)) return [...reasons, `${since}.`];
+  const total = Number.isFinite(body.total) ? ` of ${body.total}` : '';
+  const failed = body.failed > 0 ? `, ${body.failed} failed` : '';
+  reasons.push(`${since}: ${body.succeeded}${total} rounds have completed${failed}, ${body.open} are open.`);
+  if (body.until !== null) reasons.push(`The next round comes in ${formatDuration(Math.max(0, body.until - now))}.`);
+  return reasons;
+}
+
+function explainListening(phase: Extract<Phase, { status: 'listening' }>, now: number): string[] {
+  const words = phase.waits.map((wait) => {
+    switch (wait.kind) {
+      case 'time':
+        return `the time (in ${formatDuration(Math.max(0, wait.at - now))})`;
+      case 'signal':
+        return `the signal '${wait.signal}'${wait.key === '' ? '' : ` with the key '${wait.key}'`}`;
+      case 'approval':
+        return `an approval${wait.who === undefined ? '' : ` by ${wait.who.join(' or ')}`}`;
+      case 'callback':
+        return 'a call';
+    }
+  });
+  const deadline =
+    phase.deadline === null ? [] : [`It fails if nothing comes in ${formatDuration(Math.max(0, phase.deadline - now))}.`];
+  return [`It waits for ${words.join(', or ')}.`, ...deadline];
+}
+
 const HANDLING = {
   handled: 'An error edge took the failure.',
   ignored: 'The failure is ignored (`onError: ignore`).',
@@ -117,7 +168,7 @@ function budgetOf(node: NodeState): string {
 
 function explainPending(state: RunState, node: NodeState): string[] {
   const waitsFor = node.plan.incoming.filter((edge) => !isFinal(stateOf(node, edge).phase.status));
-  const names = [...new Set(waitsFor.map((edge) => `${edge.from.id} (${stateOf(node, edge).phase.status})`))];
+  const names = [...new Set(waitsFor.map((edge) => `${edge.from.id} (${statusOf(stateOf(node, edge).phase)})`))];
   if (names.length === 0) return [state.stopping === null ? 'It is about to start.' : 'The run is ending.'];
   const join = node.plan.join === 'all' ? '' : ` It starts when ${node.plan.join} of its edges are taken.`;
   return [`It waits for ${names.slice(0, LISTED).join(', ')}.${join}`];
@@ -185,7 +236,7 @@ function edgeSentences(node: NodeState): string[] {
 function edgeSentence(edge: EdgePlan, from: NodeState): string {
   const taken = isTaken(edge, from.phase);
   const condition = edge.on === 'success' ? '' : `, on: ${edge.on}`;
-  return `Edge ${edge.from.id} -> ${edge.to.id}${condition}: ${taken ? 'taken' : 'not taken'} (${edge.from.id} is ${from.phase.status}).`;
+  return `Edge ${edge.from.id} -> ${edge.to.id}${condition}: ${taken ? 'taken' : 'not taken'} (${edge.from.id} is ${statusOf(from.phase)}).`;
 }
 
 /** A run that has ended hears nothing but a retry, which leaves the outcome as unknown as it was. */

@@ -4,7 +4,7 @@
  * The answer may name a few too many, and a few too few where one end leads far: what is missing then is asked for by
  * the lookup, fetched, and all is decided on again. Looking all the way made a chain of 10,000 nodes take 10 s.
  */
-import type { NodePlan } from '../plan/plan.ts';
+import type { NodeRead } from '../plan/plan.ts';
 import type { BlobRef, Held } from './held.ts';
 import { isFinal, type NodeState, nodeAt, type RunState, type ScopeState } from './state.ts';
 import type { Stimulus } from './stimulus.ts';
@@ -14,13 +14,13 @@ const MAX_FORESEEN = 64;
 
 export function blobsToDecide(state: RunState, stimuli: readonly Stimulus[]): BlobRef[] {
   const blobs = new Map<string, BlobRef>();
-  want(blobs, state.input);
   const seen = new Set<NodeState>();
   for (const stimulus of stimuli) {
     if (stimulus.type === 'ended' && stimulus.outcome.status === 'completed') want(blobs, stimulus.outcome.output);
     for (const node of touchedBy(state, stimulus)) walk(node, seen, blobs);
   }
-  if (mayEnd(state, seen)) wantReads(blobs, state.root, outputReaders(state));
+  wantAround(blobs, state.root);
+  if (mayEnd(state, seen)) wantOutput(blobs, state.root);
   return [...blobs.values()];
 }
 
@@ -36,17 +36,38 @@ function mayEnd(state: RunState, seen: ReadonlySet<NodeState>): boolean {
 export function blobsToStart(state: RunState, path: string): BlobRef[] {
   const blobs = new Map<string, BlobRef>();
   const node = nodeAt(state, path);
-  want(blobs, state.input);
   if (node !== undefined) {
+    wantAround(blobs, node.scope);
     want(blobs, node.input);
     wantReads(blobs, node.scope, node.plan.reads);
   }
   return [...blobs.values()];
 }
 
-function outputReaders(state: RunState): readonly NodePlan[] {
-  const { output, outputReads, ends } = state.plan.root;
-  return output === undefined ? ends : outputReads;
+/** What the output of a scope reads. */
+function wantOutput(blobs: Map<string, BlobRef>, scope: ScopeState): void {
+  const { output, outputReads, ends } = scope.graph;
+  if (output !== undefined) return wantReads(blobs, scope, outputReads);
+  for (const end of ends) want(blobs, scope.nodes[end.index]?.output);
+}
+
+/** Everything that any expression of the scope may see besides nodes: inputs, variables, the items of loops. */
+function wantAround(blobs: Map<string, BlobRef>, inner: ScopeState): void {
+  for (let scope: ScopeState | undefined = inner; scope !== undefined; scope = scope.parent?.scope) {
+    want(blobs, scope.realm.input);
+    for (const held of scope.realm.vars.values()) want(blobs, held);
+    for (const { items } of scope.parent?.body?.items ?? []) want(blobs, items);
+  }
+}
+
+/** The rounds around a node may end with it, and their loops with them. */
+function wantLoops(blobs: Map<string, BlobRef>, node: NodeState): void {
+  for (let scope = node.scope; scope.parent !== null; scope = scope.parent.scope) {
+    const { body } = scope.parent;
+    wantOutput(blobs, scope);
+    if (body === undefined || body.next < body.total || body.open > MAX_FORESEEN) continue;
+    for (const held of body.results) want(blobs, held);
+  }
 }
 
 function touchedBy(state: RunState, stimulus: Stimulus): readonly NodeState[] {
@@ -68,6 +89,8 @@ function walk(from: NodeState, seen: Set<NodeState>, blobs: Map<string, BlobRef>
   for (let node = stack.pop(); node !== undefined && seen.size < MAX_FORESEEN; node = stack.pop()) {
     if (seen.has(node)) continue;
     seen.add(node);
+    wantAround(blobs, node.scope);
+    wantLoops(blobs, node);
     want(blobs, node.output);
     wantReads(blobs, node.scope, node.plan.reads);
     for (const edge of node.plan.outgoing) {
@@ -78,11 +101,13 @@ function walk(from: NodeState, seen: Set<NodeState>, blobs: Map<string, BlobRef>
   }
 }
 
-function wantReads(blobs: Map<string, BlobRef>, scope: ScopeState, reads: readonly NodePlan[]): void {
-  for (const plan of reads) {
-    const node = scope.nodes[plan.index] as NodeState;
-    want(blobs, node.output);
-    want(blobs, node.input);
+function wantReads(blobs: Map<string, BlobRef>, reader: ScopeState, reads: readonly NodeRead[]): void {
+  for (const { up, index } of reads) {
+    let scope: ScopeState | undefined = reader;
+    for (let step = 0; step < up; step++) scope = scope?.parent?.scope;
+    const node = scope?.nodes[index];
+    want(blobs, node?.output);
+    want(blobs, node?.input);
   }
 }
 

@@ -3,31 +3,38 @@
  * Holds what the journal determines and nothing derived; the journal stays the truth, so a snapshot
  * of another format is simply not used.
  */
-
 import type { Plan } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
 import { isTaken, placeReady } from './evolve.ts';
-import { isFinal, type NodeState, newRunState, nodeAt, type Phase, pathOf, type RunState } from './state.ts';
+import type { Held } from './held.ts';
+import { countBusy, newBody, openScope, realmInside, runsOnce } from './scopes.ts';
+import { type BodyState, isFinal, type NodeState, newRunState, nodeAt, pathOf, type RunState, type ScopeState, type UndoItem } from './state.ts';
 import { armAll } from './timers.ts';
+import { openUndo } from './undo.ts';
 
-const SNAPSHOT_FORMAT = 1;
+const SNAPSHOT_FORMAT = 2;
 
 const RUN_FIELDS = [
   'status',
-  'input',
   'trigger',
-  'vars',
+  'parent',
   'startedAt',
   'activeSince',
   'finishedAt',
   'output',
   'error',
   'stopping',
-  'deferredError',
+  'ending',
+  'undo',
+  'undone',
   'totalRetries',
   'reopened',
   'spilled',
+  'pausedAt',
+  'kept',
 ] as const satisfies readonly (keyof RunState)[];
+
+const SCOPE_FIELDS = ['stopping', 'deferredError', 'isClosed'] as const satisfies readonly (keyof ScopeState)[];
 
 const NODE_FIELDS = [
   'phase',
@@ -38,32 +45,94 @@ const NODE_FIELDS = [
   'startedAt',
   'input',
   'output',
+  'generation',
 ] as const satisfies readonly (keyof NodeState)[];
 
+const BODY_FIELDS = [
+  'items',
+  'total',
+  'next',
+  'open',
+  'succeeded',
+  'failed',
+  'results',
+  'error',
+  'isBroken',
+  'until',
+  'base',
+  'returned',
+] as const satisfies readonly (keyof BodyState)[];
+
+/** Scopes in the order in which they were opened: those around come before those inside. */
+interface Snapshot {
+  readonly format: number;
+  readonly seq: number;
+  readonly run: object;
+  readonly scopes: readonly ScopeSnapshot[];
+}
+
+interface ScopeSnapshot {
+  /** For a scope that undoes: the scope whose nodes it undoes. */
+  readonly undoes?: string;
+  readonly undoItems?: readonly UndoItem[];
+  /** The composite node, and which of its rounds; left out for the root. */
+  readonly node?: string;
+  readonly round?: number;
+  readonly fields: object;
+  /** Where the scope has them of its own. */
+  readonly input?: Held;
+  readonly vars?: readonly (readonly [string, Held])[];
+  /** By id. Pairs, not an object: `__proto__` is a good name for a node. */
+  readonly nodes: readonly (readonly [string, NodeSnapshot])[];
+}
+
+interface NodeSnapshot {
+  readonly fields: object;
+  readonly body?: object;
+}
+
 export function encodeSnapshot(state: RunState): string {
-  // Without a prototype: `__proto__` is a good name for a node.
-  const nodes = Object.create(null) as Record<string, unknown>;
-  for (const scope of state.scopes.values()) {
-    for (const node of scope.nodes) {
-      if (node.phase.status !== 'pending' || node.attempts > 0) nodes[pathOf(node)] = pick(node, NODE_FIELDS);
-    }
-  }
-  return JSON.stringify({ format: SNAPSHOT_FORMAT, seq: state.seq, run: pick(state, RUN_FIELDS), nodes });
+  const snapshot: Snapshot = {
+    format: SNAPSHOT_FORMAT,
+    seq: state.seq,
+    run: pick(state, RUN_FIELDS),
+    scopes: Array.from(state.scopes.values(), scopeSnapshot),
+  };
+  return JSON.stringify(snapshot);
+}
+
+function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
+  const { parent, realm } = scope;
+  const outer = (scope.undoes ?? parent?.scope)?.realm;
+  return {
+    ...placeOf(scope),
+    fields: pick(scope, SCOPE_FIELDS),
+    ...(realm === outer ? {} : { input: realm.input }),
+    ...(realm.vars === outer?.vars ? {} : { vars: [...realm.vars] }),
+    nodes: scope.nodes
+      .filter((node) => node.phase.status !== 'pending' || node.attempts > 0 || node.generation > 0)
+      .map((node) => [
+        node.plan.id,
+        { fields: pick(node, NODE_FIELDS), ...(node.body === undefined ? {} : { body: pick(node.body, BODY_FIELDS) }) },
+      ]),
+  };
+}
+
+function placeOf(scope: ScopeState): Pick<ScopeSnapshot, 'undoes' | 'undoItems' | 'node' | 'round'> {
+  if (scope.undoes !== null) return { undoes: scope.undoes.path, undoItems: scope.undoItems };
+  return scope.parent === null ? {} : { node: pathOf(scope.parent), round: scope.round };
 }
 
 /** Undefined when the text is of another format, is damaged, or names nodes that the plan does not have. */
 export function decodeSnapshot(plan: Plan, executionId: string, text: string): RunState | undefined {
   const snapshot = parsed(text);
   if (!isJsonObject(snapshot) || snapshot.format !== SNAPSHOT_FORMAT) return undefined;
-  const { seq, run, nodes } = snapshot as unknown as { seq: number; run: object; nodes: Record<string, object> };
+  const { seq, run, scopes } = snapshot as unknown as Snapshot;
   const state = newRunState(plan, executionId);
   Object.assign(state, run);
   state.seq = seq;
-  for (const [path, fields] of Object.entries(nodes)) {
-    const node = nodeAt(state, path);
-    if (node === undefined) return undefined;
-    Object.assign(node, fields);
-  }
+  for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
+  state.settled.clear();
   index(state);
   return state;
 }
@@ -76,11 +145,57 @@ function parsed(text: string): Json {
   }
 }
 
+function restoreScope(state: RunState, snapshot: ScopeSnapshot): boolean {
+  const scope = scopeOf(state, snapshot);
+  if (scope === undefined) return false;
+  Object.assign(scope, snapshot.fields);
+  if (snapshot.vars !== undefined) {
+    scope.realm.vars.clear();
+    for (const [name, held] of snapshot.vars) scope.realm.vars.set(name, held);
+  }
+  if (scope === state.root) scope.realm = { ...scope.realm, input: snapshot.input ?? { value: null } };
+  for (const [id, { fields, body }] of snapshot.nodes) {
+    const at = scope.graph.indexOf.get(id);
+    const node = at === undefined ? undefined : scope.nodes[at];
+    if (node === undefined) return false;
+    Object.assign(node, fields);
+    if (body !== undefined) node.body = restoredBody(node, body);
+  }
+  return true;
+}
+
+function scopeOf(state: RunState, snapshot: ScopeSnapshot): ScopeState | undefined {
+  if (snapshot.node !== undefined) return reopened(state, snapshot);
+  if (snapshot.undoes === undefined) return state.root;
+  const undone = state.scopes.get(snapshot.undoes);
+  return undone === undefined ? undefined : openUndo(state, undone, snapshot.undoItems ?? []);
+}
+
+function restoredBody(node: NodeState, fields: object): BodyState {
+  const { returned } = fields as { returned?: Json };
+  const body = Object.assign(newBody(node.plan, 0, returned), fields);
+  // JSON has neither Infinity nor undefined.
+  body.total ??= Number.POSITIVE_INFINITY;
+  for (const [round, held] of body.results.entries()) if (held === null) body.results[round] = undefined;
+  return body;
+}
+
+function reopened(state: RunState, { node: path, round, input }: ScopeSnapshot): ScopeState | undefined {
+  const node = nodeAt(state, path as string);
+  if (node?.body === undefined || round === undefined) return undefined;
+  const { next, open } = node.body;
+  node.body.next = round;
+  const isInside = runsOnce(node.plan) && input !== undefined;
+  const scope = openScope(state, node, isInside ? realmInside(node, input) : node.scope.realm);
+  node.body.next = next;
+  node.body.open = open;
+  return scope;
+}
+
 /** Builds everything that is derived from the phases. */
 function index(state: RunState): void {
   for (const scope of state.scopes.values()) {
     for (const node of scope.nodes) {
-      indexNode(state, node);
       if (!isFinal(node.phase.status)) continue;
       scope.open--;
       (scope.openPerLevel[node.plan.level] as number)--;
@@ -92,13 +207,20 @@ function index(state: RunState): void {
     }
     while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   }
+  for (const scope of state.scopes.values()) for (const node of scope.nodes) indexNode(state, node);
   armAll(state);
 }
 
 function indexNode(state: RunState, node: NodeState): void {
-  const status: Phase['status'] = node.phase.status;
-  if (status === 'running') state.running.add(node);
-  else if (status === 'unknown') state.unknown.add(node);
+  const { status } = node.phase;
+  if (status === 'running') {
+    state.running.add(node);
+    countBusy(state, node, 1);
+  } else if (status === 'unknown') state.unknown.add(node);
+  else if (status === 'child') {
+    state.children.add(node);
+    countBusy(state, node, 1);
+  } else if (status === 'listening') state.listening.add(node);
   else if (status === 'queued') placeReady(state, node);
 }
 

@@ -11,10 +11,11 @@
  */
 import type { Effect } from '../action.ts';
 import type { RunError } from '../error.ts';
+import type { FailurePolicy } from '../definition/model.ts';
 import { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { Json, JsonObject } from '../value.ts';
-import type { FailureHandling, SkipReason } from './entry.ts';
+import type { Awaited, FailureHandling, Parent, SkipReason } from './entry.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from './status.ts';
 
@@ -29,6 +30,17 @@ export type Phase =
       readonly effect: Effect;
     }
   | { readonly status: 'waiting'; readonly until: number; readonly error: RunError }
+  /** A composite node whose body runs. `stopping`: it fails with this once nothing of it runs any more. */
+  | { readonly status: 'open'; readonly since: number; readonly stopping: Stopping | null }
+  /** Another execution runs for this node. */
+  | { readonly status: 'child'; readonly since: number; readonly attempt: number; readonly executionId: string }
+  /** A wait. */
+  | {
+      readonly status: 'listening';
+      readonly since: number;
+      readonly waits: readonly Awaited[];
+      readonly deadline: number | null;
+    }
   | { readonly status: 'completed'; readonly at: number; readonly dead: readonly string[] | undefined }
   | {
       readonly status: 'failed';
@@ -48,6 +60,12 @@ export type Phase =
   /** `isVerified`: the action's `verify` has been asked and could not tell. */
   | { readonly status: 'unknown'; readonly at: number; readonly error: RunError; readonly isVerified: boolean };
 
+/** What runs is asked to stop; then comes the failure. */
+export interface Stopping {
+  readonly error: RunError;
+  readonly since: number;
+}
+
 export interface NodeState {
   readonly plan: NodePlan;
   readonly scope: ScopeState;
@@ -64,26 +82,125 @@ export interface NodeState {
   startedAt: number | null;
   input: Held | undefined;
   output: Held | undefined;
-  /** In this process: ready or handed to the queue. Not part of the fold. */
-  place: 'none' | 'ready' | 'dispatched';
+  /** How often it was begun anew as something else: a replay, or a repetition of what had been undone. */
+  generation: number;
+  /** For a composite node that has been opened. */
+  body: BodyState | undefined;
+  /** Attempts under way below this composite node. */
+  busy: number;
+  /** In this process: held back by its level, ready, or handed to the queue. Not part of the fold. */
+  place: 'none' | 'held' | 'ready' | 'dispatched';
 }
 
-/** One run of a graph. The root has path ''; a loop's third round would be `items/3`. */
+/**
+ * The rounds of a composite node. A node that runs its body once (a workflow, a returned graph) has one, numbered 0.
+ * Rounds that went well are gone, with only their result left; failed ones are kept for a retry.
+ */
+export interface BodyState {
+  readonly graph: GraphPlan;
+  /** Its scopes by round. */
+  readonly scopes: Map<number, ScopeState>;
+  /** The items of a forEach: first those that it began with, then those that were added. */
+  readonly items: Batch[];
+  /** Rounds that there will be, as far as is known. */
+  total: number;
+  /** The round that is opened next. */
+  next: number;
+  /** Rounds under way. */
+  open: number;
+  succeeded: number;
+  failed: number;
+  /** forEach: by round, undefined for those that failed or have not ended; else the last one only. */
+  readonly results: (Held | undefined)[];
+  /** Of the failed rounds the first (forEach) or last. */
+  error: RunError | null;
+  /** A node with `break` has completed: no further round begins. */
+  isBroken: boolean;
+  /** The graph that an action returned, where the body is that. */
+  readonly returned: Json | undefined;
+  /** retryUntil: when the next round begins. */
+  until: number | null;
+  /** Rounds before the run was last reopened: limits on the number of rounds count from here. */
+  base: number;
+}
+
+export interface Batch {
+  readonly from: number;
+  readonly count: number;
+  readonly items: Held;
+}
+
+/** What expressions see as `$input`, `$vars` and `$workflow`: of the run, or of a workflow that runs inside it. */
+export interface Realm {
+  readonly input: Held;
+  readonly vars: Map<string, Held>;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly onFailure: FailurePolicy;
+}
+
+/** One run of a graph. The root has path ''; a loop's third round is `items/2`; a workflow inside is `sub`. */
 export interface ScopeState {
   readonly path: string;
   readonly graph: GraphPlan;
   readonly nodes: NodeState[];
+  /** The composite node that it belongs to, and which of its rounds it is; null for the root. */
+  readonly parent: NodeState | null;
+  readonly round: number;
+  realm: Realm;
+  /** What comes after the composite node, and counts for the urgency of the nodes in it. */
+  readonly rankBase: number;
+  /** It fails with this once nothing of it runs any more. The root's is in the run. */
+  stopping: Stopping | null;
+  /** The first failure that will fail the scope at its end. */
+  deferredError: RunError | null;
+  /** What undoes its nodes, while that runs and afterwards. */
+  undoing: ScopeState | null;
+  /** The scope whose nodes this one undoes, and what these are. */
+  readonly undoes: ScopeState | null;
+  undoItems: readonly UndoItem[];
+  /** It has failed and is kept; nothing happens in it any more. */
+  isClosed: boolean;
+  /** Attempts under way in it and below. */
+  busy: number;
   /** Nodes that are not final yet. */
   open: number;
+  /** For `mode: levels`: ready nodes of levels whose turn has not come. */
+  readonly held: Set<NodeState>;
   /** For `mode: levels`: open nodes per level, and the lowest level that has any. */
   readonly openPerLevel: number[];
   level: number;
 }
 
+export interface Ending {
+  readonly status: FinalRunStatus;
+  readonly error: RunError | null;
+  readonly output: Held | undefined;
+  /** A cancelled run is left as it is when its canceller says so. */
+  readonly compensate: boolean;
+}
+
+/** A completed node that can be undone. */
+export interface UndoItem {
+  readonly path: string;
+  readonly input: Held | undefined;
+  readonly error: RunError | undefined;
+  /** Graphs that dynamic nodes around it returned, outermost first: its plan is in the last of them. */
+  readonly graphs: readonly Json[];
+}
+
+export interface KeptSignal {
+  readonly signal: string;
+  readonly key: string;
+  readonly payload: Held;
+}
+
 export interface TimerItem {
   readonly at: number;
-  readonly kind: 'retry' | 'attempt' | 'queued' | 'total' | 'workflow' | 'stop';
+  readonly kind: 'retry' | 'attempt' | 'queued' | 'total' | 'workflow' | 'stop' | 'round' | 'wait' | 'deadline';
   readonly node: NodeState | null;
+  /** For `stop`: what is being stopped, where it is not the run or a node. */
+  readonly scope?: ScopeState;
 }
 
 export interface RunState {
@@ -92,9 +209,8 @@ export interface RunState {
   /** Frames folded so far. */
   seq: number;
   status: RunStatus;
-  input: Held;
   trigger: Json;
-  vars: JsonObject;
+  parent: Parent | null;
   startedAt: number;
   /** When it was started or last reopened: the workflow's timeout counts from here. */
   activeSince: number;
@@ -102,9 +218,7 @@ export interface RunState {
   output: Held | undefined;
   error: RunError | null;
   /** How the run will end, once it is being stopped. */
-  stopping: { readonly status: FinalRunStatus; readonly error: RunError | null; readonly since: number } | null;
-  /** The first failure that will fail the run at its end. */
-  deferredError: RunError | null;
+  stopping: (Ending & { readonly since: number }) | null;
   totalRetries: number;
   /** How many times it has been reopened. */
   reopened: number;
@@ -112,52 +226,102 @@ export interface RunState {
   spilled: number;
   readonly root: ScopeState;
   readonly scopes: Map<string, ScopeState>;
+  /** How the run will end, once what was done is undone and the failure node has run. */
+  ending: Ending | null;
+  /** What would be undone, in the order of finishing. */
+  undo: UndoItem[];
+  /** Paths of what has been undone: a retry does it again. */
+  undone: string[];
+  /** When it was paused; nothing starts and no timer fires until it is resumed. */
+  pausedAt: number | null;
+  /** Signals for which nobody waited when they came, oldest first. */
+  kept: KeptSignal[];
   readonly running: Set<NodeState>;
   readonly unknown: Set<NodeState>;
+  /** Nodes for which another execution runs. */
+  readonly children: Set<NodeState>;
+  /** Waits, the oldest first. */
+  readonly listening: Set<NodeState>;
   /** Handed to the queue and not started yet. */
   dispatched: number;
   readonly ready: Heap<NodeState>;
   readonly timers: Heap<TimerItem>;
+  /** Scopes and composite nodes at whose end the decision must look: all nodes final, or stopped and nothing runs. */
+  readonly settled: Set<ScopeState | NodeState>;
+  /** Nodes other than actions whose level has come. */
+  readonly released: Set<NodeState>;
 }
 
 const PENDING: Phase = { status: 'pending' };
 
 export function newRunState(plan: Plan, executionId: string): RunState {
-  const root = newScope(plan.root, '');
+  const { workflowId, version, onFailure } = plan;
+  const realm: Realm = { input: { value: null }, vars: varsOf(plan.variables), workflowId, version, onFailure };
+  const root = newScope(plan.root, '', null, 0, realm);
   return {
     executionId,
     plan,
     seq: 0,
     status: 'pending',
-    input: { value: null },
     trigger: null,
-    vars: plan.variables,
+    parent: null,
     startedAt: 0,
     activeSince: 0,
     finishedAt: null,
     output: undefined,
     error: null,
     stopping: null,
-    deferredError: null,
+    ending: null,
+    undo: [],
+    undone: [],
     totalRetries: 0,
     reopened: 0,
     spilled: 0,
     root,
     scopes: new Map([['', root]]),
+    pausedAt: null,
+    kept: [],
     running: new Set(),
     unknown: new Set(),
+    children: new Set(),
+    listening: new Set(),
     dispatched: 0,
-    ready: new Heap(plan.mode === 'levels' ? isEarlierLevel : isMoreUrgent),
+    ready: new Heap(plan.mode === 'sequential' ? isEarlier : isMoreUrgent),
     timers: new Heap((a, b) => a.at < b.at),
+    settled: new Set(),
+    released: new Set(),
   };
 }
 
-function newScope(graph: GraphPlan, path: string): ScopeState {
+export function varsOf(variables: JsonObject): Map<string, Held> {
+  return new Map(Object.entries(variables).map(([name, value]) => [name, { value }]));
+}
+
+export function newScope(
+  graph: GraphPlan,
+  path: string,
+  parent: NodeState | null,
+  round: number,
+  realm: Realm,
+  undoes: ScopeState | null = null,
+): ScopeState {
   const scope: ScopeState = {
     path,
     graph,
     nodes: [],
+    parent,
+    round,
+    realm,
+    rankBase: parent === null ? 0 : parent.scope.rankBase + parent.plan.rank,
+    stopping: null,
+    deferredError: null,
+    undoing: null,
+    undoes,
+    undoItems: [],
+    isClosed: false,
+    busy: 0,
     open: graph.nodes.length,
+    held: new Set(),
     openPerLevel: graph.levels.map((level) => level.length),
     level: 0,
   };
@@ -179,6 +343,9 @@ function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     startedAt: null,
     input: undefined,
     output: undefined,
+    generation: 0,
+    body: undefined,
+    busy: 0,
     place: 'none',
   };
 }
@@ -194,19 +361,35 @@ export function resetNode(node: NodeState): void {
   node.startedAt = null;
   node.input = undefined;
   node.output = undefined;
+  node.body = undefined;
   node.place = 'none';
 }
 
 /** Priority first, then the longer way to the end, then the order of the definition. */
 function isMoreUrgent(a: NodeState, b: NodeState): boolean {
   if (a.plan.priority !== b.plan.priority) return a.plan.priority > b.plan.priority;
-  if (a.plan.rank !== b.plan.rank) return a.plan.rank > b.plan.rank;
-  return a.plan.index < b.plan.index;
+  const rankA = a.scope.rankBase + a.plan.rank;
+  const rankB = b.scope.rankBase + b.plan.rank;
+  return rankA === rankB ? isEarlier(a, b) : rankA > rankB;
 }
 
-/** For `mode: levels`: a level begins when the one before it is done, so lower levels go first. */
-function isEarlierLevel(a: NodeState, b: NodeState): boolean {
-  return a.plan.level === b.plan.level ? isMoreUrgent(a, b) : a.plan.level < b.plan.level;
+/** The order of the definition: a body stands where its composite node stands, its rounds one after the other. */
+function isEarlier(a: NodeState, b: NodeState): boolean {
+  if (a.scope === b.scope) return a.plan.index < b.plan.index;
+  const wayA = wayTo(a);
+  const wayB = wayTo(b);
+  const length = Math.min(wayA.length, wayB.length);
+  for (let step = 0; step < length; step++) {
+    if (wayA[step] !== wayB[step]) return (wayA[step] as number) < (wayB[step] as number);
+  }
+  return wayA.length < wayB.length;
+}
+
+/** Positions and rounds from the root down. */
+function wayTo(node: NodeState): number[] {
+  const way: number[] = [];
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) way.push(at.plan.index, at.scope.round);
+  return way.reverse();
 }
 
 export function pathOf(node: NodeState): string {
@@ -225,7 +408,32 @@ export function isHeldByLevel(state: RunState, node: NodeState): boolean {
   return state.plan.mode === 'levels' && node.plan.level > node.scope.level;
 }
 
-export function isFinal(status: NodeStatus): boolean {
+/** Nothing begins in the scope any more: it, or something around it, is ending. */
+export function isStopped(state: RunState, scope: ScopeState): boolean {
+  if (state.stopping !== null) return true;
+  for (let at = scope; ; at = at.parent.scope) {
+    // What undoes a scope runs although the scope itself has ended.
+    if (at.undoes === null && (at.stopping !== null || at.isClosed)) return true;
+    if (at.parent === null) return false;
+    if (at.parent.phase.status !== 'open' || at.parent.phase.stopping !== null) return true;
+  }
+}
+
+/** Whether a scope is the given one or below it; likewise for a composite node. */
+export function isInside(scope: ScopeState, outer: ScopeState | NodeState): boolean {
+  for (let at: ScopeState | undefined = scope; at !== undefined; at = at.parent?.scope) {
+    if (at === outer || at.parent === outer) return true;
+  }
+  return false;
+}
+
+/** As people and expressions see it. */
+export function statusOf(phase: Phase): NodeStatus {
+  if (phase.status === 'open' || phase.status === 'child') return 'running';
+  return phase.status === 'listening' ? 'waiting' : phase.status;
+}
+
+export function isFinal(status: Phase['status']): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
@@ -233,7 +441,9 @@ export function isFinished(status: RunStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'timed-out';
 }
 
-/** Stable over attempts; retry from failed keeps it. */
+/** Stable over attempts; retry from failed keeps it, a replay and what is done again after it was undone do not. */
 export function idempotencyKey(state: RunState, path: string): string {
-  return `${state.executionId}:${path}:0`;
+  let generation = 0;
+  for (let node = nodeAt(state, path) ?? null; node !== null; node = node.scope.parent) generation += node.generation;
+  return `${state.executionId}:${path}:${generation}`;
 }

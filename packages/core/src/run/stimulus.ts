@@ -1,7 +1,9 @@
 /** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
+import type { Parent } from './entry.ts';
 import type { Held } from './held.ts';
+import type { FinalRunStatus } from './status.ts';
 
 /**
  * How an attempt ended.
@@ -21,6 +23,12 @@ export type Settlement =
   /** `verify` could not tell: a person has to look. */
   | { readonly happened: 'unknown' };
 
+export interface ChildResult {
+  readonly status: FinalRunStatus;
+  readonly output: Held;
+  readonly error: RunError | null;
+}
+
 export interface OpenAttempt {
   readonly node: string;
   readonly attempt: number;
@@ -28,7 +36,9 @@ export interface OpenAttempt {
 }
 
 export type Stimulus =
-  | { readonly type: 'start'; readonly input: Json; readonly trigger: Json }
+  | { readonly type: 'start'; readonly input: Json; readonly trigger: Json; readonly parent?: Parent }
+  /** A child execution has ended, or could not be started. */
+  | { readonly type: 'child'; readonly node: string; readonly executionId: string; readonly result: ChildResult; readonly jitter: number }
   /** `jitter`: from 0 up to 1, drawn by the caller. */
   | {
       readonly type: 'ended';
@@ -39,8 +49,23 @@ export type Stimulus =
     }
   /** Time has passed. `lost`: open attempts whose worker is gone. */
   | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
-  | { readonly type: 'cancel'; readonly reason: string }
+  /** `compensate`: false leaves what was done as it is. */
+  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean }
   | { readonly type: 'retry' }
+  /** From this node on, and everything that depends on it; with another input for it, if one is given. */
+  | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
+  | { readonly type: 'pause'; readonly reason?: string }
+  | { readonly type: 'resume' }
+  | { readonly type: 'signal'; readonly signal: string; readonly key: string; readonly payload: Json }
+  | {
+      readonly type: 'answer';
+      readonly node: string;
+      readonly approved: boolean;
+      readonly by: string;
+      readonly comment?: string;
+      readonly form?: Json;
+    }
+  | { readonly type: 'callback'; readonly node: string; readonly payload: Json }
   /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */
   | {
       readonly type: 'settle';

@@ -20,7 +20,24 @@ export type TimelineEventType =
   | 'NodeSkipped'
   | 'NodeCancelled'
   | 'NodeUnknown'
-  | 'NodeSettled';
+  | 'NodeSettled'
+  | 'NodeOpened'
+  | 'NodeStopping'
+  | 'RoundStarted'
+  | 'RoundCompleted'
+  | 'RoundFailed'
+  | 'RoundStopping'
+  | 'RoundDelayed'
+  | 'ItemsAdded'
+  | 'ChildRequested'
+  | 'NodeWaiting'
+  | 'NodeAnswered'
+  | 'SignalKept'
+  | 'SignalTaken'
+  | 'SignalRefused'
+  | 'CompensationStarted'
+  | 'WorkflowPaused'
+  | 'WorkflowResumed';
 
 export interface TimelineEvent {
   /** Milliseconds since the epoch. */
@@ -62,6 +79,46 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
       return [event('NodeUnknown', entry.node, { error: errorDetails(entry.error) })];
     case 'node.settled':
       return [event('NodeSettled', entry.node, { by: entry.by, outcome: entry.outcome })];
+    case 'node.opened':
+      return [event('NodeOpened', entry.node, entry.count === undefined ? {} : { items: entry.count })];
+    case 'node.stopping':
+      return [event('NodeStopping', entry.node, { error: errorDetails(entry.error) })];
+    case 'scopes.opened':
+      return Array.from({ length: entry.to - entry.from }, (_, at) =>
+        event('RoundStarted', `${entry.node}/${entry.from + at}`),
+      );
+    case 'scope.stopping':
+      return [event('RoundStopping', entry.scope, { error: errorDetails(entry.error) })];
+    case 'scope.closed':
+      return entry.error === undefined
+        ? [event('RoundCompleted', entry.scope)]
+        : [event('RoundFailed', entry.scope, { error: errorDetails(entry.error) })];
+    case 'items.added':
+      return [event('ItemsAdded', entry.node, { items: entry.count })];
+    case 'round.delayed':
+      return [event('RoundDelayed', entry.node, { until: entry.until })];
+    case 'child.requested': {
+      const { executionId, workflowId, attempt } = entry;
+      return [event('ChildRequested', entry.node, { executionId, workflowId, attempt })];
+    }
+    case 'node.waiting':
+      return [event('NodeWaiting', entry.node, { waits: entry.waits as unknown as Json, deadline: entry.deadline ?? null })];
+    case 'node.answered': {
+      const { approved, by, comment = null } = entry;
+      return [event('NodeAnswered', entry.node, { approved, by, comment })];
+    }
+    case 'signal.kept':
+      return [event('SignalKept', null, { signal: entry.signal, key: entry.key })];
+    case 'signal.taken':
+      return [event('SignalTaken', null, { signal: entry.signal, key: entry.key })];
+    case 'signal.refused':
+      return [event('SignalRefused', entry.node, { event: entry.event, problem: entry.problem })];
+    case 'scope.compensating':
+      return [event('CompensationStarted', entry.scope === '' ? null : entry.scope, { status: entry.status })];
+    case 'run.paused':
+      return [event('WorkflowPaused', null, { reason: entry.reason ?? null })];
+    case 'run.resumed':
+      return [event('WorkflowResumed', null)];
     case 'run.stopping':
       return [event('WorkflowStopping', null, { status: entry.status })];
     case 'run.finished':

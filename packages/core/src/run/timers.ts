@@ -6,7 +6,8 @@
  * that died or hangs: hence the margin.
  */
 import { RUN_DEFAULTS } from '../limits.ts';
-import { isFinished, type NodeState, type RunState, type TimerItem } from './state.ts';
+import type { Awaited } from './entry.ts';
+import { isFinished, isStopped, type NodeState, type RunState, type ScopeState, type TimerItem } from './state.ts';
 
 /** How much longer than a running attempt's own limit the journal waits for its worker to report. */
 export const TIMEOUT_MARGIN_MS = 1_000;
@@ -25,13 +26,12 @@ export function armQueued(state: RunState, node: NodeState): void {
 
 export function armAttempt(state: RunState, node: NodeState): void {
   const { attemptMs, totalMs } = node.plan.timeouts;
-  if (node.phase.status !== 'running') return;
-  if (attemptMs !== null) {
-    arm(state, { at: node.phase.since + attemptMs + TIMEOUT_MARGIN_MS, kind: 'attempt', node });
-  }
-  if (totalMs !== null) {
-    arm(state, { at: (node.queuedAt as number) + totalMs + TIMEOUT_MARGIN_MS, kind: 'total', node });
-  }
+  const { phase } = node;
+  if (phase.status !== 'running' && phase.status !== 'child') return;
+  // Nobody else watches the time of a child.
+  const marginMs = phase.status === 'child' ? 0 : TIMEOUT_MARGIN_MS;
+  if (attemptMs !== null) arm(state, { at: phase.since + attemptMs + marginMs, kind: 'attempt', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs + marginMs, kind: 'total', node });
 }
 
 export function armRetry(state: RunState, node: NodeState): void {
@@ -44,6 +44,40 @@ export function armRetry(state: RunState, node: NodeState): void {
 export function armStop(state: RunState): void {
   if (state.stopping === null) return;
   arm(state, { at: state.stopping.since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node: null });
+}
+
+/** A scope or composite node is being stopped: what does not end in time is given up. */
+export function armStopping(state: RunState, node: NodeState | null, scope?: ScopeState): void {
+  const since = scope?.stopping?.since ?? (node?.phase.status === 'open' ? node.phase.stopping?.since : undefined);
+  if (since === undefined) return;
+  arm(state, { at: since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node, ...(scope && { scope }) });
+}
+
+/** A composite node has one attempt, so both limits bound the whole of it. */
+export function armOpen(state: RunState, node: NodeState): void {
+  const { attemptMs, totalMs } = node.plan.timeouts;
+  if (node.phase.status !== 'open') return;
+  if (attemptMs !== null) arm(state, { at: node.phase.since + attemptMs, kind: 'attempt', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+}
+
+export function armRound(state: RunState, node: NodeState): void {
+  const until = node.body?.until ?? null;
+  if (until !== null) arm(state, { at: until, kind: 'round', node });
+}
+
+export function armWait(state: RunState, node: NodeState): void {
+  const { phase } = node;
+  if (phase.status !== 'listening') return;
+  const at = firstTime(phase.waits);
+  if (at !== undefined) arm(state, { at, kind: 'wait', node });
+  if (phase.deadline !== null) arm(state, { at: phase.deadline, kind: 'deadline', node });
+}
+
+function firstTime(waits: readonly Awaited[]): number | undefined {
+  let first: number | undefined;
+  for (const wait of waits) if (wait.kind === 'time' && wait.at < (first ?? Number.POSITIVE_INFINITY)) first = wait.at;
+  return first;
 }
 
 /**
@@ -69,40 +103,62 @@ export function armAll(state: RunState): void {
   armWorkflow(state);
   armStop(state);
   for (const scope of state.scopes.values()) {
+    armStopping(state, null, scope);
     for (const node of scope.nodes) {
       armQueued(state, node);
       armAttempt(state, node);
       armRetry(state, node);
+      armOpen(state, node);
+      armStopping(state, node);
+      armRound(state, node);
+      armWait(state, node);
     }
   }
 }
 
 /** Whether the item still says something at its time, or its node has moved on. */
 function isDue(state: RunState, item: TimerItem): boolean {
-  const phase = item.node?.phase;
-  // Once a run is being stopped, only its running attempts still have a time limit.
-  if (state.stopping !== null && item.kind !== 'stop' && phase?.status !== 'running') return false;
-  const timeouts = item.node?.plan.timeouts;
+  const { node, scope, at } = item;
+  const phase = node?.phase;
+  if (item.kind === 'stop') return isStoppingStill(state, node, scope);
+  // Of what is being stopped only the running attempts still have a time limit.
+  const around = node === null ? state.root : node.scope;
+  if (phase?.status !== 'running' && isStopped(state, around)) return false;
+  const { attemptMs = null, queuedMs = null } = node?.plan.timeouts ?? {};
   switch (item.kind) {
     case 'workflow':
-      return item.at === state.activeSince + (state.plan.timeoutMs ?? 0);
-    case 'stop':
-      return state.stopping !== null && state.running.size > 0;
+      return state.ending === null && at === state.activeSince + (state.plan.timeoutMs ?? 0);
     case 'retry':
-      return phase?.status === 'waiting' && phase.until === item.at && item.node?.place === 'none';
+      return phase?.status === 'waiting' && phase.until === at && node?.place === 'none';
     case 'queued':
-      return phase?.status === 'queued' && phase.since + (timeouts?.queuedMs ?? 0) === item.at;
+      return phase?.status === 'queued' && phase.since + (queuedMs ?? 0) === at;
     case 'attempt':
-      return phase?.status === 'running' && phase.since + (timeouts?.attemptMs ?? 0) + TIMEOUT_MARGIN_MS === item.at;
+      if (phase?.status === 'open') return phase.stopping === null && phase.since + (attemptMs ?? 0) === at;
+      if (phase?.status === 'child') return phase.since + (attemptMs ?? 0) === at;
+      return phase?.status === 'running' && phase.since + (attemptMs ?? 0) + TIMEOUT_MARGIN_MS === at;
+    case 'round':
+      return phase?.status === 'open' && phase.stopping === null && node?.body?.until === at;
+    case 'wait':
+      return phase?.status === 'listening' && firstTime(phase.waits) === at;
+    case 'deadline':
+      return phase?.status === 'listening' && phase.deadline === at;
     case 'total':
       return isOverdue(item);
   }
 }
 
+function isStoppingStill(state: RunState, node: NodeState | null, scope: ScopeState | undefined): boolean {
+  if (scope !== undefined) return scope.stopping !== null && !scope.isClosed && scope.busy > 0;
+  if (node !== null) return node.phase.status === 'open' && node.phase.stopping !== null && node.busy > 0;
+  return state.stopping !== null && state.running.size + state.children.size > 0;
+}
+
 function isOverdue({ node, at }: TimerItem): boolean {
-  const status = node?.phase.status;
-  if (status === 'running') return isPastTotal(node as NodeState, at - TIMEOUT_MARGIN_MS);
-  return (status === 'queued' || status === 'waiting') && isPastTotal(node as NodeState, at);
+  const phase = node?.phase;
+  if (phase?.status === 'running') return isPastTotal(node as NodeState, at - TIMEOUT_MARGIN_MS);
+  if (phase?.status === 'open') return phase.stopping === null && isPastTotal(node as NodeState, at);
+  const waits = phase?.status === 'queued' || phase?.status === 'waiting' || phase?.status === 'child';
+  return waits && isPastTotal(node as NodeState, at);
 }
 
 /** Whether the node's time, over all attempts, is up. */
@@ -113,6 +169,8 @@ export function isPastTotal({ plan, queuedAt }: NodeState, now: number): boolean
 
 /** The earliest time at which a timer of the run may be due; undefined when there is none. */
 export function nextTimer(state: RunState): number | undefined {
+  // Attempts that still run are watched by their worker.
+  if (state.pausedAt !== null) return undefined;
   for (;;) {
     const item = state.timers.peek();
     if (item === undefined) return undefined;

@@ -2,6 +2,7 @@
 import type { Entry, SkipReason } from './entry.ts';
 import { evolve } from './evolve.ts';
 import type { BlobLookup } from './held.ts';
+import type { Json } from '../value.ts';
 import { type NodeState, pathOf, type RunState } from './state.ts';
 
 /** An attempt that should be stopped once the frame is written. */
@@ -13,20 +14,41 @@ export interface Abort {
   readonly isOver: boolean;
 }
 
+/** An execution that should be started once the frame is written. */
+export interface ChildStart {
+  readonly node: string;
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly version: number | undefined;
+  readonly input: Json;
+  readonly depth: number;
+}
+
 export interface Turn {
   readonly state: RunState;
   readonly now: number;
   readonly lookup: BlobLookup;
+  /** From 0 up to 1, drawn by whoever brought the stimulus that is being decided on. */
+  jitter: number;
+  /** A fresh id for an execution. */
+  readonly newId: () => string;
   readonly entries: Entry[];
   readonly aborts: Abort[];
+  readonly children: ChildStart[];
+  /** Child executions that should be cancelled once the frame is written. */
+  readonly cancels: string[];
   /** Nodes found ready in this turn; those that are not started by its end are journalled as scheduled. */
   readonly readied: NodeState[];
   /** Nodes whose incoming edges changed. */
   readonly work: NodeState[];
 }
 
-export function newTurn(state: RunState, now: number, lookup: BlobLookup): Turn {
-  return { state, now, lookup, entries: [], aborts: [], readied: [], work: [] };
+export function newTurn(state: RunState, now: number, lookup: BlobLookup, newId: () => string = noIds): Turn {
+  return { state, now, lookup, jitter: 1, newId, entries: [], aborts: [], children: [], cancels: [], readied: [], work: [] };
+}
+
+function noIds(): never {
+  throw new Error('whoever decides on a workflow with child executions must bring ids for them');
 }
 
 /** Records what happened, and lets the state follow. */

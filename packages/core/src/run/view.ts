@@ -1,26 +1,50 @@
 /** A run as its expressions see it. */
 import type { RunError } from '../error.ts';
-import type { NodeView, Scope } from '../expression/index.ts';
+import type { LoopView, NodeView, Scope } from '../expression/index.ts';
 import type { Json, JsonObject } from '../value.ts';
 import { type BlobLookup, heldValue } from './held.ts';
-import type { NodeState, RunState, ScopeState } from './state.ts';
+import { type BodyState, type NodeState, type RunState, type ScopeState, statusOf } from './state.ts';
+import type { Turn } from './turn.ts';
 
 export class RunScope implements Scope {
   private readonly state: RunState;
   private readonly scope: ScopeState;
   private readonly lookup: BlobLookup;
   private readonly ending: Ending | undefined;
+  private readonly round: Round | undefined;
+  readonly self?: NodeView;
 
   /** `ending`: a node whose end is being decided on; its edges see it as it will be. */
-  constructor(state: RunState, scope: ScopeState, lookup: BlobLookup, ending?: Ending) {
+  constructor(
+    state: RunState,
+    scope: ScopeState,
+    lookup: BlobLookup,
+    ending?: Ending,
+    more: { readonly round?: Round; readonly self?: NodeView } = {},
+  ) {
     this.state = state;
     this.scope = scope;
     this.lookup = lookup;
     this.ending = ending;
+    this.round = more.round;
+    if (more.self !== undefined) this.self = more.self;
+  }
+
+  /** For what a composite node asks after a round: it sees the round's output as `$self.output`, and its number. */
+  static afterRound(state: RunState, node: NodeState, lookup: BlobLookup, round: Round): RunScope {
+    const ending: Ending = { node, status: 'completed', output: round.output, error: null };
+    const self = new EndingView(ending, lookup);
+    return new RunScope(state, node.scope, lookup, undefined, { round, self });
+  }
+
+  /** For what a node says of itself once its output is known. */
+  static ofNode(state: RunState, node: NodeState, lookup: BlobLookup, output: Json): RunScope {
+    const ending: Ending = { node, status: 'completed', output, error: null };
+    return new RunScope(state, node.scope, lookup, ending, { self: new EndingView(ending, lookup) });
   }
 
   get input(): Json {
-    return heldValue(this.state.input, this.lookup);
+    return heldValue(this.scope.realm.input, this.lookup);
   }
 
   get trigger(): Json {
@@ -28,7 +52,9 @@ export class RunScope implements Scope {
   }
 
   get vars(): JsonObject {
-    return this.state.vars;
+    const vars = Object.create(null) as Record<string, Json>;
+    for (const [name, held] of this.scope.realm.vars) vars[name] = heldValue(held, this.lookup);
+    return vars;
   }
 
   get execution(): JsonObject {
@@ -36,19 +62,119 @@ export class RunScope implements Scope {
       id: this.state.executionId,
       startedAt: new Date(this.state.startedAt).toISOString(),
       attempt: this.state.reopened + 1,
+      error: (this.state.ending?.error ?? this.state.error) as Json,
     };
   }
 
   get workflow(): JsonObject {
-    return { id: this.state.plan.workflowId, version: this.state.plan.version };
+    const { workflowId, version } = this.scope.realm;
+    return { id: workflowId, version };
   }
 
+  /** In this scope, or the nearest around it that has such a node; a workflow inside sees only its own. */
   node(id: string): NodeView | undefined {
-    const index = this.scope.graph.indexOf.get(id);
-    if (index === undefined) return undefined;
-    if (this.ending?.node.plan.index === index) return new EndingView(this.ending, this.lookup);
-    return new StateView(this.scope.nodes[index] as NodeState, this.lookup);
+    for (let scope: ScopeState | undefined = this.scope; scope !== undefined; scope = scopeAround(scope)) {
+      const index = scope.graph.indexOf.get(id);
+      if (index === undefined) continue;
+      const node = scope.nodes[index] as NodeState;
+      return this.ending?.node === node ? new EndingView(this.ending, this.lookup) : new StateView(node, this.lookup);
+    }
+    return undefined;
   }
+
+  *nodeIds(): Iterable<string> {
+    for (let scope: ScopeState | undefined = this.scope; scope !== undefined; scope = scopeAround(scope)) {
+      yield* scope.graph.indexOf.keys();
+    }
+  }
+
+  get loop(): LoopView | undefined {
+    if (this.round === undefined) return loopAround(this.scope, this.lookup);
+    const outer = loopAround(this.scope, this.lookup);
+    return { item: null, index: this.round.index, items: null, ...(outer === undefined ? {} : { parent: outer }) };
+  }
+}
+
+/** What a loop knows after a round: how many there were, and what the last one gave. */
+export interface Round {
+  readonly index: number;
+  readonly output: Json;
+}
+
+/** The scope whose nodes a scope sees besides its own. */
+function scopeAround(scope: ScopeState): ScopeState | undefined {
+  return scope.parent?.plan.work.kind === 'inline' ? undefined : scope.parent?.scope;
+}
+
+function loopAround(scope: ScopeState, lookup: BlobLookup): LoopView | undefined {
+  for (let at: ScopeState | undefined = scope; at?.parent != null; at = scopeAround(at)) {
+    const { kind } = at.parent.plan.work;
+    if (kind === 'forEach' || kind === 'while' || kind === 'retryUntil') return new StateLoop(at, lookup);
+  }
+  return undefined;
+}
+
+class StateLoop implements LoopView {
+  private readonly scope: ScopeState;
+  private readonly lookup: BlobLookup;
+
+  constructor(scope: ScopeState, lookup: BlobLookup) {
+    this.scope = scope;
+    this.lookup = lookup;
+  }
+
+  get index(): number {
+    return this.scope.round;
+  }
+
+  get item(): Json {
+    const batch = this.batches.find(({ from, count }) => this.index >= from && this.index < from + count);
+    if (batch === undefined) return null;
+    const items = heldValue(batch.items, this.lookup) as readonly Json[];
+    return items[this.index - batch.from] ?? null;
+  }
+
+  get items(): Json {
+    const lists = this.batches.map(({ items }) => heldValue(items, this.lookup) as readonly Json[]);
+    return lists.length === 1 ? (lists[0] as Json) : lists.flat(1);
+  }
+
+  private get batches(): BodyState['items'] {
+    return this.scope.parent?.body?.items ?? [];
+  }
+
+  get parent(): LoopView | undefined {
+    const around = scopeAround(this.scope);
+    return around === undefined ? undefined : loopAround(around, this.lookup);
+  }
+}
+
+/** What the run gives: the workflow's `output`, else the outputs of the end nodes that ran. */
+export function rootOutput(turn: Turn): Json {
+  const { root } = turn.state;
+  return root.graph.output === undefined ? outputsOfEnds(turn, root) : ownOutput(turn, root);
+}
+
+/** What a body gives: its `output`, else that of its only end node, else those of the end nodes that ran. */
+export function bodyOutput(turn: Turn, scope: ScopeState): Json {
+  if (scope.graph.output !== undefined) return ownOutput(turn, scope);
+  const [only, ...others] = scope.graph.ends;
+  if (only === undefined) return null;
+  if (others.length > 0) return outputsOfEnds(turn, scope);
+  return new StateView(scope.nodes[only.index] as NodeState, turn.lookup).output;
+}
+
+function ownOutput({ state, lookup }: Turn, scope: ScopeState): Json {
+  return scope.graph.output?.evaluate(new RunScope(state, scope, lookup), state.plan.newBudget()) ?? null;
+}
+
+function outputsOfEnds({ lookup }: Turn, { graph, nodes }: ScopeState): Json {
+  const outputs = Object.create(null) as Record<string, Json>;
+  for (const end of graph.ends) {
+    const node = nodes[end.index] as NodeState;
+    if (node.phase.status === 'completed') outputs[end.id] = heldValue(node.output, lookup);
+  }
+  return outputs;
 }
 
 /** How a node is about to end. */
@@ -73,7 +199,7 @@ class StateView implements NodeView {
   }
 
   get status(): string {
-    return this.state.phase.status;
+    return statusOf(this.state.phase);
   }
 
   get success(): boolean {

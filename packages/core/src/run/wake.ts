@@ -1,6 +1,7 @@
 /** The one wake time of a run: never later than the next moment at which something must be done. */
 
-import { isFinished, isHeldByLevel, type NodeState, pathOf, type RunState } from './state.ts';
+import { actionWork } from './dispatch.ts';
+import { isFinished, isStopped, type NodeState, pathOf, type RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';
 
@@ -13,7 +14,7 @@ export function wakeTime(state: RunState, now: number, resyncMs: number): number
   return timer === null ? resync : Math.min(timer, resync);
 }
 
-/** Something is queued or running, so somebody must keep an eye on it. */
+/** Something is queued or running here, so somebody must keep an eye on it. */
 function isActive(state: RunState): boolean {
   return state.running.size > 0 || hasWork(state);
 }
@@ -31,14 +32,15 @@ function hasWork(state: RunState): boolean {
 export function toVerify(state: RunState): NodeState[] {
   if (state.unknown.size === 0) return [];
   return [...state.unknown].filter(
-    ({ phase, plan }) => phase.status === 'unknown' && !phase.isVerified && plan.action.verify !== undefined,
+    (node) => node.phase.status === 'unknown' && !node.phase.isVerified && actionWork(node).action.verify !== undefined,
   );
 }
 
-/** Ready, and held back by nothing but a lack of slots. The lowest level is on top. */
+/** Ready, and held back by nothing but a lack of slots. */
 function hasReady(state: RunState): boolean {
+  if (state.pausedAt !== null) return false;
   for (let node = state.ready.peek(); node !== undefined; node = state.ready.peek()) {
-    if (node.place === 'ready') return !isHeldByLevel(state, node);
+    if (node.place === 'ready' && !isStopped(state, node.scope)) return true;
     state.ready.pop();
   }
   return false;

@@ -13,7 +13,14 @@ const GOOD = {
   nebula: 1,
   id: 'x',
   tags: ['a'],
-  config: { mode: 'levels', timeout: '1h', retention: 'forever', retry: { policy: 'mine', attempts: 3 } },
+  config: {
+    mode: 'levels',
+    timeout: '1h',
+    retention: 'forever',
+    retry: { policy: 'mine', attempts: 3 },
+    failureNode: 'tell',
+    start: { key: '$input.id', policy: 'debounce', window: '1s' },
+  },
   nodes: {
     a: { action: 'http.request@1.2', with: { x: 1 }, timeout: { attempt: 'PT5M' }, join: 'all', onError: 'branch' },
     b: {
@@ -24,6 +31,57 @@ const GOOD = {
       retry: { delay: '1s', attempts: 2 },
       capabilities: { files: { read: [] } },
     },
+    route: {
+      branch: { on: '$a.x', cases: { paid: 'pick', '': ['each'], 'any text': [] }, default: 'loop' },
+    },
+    pick: {
+      branch: {
+        cases: [
+          { when: true, to: 'each' },
+          { match: { n: { gt: 1 } }, to: ['loop'] },
+        ],
+        default: ['again'],
+        many: true,
+      },
+    },
+    each: {
+      forEach: { in: [1, 'x'], parallel: true, maxConcurrency: 2, minSuccess: '50%' },
+      do: {
+        nodes: {
+          x: { action: 'y', emit: '$self.output', break: true },
+          inner: { forEach: { in: '$item.list' }, do: { nodes: { z: { action: 'y' } }, output: 1 } },
+        },
+        edges: ['x -> inner'],
+        output: '{{ $x }}',
+      },
+      timeout: '1h',
+      concurrency: { key: 'k' },
+    },
+    loop: { while: { condition: '$vars.n < 3', maxIterations: 5 }, do: { nodes: { s: { set: { n: 1 } } } } },
+    again: {
+      retryUntil: { until: '$self.output', attempts: 3, backoff: { initial: '1s', max: '3s', on: ['X'] } },
+      do: { nodes: { s: { terminate: 'failed', with: { error: 'no' } } } },
+    },
+    sub: { workflow: { id: 'other', version: 2, mode: 'inline', input: { a: 1 }, output: 'x', isolation: 'shared' } },
+    child: {
+      workflow: { id: 'other', mode: 'child' },
+      retry: { attempts: 2 },
+      compensate: { action: 'y', timeout: '1s' },
+    },
+    dyn: {
+      dynamic: { action: 'y', with: {} },
+      cache: { version: 2, ttl: '1h', ignore: ['a'], overwrite: true },
+      rateLimit: { key: 'k', limit: 1, per: '1s' },
+      compensate: { action: 'y', with: { a: 1 }, retry: { attempts: 2 }, timeout: { total: '1s' } },
+    },
+    pause: { wait: { for: '{{ $input.d }}', deadline: '2030-01-01T00:00:00Z' } },
+    hold: { wait: { any: [{ until: '$input.at' }, { signal: 's', key: 1, schema: true }], deadline: '7d' } },
+    ask: { wait: { approval: { title: 't', form: {}, who: ['me'] } } },
+    call: { wait: { callback: true } },
+    tell: { action: 'y' },
+    fan: { split: { in: '$input.list' } },
+    work: { needs: 'fan', action: 'y' },
+    fold: { needs: 'work', merge: { wait: 'any', timeout: '5s' } },
   },
   edges: ['a -> b', { from: 'a', to: 'b', on: 'error', match: { code: ['X'] } }],
   output: null,
@@ -31,7 +89,7 @@ const GOOD = {
 
 /** Mistakes that a schema can see. What depends on other keys or on the graph it cannot. */
 const VISIBLE =
-  /^(?:UNKNOWN_KEY|NOT_BUILT_YET|MISSING_KEY|MISSING_KIND|SEVERAL_KINDS|WRONG_TYPE|BAD_ID|OUT_OF_RANGE|UNKNOWN_CHOICE|BAD_ACTION_REFERENCE|BAD_EDGE)$/;
+  /^(?:UNKNOWN_KEY|NOT_BUILT_YET|MISSING_KEY|MISSING_KIND|SEVERAL_KINDS|WRONG_TYPE|BAD_ID|OUT_OF_RANGE|UNKNOWN_CHOICE|BAD_ACTION_REFERENCE|BAD_EDGE|BAD_PERCENT|MISSING_BODY)$/;
 
 function compare(document: Json): void {
   const { problems } = readDefinitionObject(document);
@@ -71,7 +129,15 @@ describe('the published JSON Schema', () => {
     collect(GOOD, []);
     for (const record of RECORDS)
       for (const key of Object.keys(record.keys))
-        paths.push([key], ['config', key], ['nodes', 'b', key], ['edges', 1, key], ['nodes', 'b', 'retry', key]);
+        paths.push(
+          [key],
+          ['config', key],
+          ['nodes', 'b', key],
+          ['edges', 1, key],
+          ['nodes', 'b', 'retry', key],
+          ['nodes', 'each', 'forEach', key],
+          ['nodes', 'hold', 'wait', key],
+        );
     const value = fc.oneof(
       fc.constantFrom<Json>(
         null,
@@ -97,6 +163,9 @@ describe('the published JSON Schema', () => {
         'a -> b -> a',
         '{{ 1 }}',
         'http.request@1',
+        '50%',
+        '101%',
+        '2030-01-01',
       ),
       fc.constantFrom<Json>(
         [],

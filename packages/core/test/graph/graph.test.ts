@@ -180,3 +180,61 @@ describe('measuring', () => {
     expect(findCycles(graph).cycles).toEqual([]);
   });
 });
+
+describe('branches', () => {
+  const nodes = {
+    r: { branch: { on: 'x', cases: { paid: 'a', open: ['b', 'a'] }, default: 'c' } },
+    s: {
+      branch: {
+        cases: [
+          { when: true, to: 'b' },
+          { when: true, to: ['c', 'r'] },
+        ],
+      },
+      needs: ['r'],
+    },
+    a: { needs: ['r'] },
+    b: {},
+    c: {},
+  };
+
+  it('[GRA-14] cases are edges, and the same edge from needs or edges counts once', () => {
+    const { graph, problems } = buildGraph({
+      nodes,
+      edges: [
+        { from: 'r', to: 'b' },
+        { from: 'r', to: 'c', on: 'error' },
+      ],
+    });
+    expect(problems).toEqual([]);
+    expect(show(graph)).toEqual([
+      'r>s nodes.s.needs.0',
+      'r>a nodes.a.needs.0',
+      'r>b nodes.r.branch.cases.open.0',
+      'r>c nodes.r.branch.default',
+      's>b nodes.s.branch.cases.0.to',
+      's>c nodes.s.branch.cases.1.to.0',
+      's>r nodes.s.branch.cases.1.to.1',
+      'r>c edges.1',
+    ]);
+  });
+
+  it('[GRA-14] they count for cycles', () => {
+    const { graph } = buildGraph({ nodes });
+    expect(checkGraph(graph, {})).toMatchObject([
+      { code: 'CYCLE', path: ['nodes', 's', 'branch', 'cases', 1, 'to', 1] },
+      { code: 'UNREACHABLE' },
+    ]);
+  });
+
+  it('[GRA-14] unknown targets and the branch itself are reported where they stand', () => {
+    const found = buildGraph({
+      nodes: { r: { branch: { cases: { x: 'r', y: 'aa' }, default: [5, 'bb'] } }, a: {} },
+    }).problems.map(({ code, path }) => `${code} ${path.join('.')}`);
+    expect(found).toEqual([
+      'SELF_LOOP nodes.r.branch.cases.x',
+      'UNKNOWN_NODE nodes.r.branch.cases.y',
+      'UNKNOWN_NODE nodes.r.branch.default.1',
+    ]);
+  });
+});

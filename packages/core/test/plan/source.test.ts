@@ -2,7 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Action, compileSource, createCatalog } from '../../src/index.ts';
+import { type Action, compileSource, createCatalog, readDefinition } from '../../src/index.ts';
+import { catalog as everyAction } from './compiling.ts';
+import { EVERY_KIND } from './every-kind.ts';
 
 const actions: readonly Action[] = [{ id: 'core.noop', version: '1', run: () => null }];
 const catalog = createCatalog(actions);
@@ -87,6 +89,54 @@ nodes:
         expect(plan === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
       }),
       { numRuns: 1_000 },
+    );
+  });
+
+  it('[PLN-10] garbage anywhere in a workflow of every kind gives problems, never an exception', {
+    timeout: 600_000,
+  }, () => {
+    const whole = readDefinition(EVERY_KIND).definition as unknown as Record<string, unknown>;
+    const paths: (string | number)[][] = [];
+    const collect = (value: unknown, path: (string | number)[]): void => {
+      if (path.length > 0) paths.push(path);
+      if (typeof value !== 'object' || value === null) return;
+      for (const [key, member] of Object.entries(value))
+        collect(member, [...path, Array.isArray(value) ? Number(key) : key]);
+    };
+    collect(whole, []);
+    const garbage = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constantFrom<unknown>('{{ $a }}', '{{', '$item', 'fetch', ['fetch'], {}, [], '10s', 3, true, null, undefined),
+      fc.constantFrom<unknown>(
+        { nodes: { q: { action: 'core.noop' } } },
+        { nodes: { q: 5 }, edges: ['q -> q', 7, 'x'], output: '{{ $q }}' },
+        { in: [1], wait: 'any', cases: [{ to: 'fetch' }, 5], id: 'sub' },
+        { split: { in: 1 }, merge: {}, needs: ['sp'] },
+      ),
+    );
+    const change = fc.record({
+      path: fc.constantFrom(...paths),
+      value: garbage,
+      key: fc.constantFrom(
+        undefined,
+        ...'do branch forEach split merge set wait needs with retry edges output break emit'.split(' '),
+      ),
+    });
+    const workflows = (id: string) => (id === 'sub' ? { id, nodes: { a: { action: 'core.noop' } } } : undefined);
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+        const value = structuredClone(whole);
+        for (const { path, value: put, key } of changes) {
+          const way = key === undefined ? path : [...path, key];
+          let at: unknown = value;
+          for (const step of way.slice(0, -1)) at = (at as Record<string | number, unknown> | undefined)?.[step];
+          if (typeof at === 'object' && at !== null)
+            (at as Record<string | number, unknown>)[way.at(-1) as string] = put;
+        }
+        const { plan, problems } = compileSource(JSON.stringify(value), everyAction, { format: 'json', workflows });
+        expect(plan === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
+      }),
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 1_000) },
     );
   });
 

@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import {
   type Action,
   type Attempt,
+  type ChildStart,
   compilePlan,
   createCatalog,
   decide,
@@ -48,6 +49,10 @@ export interface DriveOptions {
   /** False: ready nodes are not started by themselves. */
   readonly starts?: boolean;
   readonly policies?: Record<string, RetryPolicyFunction>;
+  /** The journal is folded again after every so many steps; 1 unless said otherwise. */
+  readonly foldEvery?: number;
+  /** Other workflows, by id. */
+  readonly workflows?: Readonly<Record<string, Short>>;
 }
 
 /** A definition in short: nodes without an action do `do@1`. */
@@ -55,14 +60,45 @@ export type Short = Omit<WorkflowDefinition, 'id' | 'nodes'> & {
   readonly nodes?: Record<string, Record<string, unknown>>;
 };
 
-export function planOf(short: Short, policies: Record<string, RetryPolicyFunction> = {}): Plan {
-  const nodes = Object.fromEntries(
-    Object.entries(short.nodes ?? {}).map(([id, node]) => [id, { action: 'do@1', ...node }]),
-  );
-  const definition = { id: 'test', ...short, nodes } as unknown as WorkflowDefinition;
-  const { plan, problems } = compilePlan(definition, createCatalog(testActions, policies));
+export function planOf(
+  short: Short,
+  policies: Record<string, RetryPolicyFunction> = {},
+  others: DriveOptions['workflows'] = {},
+): Plan {
+  const { plan, problems } = compilePlan(definitionOf('test', short), createCatalog(testActions, policies), {
+    workflows: (id) => (others[id] === undefined ? undefined : definitionOf(id, others[id])),
+  });
   if (plan === undefined) throw new Error(problems.map((problem) => `${problem.code} ${problem.message}`).join('\n'));
   return plan;
+}
+
+function definitionOf(id: string, short: Short): WorkflowDefinition {
+  const nodes = Object.fromEntries(Object.entries(short.nodes ?? {}).map(([name, node]) => [name, withAction(node)]));
+  return { id, ...short, nodes } as unknown as WorkflowDefinition;
+}
+
+const KINDS = [
+  'action',
+  'branch',
+  'forEach',
+  'while',
+  'retryUntil',
+  'workflow',
+  'dynamic',
+  'wait',
+  'set',
+  'terminate',
+  'split',
+  'merge',
+];
+
+/** Nodes that say nothing else run `do@1`, in bodies too. */
+function withAction(node: Record<string, unknown>): Record<string, unknown> {
+  const { do: body } = node as { do?: Short };
+  const whole = KINDS.some((kind) => kind in node) ? node : { action: 'do@1', ...node };
+  if (body?.nodes === undefined) return whole;
+  const nodes = Object.fromEntries(Object.entries(body.nodes).map(([id, inner]) => [id, withAction(inner)]));
+  return { ...whole, do: { ...body, nodes } };
 }
 
 export class Drive {
@@ -71,20 +107,26 @@ export class Drive {
   readonly frames: { seq: number; at: number; entries: Entry[] }[] = [];
   readonly attempts = new Map<string, Attempt>();
   readonly aborted: string[] = [];
+  readonly children: ChildStart[] = [];
+  readonly cancelled: string[] = [];
   now = 1_000_000;
+  private readonly newId = (): string => `exe_child${this.children.length}`;
   private readonly slots: number;
   private readonly starts: boolean;
+  private readonly foldEvery: number;
+  private steps = 0;
 
   constructor(short: Short, options: DriveOptions = {}) {
-    this.plan = planOf(short, options.policies);
+    this.plan = planOf(short, options.policies, options.workflows);
     this.state = newRunState(this.plan, 'exe_test');
     this.slots = options.slots ?? 1_000;
     this.starts = options.starts ?? true;
+    this.foldEvery = options.foldEvery ?? 1;
     this.step({ type: 'start', input: options.input ?? {}, trigger: { type: 'manual' } });
   }
 
   step(...stimuli: Stimulus[]): this {
-    const turn = newTurn(this.state, this.now, () => null);
+    const turn = newTurn(this.state, this.now, () => null, this.newId);
     for (const stimulus of stimuli) decide(turn, stimulus);
     for (let ready = this.ready(); ready.length > 0; ready = this.ready()) {
       for (const { node, attempt } of ready) {
@@ -94,11 +136,13 @@ export class Drive {
     }
     seal(turn);
     this.aborted.push(...turn.aborts.map(({ node }) => node));
+    this.children.push(...turn.children);
+    this.cancelled.push(...turn.cancels);
     if (turn.entries.length > 0) {
       this.frames.push({ seq: this.state.seq + 1, at: this.now, entries: JSON.parse(JSON.stringify(turn.entries)) });
       this.state.seq++;
     }
-    this.checkFold();
+    if (++this.steps % this.foldEvery === 0) this.checkFold();
     return this;
   }
 
@@ -106,7 +150,7 @@ export class Drive {
     return this.starts ? nextReady(this.state, this.slots) : [];
   }
 
-  private checkFold(): void {
+  checkFold(): void {
     const folded = replay(newRunState(this.plan, 'exe_test'), this.frames);
     expect(encodeSnapshot(folded)).toBe(encodeSnapshot(this.state));
     expect(folded.root.open).toBe(this.state.root.open);
@@ -122,7 +166,7 @@ export class Drive {
 
   /** Starts what is ready, for drives that do not do so by themselves. */
   start(node: string): this {
-    const turn = newTurn(this.state, this.now, () => null);
+    const turn = newTurn(this.state, this.now, () => null, this.newId);
     nextReady(this.state, this.slots);
     const attempt = (this.attempts.get(node)?.attempt ?? 0) + 1;
     const started = take(turn, node, attempt, 'wrk_test');

@@ -1,0 +1,110 @@
+/** The records that say how an attempt is made: retries, time limits and what it may reach. */
+import type { KeyType, RecordType, ValueType } from './value-type.ts';
+
+export const UNBOUNDED = Number.MAX_SAFE_INTEGER;
+
+export const TEXT: ValueType = { is: 'text' };
+export const TEXTS: ValueType = { is: 'list', of: TEXT };
+export const ID: ValueType = { is: 'id' };
+export const EXPRESSION: ValueType = { is: 'expression' };
+export const VALUE: ValueType = { is: 'value' };
+export const PRIORITY: ValueType = { is: 'integer', min: 0, max: 9 };
+export const POSITIVE_DURATION: ValueType = { is: 'duration', positive: true };
+export const DURATION: ValueType = { is: 'duration' };
+
+/** A key of the language that is not built yet. Its value is not looked at. */
+export function later(doc: string): KeyType {
+  return { type: VALUE, doc, later: true };
+}
+
+export const FILES: RecordType = {
+  name: 'files',
+  title: 'files',
+  doc: 'Files that actions may use, as paths relative to the project folder; `dir/**` is a pattern.',
+  keys: {
+    read: { type: TEXTS, doc: 'Paths that may be read.', example: 'read: [data/**]' },
+    write: { type: TEXTS, doc: 'Paths that may be written.', example: 'write: [out/**]' },
+  },
+};
+
+export const CAPABILITIES: RecordType = {
+  name: 'capabilities',
+  title: 'capabilities',
+  doc: 'What actions may reach. What is not granted here is refused; `*` grants all.',
+  keys: {
+    network: {
+      type: TEXTS,
+      doc: 'Host names that may be called, with an optional port; `*.example.com` is a pattern.',
+      example: 'network: [api.example.com]',
+    },
+    files: { type: { is: 'record', record: FILES }, doc: FILES.doc, example: 'files: { read: [data/**] }' },
+    shell: { type: TEXTS, doc: 'Programs that may be started.', example: 'shell: [git]' },
+    env: { type: TEXTS, doc: 'Names of environment variables that may be read.', example: 'env: [HOME]' },
+  },
+};
+
+export const RETRY_POLICIES = ['fixed', 'exponential', 'exponential-jitter'] as const;
+
+export const RETRY: RecordType = {
+  name: 'retry',
+  title: 'retry',
+  doc: 'How often, and after which delays, a failed attempt is repeated.',
+  keys: {
+    policy: {
+      type: { is: 'name', known: RETRY_POLICIES },
+      doc: 'fixed waits `delay` every time; exponential waits initial × multiplier^(k−1), at most `max`; exponential-jitter draws from 0 to that; other names are registered policies. Without it, `delay` means fixed and anything else exponential.',
+    },
+    delay: { type: DURATION, doc: 'The delay before every retry of the policy fixed.' },
+    initial: { type: DURATION, doc: 'The delay before the first retry of an exponential policy.' },
+    max: { type: DURATION, doc: 'The longest delay of an exponential policy.' },
+    multiplier: {
+      type: { is: 'number', min: 1, max: 1_000 },
+      doc: 'By how much an exponential delay grows with each retry.',
+      alias: ['factor', 'backoffCoefficient'],
+    },
+    attempts: {
+      type: { is: 'integer', min: 1, max: 1_000_000 },
+      doc: 'All attempts allowed for USER errors, the first included. Default 1.',
+      alias: ['maxAttempts', 'max_attempts', 'retries', 'limit', 'count'],
+    },
+    system: {
+      type: { is: 'integer', min: 0, max: 1_000_000 },
+      doc: 'Retries allowed for SYSTEM errors and for attempts cut off by a crash. Default 10.',
+    },
+    on: { type: TEXTS, doc: 'Only errors with these codes are retried.', example: 'on: [TIMEOUT]' },
+  },
+};
+
+export const TIMEOUT: RecordType = {
+  name: 'timeout',
+  title: 'timeout',
+  doc: 'How long a node may take; passing a limit is a USER error with the code TIMEOUT.',
+  keys: {
+    attempt: { type: POSITIVE_DURATION, doc: 'Longest time of one attempt; only this one is retried.' },
+    queued: { type: POSITIVE_DURATION, doc: 'Longest time from being ready to being started.' },
+    total: { type: POSITIVE_DURATION, doc: 'Longest time from being ready to the end, retries included.' },
+  },
+};
+
+/** What `timeout` takes, wherever it stands. */
+export const TIMEOUT_KEY: KeyType = {
+  type: { is: 'either', of: [POSITIVE_DURATION, { is: 'record', record: TIMEOUT }] },
+  doc: 'A duration (of one attempt) or `{ attempt, queued, total }`.',
+  example: 'timeout: 10s',
+};
+
+export const RETRY_KEY: KeyType = {
+  type: { is: 'record', record: RETRY },
+  doc: RETRY.doc,
+  alias: ['retries', 'retryPolicy'],
+  example: 'retry: { attempts: 3, delay: 1s }',
+};
+
+const { attempts: _, system: __, ...BACKOFF_KEYS } = RETRY.keys;
+
+export const BACKOFF: RecordType = {
+  name: 'backoff',
+  title: 'backoff',
+  doc: 'How long to wait between the rounds of a retryUntil: the keys of retry without attempts.',
+  keys: BACKOFF_KEYS,
+};

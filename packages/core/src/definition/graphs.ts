@@ -1,0 +1,95 @@
+/** The graphs of a workflow: its own, and those of all bodies. Each is checked by itself. */
+import { buildGraph, checkGraph, edgeCountAt, type Graph } from '../graph/index.ts';
+import { DEFINITION_LIMITS } from '../limits.ts';
+import { type DocumentPath, didYouMean } from '../problem.ts';
+import { isJsonObject } from '../value.ts';
+import type { BodyDefinition, NodeDefinition, WorkflowDefinition } from './model.ts';
+import type { ProblemList } from './problem-list.ts';
+import { bodyKey } from './source-map.ts';
+
+/** By `bodyKey`. */
+export type Graphs = ReadonlyMap<string, Graph>;
+
+/** Undefined when there are too many nodes to look any further. */
+export function checkGraphs(definition: WorkflowDefinition, problems: ProblemList): Graphs | undefined {
+  if (!checkNodeCount(definition, problems, ['nodes'])) return undefined;
+  const graphs = new Map<string, Graph>();
+  for (const { body, path } of allBodies(definition)) graphs.set(bodyKey(path), checkedGraph(body, path, problems));
+  checkFailureNode(definition, graphs.get(bodyKey([])) as Graph, problems);
+  return graphs;
+}
+
+/** It waits for nothing and leads nowhere: it runs when everything else is over. */
+function checkFailureNode({ config }: WorkflowDefinition, graph: Graph, problems: ProblemList): void {
+  const id: unknown = isJsonObject(config) ? config.failureNode : undefined;
+  if (typeof id !== 'string') return;
+  const path = ['config', 'failureNode'];
+  const index = graph.indexOf.get(id);
+  if (index === undefined) {
+    const near = didYouMean(id, graph.ids);
+    const hint = near === undefined ? 'it is one of the nodes of the workflow itself' : `did you mean '${near}'?`;
+    problems.error({ code: 'UNKNOWN_NODE', message: `there is no node '${id}'`, hint, path });
+  } else if (edgeCountAt(graph.incoming, index) + edgeCountAt(graph.outgoing, index) > 0) {
+    const hint = 'remove them; what should follow it goes into a workflow that it runs';
+    problems.error({ code: 'LINKED_FAILURE_NODE', message: `the failure node '${id}' has edges`, hint, path });
+  }
+}
+
+export function checkNodeCount(definition: BodyDefinition, problems: ProblemList, path: DocumentPath): boolean {
+  let count = 0;
+  for (const { body } of allBodies(definition)) count += Object.keys(body.nodes ?? {}).length;
+  if (count <= DEFINITION_LIMITS.maxNodes) return true;
+  const message = `the workflow has ${count} nodes; the limit is ${DEFINITION_LIMITS.maxNodes}`;
+  problems.error({ code: 'TOO_MANY_NODES', message, hint: 'split it into several workflows', path, at: 'key' });
+  return false;
+}
+
+/** The graph of one body, with its problems told. */
+export function checkedGraph(body: BodyDefinition, path: DocumentPath, problems: ProblemList): Graph {
+  const { graph, problems: found } = buildGraph(body);
+  for (const { severity, ...finding } of [...found, ...checkGraph(graph, body.nodes ?? {})]) {
+    problems[severity]({ ...finding, path: [...path, ...finding.path] });
+  }
+  checkErrorBranches(body, path, problems);
+  return graph;
+}
+
+interface Placed {
+  readonly body: BodyDefinition;
+  readonly path: DocumentPath;
+}
+
+/** The definition itself, and every body inside, outer ones first. Works on drafts. */
+function* allBodies(body: BodyDefinition, path: DocumentPath = []): Generator<Placed> {
+  yield { body, path };
+  const nodes: Readonly<Record<string, NodeDefinition>> = body.nodes ?? {};
+  for (const id of Object.keys(nodes)) {
+    const inner = nodes[id]?.do;
+    if (isJsonObject(inner)) yield* allBodies(inner as BodyDefinition, [...path, 'nodes', id, 'do']);
+  }
+}
+
+/** Every node of the definition and of its bodies. */
+export function* allNodes(definition: BodyDefinition): Generator<NodeDefinition> {
+  for (const { body } of allBodies(definition)) yield* Object.values(body.nodes ?? {});
+}
+
+/** `onError: branch` promises edges that take the error. */
+function checkErrorBranches(
+  { nodes = {}, edges = [] }: BodyDefinition,
+  path: DocumentPath,
+  problems: ProblemList,
+): void {
+  const branching = Object.keys(nodes).filter((id) => nodes[id]?.onError === 'branch');
+  if (branching.length === 0) return;
+  const taken = new Set(edges.filter(({ on }) => on === 'error' || on === 'always').map(({ from }) => from));
+  for (const id of branching) {
+    if (taken.has(id)) continue;
+    problems.error({
+      code: 'BRANCH_WITHOUT_EDGE',
+      message: `'${id}' sends its errors to a branch, but no edge on error or always leaves it`,
+      hint: `add an edge, e.g. { from: ${id}, to: …, on: error }`,
+      path: [...path, 'nodes', id, 'onError'],
+    });
+  }
+}

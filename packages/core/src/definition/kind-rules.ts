@@ -1,0 +1,212 @@
+/** Which keys fit which kind of node, and what the keys of each kind ask of each other. */
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
+import { NODE } from './node-keys.ts';
+import type { RuleContext } from './rule-context.ts';
+
+export const LOOP_KINDS: readonly string[] = ['forEach', 'while', 'retryUntil'];
+
+/** Kinds that hold an attempt or a body, and so take time. */
+const LASTING = ['action', 'dynamic', 'workflow', ...LOOP_KINDS, 'wait', 'split'];
+const ATTEMPTED = ['action', 'dynamic', 'workflow'];
+
+/** Keys that only some kinds take, with what to do instead. */
+const FITTING: Readonly<Record<string, { readonly kinds: readonly string[]; readonly hint: string }>> = {
+  do: { kinds: LOOP_KINDS, hint: `a body belongs to ${LOOP_KINDS.join(', ')}` },
+  with: { kinds: ['action', 'terminate'], hint: 'parameters belong to an action' },
+  retry: { kinds: ATTEMPTED, hint: 'put it on the nodes of the body, or use the kind retryUntil' },
+  timeout: { kinds: LASTING, hint: 'remove it: the node takes no time' },
+  effect: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
+  capabilities: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
+  cache: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
+  rateLimit: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
+  compensate: { kinds: ATTEMPTED, hint: 'put it on the nodes that have something to undo' },
+  concurrency: { kinds: LASTING, hint: 'remove it: the node takes no time' },
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  'with dynamic': 'put it into dynamic: { action, with }',
+  'with workflow': "use 'input' of workflow: { id, input }",
+  'with set': 'put the values into set',
+  'timeout merge': "use 'timeout' of merge: { wait, timeout }",
+  'retry branch': 'put it on the nodes before or after it',
+  'retry wait': 'remove it: a wait does not fail by accident',
+  'retry set': 'remove it',
+  'retry terminate': 'remove it',
+};
+
+/** Keys of a run of its own: an inline workflow has nodes that take them. */
+const CHILD_ONLY = ['retry', 'compensate'];
+
+export function checkKindKeys({ value, meant, report }: RuleContext, kind: string): void {
+  for (const key of Object.keys(value)) {
+    const fitting = Object.hasOwn(FITTING, key) ? FITTING[key] : undefined;
+    if (fitting === undefined) continue;
+    const isInline = kind === 'workflow' && CHILD_ONLY.includes(key) && !isChild(value.workflow);
+    if (fitting.kinds.includes(kind) && !isInline) continue;
+    report({
+      code: 'MISPLACED_KEY',
+      message: `'${key}' has no meaning on ${isInline ? 'an inline workflow' : `a node of the kind ${kind}`}`,
+      hint: isInline
+        ? `put it on the nodes of that workflow, or use mode: child`
+        : (HINTS[`${key} ${kind}`] ?? fitting.hint),
+      path: [key],
+      at: 'key',
+    });
+  }
+  if (LOOP_KINDS.includes(kind) && !Object.hasOwn(value, 'do') && !meant.has('do')) {
+    const hint = `add it, e.g. ${NODE.keys.do?.example}`;
+    report({
+      code: 'MISSING_BODY',
+      message: `a node of the kind ${kind} must have a body`,
+      hint,
+      path: [kind],
+      at: 'key',
+    });
+  }
+}
+
+function isChild(workflow: Json | undefined): boolean {
+  return isJsonObject(workflow ?? null) && memberOf(workflow as JsonObject, 'mode') === 'child';
+}
+
+export function checkTerminate({ value, report }: RuleContext): void {
+  const given = value.with;
+  if (!isJsonObject(given)) return;
+  const wanted = value.terminate === 'failed' ? 'error' : 'output';
+  for (const key of Object.keys(given)) {
+    if (key === wanted) continue;
+    const isOther = key === 'output' || key === 'error';
+    report({
+      code: 'MISPLACED_KEY',
+      message: isOther
+        ? `'${key}' does not fit terminate: ${String(value.terminate)}`
+        : `unknown key '${key}' in the 'with' of terminate`,
+      hint: `a run that is ${wanted === 'error' ? 'failed has an error' : 'completed has an output'}: with: { ${wanted}: … }`,
+      path: ['with', key],
+      at: 'key',
+    });
+  }
+}
+
+const TESTS = ['when', 'match', 'error'];
+
+export function checkBranch({ value, report }: RuleContext): void {
+  const { cases } = value;
+  const isList = Array.isArray(cases);
+  if (!isList && !isJsonObject(cases)) return;
+  if (Object.keys(cases).length === 0) {
+    const hint = 'add a case, e.g. cases: { paid: ship }';
+    report({ code: 'NO_CASES', message: 'the branch has no cases', hint, path: ['cases'], at: 'key' });
+  }
+  if (isList) return;
+  if (!Object.hasOwn(value, 'on')) {
+    const hint = 'add what they are compared with, e.g. on: $order.status';
+    report({ code: 'MISSING_ON', message: "cases by value need the key 'on'", hint, at: 'key' });
+  }
+  if (value.many === true) {
+    const hint = 'remove it, or write cases as a list with when';
+    report({
+      code: 'MISPLACED_KEY',
+      message: "'many' has no meaning where cases are told apart by one value",
+      hint,
+      path: ['many'],
+      at: 'key',
+    });
+  }
+}
+
+export function checkCase({ value, meant, report }: RuleContext): void {
+  const tests = TESTS.filter((key) => Object.hasOwn(value, key));
+  if (tests.length === 1 || (tests.length === 0 && TESTS.some((key) => meant.has(key)))) return;
+  if (tests.length === 0) {
+    const hint = "add when, match or error; what is taken otherwise is the branch's default";
+    report({ code: 'MISSING_TEST', message: 'the case says nowhere when it fits', hint, at: 'key' });
+  } else {
+    const message = `a case has one test, but this one has ${tests.map((key) => `'${key}'`).join(' and ')}`;
+    report({ code: 'SEVERAL_TESTS', message, hint: 'join them in one when', path: [tests[1] as string], at: 'key' });
+  }
+}
+
+export function checkForEach({ value, report, warn }: RuleContext): void {
+  if (Object.hasOwn(value, 'maxConcurrency') && value.parallel !== true) {
+    const hint = 'add parallel: true, or remove it';
+    warn({
+      code: 'UNUSED_KEY',
+      message: "'maxConcurrency' has no meaning in a loop that is not parallel",
+      hint,
+      path: ['maxConcurrency'],
+      at: 'key',
+    });
+  }
+  const { in: items, minSuccess } = value;
+  if (Array.isArray(items) && typeof minSuccess === 'number' && minSuccess > items.length) {
+    const message = `'minSuccess' is ${minSuccess}, but there are ${items.length} items`;
+    report({ code: 'TOO_FEW_ITEMS', message, path: ['minSuccess'] });
+  }
+}
+
+const WAITS = ['for', 'until', 'signal', 'approval', 'callback', 'any'];
+
+export function checkWait({ record, value, meant, report }: RuleContext): void {
+  const forms = WAITS.filter((key) => Object.hasOwn(value, key));
+  const known = record.name === 'wait' ? WAITS : WAITS.slice(0, -1);
+  if (forms.length === 0 && !WAITS.some((key) => meant.has(key))) {
+    const hint = `add one of ${known.join(', ')}, e.g. for: 10s`;
+    report({ code: 'MISSING_WAIT', message: 'nothing says what is waited for', hint, at: 'key' });
+  }
+  if (forms.length > 1) {
+    const message = `a wait is for one thing, but this one has ${forms.map((key) => `'${key}'`).join(' and ')}`;
+    const hint = `for whichever comes first: any: [{ ${forms[0]}: … }, { ${forms[1]}: … }]`;
+    report({ code: 'SEVERAL_WAITS', message, hint, path: [forms[1] as string], at: 'key' });
+  }
+  for (const key of ['key', 'schema']) {
+    if (!Object.hasOwn(value, key) || Object.hasOwn(value, 'signal')) continue;
+    const message = `'${key}' has no meaning in a wait without 'signal'`;
+    report({ code: 'MISPLACED_KEY', message, hint: 'remove it', path: [key], at: 'key' });
+  }
+  if (typeof value.signal === 'string' && value.signal.includes('{{')) {
+    const message = 'the name of a signal is a plain text, without expressions';
+    report({ code: 'BAD_SIGNAL', message, hint: "put what differs into 'key'", path: ['signal'] });
+  }
+  if (value.callback === false) {
+    const hint = 'write callback: true, or remove it';
+    report({ code: 'MISSING_WAIT', message: 'callback: false waits for nothing', hint, path: ['callback'] });
+  }
+  if (Array.isArray(value.any) && value.any.length === 0) {
+    const hint = 'name at least one, e.g. any: [{ for: 10s }]';
+    report({ code: 'MISSING_WAIT', message: "'any' is empty, so nothing would end the wait", hint, path: ['any'] });
+  }
+}
+
+export function checkStart({ value, report }: RuleContext): void {
+  const isDebounce = value.policy === 'debounce';
+  if (isDebounce === Object.hasOwn(value, 'window')) return;
+  report(
+    isDebounce
+      ? {
+          code: 'MISSING_WINDOW',
+          message: "the policy debounce needs the key 'window'",
+          hint: 'add e.g. window: 10s',
+          at: 'key',
+        }
+      : {
+          code: 'MISPLACED_KEY',
+          message: "'window' has a meaning with the policy debounce only",
+          hint: 'remove it',
+          path: ['window'],
+          at: 'key',
+        },
+  );
+}
+
+export function checkSubWorkflow({ value, report }: RuleContext): void {
+  if (value.mode !== 'child' || !Object.hasOwn(value, 'isolation')) return;
+  const hint = 'remove it: a run of its own has variables of its own';
+  report({
+    code: 'MISPLACED_KEY',
+    message: "'isolation' has no meaning with mode: child",
+    hint,
+    path: ['isolation'],
+    at: 'key',
+  });
+}

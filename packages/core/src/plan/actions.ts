@@ -1,0 +1,40 @@
+/** Finds the actions and retry policies that a definition names. */
+import type { Action } from '../action.ts';
+import { type DocumentPath, didYouMean } from '../problem.ts';
+import type { CompileContext } from './context.ts';
+import { isBuiltIn } from './retry-plan.ts';
+
+type Known = Pick<CompileContext, 'catalog' | 'problems'>;
+
+/** Undefined, and reported, when there is none. In a draft with other mistakes the reference may be missing. */
+export function findAction(
+  { catalog, problems }: Known,
+  reference: string | undefined,
+  path: DocumentPath,
+): Action | undefined {
+  if (reference === undefined) return undefined;
+  const action = catalog.action(reference);
+  if (action !== undefined) return action;
+  const [name = ''] = reference.split('@');
+  const versions = catalog.versionsOf(name);
+  if (versions.length > 0) {
+    const message = `there is no version of '${name}' that fits '${reference}'`;
+    problems.error({ code: 'UNKNOWN_ACTION_VERSION', message, hint: `it exists as ${versions.join(', ')}`, path });
+    return undefined;
+  }
+  const near = didYouMean(name, catalog.actionIds());
+  const hint =
+    near === undefined
+      ? '`nebula actions` lists what there is; your own come from nebula.config.ts'
+      : `did you mean '${near}'?`;
+  problems.error({ code: 'UNKNOWN_ACTION', message: `there is no action '${name}'`, hint, path });
+  return undefined;
+}
+
+export function checkPolicy({ catalog, problems }: Known, policy: string | undefined, path: DocumentPath): void {
+  if (policy === undefined || isBuiltIn(policy) || catalog.retryPolicy(policy) !== undefined) return;
+  const known = ['fixed', 'exponential', 'exponential-jitter', ...catalog.retryPolicyNames()];
+  const near = didYouMean(policy, known);
+  const hint = near === undefined ? `there are ${known.join(', ')}` : `did you mean '${near}'?`;
+  problems.error({ code: 'UNKNOWN_RETRY_POLICY', message: `there is no retry policy '${policy}'`, hint, path });
+}

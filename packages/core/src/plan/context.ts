@@ -1,0 +1,66 @@
+/** What all parts of the compiler share while they work on one workflow. */
+import type { Capabilities, Catalog } from '../action.ts';
+import type { Graphs } from '../definition/graphs.ts';
+import type { BodyDefinition, WorkflowDefinition } from '../definition/model.ts';
+import type { ProblemList } from '../definition/problem-list.ts';
+import type { CompiledValue } from '../expression/index.ts';
+import type { Graph } from '../graph/index.ts';
+import type { DocumentPath } from '../problem.ts';
+import type { GraphPlan, SubPlan } from './plan.ts';
+import type { GraphScope, LoopKind } from './scope.ts';
+import type { ValueCompiler } from './value-compiler.ts';
+
+export interface CompileContext {
+  readonly definition: WorkflowDefinition;
+  readonly catalog: Catalog;
+  readonly problems: ProblemList;
+  readonly values: ValueCompiler;
+  /** What the operator and the workflow grant to every action. */
+  readonly granted: Capabilities;
+  /** Names of `$vars`: declared, or assigned somewhere. */
+  readonly variables: ReadonlySet<string>;
+  /** Graphs that were built and checked already. */
+  readonly graphs: Graphs;
+  /** False when edges are missing, because they name nobody: what is upstream is then not known. */
+  readonly isGraphWhole: boolean;
+  readonly workflows: Workflows;
+  compileGraph(source: GraphSource, context: CompileContext): CompiledGraph;
+}
+
+/** Other workflows, as far as they are known. */
+export interface Workflows {
+  find(id: string, version: number | undefined): WorkflowDefinition | undefined;
+  /** False when nobody said which workflows there are. */
+  readonly isKnown: boolean;
+  readonly ids: readonly string[];
+  /** Ids of the workflows that are inlined around this one, this one included. */
+  readonly around: readonly string[];
+  compile(definition: WorkflowDefinition): { readonly plan?: SubPlan; readonly problem?: string };
+}
+
+/** A graph to compile, and where it stands. */
+export interface GraphSource {
+  readonly body: BodyDefinition;
+  /** Where its nodes and its output stand in the document. */
+  readonly path: DocumentPath;
+  readonly graph: Graph;
+  /** Where its edges stand in the document's list, when the list is another one. */
+  readonly edgeIndexes?: readonly number[];
+  /** The scope around it, and the node there that runs it. */
+  readonly outer?: { readonly scope: GraphScope; readonly node: number };
+  /** What kind of loop runs it. */
+  readonly loop?: LoopKind;
+  readonly isParallel?: boolean;
+  /** How many bodies it is in. */
+  readonly depth: number;
+  /** The output of a graph that has none in the document. */
+  readonly output?: CompiledValue;
+  readonly outputReads?: readonly string[];
+}
+
+export interface CompiledGraph {
+  /** Undefined when there are errors. */
+  readonly plan: GraphPlan | undefined;
+  /** By estimates, the longest way through it. */
+  readonly longestMs: number;
+}

@@ -1,0 +1,56 @@
+/** Nodes that run an action, and actions that undo nodes. */
+import type { Action, Capabilities } from '../../action.ts';
+import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
+import type { CompiledValue } from '../../expression/index.ts';
+import type { DocumentPath } from '../../problem.ts';
+import { checkPolicy, findAction } from '../actions.ts';
+import { joinCapabilities } from '../capabilities.ts';
+import type { CompileContext } from '../context.ts';
+import type { NodeReader } from '../node-reader.ts';
+import { checkParameters } from '../parameters.ts';
+import type { ActionWork, CompensationPlan } from '../plan.ts';
+import { retryPlan } from '../retry-plan.ts';
+import { timeoutsOf } from '../timeouts.ts';
+
+export function actionWork(reader: NodeReader, action: Action | undefined): ActionWork | undefined {
+  const { definition } = reader.parts;
+  const call = { action: definition.action ?? '', ...(definition.with && { with: definition.with }) };
+  const parts = callParts(reader, call, action, []);
+  return parts && { kind: 'action', ...parts, effect: definition.effect };
+}
+
+/** What is run, with what, and what it may reach. `keys` lead to the call. */
+export function callParts(
+  reader: NodeReader,
+  call: ActionCall,
+  action: Action | undefined,
+  keys: DocumentPath,
+  self = false,
+): Pick<ActionWork, 'action' | 'with' | 'granted'> | undefined {
+  const { context, definition, path } = reader.parts;
+  const parameters = reader.value(call.with ?? {}, [...keys, 'with'], self ? { self, after: true } : {});
+  if (action === undefined) return undefined;
+  checkParameters(context.problems, action, call.with ?? {}, [...path, ...keys, 'with']);
+  return { action, with: parameters as CompiledValue, granted: grantedTo(context, definition) };
+}
+
+function grantedTo({ granted }: CompileContext, { capabilities }: NodeDefinition): Capabilities {
+  return capabilities === undefined ? granted : joinCapabilities(granted, capabilities);
+}
+
+export function compensation(reader: NodeReader): CompensationPlan | undefined {
+  const { context, definition, path } = reader.parts;
+  const { compensate } = definition;
+  if (compensate === undefined) return undefined;
+  const action = findAction(context, compensate.action, [...path, 'compensate', 'action']);
+  const parts = callParts(reader, compensate, action, ['compensate'], true);
+  checkPolicy(context, compensate.retry?.policy, [...path, 'compensate', 'retry', 'policy']);
+  return (
+    parts && {
+      ...parts,
+      effect: undefined,
+      retry: retryPlan(compensate.retry, context.definition.config?.retry, context.catalog),
+      timeouts: timeoutsOf(compensate.timeout),
+    }
+  );
+}

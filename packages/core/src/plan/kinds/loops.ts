@@ -1,0 +1,63 @@
+/** Loops, and the bodies that they run. */
+import { checkedGraph } from '../../definition/graphs.ts';
+import type { BodyDefinition, ForEachDefinition } from '../../definition/model.ts';
+import { bodyKey } from '../../definition/source-map.ts';
+import type { CompiledValue } from '../../expression/index.ts';
+import { RUN_DEFAULTS } from '../../limits.ts';
+import { checkPolicy } from '../actions.ts';
+import type { CompiledGraph } from '../context.ts';
+import type { NodeReader } from '../node-reader.ts';
+import type { ForEachWork, GraphPlan, RetryUntilWork, WhileWork } from '../plan.ts';
+import { retryPlan } from '../retry-plan.ts';
+import type { LoopKind } from '../scope.ts';
+
+/** What is asked between rounds sees the output of the last one, and its number. */
+const BETWEEN_ROUNDS = { self: true, inRound: true };
+
+/** The body `do` of the node. */
+export function compileBody(reader: NodeReader, loop: LoopKind, isParallel = false): CompiledGraph {
+  const { context, definition, index, scope, depth } = reader.parts;
+  const body: BodyDefinition = definition.do ?? {};
+  const path = [...reader.parts.path, 'do'];
+  const graph = context.graphs.get(bodyKey(path)) ?? checkedGraph(body, path, context.problems);
+  const outer = { scope, node: index };
+  return context.compileGraph({ body, path, graph, outer, loop, isParallel, depth: depth + 1 }, context);
+}
+
+export function forEachWork(reader: NodeReader, forEach: ForEachDefinition, body: CompiledGraph): ForEachWork {
+  return {
+    kind: 'forEach',
+    in: reader.condition(forEach.in, ['forEach', 'in']) as CompiledValue,
+    maxConcurrency: forEach.parallel === true ? (forEach.maxConcurrency ?? RUN_DEFAULTS.maxConcurrency) : 1,
+    until: 'all',
+    minSuccess: minSuccessOf(forEach.minSuccess),
+    body: body.plan as GraphPlan,
+  };
+}
+
+function minSuccessOf(given: number | string | undefined): ForEachWork['minSuccess'] {
+  if (given === undefined) return undefined;
+  return typeof given === 'number' ? { count: given } : { ratio: Number.parseFloat(given) / 100 };
+}
+
+export function whileWork(reader: NodeReader, body: CompiledGraph): WhileWork {
+  const { condition, maxIterations = RUN_DEFAULTS.maxIterations } = reader.parts.definition.while ?? {};
+  return {
+    kind: 'while',
+    condition: reader.condition(condition, ['while', 'condition'], BETWEEN_ROUNDS) as CompiledValue,
+    maxIterations,
+    body: body.plan as GraphPlan,
+  };
+}
+
+export function retryUntilWork(reader: NodeReader, body: CompiledGraph): RetryUntilWork {
+  const { context, definition, path } = reader.parts;
+  const { until, attempts = 1, backoff } = definition.retryUntil ?? {};
+  checkPolicy(context, backoff?.policy, [...path, 'retryUntil', 'backoff', 'policy']);
+  return {
+    kind: 'retryUntil',
+    until: reader.condition(until, ['retryUntil', 'until'], BETWEEN_ROUNDS),
+    backoff: retryPlan({ ...backoff, attempts }, undefined, context.catalog),
+    body: body.plan as GraphPlan,
+  };
+}

@@ -1,0 +1,63 @@
+/** Nodes that run another workflow: inside this run, or as one of its own. */
+import type { SubWorkflowDefinition, WorkflowDefinition } from '../../definition/model.ts';
+import { DEFINITION_LIMITS } from '../../limits.ts';
+import { didYouMean } from '../../problem.ts';
+import type { NodeReader } from '../node-reader.ts';
+import { checkWorkflowInput } from '../parameters.ts';
+import type { ChildWork, InlineWork } from '../plan.ts';
+
+export function subWorkflowWork(reader: NodeReader, sub: SubWorkflowDefinition): InlineWork | ChildWork | undefined {
+  const { context, path } = reader.parts;
+  const input = reader.value(sub.input, ['workflow', 'input']);
+  const output = reader.value(sub.output, ['workflow', 'output'], { self: true, after: true });
+  const isInline = sub.mode !== 'child';
+  const definition = isInline && isRecursive(reader, sub) ? undefined : find(reader, sub, isInline);
+  if (definition !== undefined) {
+    checkWorkflowInput(context.problems, definition, sub.input ?? {}, [...path, 'workflow', 'input']);
+  }
+  if (!isInline) return { kind: 'child', workflowId: sub.id, version: sub.version, input, output };
+  const workflow = definition && compileInline(reader, definition);
+  return workflow && { kind: 'inline', workflow, input, output, isolation: sub.isolation ?? 'isolated' };
+}
+
+function isRecursive(reader: NodeReader, sub: SubWorkflowDefinition): boolean {
+  const { around } = reader.parts.context.workflows;
+  if (around.length > DEFINITION_LIMITS.maxBodyDepth) {
+    const message = `workflows are inlined deeper than ${DEFINITION_LIMITS.maxBodyDepth} levels`;
+    reader.error('TOO_DEEP', message, 'use mode: child, which starts a run of its own', ['workflow', 'id']);
+    return true;
+  }
+  if (!around.includes(sub.id)) return false;
+  const way = [...around.slice(around.indexOf(sub.id)), sub.id].join(' → ');
+  const message = `the workflow '${sub.id}' would be inside itself: ${way}`;
+  reader.error('INLINE_RECURSION', message, 'use mode: child, which starts a run of its own', ['workflow', 'id']);
+  return true;
+}
+
+function find(reader: NodeReader, sub: SubWorkflowDefinition, isInline: boolean): WorkflowDefinition | undefined {
+  const { workflows } = reader.parts.context;
+  const found = workflows.find(sub.id, sub.version);
+  if (found !== undefined || (!isInline && !workflows.isKnown)) return found;
+  const near = didYouMean(sub.id, workflows.ids);
+  const version = sub.version === undefined || !workflows.ids.includes(sub.id) ? '' : ` in version ${sub.version}`;
+  const some = workflows.ids.slice(0, 8).join(', ');
+  const hint =
+    near !== undefined && version === ''
+      ? `did you mean '${near}'?`
+      : some === ''
+        ? 'register it first'
+        : `there are ${some}`;
+  const message = `there is no workflow '${sub.id}'${version}`;
+  if (isInline) reader.error('UNKNOWN_WORKFLOW', message, hint, ['workflow', 'id']);
+  else reader.warning('UNKNOWN_WORKFLOW', message, `${hint}; it must be there when the node runs`, ['workflow', 'id']);
+  return undefined;
+}
+
+function compileInline(reader: NodeReader, definition: WorkflowDefinition): InlineWork['workflow'] | undefined {
+  const { plan, problem } = reader.parts.context.workflows.compile(definition);
+  if (problem !== undefined) {
+    const message = `the workflow '${definition.id}' has errors: ${problem}`;
+    reader.error('BROKEN_WORKFLOW', message, 'mend it first', ['workflow', 'id']);
+  }
+  return plan;
+}

@@ -1,0 +1,60 @@
+/** Waits: what ends them, and until when. */
+import type { OneWaitDefinition, WaitDefinition } from '../../definition/model.ts';
+import type { CompiledValue } from '../../expression/index.ts';
+import { isDate } from '../../expression/library/calendar.ts';
+import type { DocumentPath } from '../../problem.ts';
+import type { NodeReader } from '../node-reader.ts';
+import type { WaitPlan, WaitWork } from '../plan.ts';
+import { checkedSchema } from '../schema-check.ts';
+
+export function waitWork(reader: NodeReader, wait: WaitDefinition): WaitWork {
+  const waits =
+    wait.any === undefined
+      ? [oneWait(reader, wait, ['wait'])]
+      : wait.any.map((one, index) => oneWait(reader, one, ['wait', 'any', index]));
+  return {
+    kind: 'wait',
+    waits: waits.filter((one) => one !== undefined),
+    deadline: reader.value(wait.deadline, ['wait', 'deadline']),
+  };
+}
+
+function oneWait(reader: NodeReader, wait: OneWaitDefinition, keys: DocumentPath): WaitPlan | undefined {
+  if (wait.for !== undefined) {
+    return { kind: 'for', name: 'for', for: reader.value(wait.for, [...keys, 'for']) as CompiledValue };
+  }
+  if (wait.until !== undefined) {
+    const read = isDate(wait.until) ? reader.value.bind(reader) : reader.condition.bind(reader);
+    return { kind: 'until', name: 'until', until: read(wait.until, [...keys, 'until']) as CompiledValue };
+  }
+  if (wait.signal !== undefined) return signalWait(reader, wait, wait.signal, keys);
+  if (wait.approval !== undefined) return approvalWait(reader, wait.approval, [...keys, 'approval']);
+  return wait.callback === true ? { kind: 'callback', name: 'callback' } : undefined;
+}
+
+function signalWait(reader: NodeReader, wait: OneWaitDefinition, signal: string, keys: DocumentPath): WaitPlan {
+  const { context, path } = reader.parts;
+  return {
+    kind: 'signal',
+    name: signal,
+    signal,
+    key: reader.value(wait.key, [...keys, 'key']),
+    check: checkedSchema(context.problems, wait.schema, [...path, ...keys, 'schema']),
+  };
+}
+
+function approvalWait(
+  reader: NodeReader,
+  { title, who, form }: NonNullable<OneWaitDefinition['approval']>,
+  keys: DocumentPath,
+): WaitPlan {
+  const { context, path } = reader.parts;
+  return {
+    kind: 'approval',
+    name: 'approval',
+    title: reader.value(title, [...keys, 'title']),
+    who: reader.value(who, [...keys, 'who']),
+    form,
+    check: checkedSchema(context.problems, form, [...path, ...keys, 'form']),
+  };
+}

@@ -1,0 +1,116 @@
+/** One node of a definition → its part of the plan. */
+import type { CompiledValue } from '../expression/index.ts';
+import { RUN_DEFAULTS } from '../limits.ts';
+import { checkPolicy } from './actions.ts';
+import { compensation } from './kinds/action.ts';
+import type { NodeReader } from './node-reader.ts';
+import type { CachePlan, NodePlan, RetryPlan, Work } from './plan.ts';
+import { durationOf, retryPlan } from './retry-plan.ts';
+import { timeoutsOf } from './timeouts.ts';
+import { compileWork, type Surroundings } from './work.ts';
+
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface CompiledNode {
+  readonly node: Mutable<NodePlan>;
+  /** By its estimate, or that of its body. */
+  readonly estimateMs: number;
+}
+
+/** A node without an estimate counts as much as a short call over the network. */
+const DEFAULT_ESTIMATE_MS = 100;
+
+export function compileNode(reader: NodeReader, around: Surroundings): CompiledNode {
+  const { id, index, definition, path, context } = reader.parts;
+  const { config = {} } = context.definition;
+  const when = reader.condition(definition.when, ['when']);
+  const { work: found, body } = compileWork(reader, around);
+  const work = body !== undefined && body.plan === undefined ? undefined : found;
+  checkPolicy(context, definition.retry?.policy, [...path, 'retry', 'policy']);
+  checkLoopKeys(reader);
+  const rest = {
+    compensate: compensation(reader),
+    cache: cacheOf(reader),
+    concurrency: concurrencyOf(reader),
+    rateLimit: rateLimitOf(reader),
+    emits: reader.condition(definition.emit, ['emit'], { self: true, after: true }),
+  };
+  return {
+    estimateMs: durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS,
+    node: {
+      index,
+      id,
+      name: definition.name ?? id,
+      incoming: [],
+      outgoing: [],
+      join: definition.join === 'any' ? 1 : (definition.join ?? 'all'),
+      level: 0,
+      rank: 0,
+      priority: definition.priority ?? config.priority ?? RUN_DEFAULTS.priority,
+      enabled: definition.enabled ?? true,
+      when,
+      onError: definition.onError,
+      retry: retryOf(reader, work),
+      timeouts: timeoutsOf(definition.timeout),
+      // Every node of a plan without errors has its work.
+      work: work as Work,
+      ...rest,
+      breaks: definition.break ?? false,
+      reads: reader.reads,
+    },
+  };
+}
+
+const ONCE: RetryPlan = {
+  policy: 'fixed',
+  initialMs: 0,
+  maxMs: 0,
+  multiplier: 1,
+  attempts: 1,
+  system: 0,
+  on: undefined,
+};
+
+/** What makes no attempts of its own is not repeated: its nodes are, or the workflow inside says how. */
+function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
+  const { context, definition } = reader.parts;
+  const isAttempted = work === undefined || ['action', 'dynamic', 'child'].includes(work.kind);
+  return isAttempted ? retryPlan(definition.retry, context.definition.config?.retry, context.catalog) : ONCE;
+}
+
+function checkLoopKeys(reader: NodeReader): void {
+  const { definition, scope } = reader.parts;
+  if (definition.break !== undefined && scope.loop === undefined) {
+    const hint = 'it stands on a node of the body of a loop';
+    reader.error('NOT_IN_A_LOOP', "'break' has a meaning inside a loop only", hint, ['break'], 'key');
+  }
+  if (definition.emit !== undefined && scope.loop !== 'forEach' && scope.loop !== 'any') {
+    const hint = 'it stands on a node of the body of a forEach';
+    reader.error('NOT_IN_A_LOOP', "'emit' has a meaning inside a loop over items only", hint, ['emit'], 'key');
+  }
+}
+
+function cacheOf({ parts: { definition } }: NodeReader): CachePlan | undefined {
+  const { cache } = definition;
+  if (cache === undefined) return undefined;
+  return {
+    version: String(cache.version ?? 1),
+    ttlMs: durationOf(cache.ttl) ?? null,
+    ignore: cache.ignore ?? [],
+    overwrite: cache.overwrite ?? false,
+  };
+}
+
+function concurrencyOf(reader: NodeReader): NodePlan['concurrency'] {
+  const { concurrency } = reader.parts.definition;
+  if (concurrency === undefined) return undefined;
+  const key = reader.value(concurrency.key, ['concurrency', 'key']) as CompiledValue;
+  return { key, limit: concurrency.limit ?? 1 };
+}
+
+function rateLimitOf(reader: NodeReader): NodePlan['rateLimit'] {
+  const { rateLimit } = reader.parts.definition;
+  if (rateLimit === undefined) return undefined;
+  const key = reader.value(rateLimit.key, ['rateLimit', 'key']) as CompiledValue;
+  return { key, limit: rateLimit.limit, perMs: durationOf(rateLimit.per) ?? 0 };
+}

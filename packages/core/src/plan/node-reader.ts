@@ -1,0 +1,80 @@
+/** Compiles the values of one node, checks what they refer to and remembers which nodes they read. */
+import type { NodeDefinition } from '../definition/model.ts';
+import type { CompiledValue } from '../expression/index.ts';
+import type { DocumentPath } from '../problem.ts';
+import type { Json } from '../value.ts';
+import type { CompileContext } from './context.ts';
+import type { NodeRead } from './plan.ts';
+import { distinctReads, type References, type Site } from './references.ts';
+import type { GraphScope } from './scope.ts';
+
+export interface NodeParts {
+  readonly id: string;
+  readonly index: number;
+  readonly definition: NodeDefinition;
+  readonly path: DocumentPath;
+  readonly context: CompileContext;
+  readonly scope: GraphScope;
+  readonly references: References;
+  /** How many bodies the node's graph is in. */
+  readonly depth: number;
+  /** A failure of the node counts as success. */
+  ignoresErrors(node: number): boolean;
+  /** The failure node runs when all is over, and reads what there is. */
+  readonly isLast: boolean;
+}
+
+type More = { readonly self?: boolean; readonly after?: boolean; readonly inRound?: boolean };
+
+export class NodeReader {
+  readonly parts: NodeParts;
+  private readonly found: NodeRead[] = [];
+
+  constructor(parts: NodeParts) {
+    this.parts = parts;
+  }
+
+  get reads(): readonly NodeRead[] {
+    return distinctReads(this.found);
+  }
+
+  /** Strings may hold expressions. `keys` lead from the node to the value. */
+  value(raw: Json | undefined, keys: DocumentPath, more: More = {}): CompiledValue | undefined {
+    const path = [...this.parts.path, ...keys];
+    return this.checked(this.parts.context.values.value(raw, path), path, more);
+  }
+
+  /** A string is an expression. */
+  condition(raw: Json | undefined, keys: DocumentPath, more: More = {}): CompiledValue | undefined {
+    if (raw === undefined) return undefined;
+    const path = [...this.parts.path, ...keys];
+    return this.checked(this.parts.context.values.condition(raw, path), path, more);
+  }
+
+  /** The node reads another one, whatever its expressions say. */
+  addRead(read: NodeRead): void {
+    this.found.push(read);
+  }
+
+  error(code: string, message: string, hint: string, keys: DocumentPath, at?: 'key'): void {
+    this.parts.context.problems.error({ code, message, hint, path: [...this.parts.path, ...keys], ...(at && { at }) });
+  }
+
+  warning(code: string, message: string, hint: string, keys: DocumentPath, at?: 'key'): void {
+    this.parts.context.problems.warning({
+      code,
+      message,
+      hint,
+      path: [...this.parts.path, ...keys],
+      ...(at && { at }),
+    });
+  }
+
+  private checked(value: CompiledValue | undefined, path: DocumentPath, more: More): CompiledValue | undefined {
+    if (value === undefined || value.references.length === 0) return value;
+    const place = this.parts.isLast ? 'output' : more.after ? 'after' : 'node';
+    const site: Site = { ...more, place, node: this.parts.index };
+    this.found.push(...this.parts.references.check(value, path, site));
+    return value;
+  }
+}

@@ -1,0 +1,33 @@
+/** What is known, when an expression is checked, about the graph it stands in and the graphs around that. */
+import type { Graph, Reachability } from '../graph/index.ts';
+import type { JsonSchema } from '../value.ts';
+
+/** `rounds`: a loop that has no items. `any`: a draft that does not say what kind it is. */
+export type LoopKind = 'forEach' | 'rounds' | 'any';
+
+export interface GraphScope {
+  readonly graph: Graph;
+  /** Undefined when the graph has cycles, or edges are missing: what is upstream is then not known. */
+  readonly reach: Reachability | undefined;
+  /** Per node, what is known of its output. */
+  readonly outputs: readonly (JsonSchema | undefined)[];
+  /** The scope around it, and the node there that runs this graph. */
+  readonly outer: { readonly scope: GraphScope; readonly node: number } | undefined;
+  /** The loop whose body this is. */
+  readonly loop: LoopKind | undefined;
+  readonly isParallel: boolean;
+  /** The node of this graph whose body, at any depth, has a node of this id. */
+  holderOf(id: string): string | undefined;
+}
+
+/** The loops around, the innermost first. */
+export function loopsAround(scope: GraphScope): LoopKind[] {
+  const loops: LoopKind[] = [];
+  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.loop) loops.push(at.loop);
+  return loops;
+}
+
+export function isInParallelLoop(scope: GraphScope): boolean {
+  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.isParallel) return true;
+  return false;
+}

@@ -1,0 +1,167 @@
+/** Which splits each node of a graph is inside, found by following the edges; and what is wrong with the pairs. */
+import type { NodeDefinition } from '../definition/model.ts';
+import type { ProblemList } from '../definition/problem-list.ts';
+import { edgesAt, topologicalOrder } from '../graph/index.ts';
+import { DEFINITION_LIMITS } from '../limits.ts';
+import type { GraphSource } from './context.ts';
+
+export interface Places {
+  /** Merge → split. */
+  readonly splitOf: ReadonlyMap<number, number>;
+  outermostSplit(node: number): number | undefined;
+  /** The nodes with an edge to this one. */
+  before(node: number): readonly number[];
+}
+
+/** The inside of a split. One object for each split, so that places are compared by identity. */
+interface Inside {
+  readonly split: number;
+  readonly around: Inside | undefined;
+  readonly depth: number;
+  merge: number | undefined;
+}
+
+/** Undefined when the pairs do not fit, which is then reported, or when there is a cycle. */
+export function placeNodes(source: GraphSource, problems: ProblemList): Places | undefined {
+  const order = topologicalOrder(source.graph);
+  return order.length === source.graph.ids.length ? new Placing(source, problems).place(order) : undefined;
+}
+
+class Placing {
+  private readonly source: GraphSource;
+  private readonly problems: ProblemList;
+  private readonly insideOf: (Inside | undefined)[];
+  private readonly opened = new Map<number, Inside>();
+  private readonly splitOf = new Map<number, number>();
+  private isSound = true;
+
+  constructor(source: GraphSource, problems: ProblemList) {
+    this.source = source;
+    this.problems = problems;
+    this.insideOf = new Array<Inside | undefined>(source.graph.ids.length).fill(undefined);
+  }
+
+  place(order: Int32Array): Places | undefined {
+    for (const node of order) this.placeNode(node);
+    for (const { split, merge } of this.opened.values()) {
+      if (merge !== undefined) continue;
+      const message = `no merge follows the split '${this.idOf(split)}'`;
+      this.report(
+        'SPLIT_WITHOUT_MERGE',
+        message,
+        'add a node with merge: {} where the items come together',
+        split,
+        'split',
+      );
+    }
+    if (!this.isSound) return undefined;
+    return {
+      splitOf: this.splitOf,
+      outermostSplit: (node) => outermost(this.insideOf[node])?.split,
+      before: (node) => this.before(node),
+    };
+  }
+
+  private placeNode(node: number): void {
+    const definition = this.definitionOf(node);
+    const places = new Set([...edgesAt(this.source.graph.incoming, node)].map((edge) => this.placeAfter(edge, node)));
+    const [place] = places;
+    if (places.size > 1) {
+      const message = `'${this.idOf(node)}' joins ways from inside and from outside a split`;
+      this.report('CROSSING_SPLIT', message, 'let the way out of a split go through its merge', node, 'needs');
+    }
+    this.insideOf[node] = definition.merge === undefined ? place : this.close(node, place);
+    if (definition.split !== undefined) this.open(node);
+  }
+
+  private open(split: number): void {
+    const around = this.insideOf[split];
+    const depth = (around?.depth ?? this.source.depth) + 1;
+    this.opened.set(split, { split, around, depth, merge: undefined });
+    if (depth <= DEFINITION_LIMITS.maxBodyDepth) return;
+    const message = `splits are nested deeper than ${DEFINITION_LIMITS.maxBodyDepth} levels`;
+    this.report('TOO_DEEP', message, 'make the inner ones a workflow of their own', split, 'split');
+  }
+
+  private close(merge: number, place: Inside | undefined): Inside | undefined {
+    const id = this.idOf(merge);
+    if (place === undefined) {
+      this.report('MERGE_WITHOUT_SPLIT', `no split leads to the merge '${id}'`, 'add one, or use join', merge, 'merge');
+      return undefined;
+    }
+    if (place.merge !== undefined) {
+      const message = `'${id}' and '${this.idOf(place.merge)}' both merge the split '${this.idOf(place.split)}'`;
+      this.report('SEVERAL_MERGES', message, 'a split has one merge', merge, 'merge');
+      return place.around;
+    }
+    place.merge = merge;
+    this.splitOf.set(merge, place.split);
+    if (this.definitionOf(merge).join !== undefined) {
+      this.report('MISPLACED_KEY', "'join' has no meaning on a merge", 'use merge: { wait: any }', merge, 'join');
+    }
+    return place.around;
+  }
+
+  /** Where an edge leads out to: out of a split, into it; its failures stay outside. */
+  private placeAfter(edge: number, to: number): Inside | undefined {
+    const { graph, body } = this.source;
+    const from = graph.edgeFrom[edge] as number;
+    const inside = this.opened.get(from);
+    const definition = this.source.body.edges?.[graph.edgeOrigin[edge] as number];
+    if (inside !== undefined && definition?.on === 'error') return this.insideOf[from];
+    const isMerge = body.nodes?.[this.idOf(to)]?.merge !== undefined;
+    if (inside !== undefined || isMerge) this.checkPlain(edge, to, inside !== undefined);
+    return inside ?? this.insideOf[from];
+  }
+
+  private checkPlain(edge: number, to: number, isEntry: boolean): void {
+    const { graph, body, path, edgeIndexes } = this.source;
+    const origin = graph.edgeOrigin[edge] as number;
+    const definition = origin < 0 ? undefined : body.edges?.[origin];
+    const { on = 'success', when, match } = definition ?? {};
+    if (definition !== undefined && (on !== 'success' || when !== undefined || match !== undefined)) {
+      this.isSound = false;
+      this.problems.error({
+        code: 'SPLIT_EDGE',
+        message: `an edge ${isEntry ? 'out of a split' : 'into a merge'} has no conditions`,
+        hint: "use 'when' of a node between them",
+        path: [...path, 'edges', edgeIndexes?.[origin] ?? origin],
+      });
+    }
+    const join = this.definitionOf(to).join ?? 'all';
+    if (isEntry && join !== 'all' && this.before(to).length > 1) {
+      this.report(
+        'SPLIT_JOIN',
+        'a node right after a split joins all',
+        "remove 'join', or put a node between",
+        to,
+        'join',
+      );
+    }
+  }
+
+  private before(node: number): number[] {
+    const { graph } = this.source;
+    return [...new Set([...edgesAt(graph.incoming, node)].map((edge) => graph.edgeFrom[edge] as number))];
+  }
+
+  private idOf(node: number): string {
+    return this.source.graph.ids[node] as string;
+  }
+
+  private definitionOf(node: number): NodeDefinition {
+    return this.source.body.nodes?.[this.idOf(node)] ?? {};
+  }
+
+  private report(code: string, message: string, hint: string, node: number, key: string): void {
+    this.isSound = false;
+    const path = [...this.source.path, 'nodes', this.idOf(node), key];
+    this.problems.error({ code, message, hint, path, at: 'key' });
+  }
+}
+
+function outermost(inside: Inside | undefined): Inside | undefined {
+  let at = inside;
+  while (at?.around !== undefined) at = at.around;
+  return at;
+}

@@ -1,0 +1,183 @@
+/**
+ * Split and merge as what they are: a loop. What lies between a split and its merge becomes the body of the split,
+ * which is a parallel forEach; the merge takes up what it gave.
+ *
+ *   a → split → b → c → merge → d        a → split{ b → c } → merge → d
+ */
+import type { BodyDefinition, EdgeDefinition, NodeDefinition } from '../definition/model.ts';
+import type { ProblemList } from '../definition/problem-list.ts';
+import type { CompiledValue } from '../expression/index.ts';
+import { buildGraph } from '../graph/index.ts';
+import { RUN_DEFAULTS } from '../limits.ts';
+import { isJsonObject } from '../value.ts';
+import type { CompiledGraph, GraphSource } from './context.ts';
+import type { NodeReader } from './node-reader.ts';
+import type { ForEachWork, GraphPlan } from './plan.ts';
+import { type Places, placeNodes } from './split-places.ts';
+
+/** What lies between a split and its merge. */
+export interface Region {
+  readonly source: GraphSource;
+  readonly until: ForEachWork['until'];
+}
+
+export interface Unfolded {
+  /** The graph without what is inside splits. */
+  readonly outer: GraphSource;
+  readonly regions: ReadonlyMap<string, Region>;
+  /** Merge → split. */
+  readonly splitOf: ReadonlyMap<string, string>;
+}
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** Splits inside splits are unfolded when the region around them is compiled. */
+export function unfoldSplits(source: GraphSource, problems: ProblemList): Unfolded {
+  if (!Object.values(source.body.nodes ?? {}).some(isPart))
+    return { outer: source, regions: NOTHING, splitOf: NOTHING };
+  const places = placeNodes(source, problems);
+  // With mistakes there is no plan; the rest is checked as it stands.
+  if (places === undefined) return { outer: { ...source, loop: 'any' }, regions: NOTHING, splitOf: NOTHING };
+  return new Unfolding(source, places).unfold();
+}
+
+function isPart(node: NodeDefinition): boolean {
+  return isJsonObject(node) && (Object.hasOwn(node, 'split') || Object.hasOwn(node, 'merge'));
+}
+
+class Unfolding {
+  private readonly source: GraphSource;
+  private readonly places: Places;
+  /** Per id, the split of this graph that it is inside; undefined for what is inside none. */
+  private readonly regionOf = new Map<string, string | undefined>();
+
+  constructor(source: GraphSource, places: Places) {
+    this.source = source;
+    this.places = places;
+    const { ids } = source.graph;
+    for (const [index, id] of ids.entries()) {
+      const split = places.outermostSplit(index);
+      this.regionOf.set(id, split === undefined ? undefined : ids[split]);
+    }
+  }
+
+  unfold(): Unfolded {
+    const { ids } = this.source.graph;
+    const regions = new Map<string, Region>();
+    const splitOf = new Map<string, string>();
+    const merges = new Map<string, string>();
+    for (const [merge, split] of this.places.splitOf) {
+      const [mergeId, splitId] = [ids[merge] as string, ids[split] as string];
+      if (this.regionOf.get(splitId) !== undefined) continue;
+      splitOf.set(mergeId, splitId);
+      merges.set(splitId, mergeId);
+      regions.set(splitId, this.region(splitId, merge));
+    }
+    const outer = this.part(undefined, (id, node) => {
+      const split = splitOf.get(id);
+      if (split !== undefined) return { ...node, needs: [split] };
+      const merge = merges.get(id);
+      return merge === undefined ? node : this.withTimeout(node, merge);
+    });
+    return { outer, regions, splitOf };
+  }
+
+  private region(split: string, merge: number): Region {
+    const { ids } = this.source.graph;
+    const last = this.places.before(merge).map((index) => ids[index] as string);
+    const inside = last.filter((id) => id !== split);
+    const { wait } = this.definitionOf(ids[merge] as string).merge ?? {};
+    return {
+      source: { ...this.part(split, (_, node) => node), output: roundOutput(inside), outputReads: inside },
+      until: wait === 'any' ? 'first' : 'all',
+    };
+  }
+
+  /** The nodes of one region, or of none, with the edges between them. */
+  private part(region: string | undefined, change: (id: string, node: NodeDefinition) => NodeDefinition): GraphSource {
+    const isHere = (id: string): boolean => this.regionOf.has(id) && this.regionOf.get(id) === region;
+    const nodes: Record<string, NodeDefinition> = {};
+    for (const id of this.source.graph.ids) {
+      if (!isHere(id)) continue;
+      const { needs = [], ...node } = this.definitionOf(id);
+      nodes[id] = change(id, { ...node, needs: needs.filter(isHere) });
+    }
+    const edges: EdgeDefinition[] = [];
+    const edgeIndexes: number[] = [];
+    for (const [index, edge] of (this.source.body.edges ?? []).entries()) {
+      if (!isHere(edge.from) || !isHere(edge.to)) continue;
+      edges.push(edge);
+      edgeIndexes.push(this.source.edgeIndexes?.[index] ?? index);
+    }
+    const { output } = this.source.body;
+    const body: BodyDefinition = { nodes, edges, ...(region === undefined && output !== undefined ? { output } : {}) };
+    return { ...this.source, body, graph: buildGraph(body).graph, edgeIndexes };
+  }
+
+  private withTimeout(split: NodeDefinition, mergeId: string): NodeDefinition {
+    const { timeout } = this.definitionOf(mergeId).merge ?? {};
+    if (timeout === undefined || typeof split.timeout === 'string') return split;
+    return { ...split, timeout: { attempt: timeout, ...split.timeout } };
+  }
+
+  private definitionOf(id: string): NodeDefinition {
+    return this.source.body.nodes?.[id] ?? {};
+  }
+}
+
+/** One node before the merge: its output. Several: theirs by id. None: the item itself. */
+function roundOutput(last: readonly string[]): CompiledValue {
+  const [only] = last;
+  return {
+    constant: false,
+    references: [],
+    evaluate: (scope) => {
+      if (only === undefined) return scope.loop?.item ?? null;
+      if (last.length === 1) return scope.node(only)?.output ?? null;
+      return Object.fromEntries(last.map((id) => [id, scope.node(id)?.output ?? null]));
+    },
+  };
+}
+
+export function compileSplit(
+  reader: NodeReader,
+  region: Region | undefined,
+): { readonly work: ForEachWork; readonly body: CompiledGraph } | undefined {
+  const { context, definition, index, scope, depth } = reader.parts;
+  const items = reader.condition(definition.split?.in, ['split', 'in']);
+  if (region === undefined) return undefined;
+  const source: GraphSource = {
+    ...region.source,
+    outer: { scope, node: index },
+    loop: 'forEach',
+    isParallel: true,
+    depth: depth + 1,
+  };
+  const body = context.compileGraph(source, context);
+  const work: ForEachWork = {
+    kind: 'forEach',
+    in: items as CompiledValue,
+    maxConcurrency: RUN_DEFAULTS.maxConcurrency,
+    until: region.until,
+    minSuccess: undefined,
+    body: body.plan as GraphPlan,
+  };
+  return { work, body };
+}
+
+/** The node whose body, or the split whose rounds, have a node of this id at any depth. */
+export function findHolder(body: BodyDefinition, regions: ReadonlyMap<string, Region>, id: string): string | undefined {
+  for (const [split, { source }] of regions) if (holds(source.body, id)) return split;
+  for (const [holder, node] of Object.entries(body.nodes ?? {})) {
+    if (isJsonObject(node?.do) && holds(node.do as BodyDefinition, id)) return holder;
+  }
+  return undefined;
+}
+
+function holds({ nodes }: BodyDefinition, id: string): boolean {
+  if (!isJsonObject(nodes)) return false;
+  if (Object.hasOwn(nodes, id)) return true;
+  return Object.values(nodes as BodyDefinition['nodes'] & object).some(
+    (node) => isJsonObject(node?.do) && holds(node.do as BodyDefinition, id),
+  );
+}

@@ -1,0 +1,72 @@
+/** What a node does, by its kind. */
+import type { Action } from '../action.ts';
+import type { EdgeDefinition } from '../definition/model.ts';
+import type { CompiledGraph } from './context.ts';
+import { actionWork } from './kinds/action.ts';
+import { branchWork } from './kinds/branch.ts';
+import { dynamicWork } from './kinds/dynamic.ts';
+import { compileBody, forEachWork, retryUntilWork, whileWork } from './kinds/loops.ts';
+import { setWork, terminateWork } from './kinds/set-and-terminate.ts';
+import { subWorkflowWork } from './kinds/sub-workflow.ts';
+import { waitWork } from './kinds/wait.ts';
+import type { NodeReader } from './node-reader.ts';
+import type { Work } from './plan.ts';
+
+/** What the node's graph knows that the node itself does not. */
+export interface Surroundings {
+  readonly kind: string | undefined;
+  readonly action: Action | undefined;
+  readonly edges: readonly EdgeDefinition[];
+  /** The split that a merge belongs to. */
+  splitOf(merge: string): string | undefined;
+  /** The rounds of a split. */
+  compileSplit(reader: NodeReader): { readonly work: Work; readonly body: CompiledGraph } | undefined;
+}
+
+export interface CompiledWork {
+  /** Undefined when there are errors. */
+  readonly work: Work | undefined;
+  readonly body?: CompiledGraph;
+}
+
+export function compileWork(reader: NodeReader, around: Surroundings): CompiledWork {
+  const { definition, id } = reader.parts;
+  switch (around.kind) {
+    case 'action':
+      return { work: actionWork(reader, around.action) };
+    case 'dynamic':
+      return { work: definition.dynamic && dynamicWork(reader, definition.dynamic, around.action) };
+    case 'branch':
+      return { work: definition.branch && branchWork(reader, definition.branch, around.edges) };
+    case 'forEach': {
+      const body = compileBody(reader, 'forEach', definition.forEach?.parallel);
+      return { work: definition.forEach && forEachWork(reader, definition.forEach, body), body };
+    }
+    case 'while': {
+      const body = compileBody(reader, 'rounds');
+      return { work: whileWork(reader, body), body };
+    }
+    case 'retryUntil': {
+      const body = compileBody(reader, 'rounds');
+      return { work: retryUntilWork(reader, body), body };
+    }
+    case 'workflow':
+      return { work: definition.workflow && subWorkflowWork(reader, definition.workflow) };
+    case 'wait':
+      return { work: definition.wait && waitWork(reader, definition.wait) };
+    case 'set':
+      return { work: setWork(reader) };
+    case 'terminate':
+      return { work: terminateWork(reader) };
+    case 'split':
+      return around.compileSplit(reader) ?? { work: undefined };
+    case 'merge': {
+      const of = around.splitOf(id);
+      return { work: of === undefined ? undefined : { kind: 'merge', of } };
+    }
+    default:
+      // A draft that does not say what it is: what is inside is checked all the same.
+      if (definition.do !== undefined) compileBody(reader, 'any');
+      return { work: undefined };
+  }
+}

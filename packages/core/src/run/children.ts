@@ -1,0 +1,79 @@
+/**
+ * Nodes that are executions of their own. The child's id is in the parent's journal before the child exists, so that
+ * starting it twice is starting it once; its result comes back as a message.
+ */
+import type { RunError } from '../error.ts';
+import type { ChildWork } from '../plan/plan.ts';
+import { completeNode, failAttempt, failNode } from './advance.ts';
+import { heldValue, hold } from './held.ts';
+import { evaluated } from './instant.ts';
+import { isStopped, type NodeState, nodeAt, pathOf } from './state.ts';
+import type { Stimulus } from './stimulus.ts';
+import { emit, type Turn } from './turn.ts';
+import { RunScope } from './view.ts';
+
+/** Executions may start executions, but not without end. */
+export const MAX_DEPTH = 32;
+
+export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void {
+  const { state } = turn;
+  const depth = (state.parent?.depth ?? 0) + 1;
+  if (depth > MAX_DEPTH) return failNode(turn, node, tooDeep());
+  let input = node.input === undefined ? undefined : heldValue(node.input, turn.lookup);
+  input ??= evaluated(turn, node, 'workflow.input', (scope) =>
+    work.input === undefined ? {} : work.input.evaluate(scope, state.plan.newBudget()),
+  );
+  if (input === undefined) return;
+  const attempt = node.attempts + 1;
+  const executionId = turn.newId();
+  const { workflowId, version } = work;
+  emit(turn, {
+    type: 'child.requested',
+    node: pathOf(node),
+    attempt,
+    executionId,
+    workflowId,
+    ...(version === undefined ? {} : { version }),
+    input: hold(input),
+  });
+  turn.children.push({ node: pathOf(node), executionId, workflowId, version, input, depth });
+}
+
+export function childEnded(turn: Turn, { node: path, executionId, result, jitter }: Stimulus & { type: 'child' }): void {
+  const node = nodeAt(turn.state, path);
+  if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return;
+  const { work } = node.plan;
+  if (result.status !== 'completed') {
+    if (isStopped(turn.state, node.scope)) return emit(turn, { type: 'node.cancelled', node: path });
+    return failAttempt(turn, node, childError(result.error, result.status, executionId), jitter);
+  }
+  if (work.kind !== 'child' || work.output === undefined) return completeNode(turn, node, result.output);
+  const { output } = work;
+  const mapped = evaluated(turn, node, 'workflow.output', () => {
+    const round = { index: 0, output: heldValue(result.output, turn.lookup) };
+    const scope = RunScope.afterRound(turn.state, node, turn.lookup, round);
+    return hold(output.evaluate(scope, turn.state.plan.newBudget()));
+  });
+  if (mapped !== undefined) completeNode(turn, node, mapped);
+}
+
+/** The child has had its time: it is cancelled, and nobody waits for it. */
+export function childOverdue(turn: Turn, node: NodeState, error: RunError): void {
+  if (node.phase.status === 'child') turn.cancels.push(node.phase.executionId);
+  failAttempt(turn, node, error, turn.jitter);
+}
+
+function childError(error: RunError | null, status: string, executionId: string): RunError {
+  const cause = error ?? { code: 'CHILD_FAILED', kind: 'USER' as const, message: `It ended as ${status}.` };
+  const { node: _, ...rest } = cause;
+  const where = cause.node === undefined ? '' : ` in '${cause.node}'`;
+  return {
+    ...rest,
+    message: `Execution ${executionId} ended as ${status}${where}: ${cause.message}`,
+    details: { executionId, ...(cause.node === undefined ? {} : { childNode: cause.node }) },
+  };
+}
+
+function tooDeep(): RunError {
+  return { code: 'NESTING_TOO_DEEP', kind: 'USER', message: `Executions are nested deeper than ${MAX_DEPTH}.` };
+}

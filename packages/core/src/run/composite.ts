@@ -1,0 +1,310 @@
+/**
+ * Composite nodes: opening their rounds, and what follows when a round, or the whole, has ended.
+ *
+ *  forEach ─ node.opened(items) ─ scopes.opened 0…9 ─ … ─ scope.closed 3 ─ scopes.opened 10 ─ … ─ node.completed
+ *
+ * A round ends when all its nodes are final, or when it is being stopped and nothing of it runs. `drain` finds such
+ * scopes in `state.settled`, one after the other, so that 100,000 rounds need no recursion.
+ */
+import type { RunError } from '../error.ts';
+import { type CompiledValue, isTrue } from '../expression/index.ts';
+import type { DynamicWork, ForEachWork, InlineWork, RetryUntilWork, WhileWork } from '../plan/plan.ts';
+import type { Problem } from '../problem.ts';
+import { decideRetry } from '../retry/retry.ts';
+import type { Json } from '../value.ts';
+import { abortInside, completeNode, failNode } from './advance.ts';
+import { expressionFailure } from './edges.ts';
+import { type Held, heldValue, hold } from './held.ts';
+import { evaluated } from './instant.ts';
+import { type BodyState, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
+import { emit, type Turn } from './turn.ts';
+import { toUndo } from './undo.ts';
+import { bodyOutput, RunScope } from './view.ts';
+
+/** Rounds that a loop may have, items added while it runs included. */
+const MAX_ROUNDS = 1_000_000;
+
+export function openLoop(turn: Turn, node: NodeState): void {
+  const { work } = node.plan;
+  if (work.kind !== 'forEach') {
+    emit(turn, { type: 'node.opened', node: pathOf(node) });
+    return goOn(turn, node);
+  }
+  const items = evaluated(turn, node, 'in', (scope) => work.in.evaluate(scope, turn.state.plan.newBudget()));
+  if (items === undefined) return;
+  if (!Array.isArray(items)) return failNode(turn, node, notAList(items, 'in'));
+  if (items.length > MAX_ROUNDS) return failNode(turn, node, tooManyItems(items.length));
+  emit(turn, { type: 'node.opened', node: pathOf(node), items: hold(items), count: items.length });
+  goOn(turn, node);
+}
+
+export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
+  const given = evaluated(turn, node, 'workflow.input', (scope) =>
+    work.input === undefined ? {} : work.input.evaluate(scope, turn.state.plan.newBudget()),
+  );
+  if (given === undefined) return;
+  const { input, problems } = work.workflow.acceptInput(given);
+  if (problems.length > 0) {
+    const message = `The input does not fit workflow '${work.workflow.workflowId}': ${problems[0]}`;
+    return failNode(turn, node, { code: 'INPUT_INVALID', kind: 'USER', message });
+  }
+  emit(turn, { type: 'node.opened', node: pathOf(node), input: hold(input) });
+  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
+}
+
+/** The action of a dynamic node has returned a graph. */
+export function expand(turn: Turn, node: NodeState, work: DynamicWork, output: Held): void {
+  const graph = heldValue(output, turn.lookup);
+  const compiled = work.compile(graph);
+  if ('problems' in compiled) return failNode(turn, node, badGraph(compiled.problems));
+  emit(turn, { type: 'node.opened', node: pathOf(node), graph: hold(graph) });
+  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
+}
+
+function badGraph(problems: readonly Problem[]): RunError {
+  const [first] = problems;
+  const where = first === undefined || first.path.length === 0 ? '' : ` at ${first.path.join('.')}`;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more problems)` : '';
+  return {
+    code: 'BAD_GRAPH',
+    kind: 'USER',
+    message: `The action returned a graph that cannot run: ${first?.message ?? 'it is not a graph'}${where}${more}.`,
+    details: {
+      problems: problems.slice(0, 20).map(({ code, message, path, hint }) => ({
+        code,
+        message,
+        path: [...path],
+        ...(hint === undefined ? {} : { hint }),
+      })),
+    },
+  };
+}
+
+/** The nodes of a new scope that wait for nothing. */
+function enter(turn: Turn, { graph, nodes }: ScopeState): void {
+  for (const entry of graph.entries.toReversed()) turn.work.push(nodes[entry.index] as NodeState);
+}
+
+function openRounds(turn: Turn, node: NodeState, to: number): void {
+  const body = node.body as BodyState;
+  const from = body.next;
+  if (to <= from) return;
+  emit(turn, { type: 'scopes.opened', node: pathOf(node), from, to });
+  for (let round = to - 1; round >= from; round--) enter(turn, body.scopes.get(round) as ScopeState);
+}
+
+/** Opens what may be opened, or ends the loop. */
+export function goOn(turn: Turn, node: NodeState): void {
+  const { work } = node.plan;
+  if (work.kind !== 'forEach' && (node.body as BodyState).open > 0) return;
+  switch (work.kind) {
+    case 'forEach':
+      return goOnForEach(turn, node, work);
+    case 'while':
+      return goOnWhile(turn, node, work);
+    case 'retryUntil':
+      return openRounds(turn, node, 1 + (node.body as BodyState).next);
+    default:
+      return;
+  }
+}
+
+function goOnForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
+  const body = node.body as BodyState;
+  const isOver = body.isBroken || (work.until === 'first' && body.succeeded > 0);
+  if (!isOver) openRounds(turn, node, Math.min(body.total, body.next + work.maxConcurrency - body.open));
+  if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
+  if (body.open > 0) return withdraw(turn, node);
+  const results = body.results.slice(0, body.next);
+  const first = results.find((held) => held !== undefined);
+  const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : Array.from(results);
+  completeNode(turn, node, hold(kept.map((held) => heldValue(held, turn.lookup))));
+}
+
+function goOnWhile(turn: Turn, node: NodeState, work: WhileWork): void {
+  const body = node.body as BodyState;
+  const last = heldValue(body.results[0], turn.lookup);
+  if (body.isBroken) return completeNode(turn, node, hold(last));
+  const holds = tested(turn, node, 'condition', work.condition, last);
+  if (holds === undefined) return;
+  if (!holds) return completeNode(turn, node, hold(last));
+  if (body.next - body.base >= work.maxIterations) return stopNode(turn, node, endless(work.maxIterations));
+  openRounds(turn, node, body.next + 1);
+}
+
+/** A condition over the last round's output, which it sees as `$self.output`. */
+function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue, last: Json): boolean | undefined {
+  const body = node.body as BodyState;
+  return evaluated(turn, node, where, () => {
+    const scope = RunScope.afterRound(turn.state, node, turn.lookup, { index: body.next, output: last });
+    return isTrue(value.evaluate(scope, turn.state.plan.newBudget()));
+  });
+}
+
+/** Called for what is in `state.settled`. */
+export function settle(turn: Turn, settled: ScopeState | NodeState): void {
+  if ('plan' in settled) {
+    const { phase } = settled;
+    if (phase.status === 'open' && phase.stopping !== null) failNode(turn, settled, phase.stopping.error);
+    return;
+  }
+  const node = settled.parent;
+  if (node === null || settled.isClosed || isStopped(turn.state, node.scope) || isStoppedNode(node)) return;
+  if (settled.undoes !== null) return undone(turn, node, settled.undoes);
+  const ended = endOf(turn, settled);
+  const { work } = node.plan;
+  if (work.kind === 'inline' && work.isolation === 'transactional' && ended.error !== undefined) {
+    if (toUndo(turn.state, settled).length > 0) return undo(turn, settled, ended.error);
+  }
+  if (work.kind === 'inline' || work.kind === 'dynamic') return bodyEnded(turn, node, work, ended);
+  emit(turn, { type: 'scope.closed', scope: settled.path, ...ended });
+  roundEnded(turn, node, ended.error);
+}
+
+/** A transaction undoes what it did before anybody outside sees that it failed. */
+function undo(turn: Turn, scope: ScopeState, error: RunError): void {
+  emit(turn, { type: 'scope.compensating', scope: scope.path, status: 'failed', error });
+  const first = scope.undoing?.nodes[0];
+  if (first !== undefined) turn.work.push(first);
+}
+
+function undone(turn: Turn, node: NodeState, { stopping }: ScopeState): void {
+  if (stopping !== null) failNode(turn, node, stopping.error);
+}
+
+function isStoppedNode({ phase }: NodeState): boolean {
+  return phase.status !== 'open' || phase.stopping !== null;
+}
+
+interface Ended {
+  /** Left out: the output of the only end node. */
+  readonly output?: Held;
+  readonly error?: RunError;
+}
+
+function endOf(turn: Turn, scope: ScopeState): Ended {
+  const error = scope.stopping?.error ?? scope.deferredError;
+  if (error !== null) return { error };
+  if (scope.graph.output === undefined && scope.graph.ends.length <= 1) return {};
+  try {
+    return { output: hold(bodyOutput(turn, scope)) };
+  } catch (failure) {
+    return { error: expressionFailure(failure, 'output', scope.path) };
+  }
+}
+
+function bodyEnded(turn: Turn, node: NodeState, work: { kind: string; output?: CompiledValue | undefined }, ended: Ended): void {
+  if (ended.error !== undefined) return failNode(turn, node, ended.error);
+  const [scope] = (node.body as BodyState).scopes.values();
+  const own = ended.output ?? hold(bodyOutput(turn, scope as ScopeState));
+  if (work.output === undefined) return completeNode(turn, node, own);
+  const { output } = work;
+  const mapped = evaluated(turn, node, 'workflow.output', () => {
+    const view = RunScope.afterRound(turn.state, node, turn.lookup, { index: 0, output: heldValue(own, turn.lookup) });
+    return hold(output.evaluate(view, turn.state.plan.newBudget()));
+  });
+  if (mapped !== undefined) completeNode(turn, node, mapped);
+}
+
+function roundEnded(turn: Turn, node: NodeState, error: RunError | undefined): void {
+  const { work } = node.plan;
+  if (work.kind === 'retryUntil') return triedRound(turn, node, work, error);
+  if (error === undefined) return goOn(turn, node);
+  if (work.kind !== 'forEach') return stopNode(turn, node, error);
+  const { minSuccess } = work;
+  if (minSuccess === undefined) return work.until === 'first' ? goOnOrNone(turn, node, error) : stopNode(turn, node, error);
+  const { total, failed } = node.body as BodyState;
+  const needed = 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
+  if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
+  goOn(turn, node);
+}
+
+/** Of rounds of which one has to succeed, the last has failed. */
+function goOnOrNone(turn: Turn, node: NodeState, error: RunError): void {
+  const { total, failed } = node.body as BodyState;
+  if (failed === total) stopNode(turn, node, error);
+  else goOn(turn, node);
+}
+
+function triedRound(turn: Turn, node: NodeState, work: RetryUntilWork, error: RunError | undefined): void {
+  const body = node.body as BodyState;
+  if (error === undefined) {
+    const last = heldValue(body.results[0], turn.lookup);
+    const isDone = body.isBroken || work.until === undefined || tested(turn, node, 'until', work.until, last);
+    if (isDone === undefined) return;
+    if (isDone) return completeNode(turn, node, hold(last));
+  }
+  const cause = error ?? notReached(body.next);
+  const decision = decideRetry(work.backoff, { ...cause, kind: 'USER' }, { failures: body.next - body.base, jitter: turn.jitter });
+  if (!decision.retry) return stopNode(turn, node, cause);
+  if (decision.delayMs === 0) return openRounds(turn, node, body.next + 1);
+  emit(turn, { type: 'round.delayed', node: pathOf(node), until: turn.now + decision.delayMs });
+}
+
+/** The pause of a retryUntil is over. */
+export function nextRound(turn: Turn, node: NodeState): void {
+  openRounds(turn, node, 1 + (node.body as BodyState).next);
+}
+
+/** The composite node fails; what runs in it is asked to stop first. */
+export function stopNode(turn: Turn, node: NodeState, error: RunError): void {
+  if (isStoppedNode(node)) return;
+  if (node.busy === 0) return failNode(turn, node, error);
+  emit(turn, { type: 'node.stopping', node: pathOf(node), error });
+  abortInside(turn, node, error.message);
+}
+
+/** Adds what a node of a body emits to its loop. False when that failed, and the node with it. */
+export function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Held): boolean {
+  const loop = node.scope.parent;
+  if (loop?.body === undefined) return true;
+  const items = evaluated(turn, node, 'emit', () => {
+    const scope = RunScope.ofNode(turn.state, node, turn.lookup, heldValue(output, turn.lookup));
+    return emits.evaluate(scope, turn.state.plan.newBudget());
+  });
+  if (items === undefined) return false;
+  if (!Array.isArray(items)) failNode(turn, node, notAList(items, 'emit'));
+  else if (loop.body.total + items.length > MAX_ROUNDS) failNode(turn, node, tooManyItems(loop.body.total + items.length));
+  else {
+    if (items.length > 0) emit(turn, { type: 'items.added', node: pathOf(loop), items: hold(items), count: items.length });
+    return true;
+  }
+  return false;
+}
+
+function withdraw(turn: Turn, node: NodeState): void {
+  for (const scope of (node.body as BodyState).scopes.values()) {
+    if (scope.isClosed || scope.stopping !== null) continue;
+    const error: RunError = { code: 'WITHDRAWN', kind: 'USER', message: 'Another round came first.', node: scope.path };
+    emit(turn, { type: 'scope.stopping', scope: scope.path, error });
+    abortInside(turn, scope, error.message);
+  }
+}
+
+function notAList(value: Json, where: string): RunError {
+  const found = value === null ? 'null' : typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`;
+  return { code: 'NOT_A_LIST', kind: 'USER', message: `\`${where}\` must give a list, not ${found}.` };
+}
+
+function tooManyItems(count: number): RunError {
+  return { code: 'TOO_MANY_ITEMS', kind: 'USER', message: `A loop has at most ${MAX_ROUNDS} items, not ${count}.` };
+}
+
+function endless(maxIterations: number): RunError {
+  const message = `The condition still holds after ${maxIterations} rounds (maxIterations).`;
+  return { code: 'MAX_ITERATIONS', kind: 'USER', message };
+}
+
+function notReached(rounds: number): RunError {
+  const message = `The condition \`until\` does not hold after ${rounds} ${rounds === 1 ? 'round' : 'rounds'}.`;
+  return { code: 'UNTIL_NOT_REACHED', kind: 'USER', message };
+}
+
+function tooFew(needed: number, total: number, failed: number, first: RunError): RunError {
+  return {
+    code: 'TOO_FEW_SUCCEEDED',
+    kind: 'USER',
+    message: `${failed} of ${total} items failed, so the ${needed} that must succeed cannot be reached. The last failure: ${first.message}`,
+    details: { needed, total, failed, lastCode: first.code, ...(first.node === undefined ? {} : { node: first.node }) },
+  };
+}

@@ -1,0 +1,78 @@
+/** How a run ends: it stops what runs, undoes what was done, runs its failure node, and says so once. */
+import type { RunError } from '../error.ts';
+import type { Json } from '../value.ts';
+import { drain, makeReady } from './advance.ts';
+import { expressionFailure } from './edges.ts';
+import { type Held, hold } from './held.ts';
+import { type Ending, isFinal, isFinished, type NodeState, type RunState } from './state.ts';
+import type { FinalRunStatus } from './status.ts';
+import { emit, emitSkipped, type Turn } from './turn.ts';
+import { toUndo } from './undo.ts';
+import { rootOutput } from './view.ts';
+
+export function finishIfDone(turn: Turn): void {
+  const { state } = turn;
+  if (isFinished(state.status)) return;
+  if (state.ending !== null) return finishEnding(turn, state.ending);
+  if (state.stopping !== null) {
+    if (state.running.size + state.children.size === 0) stopped(turn, state.stopping);
+    return;
+  }
+  const failureNode = failureNodeOf(state);
+  const left = failureNode?.phase.status === 'pending' ? 1 : 0;
+  if (state.root.open > left) return;
+  const { deferredError } = state.root;
+  if (deferredError !== null) return stopped(turn, { status: 'failed', error: deferredError, ...NO_OUTPUT });
+  if (failureNode !== undefined && left === 1) emitSkipped(turn, failureNode, 'dead');
+  complete(turn);
+}
+
+const NO_OUTPUT = { output: undefined, compensate: true } as const;
+
+function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
+  return plan.failureNode === undefined ? undefined : root.nodes[plan.failureNode.index];
+}
+
+/** Nothing of it runs any more: now comes what has to be undone, if anything. */
+function stopped(turn: Turn, { status, error, output, compensate }: Ending): void {
+  const { state } = turn;
+  const undoes = compensate && status !== 'completed' && toUndo(state, state.root).length > 0;
+  const failureNode = status === 'completed' || status === 'cancelled' ? undefined : failureNodeOf(state);
+  if (!undoes && failureNode?.phase.status !== 'pending') return finish(turn, status, error, output);
+  emit(turn, { type: 'scope.compensating', scope: '', status, error });
+  const first = state.root.undoing?.nodes[0];
+  if (first !== undefined) turn.work.push(first);
+  drain(turn);
+  finishIfDone(turn);
+}
+
+function finishEnding(turn: Turn, { status, error }: Ending): void {
+  const { state } = turn;
+  if ((state.root.undoing?.open ?? 0) > 0) return;
+  const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
+  if (failureNode !== undefined && !isFinal(failureNode.phase.status)) {
+    if (failureNode.phase.status !== 'pending' || failureNode.place !== 'none') return;
+    makeReady(turn, failureNode);
+    return drain(turn);
+  }
+  finish(turn, status, error);
+}
+
+function finish(turn: Turn, status: FinalRunStatus, error: RunError | null, output?: Held): void {
+  emit(turn, {
+    type: 'run.finished',
+    status,
+    ...(error === null ? {} : { error }),
+    ...(output === undefined ? {} : { output: { ...output } }),
+  });
+}
+
+function complete(turn: Turn): void {
+  let output: Json;
+  try {
+    output = rootOutput(turn);
+  } catch (error) {
+    return stopped(turn, { status: 'failed', error: expressionFailure(error, 'output'), ...NO_OUTPUT });
+  }
+  emit(turn, { type: 'run.finished', status: 'completed', output: hold(output) });
+}

@@ -1,0 +1,133 @@
+/** Nodes that need no worker: what they do is decided at once, in the turn in which they begin. */
+import { unreachable, type RunError } from '../error.ts';
+import { type CompiledValue, isTrue } from '../expression/index.ts';
+import type { BranchCase, BranchWork, SetWork, TerminateWork } from '../plan/plan.ts';
+import { isJsonObject, type Json } from '../value.ts';
+import { completeNode, failNode, stop } from './advance.ts';
+import { requestChild } from './children.ts';
+import { openLoop, openOnce } from './composite.ts';
+import { expressionFailure } from './edges.ts';
+import { type Held, heldValue, hold } from './held.ts';
+import { type NodeState, pathOf } from './state.ts';
+import type { Turn } from './turn.ts';
+import { RunScope } from './view.ts';
+import { wait } from './waits.ts';
+
+export function begin(turn: Turn, node: NodeState): void {
+  const { work } = node.plan;
+  switch (work.kind) {
+    case 'branch':
+      return branch(turn, node, work);
+    case 'set':
+      return assign(turn, node, work);
+    case 'terminate':
+      return terminate(turn, node, work);
+    case 'forEach':
+    case 'while':
+    case 'retryUntil':
+      return openLoop(turn, node);
+    case 'inline':
+      return openOnce(turn, node, work);
+    case 'merge':
+      return merge(turn, node, work.of);
+    case 'wait':
+      return wait(turn, node, work);
+    case 'child':
+      return requestChild(turn, node, work);
+    case 'action':
+    case 'dynamic':
+      throw new Error(`a node of kind ${work.kind} does not begin here`);
+    default:
+      return unreachable(work);
+  }
+}
+
+/** Evaluates something of the node; where that fails, the node does. */
+export function evaluated<T>(turn: Turn, node: NodeState, where: string, work: (scope: RunScope) => T): T | undefined {
+  try {
+    return work(new RunScope(turn.state, node.scope, turn.lookup));
+  } catch (error) {
+    failNode(turn, node, expressionFailure(error, where));
+    return undefined;
+  }
+}
+
+function branch(turn: Turn, node: NodeState, work: BranchWork): void {
+  const taken = evaluated(turn, node, 'branch', (scope) => casesTaken(turn, node, work, scope));
+  if (taken === undefined) return;
+  const isCase = new Set([...work.cases.flatMap(({ to }) => to), ...work.otherwise]);
+  const dead = node.plan.outgoing.filter(({ key }) => isCase.has(key) && !taken.has(key)).map(({ key }) => key);
+  const ids = node.plan.outgoing.filter(({ key }) => taken.has(key)).map(({ to }) => to.id);
+  completeNode(turn, node, hold({ taken: ids }), { dead });
+}
+
+function casesTaken(turn: Turn, node: NodeState, work: BranchWork, scope: RunScope): Set<string> {
+  const budget = turn.state.plan.newBudget();
+  const subject = work.subject === undefined ? undefined : (node.scope.nodes[work.subject.index] as NodeState);
+  const on = work.on?.evaluate(scope, budget) ?? heldValue(subject?.output, turn.lookup);
+  const error = subject?.phase.status === 'failed' ? subject.phase.error : null;
+  const taken = new Set<string>();
+  let isAny = false;
+  for (const one of work.cases) {
+    if (!fits(one, on, error)) continue;
+    isAny = true;
+    for (const key of one.to) taken.add(key);
+    if (!work.many) break;
+  }
+  if (!isAny) for (const key of work.otherwise) taken.add(key);
+  return taken;
+
+  function fits({ equals, when, match, error: matchError }: BranchCase, value: Json, failure: RunError | null): boolean {
+    if (equals !== undefined) return textOf(value) === equals;
+    if (when !== undefined) return isTrue(when.evaluate(scope, budget));
+    if (match !== undefined) return match.matches(value, budget);
+    return failure !== null && (matchError?.matches(failure, budget) ?? true);
+  }
+}
+
+/** Keys of cases are text, whatever the value is. */
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function assign(turn: Turn, node: NodeState, { values }: SetWork): void {
+  const vars = evaluated(turn, node, 'set', (scope) => {
+    const assigned = Object.create(null) as Record<string, Held>;
+    for (const [name, value] of values) assigned[name] = hold(value.evaluate(scope, turn.state.plan.newBudget()));
+    return assigned;
+  });
+  if (vars === undefined) return;
+  const output = Object.fromEntries(Object.entries(vars).map(([name, { value }]) => [name, value ?? null]));
+  completeNode(turn, node, hold(output), { vars });
+}
+
+function terminate(turn: Turn, node: NodeState, { status, output, error }: TerminateWork): void {
+  const value = evaluated(turn, node, 'with', (scope) => valueOf(output ?? error, scope, turn));
+  if (value === undefined) return;
+  completeNode(turn, node, hold(null));
+  if (status === 'completed') stop(turn, 'completed', null, { output: hold(value) });
+  else stop(turn, 'failed', terminationError(value, pathOf(node)));
+}
+
+function valueOf(value: CompiledValue | undefined, scope: RunScope, turn: Turn): Json {
+  return value?.evaluate(scope, turn.state.plan.newBudget()) ?? null;
+}
+
+function terminationError(value: Json, node: string): RunError {
+  const given = isJsonObject(value) ? value : { message: value };
+  const { code, message, details } = given;
+  return {
+    code: typeof code === 'string' ? code : 'TERMINATED',
+    kind: 'USER',
+    message: typeof message === 'string' ? message : 'The workflow ended itself as failed.',
+    node,
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+/** What the rounds of the split gave, which is its output. */
+function merge(turn: Turn, node: NodeState, of: string): void {
+  const split = node.scope.nodes[node.scope.graph.indexOf.get(of) as number];
+  completeNode(turn, node, hold({ aggregated: heldValue(split?.output, turn.lookup) }));
+}
+

@@ -1,0 +1,128 @@
+/** A run that has ended begins again: from what failed, or from a node that somebody names. */
+import type { Json } from '../value.ts';
+import { beginAgain } from './advance.ts';
+import { goOn } from './composite.ts';
+import { hold } from './held.ts';
+import { isInside, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { emit, type Turn } from './turn.ts';
+
+/** What begins again, and composite nodes that go on with the rounds that failed. */
+interface Repetition {
+  readonly again: Set<NodeState>;
+  readonly open: Set<NodeState>;
+  /** Of `again`, what begins as something new. */
+  readonly renewed: Set<NodeState>;
+}
+
+/**
+ * Retry from failed: what failed, was cut off, was never reached because of that, or was undone, begins again.
+ * An unknown outcome stays unknown: running it again is for `verify` or a person to say. False: nothing is left to do.
+ */
+export function retry(turn: Turn): boolean {
+  const { state } = turn;
+  const repetition = failedIn(state);
+  const { failureNode } = state.plan;
+  const last = failureNode && state.root.nodes[failureNode.index];
+  if (last !== undefined && last.attempts > 0) renewFrom(repetition, last);
+  for (const path of state.undone) renewFrom(repetition, survivorOf(state, path));
+  if (repetition.again.size === 0 && repetition.open.size === 0 && state.unknown.size === 0) return false;
+  reopen(turn, repetition);
+  return true;
+}
+
+/** The node and everything that depends on it begin as something new. */
+export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
+  const node = nodeAt(turn.state, path);
+  if (node === undefined || node.scope.undoes !== null) return false;
+  const repetition: Repetition = { again: new Set(), open: new Set(), renewed: new Set() };
+  renewFrom(repetition, node);
+  for (let around = node.scope.parent; around !== null; around = around.scope.parent) {
+    repetition.open.add(around);
+    descend(repetition, around);
+  }
+  reopen(turn, repetition, input);
+  return true;
+}
+
+function reopen(turn: Turn, { again, open, renewed }: Repetition, input?: Json): void {
+  emit(turn, {
+    type: 'run.reopened',
+    nodes: Array.from(again, pathOf),
+    ...(open.size === 0 ? {} : { open: Array.from(open, pathOf) }),
+    ...(renewed.size === 0 ? {} : { renewed: Array.from(renewed, pathOf) }),
+    ...(input === undefined ? {} : { input: hold(input) }),
+  });
+  beginAgain(turn, again);
+  for (const node of open) goOn(turn, node);
+}
+
+function failedIn(state: RunState): Repetition {
+  const again = new Set<NodeState>();
+  const open = new Set<NodeState>();
+  const scopes = [state.root];
+  for (let scope = scopes.pop(); scope !== undefined; scope = scopes.pop()) {
+    const stack: NodeState[] = [];
+    const add = (node: NodeState): void => {
+      const set = node.body === undefined ? again : open;
+      if (set.has(node)) return;
+      set.add(node);
+      stack.push(node);
+      scopes.push(...(node.body?.scopes.values() ?? []));
+    };
+    for (const node of scope.nodes) if (mustRunAgain(node)) add(node);
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      for (const edge of node.plan.outgoing) {
+        const target = scope.nodes[edge.to.index] as NodeState;
+        if (target.phase.status === 'skipped') add(target);
+      }
+    }
+  }
+  return { again, open, renewed: new Set() };
+}
+
+function mustRunAgain({ phase }: NodeState): boolean {
+  if (phase.status === 'failed') return phase.handling !== 'handled' && phase.handling !== 'ignored';
+  return phase.status === 'cancelled' || (phase.status === 'skipped' && phase.why === 'failure');
+}
+
+function renewFrom(repetition: Repetition, node: NodeState | undefined): void {
+  if (node === undefined) return;
+  replace(repetition, node);
+  repetition.renewed.add(node);
+  descend(repetition, node);
+}
+
+/** The whole node begins again, so what is in it need not be named. */
+function replace({ again, open, renewed }: Repetition, node: NodeState): void {
+  if (node.body !== undefined) {
+    for (const set of [again, open, renewed]) for (const one of set) if (isInside(one.scope, node)) set.delete(one);
+  }
+  open.delete(node);
+  again.add(node);
+}
+
+/** Everything that depends on the node, strictly. */
+function descend(repetition: Repetition, from: NodeState): void {
+  const { nodes } = from.scope;
+  const stack = [from];
+  const seen = new Set(stack);
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    for (const edge of node.plan.outgoing) {
+      const target = nodes[edge.to.index] as NodeState;
+      if (seen.has(target)) continue;
+      seen.add(target);
+      stack.push(target);
+      replace(repetition, target);
+      if (target.attempts > 0 || target.phase.status === 'completed') repetition.renewed.add(target);
+    }
+  }
+}
+
+/** The node, or where its scope is gone, the composite node that it was in. */
+function survivorOf(state: RunState, path: string): NodeState | undefined {
+  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+    const node = nodeAt(state, at);
+    if (node !== undefined) return node;
+  }
+  return undefined;
+}

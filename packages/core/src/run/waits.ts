@@ -1,0 +1,170 @@
+/** Nodes that wait for a time, a signal, an approval or a call. They take no slot, and a run that only waits is parked. */
+import { parseDuration } from '../duration.ts';
+import type { RunError } from '../error.ts';
+import { ExpressionError } from '../expression/index.ts';
+import { isDate, parseDate } from '../expression/library/calendar.ts';
+import type { WaitPlan, WaitWork } from '../plan/plan.ts';
+import { describePath, type SchemaCheck } from '../schema/index.ts';
+import { canonicalJson, type Json } from '../value.ts';
+import { completeNode, failNode } from './advance.ts';
+import type { Awaited } from './entry.ts';
+import { type Held, heldValue, hold } from './held.ts';
+import { evaluated } from './instant.ts';
+import { isStopped, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import type { Stimulus } from './stimulus.ts';
+import { emit, type Turn } from './turn.ts';
+import type { RunScope } from './view.ts';
+
+/** No wait is longer than this. */
+const MAX_WAIT_MS = 100 * 366 * 24 * 3_600_000;
+
+export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
+  const resolved = evaluated(turn, node, 'wait', (scope) => ({
+    waits: work.waits.map((plan) => awaited(turn, plan, scope)),
+    deadline: work.deadline && momentOf(work.deadline.evaluate(scope, turn.state.plan.newBudget()), turn.now),
+  }));
+  if (resolved === undefined) return;
+  const { waits, deadline } = resolved;
+  emit(turn, { type: 'node.waiting', node: pathOf(node), waits, ...(deadline === undefined ? {} : { deadline }) });
+  takeKept(turn, node, waits);
+}
+
+function awaited({ state, now }: Turn, plan: WaitPlan, scope: RunScope): Awaited {
+  const { kind, name } = plan;
+  const budget = state.plan.newBudget();
+  switch (kind) {
+    case 'for':
+      return { kind: 'time', name, at: momentOf(plan.for.evaluate(scope, budget), now) };
+    case 'until':
+      return { kind: 'time', name, at: momentOf(plan.until.evaluate(scope, budget), now) };
+    case 'signal':
+      return { kind, name, signal: plan.signal, key: keyText(plan.key?.evaluate(scope, budget) ?? '') };
+    case 'approval': {
+      const title = plan.title?.evaluate(scope, budget);
+      const who = plan.who?.evaluate(scope, budget) ?? null;
+      return {
+        kind,
+        name,
+        ...(title === undefined ? {} : { title: keyText(title) }),
+        ...(who === null ? {} : { who: (Array.isArray(who) ? (who as readonly Json[]) : [who]).map(keyText) }),
+      };
+    }
+    case 'callback':
+      return { kind, name };
+  }
+}
+
+export function keyText(value: Json): string {
+  return typeof value === 'string' ? value : canonicalJson(value);
+}
+
+/** A duration counts from now; a number is milliseconds; anything else must be a moment. */
+function momentOf(value: Json, now: number): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return bounded(now + value, now);
+  if (typeof value === 'string') {
+    const ms = parseDuration(value);
+    if (typeof ms === 'number') return bounded(now + ms, now);
+    if (isDate(value)) return bounded(parseDate(value), now);
+  }
+  throw new ExpressionError('EXPRESSION_VALUE', `${JSON.stringify(value)} is neither a duration nor a moment`, {
+    hint: 'write 10m, or a date such as 2030-01-31T08:00:00Z',
+  });
+}
+
+function bounded(at: number, now: number): number {
+  return Math.round(Math.min(Math.max(at, now), now + MAX_WAIT_MS));
+}
+
+/** A signal that came before its wait. */
+function takeKept(turn: Turn, node: NodeState, waits: readonly Awaited[]): void {
+  for (const one of waits) {
+    if (one.kind !== 'signal') continue;
+    for (;;) {
+      const kept = turn.state.kept.find(({ signal, key }) => signal === one.signal && key === one.key);
+      if (kept === undefined) break;
+      emit(turn, { type: 'signal.taken', signal: one.signal, key: one.key });
+      if (happened(turn, node, one, kept.payload)) return;
+    }
+  }
+}
+
+/** Ends the wait, unless what came does not fit. */
+function happened(turn: Turn, node: NodeState, wait: Awaited, payload: Held): boolean {
+  const value = heldValue(payload, turn.lookup);
+  const problem = misfit(checkOf(node, wait), value);
+  if (problem !== undefined) {
+    emit(turn, { type: 'signal.refused', node: pathOf(node), event: wait.name, problem });
+    return false;
+  }
+  completeNode(turn, node, hold({ event: wait.name, payload: value, at: new Date(turn.now).toISOString() }));
+  return true;
+}
+
+function checkOf({ plan }: NodeState, wait: Awaited): SchemaCheck | undefined {
+  const found = plan.work.kind === 'wait' ? plan.work.waits.find(({ name }) => name === wait.name) : undefined;
+  return found !== undefined && 'check' in found ? found.check : undefined;
+}
+
+function misfit(check: SchemaCheck | undefined, value: Json): string | undefined {
+  const [first] = check?.problems(value) ?? [];
+  return first === undefined ? undefined : `${describePath(first.path, 'it')} ${first.message}`;
+}
+
+/** The time has come. */
+export function waited(turn: Turn, node: NodeState): void {
+  if (node.phase.status !== 'listening') return;
+  const due = node.phase.waits.find((wait) => wait.kind === 'time' && wait.at <= turn.now);
+  if (due !== undefined) happened(turn, node, due, hold(null));
+}
+
+/** The one that has waited longest takes it; with nobody there it is kept. */
+export function signal(turn: Turn, { signal: name, key, payload }: Stimulus & { type: 'signal' }): void {
+  const { state } = turn;
+  const held = hold(payload);
+  for (const node of [...state.listening]) {
+    const wait = listensTo(state, node, (one) => one.kind === 'signal' && one.signal === name && one.key === key);
+    if (wait !== undefined && happened(turn, node, wait, held)) return;
+  }
+  emit(turn, { type: 'signal.kept', signal: name, key, payload: held });
+}
+
+export function answer(turn: Turn, { node: path, approved, by, comment, form = null }: Stimulus & { type: 'answer' }): void {
+  const node = nodeAt(turn.state, path);
+  const wait = node && listensTo(turn.state, node, ({ kind }) => kind === 'approval');
+  if (node === undefined || wait?.kind !== 'approval') return;
+  if (wait.who !== undefined && !wait.who.includes(by)) {
+    const problem = `${by} is not among those who may answer (${wait.who.join(', ')})`;
+    return emit(turn, { type: 'signal.refused', node: path, event: wait.name, problem });
+  }
+  const problem = approved ? misfit(checkOf(node, wait), form) : undefined;
+  if (problem !== undefined) return emit(turn, { type: 'signal.refused', node: path, event: wait.name, problem });
+  emit(turn, { type: 'node.answered', node: path, approved, by, ...(comment === undefined ? {} : { comment }) });
+  const payload = { approved, by, comment: comment ?? null, form };
+  if (!approved) return failNode(turn, node, rejected(by, comment));
+  completeNode(turn, node, hold({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
+}
+
+export function callback(turn: Turn, { node: path, payload }: Stimulus & { type: 'callback' }): void {
+  const node = nodeAt(turn.state, path);
+  const wait = node && listensTo(turn.state, node, ({ kind }) => kind === 'callback');
+  if (node !== undefined && wait !== undefined) happened(turn, node, wait, hold(payload));
+}
+
+function listensTo(state: RunState, { phase, scope }: NodeState, fits: (wait: Awaited) => boolean): Awaited | undefined {
+  return phase.status === 'listening' && !isStopped(state, scope) ? phase.waits.find(fits) : undefined;
+}
+
+function rejected(by: string, comment: string | undefined): RunError {
+  const words = comment === undefined ? '' : `: ${comment}`;
+  return { code: 'REJECTED', kind: 'USER', message: `${by} rejected it${words}`, details: { by, comment: comment ?? null } };
+}
+
+export function deadlineError(node: NodeState, now: number): RunError {
+  const since = node.phase.status === 'listening' ? node.phase.since : now;
+  return {
+    code: 'TIMEOUT',
+    kind: 'USER',
+    message: `Nothing came in ${now - since} ms, before the deadline.`,
+    details: { limit: 'deadline', limitMs: now - since },
+  };
+}

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { drive } from './drive.ts';
+
+describe('branch', () => {
+  const route = (branch: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
+    nodes: {
+      check: {},
+      route: { needs: ['check'], branch, ...more },
+      a: {},
+      b: {},
+      c: {},
+      d: {},
+      end: { needs: ['a', 'b', 'c', 'd'] },
+    },
+  });
+
+  it('[RUN-110] takes the case whose key is the value, as text; the others die', () => {
+    const run = drive(route({ on: '$check.size', cases: { small: 'a', 7: ['b', 'c'] }, default: 'd' }));
+    run.complete('check', { size: 7 });
+    expect(run.running()).toEqual(['b', 'c']);
+    expect(run.document.nodes.route?.output).toEqual({ taken: ['b', 'c'] });
+    run.complete('b').complete('c').complete('end');
+    expect(run.statuses()).toMatchObject({ a: 'skipped', d: 'skipped', end: 'completed' });
+  });
+
+  it('[RUN-111] takes the default when no case fits, and nothing when there is none', () => {
+    const cases = { x: 'a', z: ['b', 'c'] };
+    expect(
+      drive(route({ on: '$check', cases, default: 'd' }))
+        .complete('check', 'y')
+        .running(),
+    ).toEqual(['d']);
+    const none = drive({ nodes: { route: { branch: { on: '1', cases: { x: 'a' } } }, a: {} } });
+    expect(none.statuses()).toEqual({ route: 'completed', a: 'skipped' });
+    expect(none.status).toBe('completed');
+  });
+
+  it('[RUN-112] cases with conditions and patterns: the first that fits, or with many all that fit', () => {
+    const cases = [
+      { match: { total: { gt: 100 } }, to: 'a' },
+      { when: '$check.country == "de"', to: 'b' },
+      { match: { total: { type: 'number' } }, to: 'c' },
+    ];
+    const branch = { cases, default: 'd' };
+    expect(drive(route(branch)).complete('check', { total: 150, country: 'de' }).running()).toEqual(['a']);
+    const many = drive(route({ ...branch, many: true })).complete('check', { total: 150, country: 'de' });
+    expect(many.running()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('[RUN-113] matches the error of what came before', () => {
+    const run = drive({
+      nodes: {
+        try: {},
+        route: {
+          branch: {
+            cases: [
+              { error: { code: 'GONE' }, to: 'a' },
+              { error: { kind: 'SYSTEM' }, to: 'b' },
+            ],
+            default: 'c',
+          },
+        },
+        a: {},
+        b: {},
+        c: {},
+      },
+      edges: [{ from: 'try', to: 'route', on: 'always' }],
+    });
+    run.fail('try', { code: 'GONE' });
+    expect(run.running()).toEqual(['a']);
+  });
+});
+
+describe('set', () => {
+  it('[RUN-114] assigns variables, which later nodes see; its output are the assigned values', () => {
+    const run = drive({
+      variables: { n: 1, text: 'x' },
+      nodes: {
+        s: { set: { n: '{{ $vars.n + 1 }}' } },
+        a: { needs: ['s'], with: { n: '{{ $vars.n }}', t: '{{ $vars.text }}' } },
+      },
+    });
+    expect(run.attempts.get('a')?.input).toEqual({ n: 2, t: 'x' });
+    expect(run.document.nodes.s?.output).toEqual({ n: 2 });
+  });
+});
+
+describe('terminate', () => {
+  it('[RUN-115] completes the run at once with its output, and cancels what runs', () => {
+    const run = drive({
+      nodes: {
+        long: {},
+        quick: {},
+        end: { needs: ['quick'], terminate: 'completed', with: { output: { got: '{{ $quick }}' } } },
+      },
+    });
+    run.complete('quick', 5);
+    expect(run.aborted).toEqual(['long']);
+    run.breakOff('long');
+    expect(run.status).toBe('completed');
+    expect(run.output).toEqual({ got: 5 });
+  });
+
+  it('[RUN-115] fails the run with its error', () => {
+    const run = drive({
+      nodes: { end: { terminate: 'failed', with: { error: { code: 'NO_STOCK', message: 'nothing left' } } } },
+    });
+    expect(run.error).toEqual({ code: 'NO_STOCK', kind: 'USER', message: 'nothing left', node: 'end' });
+  });
+});
+
+describe('levels and order with composite nodes', () => {
+  it('[RUN-116] in mode levels a composite node waits for its level, and its body has levels of its own', () => {
+    const run = drive({
+      config: { mode: 'levels' },
+      nodes: {
+        a: {},
+        slow: {},
+        loop: { needs: ['a'], forEach: { in: [1] }, do: { nodes: { x: {}, y: { needs: ['x'] } } } },
+        last: { needs: ['loop'] },
+      },
+    });
+    run.complete('a');
+    expect(run.running()).toEqual(['slow']);
+    run.complete('slow');
+    expect(run.running()).toEqual(['loop/0/x']);
+    run.complete('loop/0/x').complete('loop/0/y').complete('last');
+    expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-116] in mode sequential a body stands where its node stands', () => {
+    const run = drive({
+      config: { mode: 'sequential' },
+      nodes: {
+        loop: { forEach: { in: [1, 2], parallel: true }, do: { nodes: { x: {}, y: { needs: ['x'] } } } },
+        b: {},
+      },
+    });
+    const order: string[] = [];
+    while (run.status === 'running') {
+      const [node = ''] = run.running();
+      order.push(node);
+      run.complete(node);
+    }
+    expect(order).toEqual(['loop/0/x', 'loop/0/y', 'loop/1/x', 'loop/1/y', 'b']);
+  });
+});
+
+describe('dynamic', () => {
+  const made = {
+    nodes: { made: { dynamic: { action: 'do@1' } }, after: { needs: ['made'], with: { m: '{{ $made }}' } } },
+  };
+
+  it('[RUN-117] runs the graph that its action returned; its output is that of the graph', () => {
+    const run = drive(made);
+    run.complete('made', {
+      nodes: { x: { action: 'do@1' }, y: { action: 'do@1', needs: ['x'], with: { x: '{{ $x }}' } } },
+    });
+    expect(run.running()).toEqual(['made/x']);
+    run.complete('made/x', 1).complete('made/y', 2);
+    expect(run.attempts.get('after')?.input).toEqual({ m: 2 });
+  });
+
+  it('[RUN-117] a graph that cannot run fails the node with what is wrong with it', () => {
+    const run = drive(made);
+    run.complete('made', { nodes: { x: { action: 'nothing@1' } } });
+    expect(run.error).toMatchObject({
+      code: 'BAD_GRAPH',
+      node: 'made',
+      details: { problems: [{ code: 'UNKNOWN_ACTION' }] },
+    });
+  });
+});
+
+describe('split and merge', () => {
+  it('[RUN-118] what is between runs per item; merge collects in order', () => {
+    const run = drive(
+      {
+        nodes: {
+          each: { split: { in: '$input.list' } },
+          work: { needs: ['each'], with: { it: '{{ $item }}' } },
+          all: { needs: ['work'], merge: { wait: 'all' } },
+          end: { needs: ['all'], with: { list: '{{ $all.aggregated }}' } },
+        },
+      },
+      { input: { list: ['a', 'b'] } },
+    );
+    expect(run.running()).toEqual(['each/0/work', 'each/1/work']);
+    run.complete('each/1/work', 'B').complete('each/0/work', 'A');
+    expect(run.attempts.get('end')?.input).toEqual({ list: ['A', 'B'] });
+  });
+
+  it('[RUN-118] an empty split gives an empty list, and with wait any the first item ends it', () => {
+    const flow = (wait: string) => ({
+      nodes: {
+        each: { split: { in: '$input.list' } },
+        work: { needs: ['each'] },
+        all: { needs: ['work'], merge: { wait } },
+      },
+    });
+    expect(drive(flow('all'), { input: { list: [] } }).output).toEqual({ all: { aggregated: [] } });
+    const race = drive(flow('any'), { input: { list: [1, 2] } });
+    race.complete('each/1/work', 'two');
+    expect(race.aborted).toEqual(['each/0/work']);
+    race.breakOff('each/0/work');
+    expect(race.output).toEqual({ all: { aggregated: ['two'] } });
+  });
+});
