@@ -70,9 +70,12 @@ export function checkArrows(repository: Repository): Verdict {
   return { problems, summary: `${imports} imports in ${edges.size} files` };
 }
 
+/** A part of the root with dependencies of its own, which the root's install leaves out. */
+const APART = 'bench/peers';
+
 function readManifests(repository: Repository): Manifest[] {
   return repository.files
-    .filter((file) => file === 'package.json' || /^(packages|apps)\/[^/]+\/package\.json$/.test(file))
+    .filter((file) => /^((packages|apps)\/[^/]+\/)?package\.json$/.test(file) || file === `${APART}/package.json`)
     .map((file) => {
       const json = JSON.parse(repository.text(file)) as Record<string, Record<string, unknown> | undefined>;
       const names = (...kinds: string[]) => new Set(kinds.flatMap((kind) => Object.keys(json[kind] ?? {})));
@@ -101,7 +104,8 @@ function judgeRelative(place: Place, entry: Import, target: string, manifests: r
   const problem = (text: string) => [at(place.code, entry.offset, text)];
   if (target.startsWith('..')) return problem(`${entry.specifier} is outside of the repository`);
   const owner = ownerOf(target, manifests);
-  if (owner !== place.owner) return problem(`reaches into ${owner.name}: import it by its name`);
+  const isWithinRoot = place.owner.folder === APART && owner.folder === '';
+  if (owner !== place.owner && !isWithinRoot) return problem(`reaches into ${owner.name}: import it by its name`);
   if (place.shipped && !isShipped(target)) return problem(`${entry.specifier} is not installed with the package`);
   return [];
 }

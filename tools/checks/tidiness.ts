@@ -30,7 +30,9 @@ export function checkTidiness(repository: Repository): Verdict {
     if (isTest(file) || isConformance(file)) problems.push(...findHeldBackTests(code));
     else warnings.push(...findLongCode(code));
   }
-  if (repository.has('package-lock.json')) problems.push(...findHosts(repository.text('package-lock.json')));
+  for (const file of repository.files.filter((name) => /(^|\/)package-lock\.json$/.test(name))) {
+    problems.push(...findHosts(file, repository.text(file)));
+  }
   return { problems, warnings, summary: `${repository.files.length} files` };
 }
 
@@ -105,12 +107,12 @@ function nameOf(node: FunctionNode, parents: readonly Node[]): string {
 }
 
 /** The lock file must install from whatever registry people use. */
-function findHosts(lock: string): string[] {
+function findHosts(file: string, lock: string): string[] {
   const found = [
     ...linesWith(lock, /"resolved": "(?:git\+)?(?:https?|ssh):/),
     ...linesWith(lock, /\bregistry\.[\w-]+\.\w+/),
   ];
-  return found.map(([line]) => `package-lock.json:${line} names the host it was installed from`);
+  return found.map(([line]) => `${file}:${line} names the host it was installed from`);
 }
 
 function linesWith(text: string, pattern: RegExp): [line: number, found: string][] {

@@ -46,6 +46,18 @@ describe('arrows between packages', () => {
     expect(problemsWith({})).toEqual([]);
   });
 
+  it('lets a part with dependencies of its own reach the rest of the root', () => {
+    const apart = {
+      'bench/session.ts': 'export const a = 1;',
+      'bench/peers/package.json': manifest('peers', { exports: {}, ...needs('bullmq') }),
+    };
+    expect(problemsWith({ ...apart, 'bench/peers/run.ts': "import 'bullmq';\nimport '../session.ts';" })).toEqual([]);
+    expect(problemsWith({ ...apart, 'bench/peers/run.ts': "import 'pg-boss';" })).toEqual([
+      'bench/peers/run.ts:1 pg-boss is not declared in bench/peers/package.json',
+    ]);
+    expect(problemsWith({ ...apart, 'bench/run.ts': "import 'bullmq';" })).toHaveLength(1);
+  });
+
   it.each([
     ['core', 'ports'],
     ['ports', 'engine'],

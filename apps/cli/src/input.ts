@@ -1,38 +1,117 @@
 /** JSON from the command line: given as text, in a file or on stdin, and changed field by field. */
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { type Json, NebulaError } from '@nebula/core';
+import { describePath, isJsonObject, type Json, NebulaError, RUN_DEFAULTS, readDefinition } from '@nebula/core';
+import { readNamedFile } from './named-file.ts';
 import type { Io } from './terminal/io.ts';
+
+const MAX_DEPTH = RUN_DEFAULTS.maxInputDepth;
+const SHOWN_SETTING = 80;
+const INLINE_HINT = `give JSON (a text in double quotes: '"abc"'), @file, or - for stdin`;
 
 /** `JSON`, `@file` or `-`. `name` is how the user knows the value: `--input`. */
 export async function readJson(io: Io, text: string, name: string): Promise<Json> {
-  if (text === '-') return parse(await io.readStdin(), `${name} (stdin)`);
-  if (!text.startsWith('@')) return parse(text, name);
-  const file = path.resolve(io.cwd, text.slice(1));
-  return parse(await readText(file, name), `${name} (${text.slice(1)})`);
+  if (text === '-') return parse(decode(await io.readStdin(), `${name} (stdin)`), `${name} (stdin)`, undefined);
+  if (!text.startsWith('@')) {
+    const hint = /^\s*[{[]/.test(text) ? 'JSON wants double quotes around keys and texts: \'{"id": 7}\'' : INLINE_HINT;
+    return parse(text, name, hint);
+  }
+  const place = `${name} (${text.slice(1)})`;
+  return parse(decode(await readFileOf(io, text.slice(1), name), place), place, undefined);
 }
 
-async function readText(file: string, name: string): Promise<string> {
+async function readFileOf(io: Io, file: string, name: string): Promise<Uint8Array> {
   try {
-    return await readFile(file, 'utf8');
+    return await readNamedFile(io, file, 'a JSON file');
   } catch (error) {
-    const reason =
-      (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : (error as Error).message;
-    throw new NebulaError('INPUT_INVALID', `${name}: cannot read ${file}: ${reason}`, {
+    if (!(error instanceof NebulaError) || error.code === 'TOO_LARGE') throw error;
+    throw new NebulaError('INPUT_INVALID', `${name}: ${error.message}`, {
       hint: 'after @ comes the path of a JSON file',
+      cause: error,
     });
   }
 }
 
-function parse(text: string, name: string): Json {
+/** Text in another encoding would be changed without a word. */
+function decode(bytes: Uint8Array, place: string): string {
   try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    const hint = /^\s*[{[]/.test(text)
-      ? 'JSON wants double quotes around keys and texts: \'{"id": 7}\''
-      : `give JSON (a text in double quotes: '"abc"'), @file, or - for stdin`;
-    throw new NebulaError('INPUT_INVALID', `${name} is not JSON: ${(error as Error).message}`, { hint });
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const problem = readDefinition(bytes, { format: 'json' }).problems.find(({ code }) => code === 'NOT_UTF8');
+    throw new NebulaError('INPUT_INVALID', `${place}: ${problem?.message ?? 'this is not UTF-8'}`, {
+      hint: 'save it with the encoding UTF-8',
+    });
   }
+}
+
+function parse(text: string, place: string, hint: string | undefined): Json {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw notJson(text, place, hint, error as Error);
+  }
+  const refused = refusalOf(value);
+  if (refused !== undefined) throw new NebulaError('INPUT_INVALID', `${place}: ${refused.message}`, refused);
+  return value;
+}
+
+/** The reader of definitions says where a text stops being JSON, and why; the parser itself often does not. */
+function notJson(text: string, place: string, hint: string | undefined, error: Error): NebulaError {
+  if (text.trim() === '') {
+    return new NebulaError('INPUT_INVALID', `${place} is not JSON: it is empty`, {
+      hint: hint ?? 'write {} for nothing',
+    });
+  }
+  const { problems } = readDefinition(text, { format: 'json' });
+  const found = problems.find(({ code }) => code === 'JSON_SYNTAX' || code === 'BINARY_FILE');
+  const at = found?.range === undefined ? '' : ` (line ${found.range.line}, column ${found.range.column})`;
+  const why = found?.message ?? error.message;
+  return new NebulaError('INPUT_INVALID', `${place} is not JSON: ${why}${at}`, {
+    hint: hint ?? found?.hint ?? 'is a bracket or a quote not closed?',
+  });
+}
+
+interface Refusal {
+  readonly message: string;
+  readonly hint: string;
+}
+
+const TOO_DEEP: Refusal = {
+  message: `it nests deeper than ${MAX_DEPTH} levels`,
+  hint: 'flatten it, or pass a part of it as text',
+};
+
+/** What is JSON, and still no value that a run can keep. */
+function refusalOf(value: Json): Refusal | undefined {
+  const path: (string | number)[] = [];
+  const within = (key: string | number, part: Json): Refusal | undefined => {
+    path.push(key);
+    const refused = walk(part);
+    if (refused === undefined) path.pop();
+    return refused;
+  };
+  const walk = (part: Json): Refusal | undefined => {
+    if (typeof part === 'number' && !Number.isFinite(part)) return tooLargeNumber(describePath(path, ''));
+    if (typeof part !== 'object' || part === null) return undefined;
+    if (path.length >= MAX_DEPTH) return TOO_DEEP;
+    if (isJsonObject(part)) return firstOf(Object.entries(part), ([key, member]) => within(key, member));
+    return firstOf(part as readonly Json[], (item, index) => within(index, item));
+  };
+  return walk(value);
+}
+
+function firstOf<Item>(items: readonly Item[], find: (item: Item, index: number) => Refusal | undefined) {
+  for (let index = 0; index < items.length; index++) {
+    const found = find(items[index] as Item, index);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function tooLargeNumber(where: string): Refusal {
+  return {
+    message: where === '' ? 'the number is too large' : `the number at ${shown(where)} is too large`,
+    hint: 'numbers go up to 1.8e308; write it as a text',
+  };
 }
 
 /** Applies `a.b=v` settings in order; objects and lists on the way are made where they are missing. */
@@ -52,11 +131,18 @@ function parseSetting(setting: string): { keys: string[]; value: Json } {
     .replace(/\[(\d+)\]/g, '.$1')
     .split('.');
   if (cut <= 0 || keys.some((key) => key === '')) {
-    throw new NebulaError('USAGE', `--set ${setting}: not of the form key=value`, {
+    throw new NebulaError('USAGE', `--set ${shown(setting)}: not of the form key=value`, {
       hint: '--set order.items.0.sku=A7',
     });
   }
-  return { keys, value: settingValue(setting.slice(cut + 1)) };
+  const value = settingValue(setting.slice(cut + 1));
+  const refused = keys.length > MAX_DEPTH ? TOO_DEEP : refusalOf(value);
+  if (refused !== undefined) throw new NebulaError('USAGE', `--set ${shown(setting)}: ${refused.message}`, refused);
+  return { keys, value };
+}
+
+function shown(setting: string): string {
+  return setting.length > SHOWN_SETTING ? `${setting.slice(0, SHOWN_SETTING)}…` : setting;
 }
 
 /** JSON where it is valid JSON, else the text as it stands. */
@@ -77,14 +163,17 @@ function setAt(target: unknown, keys: readonly string[], at: number, value: Json
     const index = Number(key);
     if (!isIndex || index > list.length) {
       const hint = `the list has ${list.length} items: use an index from 0 to ${list.length}`;
-      throw new NebulaError('USAGE', `--set ${setting}: ${key} is not a place in the list`, { hint });
+      throw new NebulaError('USAGE', `--set ${shown(setting)}: ${shown(key)} is not a place in the list`, { hint });
     }
     list[index] = setAt(list[index], keys, at + 1, value, setting);
     return list;
   }
   if (target !== undefined && target !== null && typeof target !== 'object') {
     const where = keys.slice(0, at).join('.');
-    throw new NebulaError('USAGE', `--set ${setting}: ${where} is ${JSON.stringify(target)}, which has no fields`);
+    const is = shown(JSON.stringify(target));
+    throw new NebulaError('USAGE', `--set ${shown(setting)}: ${shown(where)} is ${is}, which has no fields`, {
+      hint: 'set the whole of it, or another field',
+    });
   }
   const object = (target ?? {}) as Record<string, unknown>;
   // Defined, not assigned: `__proto__` is a field like any other.

@@ -5,6 +5,7 @@ import { exitedFailure, type Failure, failureDocument, failureOf, uncaughtFailur
 import type { Context, Services } from './services.ts';
 import { type Io, processIo, watchStreams } from './terminal/io.ts';
 import { farewell, guardExit, leave } from './terminal/leave.ts';
+import { printable } from './terminal/width.ts';
 import { errorLines } from './views/error.ts';
 
 export async function main(argv: readonly string[]): Promise<void> {
@@ -55,7 +56,7 @@ function isCommanderError(error: unknown): error is import('commander').Commande
 
 function tell(io: Io, argv: readonly string[], failure: Failure): number {
   for (const line of [...failure.preface, ...errorLines(failure, io.err.colors)]) io.err.write(`${line}\n`);
-  if (argv.includes('--json')) io.out.write(`${JSON.stringify(failureDocument(failure), null, 2)}\n`);
+  if (argv.includes('--json')) io.out.write(`${printable(JSON.stringify(failureDocument(failure), null, 2))}\n`);
   return failure.exitCode;
 }
 

@@ -6,6 +6,8 @@ import type { Colors } from './terminal/io.ts';
 import { column, wrap } from './terminal/width.ts';
 
 const MAX_HELP_COLUMNS = 110;
+/** What may stand alone without being about any command. */
+const BARE_WORDS = ['--no-color', '--debug', '--'];
 
 /** Resolves to the exit code. Rejects with commander's error when the words make no sense. */
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
@@ -34,7 +36,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
   }
   const words = argv.filter((word) => !word.startsWith('-'));
   const asksForHelp = argv.some((word) => ['-h', '--help', '-V', '--version'].includes(word));
-  if (words.length === 0 && !asksForHelp) {
+  if (argv.every((word) => BARE_WORDS.includes(word)) && !asksForHelp) {
     context.io.out.write(overview(context));
     return exitCode;
   }

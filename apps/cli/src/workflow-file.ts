@@ -1,12 +1,7 @@
 /** A workflow's file: read, checked against the actions that are there, and reported on when something is wrong. */
-import type { Stats } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import path from 'node:path';
 import {
   type Catalog,
   compileSource,
-  DEFINITION_LIMITS,
-  formatSize,
   type Json,
   NebulaError,
   type Plan,
@@ -16,6 +11,7 @@ import {
   type SourceMap,
   type WorkflowDefinition,
 } from '@nebula/core';
+import { readNamedFile } from './named-file.ts';
 import type { Context, Project } from './services.ts';
 import type { Colors, Io } from './terminal/io.ts';
 import { plural } from './views/words.ts';
@@ -45,34 +41,8 @@ export async function checkFile(io: Io, file: string, catalog: Catalog | undefin
   return { file, definition, problems, source, plan: undefined };
 }
 
-async function readSource(io: Io, file: string): Promise<string | Uint8Array> {
-  if (file === '-') return await io.readStdin();
-  const place = path.resolve(io.cwd, file);
-  try {
-    refuseEndless(file, await stat(place));
-    return await readFile(place);
-  } catch (error) {
-    throw error instanceof NebulaError ? error : unreadable(file, error as NodeJS.ErrnoException);
-  }
-}
-
-/** A device has no end, and a file beyond the limit would be refused after it was read. */
-function refuseEndless(file: string, found: Stats): void {
-  if (found.isCharacterDevice() || found.isBlockDevice()) {
-    throw new NebulaError('FILE_UNREADABLE', `${file} is a device, not a workflow file`);
-  }
-  if (found.size > DEFINITION_LIMITS.maxSourceBytes) {
-    const limit = formatSize(DEFINITION_LIMITS.maxSourceBytes);
-    throw new NebulaError('TOO_LARGE', `${file} has ${formatSize(found.size)}; a workflow file may have ${limit}`);
-  }
-}
-
-function unreadable(file: string, error: NodeJS.ErrnoException): NebulaError {
-  if (error.code === 'ENOENT') {
-    return new NebulaError('FILE_NOT_FOUND', `there is no file ${file}`, { hint: 'paths start at the current folder' });
-  }
-  if (error.code === 'EISDIR') return new NebulaError('FILE_UNREADABLE', `${file} is a folder, not a workflow file`);
-  return new NebulaError('FILE_UNREADABLE', `${file} cannot be read: ${error.message}`, { cause: error });
+async function readSource(io: Io, file: string): Promise<Uint8Array> {
+  return file === '-' ? await io.readStdin() : await readNamedFile(io, file, 'a workflow file');
 }
 
 /** The definition, or an error that carries every problem. Warnings are told on stderr. */

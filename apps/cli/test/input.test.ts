@@ -26,7 +26,7 @@ describe('--input', () => {
     });
     await expect(readJson(io, '@missing.json', '--input')).rejects.toMatchObject({
       code: 'INPUT_INVALID',
-      message: expect.stringContaining('there is no such file'),
+      message: expect.stringContaining('there is no file missing.json'),
     });
   });
 });

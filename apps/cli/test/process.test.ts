@@ -406,25 +406,32 @@ describe('data folders', () => {
   });
 
   // Only root can act as another user.
-  test.skipIf(process.getuid?.() !== 0)('[CLI-38, CLI-87] where the user may only read', async () => {
-    const cwd = projectFolder({ 'hello.yaml': HELLO });
-    const run = await nebula(['run', 'hello.yaml', '--set', 'name=x', '--json'], { cwd });
-    const { executionId } = JSON.parse(run.stdout);
-    await promisify(execFile)('chmod', ['-R', 'a+rX,go-w', cwd]);
-    const list = await nebula(['executions', 'list', '--json'], { cwd, uid: NOBODY });
-    expect([list.code, list.stderr]).toEqual([0, '']);
-    expect(JSON.parse(list.stdout).executions).toMatchObject([{ executionId }]);
-    for (const verb of ['show', 'timeline', 'journal', 'logs', 'explain']) {
-      const { code, stderr } = await nebula(['executions', verb, executionId], { cwd, uid: NOBODY });
-      expect([verb, code, stderr]).toEqual([verb, 0, '']);
-    }
-    for (const words of [['executions', 'delete', executionId], ['resume']]) {
-      const refused = await nebula(words, { cwd, uid: NOBODY });
-      expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^error (DATA_DIR|STORE)_\w+: /)]);
-    }
-    const init = await nebula(['init', 'p'], { cwd, uid: NOBODY });
-    expect([init.code, init.stderr]).toEqual([2, expect.stringMatching(/^error INIT_FAILED: .*may not write there\n/)]);
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    '[CLI-38, CLI-87] where the user may only read',
+    { timeout: 60_000 },
+    async () => {
+      const cwd = projectFolder({ 'hello.yaml': HELLO });
+      const run = await nebula(['run', 'hello.yaml', '--set', 'name=x', '--json'], { cwd });
+      const { executionId } = JSON.parse(run.stdout);
+      await promisify(execFile)('chmod', ['-R', 'a+rX,go-w', cwd]);
+      const list = await nebula(['executions', 'list', '--json'], { cwd, uid: NOBODY });
+      expect([list.code, list.stderr]).toEqual([0, '']);
+      expect(JSON.parse(list.stdout).executions).toMatchObject([{ executionId }]);
+      for (const verb of ['show', 'timeline', 'journal', 'logs', 'explain']) {
+        const { code, stderr } = await nebula(['executions', verb, executionId], { cwd, uid: NOBODY });
+        expect([verb, code, stderr]).toEqual([verb, 0, '']);
+      }
+      for (const words of [['executions', 'delete', executionId], ['resume']]) {
+        const refused = await nebula(words, { cwd, uid: NOBODY });
+        expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^error (DATA_DIR|STORE)_\w+: /)]);
+      }
+      const init = await nebula(['init', 'p'], { cwd, uid: NOBODY });
+      expect([init.code, init.stderr]).toEqual([
+        2,
+        expect.stringMatching(/^error INIT_FAILED: .*may not write there\n/),
+      ]);
+    },
+  );
 
   test('[CLI-37] a database that is none', async () => {
     const cwd = projectFolder({ 'hello.yaml': HELLO });

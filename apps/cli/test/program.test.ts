@@ -37,6 +37,7 @@ describe('the program', () => {
     ['a missing argument', ['run'], /missing required argument 'file'/, /hint: /],
     ['too many arguments', ['schema', 'x', 'y'], /too many arguments/, /hint: /],
     ['a bad choice', ['graph', 'x.yaml', '-f', 'png'], /png.* is invalid/, /terminal, mermaid, dot/],
+    ['an unknown option without a command', ['--foo'], /unknown option '--foo'/, /lists the commands/],
     [
       'a bad choice among several',
       ['executions', 'list', '--status', 'failed', '--status', 'bad'],

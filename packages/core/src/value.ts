@@ -51,6 +51,18 @@ export function nestsDeeper(value: Json, limit: number): boolean {
   return false;
 }
 
+/** Where a number is neither finite nor JSON, which `1e999` in a text becomes; undefined when there is none. */
+export function pathToNonFinite(value: Json): readonly (string | number)[] | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : [];
+  if (typeof value !== 'object' || value === null) return undefined;
+  const isList = Array.isArray(value);
+  for (const [key, inner] of Object.entries(value)) {
+    const found = pathToNonFinite(inner as Json);
+    if (found !== undefined) return [isList ? Number(key) : key, ...found];
+  }
+  return undefined;
+}
+
 /** JSON text with sorted keys: equal values have equal text, so it can be hashed. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

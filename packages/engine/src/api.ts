@@ -89,7 +89,8 @@ export interface Desk {
   requestCancel(executionId: string, reason: string): Promise<boolean>;
   /** Retries the failed nodes of a finished run. */
   requestRetry(executionId: string): Promise<boolean>;
-  requestSettle(executionId: string, node: string, outcome: Settlement): Promise<boolean>;
+  /** `attempt`: the one that was looked at, by default the newest. What is known of it says nothing about a later one. */
+  requestSettle(executionId: string, node: string, outcome: Settlement, attempt?: number): Promise<boolean>;
   delete(executionId: string): Promise<boolean>;
 }
 

@@ -106,6 +106,14 @@ export class Attempts {
     );
   }
 
+  /** It is not begun after all. */
+  giveBack({ executionId }: LiveRun, { node, attempt }: Attempt, delivery: Delivery): void {
+    this.reserved--;
+    this.parts.queue.ack(delivery);
+    const jitter = this.parts.random.fraction();
+    this.parts.report(executionId, { type: 'ended', node, attempt, outcome: { status: 'returned' }, jitter });
+  }
+
   private invocation(live: Live, workflowId: string): Parameters<Sandbox['run']>[0] {
     const { attempt, executionId, controller } = live;
     const { logs, clock } = this.parts;

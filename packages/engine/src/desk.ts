@@ -53,8 +53,13 @@ export class StoreDesk implements Desk {
   async document(executionId: string): Promise<RunDocument | undefined> {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
+    return this.documentIn(state);
+  }
+
+  /** With its large values. */
+  protected async documentIn(state: RunState): Promise<RunDocument> {
     const values = new Values(this.drivers, RUN_DEFAULTS.inlineLimitBytes);
-    await values.fetch(executionId, spilledIn(state));
+    await values.fetch(state.executionId, spilledIn(state));
     return documentOf(state, values.lookup);
   }
 
@@ -90,7 +95,7 @@ export class StoreDesk implements Desk {
     return this.send(executionId, { type: 'retry' });
   }
 
-  async requestSettle(executionId: string, node: string, settlement: Settlement): Promise<boolean> {
+  async requestSettle(executionId: string, node: string, settlement: Settlement, attempt?: number): Promise<boolean> {
     const state = await this.state(executionId);
     if (state === undefined) return false;
     const inbox = await this.drivers.store.inbox(executionId);
@@ -103,7 +108,14 @@ export class StoreDesk implements Desk {
       });
     }
     if (settlement.happened === true) checkSettledOutput(state, node, settlement.output);
-    return this.send(executionId, { type: 'settle', node, settlement });
+    const newest = nodeAt(state, node)?.attempts;
+    const lookedAt = attempt ?? newest;
+    return this.send(executionId, {
+      type: 'settle',
+      node,
+      settlement,
+      ...(lookedAt === undefined ? {} : { attempt: lookedAt }),
+    });
   }
 
   delete(executionId: string): Promise<boolean> {

@@ -97,6 +97,7 @@ class LocalEngine extends StoreDesk implements Engine {
       onFault: (run, error) => this.onFault(run.executionId, error),
       onTrouble: (error) => this.publish({ type: 'trouble', error }),
       onWake: (at) => this.waker.wakeAt(at),
+      isLeased: () => this.waker.isLeased(),
     });
     this.waker = new Waker({
       ...shared,
@@ -106,6 +107,7 @@ class LocalEngine extends StoreDesk implements Engine {
       catchUp: (run) => this.turns.catchUp(run),
       onFault: (executionId, error) => this.onFault(executionId, error),
       onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onLease: () => this.turns.kick(),
     });
     this.sweeper = new Sweeper({
       ...drivers,
@@ -184,14 +186,22 @@ class LocalEngine extends StoreDesk implements Engine {
 
   async settled(executionId: string): Promise<Settled> {
     if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
-    const waiting = new Promise<Settled>((resolve, reject) => {
-      const waiters = this.waiters.get(executionId) ?? [];
-      waiters.push({ resolve, reject });
-      this.waiters.set(executionId, waiters);
-    });
+    const { promise: waiting, ...waiter } = Promise.withResolvers<Settled>();
+    this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
+    // The engine may be closed while the store is asked, before anybody listens.
+    waiting.catch(() => {});
     const run = this.runs.get(executionId);
-    if (run === undefined) await this.settleFromStore(executionId);
-    else if (isParked(run.state) && this.runs.isIdle(run)) this.settlePark(run);
+    if (run !== undefined) {
+      if (isParked(run.state) && this.runs.isIdle(run)) this.settlePark(run);
+      return waiting;
+    }
+    try {
+      await this.settleFromStore(executionId);
+    } catch (error) {
+      const others = this.takeWaiters(executionId).filter((other) => other !== waiter);
+      if (others.length > 0) this.waiters.set(executionId, others);
+      throw error;
+    }
     return waiting;
   }
 
@@ -268,6 +278,7 @@ class LocalEngine extends StoreDesk implements Engine {
 
   /** A late report, or one for a run that has ended: it may have been loaded for nothing else. */
   private onNothing(run: LiveRun): void {
+    this.attempts.verifyUnknown(run);
     this.rest(run, this.all.clock.now(), false);
   }
 
@@ -300,9 +311,9 @@ class LocalEngine extends StoreDesk implements Engine {
     );
   }
 
-  private async finalDocument(run: LiveRun): Promise<RunDocument> {
-    if (run.state.spilled === 0) return documentOf(run.state, this.values.lookup);
-    return (await this.document(run.executionId)) as RunDocument;
+  /** Of the end that was reached here: the journal may go on while large values are fetched. */
+  private async finalDocument({ state }: LiveRun): Promise<RunDocument> {
+    return state.spilled === 0 ? documentOf(state, this.values.lookup) : this.documentIn(state);
   }
 
   private settlePark(run: LiveRun): void {

@@ -4,7 +4,8 @@ import { isJsonObject, type Json, type Settlement, type Stimulus } from '@nebula
 export type Message =
   | { readonly type: 'cancel'; readonly reason: string }
   | { readonly type: 'retry' }
-  | { readonly type: 'settle'; readonly node: string; readonly settlement: Settlement };
+  /** `attempt`: the one that was looked at. Left out by earlier versions. */
+  | { readonly type: 'settle'; readonly node: string; readonly attempt?: number; readonly settlement: Settlement };
 
 export function encodeMessage(message: Message): string {
   return JSON.stringify(message);
@@ -14,7 +15,7 @@ export function encodeMessage(message: Message): string {
 export function stimulusOf(body: string): Stimulus | undefined {
   const message = parsed(body);
   if (!isJsonObject(message)) return undefined;
-  const { type, reason, node } = message;
+  const { type, reason, node, attempt } = message;
   switch (type) {
     case 'cancel':
       return typeof reason === 'string' ? { type, reason } : undefined;
@@ -23,7 +24,7 @@ export function stimulusOf(body: string): Stimulus | undefined {
     case 'settle': {
       const settlement = settlementOf(message.settlement);
       if (typeof node !== 'string' || settlement === undefined) return undefined;
-      return { type, node, by: 'person', settlement };
+      return { type, node, by: 'person', settlement, ...(typeof attempt === 'number' ? { attempt } : {}) };
     }
     default:
       return undefined;

@@ -77,7 +77,7 @@ export class Plans {
   }
 
   private compile(text: string, version: number): Plan {
-    const definition = { ...(JSON.parse(text) as WorkflowDefinition), version };
+    const definition = { ...parsed(text), version };
     const { plan, problems } = compilePlan(definition, this.catalog, {
       limits: this.limits,
       now: () => this.clock.now(),
@@ -86,6 +86,17 @@ export class Plans {
     const errors = problems.filter((problem) => problem.severity === 'error');
     throw new NebulaError('PLAN_INVALID', `Workflow '${definition.id}' cannot run here: ${errors[0]?.message}`, {
       hint: errors[0]?.hint ?? 'An action that it needs may be missing from nebula.config.ts.',
+    });
+  }
+}
+
+function parsed(text: string): WorkflowDefinition {
+  try {
+    return JSON.parse(text) as WorkflowDefinition;
+  } catch (cause) {
+    throw new NebulaError('STORE_CORRUPT', 'A stored workflow definition cannot be read.', {
+      hint: 'Restore the data folder from a backup.',
+      cause,
     });
   }
 }

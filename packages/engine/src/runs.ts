@@ -77,8 +77,10 @@ export class Runs {
   /** Folds the journal again, after the store refused a frame. */
   async reload(run: LiveRun): Promise<void> {
     const loaded = await readState(this.store, run.plan, run.executionId);
+    // After the frames: whoever changes it later writes a frame, too, and the next one of this engine is refused.
+    const row = this.store.exclusive ? undefined : await this.store.execution(run.executionId);
+    if (row !== undefined) run.storedWakeAt = row.wakeAt;
     run.state = loaded.state;
-    if (!this.store.exclusive) run.storedWakeAt = undefined;
     adopt(run, loaded);
   }
 

@@ -11,6 +11,9 @@
  *  T3 A refused frame costs its run a reload, and nobody else anything; its mail is decided on again.
  *  T4 A fault while deciding on one run puts that run aside and leaves the others alone.
  *  T5 A run whose frame the store did not take writes alone until one is taken: it holds up nobody else.
+ *  T6 A task may name a run that is not here, or more than is known here: the journal is read, and it is offered again.
+ *
+ * Long because all that touches a draft is here: spread over files, T1 to T6 could not be seen to hold.
  */
 import {
   blobsToDecide,
@@ -20,6 +23,7 @@ import {
   NebulaError,
   newTurn,
   nextReady,
+  nodeAt,
   type Stimulus,
   take,
 } from '@nebula/core';
@@ -60,6 +64,14 @@ export interface TurnsParts {
   onTrouble(error: unknown): void;
   /** A run's wake time was written. */
   onWake(at: number): void;
+  /** Nobody takes this process for dead. */
+  isLeased(): boolean;
+}
+
+/** A task that waited for its run to be read. `isFresh`: nothing newer is known of the run. */
+interface Offer {
+  readonly delivery: Delivery;
+  readonly isFresh: boolean;
 }
 
 interface Sealed {
@@ -75,6 +87,7 @@ export class Turns {
   private isWanted = false;
   private isClosed = false;
   private takesWork = false;
+  private offers: Offer[] = [];
   /** Runs that are being read, or that wait for a better moment. */
   private blocked = 0;
   private idleWaiters: (() => void)[] = [];
@@ -153,7 +166,7 @@ export class Turns {
     const drafted = new Set<LiveRun>();
     for (const run of this.dirty) if (this.decideOn(run, now)) drafted.add(run);
     this.dirty = new Set();
-    if (this.takesWork) this.startReady(drafted, now);
+    if (this.takesWork && this.parts.isLeased()) this.startReady(drafted, now);
 
     for (const run of drafted) {
       const large = largeIn(run, this.parts.values);
@@ -236,11 +249,16 @@ export class Turns {
 
   private enqueueReady(run: LiveRun): void {
     const { executionId, state } = run;
-    const ready = nextReady(state, this.parts.concurrency);
+    // What this process can run at once says nothing about the others that a shared queue serves.
+    const ready = nextReady(state, this.parts.queue.local ? this.parts.concurrency : Number.POSITIVE_INFINITY);
     if (ready.length === 0) return;
-    void this.parts.queue.enqueue(
-      ready.map((task) => ({ ...task, executionId, taskId: `${executionId}:${task.node}:${task.attempt}` })),
-    );
+    const tasks = ready.map((task) => ({
+      ...task,
+      executionId,
+      taskId: `${executionId}:${task.node}:${task.attempt}`,
+    }));
+    // What the queue did not take is offered again when the run resyncs.
+    this.parts.queue.enqueue(tasks)?.catch((error: unknown) => this.parts.onTrouble(error));
   }
 
   /** Fills free slots from the queue, so that priority and limits hold over all runs. */
@@ -249,19 +267,23 @@ export class Turns {
     for (;;) {
       const free = attempts.free();
       if (free <= 0) return;
-      const deliveries = queue.poll(free);
-      if (deliveries.length === 0) return;
-      for (const delivery of deliveries) this.start(delivery, drafted, now);
+      const waited = this.offers.splice(0, free);
+      const fresh = waited.length < free ? queue.poll(free - waited.length) : [];
+      const offers = [...waited, ...fresh.map((delivery) => ({ delivery, isFresh: false }))];
+      if (offers.length === 0) return;
+      for (const offer of offers) this.start(offer, drafted, now);
     }
   }
 
-  private start(delivery: Delivery, drafted: Set<LiveRun>, now: number): void {
+  private start(offer: Offer, drafted: Set<LiveRun>, now: number): void {
+    const { delivery } = offer;
     const { queue, runs, values, attempts, workerId } = this.parts;
     const { executionId, node, attempt: number } = delivery.task;
     const run = runs.get(executionId);
     if (run === undefined) {
-      // Left over from a run that is gone from here; its next wake-up finds the node if it is still to be run.
-      queue.ack(delivery);
+      // Our own queue has it left over from a run that is gone from here. From one that others fill, too, it is work.
+      if (queue.local) queue.ack(delivery);
+      else void this.read(offer);
       return;
     }
     if (run.isBusy) {
@@ -270,7 +292,7 @@ export class Turns {
     }
     const missing = run.state.spilled > 0 ? values.missing(blobsToStart(run.state, node)) : [];
     if (missing.length > 0) {
-      this.fetch(run, missing, () => queue.nack(delivery, 0));
+      this.fetch(run, missing, () => this.offers.push(offer));
       return;
     }
     try {
@@ -278,7 +300,8 @@ export class Turns {
       drafted.add(run);
       const attempt = take(draft.turn, node, number, workerId);
       if (attempt === undefined) {
-        queue.ack(delivery);
+        if (this.mayBeBehind(run, offer)) void this.read(offer, run);
+        else queue.ack(delivery);
         if (queue.local) this.enqueueReady(run);
         return;
       }
@@ -288,6 +311,36 @@ export class Turns {
       queue.ack(delivery);
       drafted.delete(run);
       this.undecided(run, error);
+    }
+  }
+
+  /** A task of an attempt that this process does not know of yet: another engine has written to the run since. */
+  private mayBeBehind(run: LiveRun, { delivery, isFresh }: Offer): boolean {
+    const { queue, store } = this.parts;
+    if (queue.local || store.exclusive || isFresh) return false;
+    const { node, attempt } = delivery.task;
+    return attempt > (nodeAt(run.state, node)?.attempts ?? 0);
+  }
+
+  /** Reads a run for one of its tasks, and offers the task again. */
+  private async read({ delivery }: Offer, live?: LiveRun): Promise<void> {
+    const { queue, runs, onTrouble } = this.parts;
+    this.blocked++;
+    try {
+      // The turn has a draft of it: once that is written there is something to compare.
+      if (live !== undefined) await new Promise<void>((resolve) => this.parts.clock.soon(resolve));
+      const isFresh = live === undefined || (await this.catchUp(live));
+      const run = await runs.load(delivery.task.executionId);
+      if (run === undefined) queue.ack(delivery);
+      else this.offers.push({ delivery, isFresh });
+    } catch (error) {
+      onTrouble(error);
+      // What is damaged stays so; the run's wake-up tells it.
+      if (error instanceof NebulaError && !error.retryable) queue.ack(delivery);
+      else queue.nack(delivery, RETRY_MIN_MS);
+    } finally {
+      this.blocked--;
+      this.kick();
     }
   }
 
@@ -385,7 +438,13 @@ export class Turns {
       }
       if (write.wakeAt !== null) this.parts.onWake(write.wakeAt);
     }
-    for (const { attempt, delivery } of draft.starting) this.parts.attempts.begin(run, attempt, delivery, turn.now);
+    // The answer of the store may have taken so long that others have given up what this process would begin, or that it
+    // has been told to close since: then nobody would wait for what it begins.
+    const mayBegin = draft.starting.length === 0 || (this.takesWork && this.parts.isLeased());
+    for (const { attempt, delivery } of draft.starting) {
+      if (mayBegin) this.parts.attempts.begin(run, attempt, delivery, turn.now);
+      else this.parts.attempts.giveBack(run, attempt, delivery);
+    }
     for (const abort of turn.aborts) this.parts.attempts.abort(run.executionId, abort);
     if (turn.aborts.some(({ isOver }) => isOver)) this.kick();
     if (!this.parts.queue.local) this.enqueueReady(run);
@@ -397,9 +456,7 @@ export class Turns {
     this.parts.meter.add('engine.conflicts');
     if (run.isNew) {
       // The execution exists already: starting it twice is starting it once.
-      this.release(run);
-      run.mailbox = [];
-      this.parts.runs.forget(run);
+      this.drop(run);
       for (const done of run.onCreated.splice(0)) done();
       return;
     }
@@ -452,19 +509,23 @@ export class Turns {
     run.mailbox = run.mailbox.filter((stimulus) => !done.has(stimulus));
   }
 
-  /** Where several engines share a store, another one may have written since: then the journal is folded again. */
-  async catchUp(run: LiveRun): Promise<void> {
-    if (this.parts.store.exclusive || run.isBusy || run.draft !== null) return;
+  /**
+   * Where several engines share a store, another one may have written since: then the journal is folded again.
+   * False when it could not look, since the run is in the middle of something.
+   */
+  async catchUp(run: LiveRun): Promise<boolean> {
+    if (this.parts.store.exclusive) return true;
+    if (run.isBusy || run.draft !== null) return false;
     const news = await this.parts.store.frames(run.executionId, run.state.seq);
-    const isBehind = (news.at(-1)?.seq ?? 0) > run.state.seq && !run.isBusy && run.draft === null;
-    if (isBehind) await this.reload(run);
+    if (run.isBusy || run.draft !== null) return false;
+    if ((news.at(-1)?.seq ?? 0) > run.state.seq) await this.reload(run);
+    return true;
   }
 
   /** The store took nothing: what was decided is forgotten, what happened is kept, and it is tried again a little later. */
   private putOff(run: LiveRun, error: unknown): void {
     if (run.isNew) {
-      this.release(run);
-      this.parts.runs.forget(run);
+      this.drop(run);
       for (const done of run.onCreated.splice(0)) done(error);
       this.later(run, () => void this.lookAfter(run));
       return;
@@ -479,6 +540,8 @@ export class Turns {
     try {
       const run = await this.parts.runs.load(lost.executionId);
       if (run === undefined) return;
+      // It was started again, or woken, and is in the middle of that: what it has begun is not lost.
+      if (run.isNew || run.isBusy || run.draft !== null) return this.later(lost, () => void this.lookAfter(lost));
       // Written anew, so that the waker hears of it.
       run.storedWakeAt = undefined;
       this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
@@ -488,10 +551,16 @@ export class Turns {
     }
   }
 
-  private putAside(run: LiveRun, error: unknown): void {
+  /** It leaves memory, and nothing is written of it. */
+  private drop(run: LiveRun): void {
     this.release(run);
+    run.mailbox = [];
     this.dirty.delete(run);
     this.parts.runs.forget(run);
+  }
+
+  private putAside(run: LiveRun, error: unknown): void {
+    this.drop(run);
     for (const done of run.onCreated.splice(0)) done(error);
     this.parts.onFault(run, error);
   }

@@ -4,6 +4,7 @@
  *  W1 The timer stands at the earliest wake time that this process knows of; foreign writes and new wake times move it.
  *  W2 A claimed run is always posted a wake-up, and so always gets a new wake time.
  *  W3 One round at a time; what does not fit into memory is left for the next one. What is in memory needs no room.
+ *  W4 Whoever shares a store begins attempts only while its own lease is good: after that others may give them up.
  */
 import { NebulaError, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
 import type { Clock, Random, Store, Timer } from '@nebula/ports';
@@ -32,9 +33,11 @@ export interface WakerParts {
   readonly maxCachedRuns: number;
   post(run: LiveRun, stimulus: Stimulus): void;
   /** Reads what another engine wrote to it. */
-  catchUp(run: LiveRun): Promise<void>;
+  catchUp(run: LiveRun): Promise<boolean>;
   onFault(executionId: string, error: unknown): void;
   onTrouble(error: unknown): void;
+  /** The lease was extended. */
+  onLease(): void;
 }
 
 export class Waker {
@@ -46,6 +49,7 @@ export class Waker {
   private unwatch: (() => void) | undefined;
   private isOpen = false;
   private only: string[] | undefined;
+  private leaseUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: WakerParts) {
     this.parts = parts;
@@ -55,11 +59,16 @@ export class Waker {
     this.only = only === undefined ? undefined : [...only];
     const { store, clock, workerId } = this.parts;
     this.isOpen = true;
-    await store.heartbeat(workerId, clock.now() + LEASE_MS);
+    await this.extendLease();
     await store.reapWorkers(store.exclusive ? null : clock.now(), workerId, clock.now());
     this.unwatch = store.watch(() => this.wakeAt(clock.now()));
-    this.beatLater();
+    this.beatLater(HEARTBEAT_MS);
     this.wakeAt(clock.now());
+  }
+
+  /** As far as this process can tell nobody takes it for dead. */
+  isLeased(): boolean {
+    return this.parts.store.exclusive || this.parts.clock.now() < this.leaseUntil;
   }
 
   async close(): Promise<void> {
@@ -137,6 +146,11 @@ export class Waker {
     const { store, runs, random } = this.parts;
     const run = await runs.load(executionId);
     if (run === undefined) return;
+    if (run.isNew) {
+      // It is being started a second time, and the store will refuse that: what is told to this one would be lost.
+      await new Promise<void>((resolve) => run.onCreated.push(() => resolve()));
+      return this.wake(executionId, claimedUntil);
+    }
     await this.parts.catchUp(run);
     const inbox = await store.inbox(executionId);
     const gone = await this.goneWorkers(run);
@@ -176,23 +190,35 @@ export class Waker {
     });
   }
 
-  private beatLater(): void {
-    this.heartbeat = this.parts.clock.timer(HEARTBEAT_MS, () => void this.beat(), { background: true });
+  private beatLater(delayMs: number): void {
+    this.heartbeat = this.parts.clock.timer(delayMs, () => void this.beat(), { background: true });
+  }
+
+  private async extendLease(): Promise<void> {
+    const { store, clock, workerId } = this.parts;
+    const until = clock.now() + LEASE_MS;
+    await store.heartbeat(workerId, until);
+    this.leaseUntil = until;
   }
 
   private async beat(): Promise<void> {
     const { store, clock, workerId } = this.parts;
+    let nextMs = HEARTBEAT_MS;
     try {
-      await store.heartbeat(workerId, clock.now() + LEASE_MS);
+      await this.extendLease();
+      this.parts.onLease();
       if (!store.exclusive) {
-        const gone = await store.reapWorkers(clock.now(), workerId, clock.now());
-        if (gone > 0) this.wakeAt(clock.now());
+        await store.reapWorkers(clock.now(), workerId, clock.now());
         // Long due, and not given to this engine: another one goes on with them, or has ended them.
         for (const run of this.parts.runs.dueBefore(clock.now() - CLAIM_MS)) await this.parts.catchUp(run);
       }
     } catch (error) {
       this.parts.onTrouble(error);
+      nextMs = TROUBLE_MS;
     }
-    if (this.isOpen) this.beatLater();
+    if (!this.isOpen) return;
+    this.beatLater(nextMs);
+    // Hints may be lost: what nobody was told of is found now.
+    this.wakeAt(clock.now());
   }
 }

@@ -39,7 +39,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   const wake = wakeChange(run, turn, parts);
   if (turn.entries.length === 0 && wake === undefined && draft.messages.length === 0) return undefined;
   const write: WriteInMaking = { executionId };
-  if (turn.entries.length > 0) {
+  if (turn.entries.length > 0 || mustBeFenced(run, wake, parts)) {
     write.frame = { seq: state.seq + 1, at: turn.now, entries: encodeEntries(turn.entries) };
   }
   if (run.isNew) {
@@ -51,6 +51,21 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (draft.messages.length > 0) write.taken = draft.messages.map(({ messageId }) => messageId);
   addStatus(run, turn, parts, write);
   return write;
+}
+
+/**
+ * Others may have written to the run since it was read. Putting its wake time off, or taking a message for one that changes
+ * nothing, would then undo what they did: an empty frame lets the store refuse it.
+ */
+function mustBeFenced(
+  { draft, storedWakeAt }: LiveRun,
+  wake: { readonly at: number | null } | undefined,
+  { store }: WriteParts,
+): boolean {
+  if (store.exclusive) return false;
+  if ((draft?.messages.length ?? 0) > 0) return true;
+  if (wake === undefined) return false;
+  return typeof storedWakeAt !== 'number' || wake.at === null || wake.at > storedWakeAt;
 }
 
 function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMaking): void {
@@ -73,9 +88,15 @@ function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMa
 function wakeChange(run: LiveRun, turn: Turn, { store }: WriteParts): { readonly at: number | null } | undefined {
   const at = wakeTime(run.state, turn.now, RESYNC_MS);
   const stored = run.storedWakeAt;
-  if (run.isClaimed || stored === undefined) return { at };
+  if (stored === undefined) return { at };
+  if (run.isClaimed) return isNear(at, stored) ? undefined : { at };
   // Where several engines share a store, another one may have been given the run since, and have put it off.
   if (!store.exclusive && stored !== null && stored <= turn.now) return { at };
   if (at === null) return stored === null ? undefined : { at };
   return stored === null || at < stored ? { at } : undefined;
+}
+
+/** A claim wakes the run a little earlier than needed: that costs less than a write. */
+function isNear(at: number | null, stored: number | null): boolean {
+  return at !== null && stored !== null && at >= stored && at - stored < RESYNC_MS;
 }

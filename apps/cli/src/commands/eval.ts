@@ -44,10 +44,25 @@ class PointedError extends NebulaError {
 
   constructor(error: ExpressionError, source: string) {
     super(error.code, error.message, error.hint === undefined ? {} : { hint: error.hint });
-    const line = source.replace(/\s/g, ' ');
-    const marks = `${' '.repeat(error.offset)}${'^'.repeat(Math.max(1, Math.min(error.length, source.length - error.offset)))}`;
-    this.preface = [`  ${line}`, `  ${marks}`];
+    this.preface = pointedLines(source, error.offset, error.length);
   }
+}
+
+const SHOWN_BEFORE = 60;
+const SHOWN_AFTER = 100;
+const HARMFUL = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
+/** The source around the place, with one sign for each of its characters, so that the marks stand under it. */
+function pointedLines(source: string, offset: number, length: number): string[] {
+  const from = Math.max(0, offset - SHOWN_BEFORE);
+  const to = offset + SHOWN_AFTER;
+  const before = from > 0 ? '…' : '';
+  const line = source.slice(from, to).replace(/\s/g, ' ').replace(HARMFUL, '\uFFFD');
+  const marks = Math.max(1, Math.min(length, source.length - offset, SHOWN_AFTER));
+  return [
+    `  ${before}${line}${to < source.length ? '…' : ''}`,
+    `  ${' '.repeat(before.length + offset - from)}${'^'.repeat(marks)}`,
+  ];
 }
 
 async function scopeOf({ io }: Context, options: CommandOptions): Promise<Scope> {

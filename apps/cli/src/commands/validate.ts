@@ -1,6 +1,7 @@
 import { writeLines } from '../conclude.ts';
 import { EXIT } from '../exit-code.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
 import { plural } from '../views/words.ts';
 import { type CheckedFile, checkFile, problemDocument, reportLines } from '../workflow-file.ts';
@@ -30,7 +31,8 @@ function fileDocument({ file, definition, problems }: CheckedFile): Record<strin
 
 function fileLines({ io }: Context, checked: CheckedFile): string[] {
   const { colors } = io.out;
-  const { file, definition } = checked;
+  const { definition } = checked;
+  const file = printableLine(checked.file);
   const report = reportLines(checked, colors);
   if (definition === undefined) return [...report, `${colors.red('✗')} ${file}`, ''];
   const nodes = plural(Object.keys(definition.nodes ?? {}).length, 'node');

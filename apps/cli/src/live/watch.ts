@@ -7,6 +7,7 @@ import { captureForeignOutput } from '../terminal/foreign-output.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { type Output, outliveReaders } from '../terminal/io.ts';
 import { noteResumeCommand } from '../terminal/leave.ts';
+import { printableLine } from '../terminal/width.ts';
 import { outlineOf } from '../views/outline.ts';
 import { graphOf } from '../views/workflow-graph.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
@@ -106,7 +107,9 @@ function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, vi
   let trouble = '';
   return session.engine.on((event) => {
     if (event.type === 'trouble') {
-      const words = `The store does not take writes: ${wordsOf(event.error)}. Trying again.`;
+      const words = printableLine(
+        `The store does not take writes: ${wordsOf(event.error)}. Trying again.${hintOf(event.error)}`,
+      );
       if (words !== trouble) view.say(words);
       trouble = words;
       return;
@@ -134,6 +137,10 @@ function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, vi
 
 function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+}
+
+function hintOf(error: unknown): string {
+  return error instanceof NebulaError && error.hint !== undefined ? ` ${error.hint}` : '';
 }
 
 function syncWith(run: RunProgress, document: RunDocument | undefined): void {

@@ -21,7 +21,7 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   now(): number;
-  readStdin(): Promise<string>;
+  readStdin(): Promise<Uint8Array>;
 }
 
 const DEFAULT_COLUMNS = 80;
@@ -67,7 +67,7 @@ function streamOutput(stream: NodeJS.WriteStream, env: Environment): Output {
   };
 }
 
-async function readStdin(): Promise<string> {
+async function readStdin(): Promise<Uint8Array> {
   const { DEFINITION_LIMITS, formatSize, NebulaError } = await import('@nebula/core');
   const limit = DEFINITION_LIMITS.maxSourceBytes;
   const chunks: Buffer[] = [];
@@ -78,7 +78,7 @@ async function readStdin(): Promise<string> {
       throw new NebulaError('TOO_LARGE', `stdin has more than ${formatSize(limit)}, which is the limit`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 let needed = 0;

@@ -1,4 +1,5 @@
 /** A workflow in the languages of other drawing tools: Mermaid and Graphviz' DOT. */
+import { printableLine } from '../terminal/width.ts';
 import type { GraphEdge, WorkflowGraph } from './workflow-graph.ts';
 
 export function mermaidLines(graph: WorkflowGraph): string[] {
@@ -18,11 +19,15 @@ export function mermaidLines(graph: WorkflowGraph): string[] {
 }
 
 function escapeMermaid(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return printableLine(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
 }
 
 export function dotLines(graph: WorkflowGraph): string[] {
-  const quote = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  const quote = (text: string): string => `"${printableLine(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
   const id = (index: number): string => quote(graph.nodes[index]?.id ?? '');
   const nodes = graph.nodes.map((node) => {
     const label = `${quote(node.name).slice(0, -1)}\\n${quote(node.action).slice(1)}`;

@@ -49,7 +49,9 @@ function fieldsText(fields: JsonObject, colors: Colors): string {
 
 function valueText(name: string, value: Json): string {
   if (name === 'until' && typeof value === 'number') return clockText(value);
-  if (name === 'error' && isJsonObject(value)) return `${String(value.code)} ${JSON.stringify(value.message ?? '')}`;
+  if (name === 'error' && isJsonObject(value)) {
+    return printableLine(`${String(value.code)} ${JSON.stringify(value.message ?? '')}`);
+  }
   // Inputs and outputs are held in a small envelope; readers want what is inside.
   if ((name === 'input' || name === 'output') && isJsonObject(value) && 'value' in value) {
     return plainText(value.value as Json);

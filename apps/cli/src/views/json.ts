@@ -11,9 +11,9 @@ export interface JsonOptions {
 
 const MAX_STRING = 2_000;
 
-/** A document for programs. */
+/** A document for programs. What could move a cursor is escaped, which is the same text to a program. */
 export function jsonDocument(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return `${printable(JSON.stringify(value, null, 2))}\n`;
 }
 
 /** Lines of pretty JSON; when cut to `maxLines`, `cut` says how many lines are missing. */

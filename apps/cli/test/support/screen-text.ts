@@ -41,7 +41,11 @@ export interface MemoryIo extends Io {
 }
 
 export function memoryIo(
-  options: Partial<Pick<Io, 'cwd' | 'env' | 'now'>> & { stdin?: string; out?: MemoryOutput; err?: MemoryOutput } = {},
+  options: Partial<Pick<Io, 'cwd' | 'env' | 'now'>> & {
+    stdin?: string | Uint8Array;
+    out?: MemoryOutput;
+    err?: MemoryOutput;
+  } = {},
 ): MemoryIo {
   return {
     out: options.out ?? memoryOutput(),
@@ -49,6 +53,6 @@ export function memoryIo(
     env: options.env ?? {},
     cwd: options.cwd ?? process.cwd(),
     now: options.now ?? (() => 1_000_000),
-    readStdin: async () => options.stdin ?? '',
+    readStdin: async () => Buffer.from(options.stdin ?? ''),
   };
 }

@@ -12,7 +12,7 @@ import type { Graph } from '../graph/index.ts';
 import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
-import { type Json, nestsDeeper } from '../value.ts';
+import { type Json, nestsDeeper, pathToNonFinite } from '../value.ts';
 import { joinCapabilities } from './capabilities.ts';
 import type { CompileContext, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
@@ -170,6 +170,10 @@ function inlined(
 function acceptInput(check: SchemaCheck | undefined, given: Json): ReturnType<Plan['acceptInput']> {
   if (nestsDeeper(given, RUN_DEFAULTS.maxInputDepth)) {
     return { input: null, problems: [`the input nests deeper than ${RUN_DEFAULTS.maxInputDepth} levels`] };
+  }
+  const odd = pathToNonFinite(given);
+  if (odd !== undefined) {
+    return { input: null, problems: [`${describePath(odd, 'the input')} is a number that is too large`] };
   }
   if (check === undefined || check.takesAll) return { input: given, problems: [] };
   // Defaults are filled in place, and the caller's value is not ours to change.

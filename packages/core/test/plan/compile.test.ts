@@ -174,6 +174,12 @@ input: { type: object, required: [order], properties: { order: { type: object, p
     expect(plan?.acceptInput({ a: [[1]] }).problems).toEqual([]);
   });
 
+  it('[PLN-7] refuses numbers that JSON does not have', () => {
+    const { plan } = compilePlan({ id: 'x' }, catalog);
+    const given = JSON.parse('{"a":[1,{"b":1e999}]}');
+    expect(plan?.acceptInput(given).problems).toEqual(['a[1].b is a number that is too large']);
+  });
+
   it('[PLN-7] fills in the defaults of the schema, in a copy', () => {
     const { definition } = readDefinition(`id: x
 input: { type: object, required: [name], properties: { name: { type: string, default: World }, n: { default: 3 } } }`);

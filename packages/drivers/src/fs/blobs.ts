@@ -176,6 +176,11 @@ function explained(error: unknown, root: string): unknown {
         cause: error,
       });
     default:
-      return error;
+      if (typeof codeOf(error) !== 'string') return error;
+      return new NebulaError('STORE_FAILED', `Large values cannot be kept in ${root}: ${(error as Error).message}`, {
+        hint: 'Look at the folder and its disk; the run goes on by itself once it can be written.',
+        cause: error,
+        retryable: true,
+      });
   }
 }

@@ -79,7 +79,7 @@ function corrupt(path: string, cause: unknown): NebulaError {
 
 function notADatabase(path: string, cause: unknown): NebulaError {
   return new NebulaError('STORE_NOT_A_DATABASE', `${path} is not a Nebula database.`, {
-    hint: 'Choose another data directory, or move that file away.',
+    hint: 'Choose another data directory. If this was one of Nebula, its beginning is damaged: restore a backup.',
     cause,
   });
 }

@@ -67,7 +67,7 @@ test('[SBX-27] a child that ignores SIGTERM dies with a leader that does not', a
 });
 
 test('[SBX-27] a descendant that left the group cannot hold the attempt', async () => {
-  const script = `setsid sh -c 'echo $$ > escaped; sleep 30' & echo $$ >> pids; sleep 100`;
+  const script = `setsid sh -c 'echo $$ > escaped; sleep 30' & until [ -s escaped ]; do sleep 0.1; done; echo $$ >> pids; sleep 100`;
   const { outcome, tookMs } = await abortTree(script, 1);
   expect(outcome.status).toBe('aborted');
   expect(tookMs).toBeLessThan(25_000);

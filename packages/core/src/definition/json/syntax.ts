@@ -109,12 +109,7 @@ function failAtEnd(text: string, top: number | undefined, expected: Expected): n
 function checkCommon(text: string, at: number): void {
   const two = text.slice(at, at + 2);
   if (two === '//' || two === '/*' || text[at] === '#') {
-    fail(
-      at,
-      two[0] === '#' ? 1 : 2,
-      'JSON has no comments',
-      "remove it, or write the definition in YAML, where '#' starts a comment",
-    );
+    fail(at, two[0] === '#' ? 1 : 2, 'JSON has no comments', "remove it; only YAML has comments, after '#'");
   }
   if (text[at] === "'") fail(at, 1, 'strings are written in double quotes', `replace ' by "`);
   const code = text.codePointAt(at) as number;

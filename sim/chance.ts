@@ -1,9 +1,9 @@
-/** Chance from one seed, for worlds that must be the same every time. */
+/** Chance from one seed: the same seed draws the same, for ever. */
 export class Chance {
   private state: number;
 
   constructor(seed: number) {
-    this.state = seed >>> 0;
+    this.state = Math.imul(seed, 0x9e3779b1) >>> 0;
   }
 
   /** From 0 up to, not including, 1. */
@@ -20,7 +20,7 @@ export class Chance {
 
   /** True once in so many times. */
   oneIn(times: number): boolean {
-    return this.below(times) === 0;
+    return this.fraction() * times < 1;
   }
 
   pick<T>(list: readonly T[]): T {

@@ -1,0 +1,314 @@
+/** Several engines on one store, with one queue or with one each. */
+import type { Json } from '@nebula/core';
+import { memoryQueue, memoryStore } from '@nebula/drivers/memory';
+import type { Delivery, Queue, Store, Task, Write } from '@nebula/ports';
+import { describe, expect, it } from 'vitest';
+import { createEngine, type Engine } from '../src/index.ts';
+import { BenchTop } from './bench-top.ts';
+
+const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
+const LEASE_MS = 30_000;
+
+interface Member {
+  readonly engine: Engine;
+  readonly store: Store;
+  /** Milliseconds that its clock is ahead. */
+  skewMs: number;
+}
+
+type Changes = Partial<Pick<Store, 'append' | 'execution' | 'heartbeat' | 'watch'>>;
+
+/** An engine beside the others, on the same data. */
+async function join(top: BenchTop, queue?: Queue, change: (store: Store) => Changes = () => ({})): Promise<Member> {
+  const plain = memoryStore({ data: top.data, exclusive: false });
+  const changes = change(plain);
+  const store = new Proxy(plain, {
+    get(target, key) {
+      const own = Reflect.get(changes, key) as unknown;
+      if (own !== undefined) return own;
+      const value = Reflect.get(target, key) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const member = { store, skewMs: 0 } as { -readonly [K in keyof Member]: Member[K] };
+  const clock = {
+    now: () => top.clock.now() + member.skewMs,
+    timer: top.clock.timer.bind(top.clock),
+    soon: top.clock.soon.bind(top.clock),
+  };
+  const drivers = { ...top.drivers, store, queue: queue ?? memoryQueue({ clock }), clock };
+  member.engine = createEngine(drivers, { actions: top.actions, concurrency: 1, inlineLimitBytes: 1_000 });
+  member.engine.on((event) => top.events.push(event));
+  const opened = member.engine.open();
+  await top.settle();
+  await opened;
+  return member;
+}
+
+/** One queue for all; `loses` says which tasks it forgets. */
+function sharedQueue(top: BenchTop, loses: (task: Task) => boolean = () => false) {
+  const queue = memoryQueue({ clock: top.clock });
+  const polled: Delivery[] = [];
+  const shared: Queue = {
+    local: false,
+    enqueue: async (tasks) => void queue.enqueue(tasks.filter((task) => !loses(task))),
+    poll: (max) => {
+      const deliveries = queue.poll(max);
+      polled.push(...deliveries);
+      return deliveries;
+    },
+    onAvailable: (callback) => queue.onAvailable(callback),
+    ack: (delivery) => queue.ack(delivery),
+    nack: (delivery, delayMs) => queue.nack(delivery, delayMs),
+    extend: (delivery) => queue.extend(delivery),
+    depth: () => queue.depth(),
+    close: () => queue.close(),
+  };
+  return { shared, polled };
+}
+
+async function begun(top: BenchTop): Promise<BenchTop> {
+  // Only for its drivers: the engines of these tests join on their own.
+  await top.open();
+  await top.engine.close();
+  return top;
+}
+
+async function start(top: BenchTop, { engine }: Member, definition: Record<string, unknown>): Promise<string> {
+  const { workflowId, version } = await engine.register({ id: 'test', ...definition } as Json);
+  const started = engine.start(workflowId, version, { executionId: 'exe_1' });
+  await top.settle();
+  return started;
+}
+
+const three = { nodes: { a: hand(), b: hand({ needs: ['a'] }), c: hand({ needs: ['a'] }) } };
+
+describe('one queue for all', () => {
+  it('[ENG-67] a task of a run that is not in memory is read for and started', async () => {
+    const top = await begun(new BenchTop());
+    const { shared } = sharedQueue(top);
+    const first = await join(top, shared);
+    const second = await join(top, shared);
+    await start(top, first, { nodes: { a: hand(), b: hand() } });
+    expect(top.ran.toSorted()).toEqual(['a', 'b']);
+    expect(second.engine.peek('exe_1')).toMatchObject({ nodes: { b: { status: 'running' } } });
+    await top.complete('a');
+    await top.complete('b');
+    expect(await first.engine.document('exe_1')).toMatchObject({ status: 'completed' });
+  });
+
+  it('[ENG-67] a task that another engine made ready since is started at once, by whoever takes it', async () => {
+    const top = await begun(new BenchTop());
+    const { shared } = sharedQueue(top);
+    const first = await join(top, shared);
+    const second = await join(top, shared);
+    await start(top, first, { nodes: { ...three.nodes, d: hand() } });
+    const one = top.calls[0]?.node as string;
+    await top.complete(one === 'a' ? 'd' : 'a');
+    await top.complete(one);
+    expect(top.ran.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+    await top.complete('b');
+    await top.complete('c');
+    expect(await second.engine.document('exe_1')).toMatchObject({ status: 'completed' });
+    expect(shared.depth()).toBe(0);
+  });
+
+  it('[ENG-68] a task that the queue loses is offered again', async () => {
+    const top = await begun(new BenchTop());
+    let lost = 0;
+    const { shared } = sharedQueue(top, ({ node }) => node === 'b' && lost++ < 1);
+    const only = await join(top, shared);
+    await start(top, only, { nodes: { a: hand(), b: hand({ needs: ['a'] }) } });
+    await top.complete('a');
+    expect(top.ran).toEqual(['a']);
+    await top.clock.advance(31_000);
+    expect(top.ran).toEqual(['a', 'b']);
+  });
+
+  it('[ENG-68] a queue that refuses is trouble, and no more', async () => {
+    const top = await begun(new BenchTop());
+    const { shared } = sharedQueue(top);
+    let isDown = true;
+    const enqueue: Queue['enqueue'] = (tasks) =>
+      isDown ? Promise.reject(new Error('no connection')) : shared.enqueue(tasks);
+    const only = await join(top, { ...shared, enqueue });
+    await start(top, only, { nodes: { a: hand() } });
+    expect(top.events).toContainEqual(expect.objectContaining({ type: 'trouble' }));
+    isDown = false;
+    await top.clock.advance(31_000);
+    expect(top.ran).toEqual(['a']);
+  });
+});
+
+describe('one store for all', () => {
+  it('[ENG-69] a wake time that was decided on an old reading does not put a run to sleep', async () => {
+    const top = await begun(new BenchTop());
+    let held: (() => void) | undefined;
+    let holds = false;
+    const slow = (store: Store): Changes => ({
+      append: async (writes: readonly Write[]) => {
+        if (holds) await new Promise<void>((resolve) => (held = resolve));
+        return store.append(writes);
+      },
+    });
+    const first = await join(top);
+    await start(top, first, { nodes: { pay: { action: 'pay@1' }, then: hand({ needs: ['pay'] }) } });
+    await top.fail('pay', { details: { outcome: 'unknown' } });
+    await first.engine.close();
+    // One engine is woken for nothing, and is slow to say so; another hears a person meanwhile.
+    const second = await join(top, undefined, slow);
+    holds = true;
+    await second.store.send({ messageId: 'msg_1', executionId: 'exe_1', body: '{}' }, top.clock.now());
+    await second.engine.requestCancel('exe_2', 'nobody');
+    await top.clock.advance(10_000);
+    expect(held).toBeDefined();
+    const third = await join(top);
+    await third.engine.requestSettle('exe_1', 'pay', { happened: false, then: 'retry' });
+    await top.clock.advance(31_000);
+    expect(top.call('pay').attempt).toBe(2);
+    holds = false;
+    held?.();
+    await top.settle();
+    expect(top.data.runs.get('exe_1')?.row.wakeAt).not.toBeNull();
+  });
+
+  it('[ENG-70] what is granted after the lease has run out is not begun', async () => {
+    const top = await begun(new BenchTop());
+    let answer: (() => void) | undefined;
+    let isSlow = false;
+    const slow = (store: Store): Changes => ({
+      append: async (writes: readonly Write[]) => {
+        const outcomes = await store.append(writes);
+        if (isSlow && writes.length > 0) await new Promise<void>((resolve) => (answer = resolve));
+        return outcomes;
+      },
+      heartbeat: (worker, expiresAt) =>
+        isSlow ? Promise.reject(new Error('no connection')) : store.heartbeat(worker, expiresAt),
+    });
+    const first = await join(top, undefined, slow);
+    isSlow = true;
+    const { workflowId, version } = await first.engine.register({ id: 'test', nodes: { pay: { action: 'pay@1' } } });
+    const started = first.engine.start(workflowId, version, { executionId: 'exe_1' });
+    await top.clock.advance(LEASE_MS + 1_000);
+    isSlow = false;
+    answer?.();
+    await top.settle();
+    await started;
+    expect(top.ran).toEqual([]);
+    await top.clock.advance(2_000);
+    expect(top.ran).toEqual(['pay']);
+    const entries = (await first.engine.journal('exe_1')).flatMap((frame) => frame.entries);
+    expect(entries.map((entry) => (entry as { type: string }).type)).toContain('node.returned');
+  });
+
+  it('[ENG-71] a request of which nobody was told is heard with the next heartbeat', async () => {
+    const top = await begun(new BenchTop());
+    const deaf = (): Changes => ({ watch: () => () => {} });
+    const first = await join(top, undefined, deaf);
+    await start(top, first, { nodes: { pay: { action: 'pay@1' } } });
+    await top.fail('pay', { details: { outcome: 'unknown' } });
+    expect(top.data.runs.get('exe_1')?.row.wakeAt).toBeNull();
+    const body = JSON.stringify({ type: 'cancel', reason: 'enough' });
+    await memoryStore({ data: top.data, exclusive: false }).send(
+      { messageId: 'msg_1', executionId: 'exe_1', body },
+      top.clock.now(),
+    );
+    await top.clock.advance(10_000);
+    expect(top.data.runs.get('exe_1')?.row.status).toBe('cancelled');
+  });
+
+  it('[ENG-76] an engine whose clock is far ahead takes others for dead; once is not run twice', async () => {
+    const top = await begun(new BenchTop());
+    const first = await join(top);
+    const second = await join(top);
+    await start(top, first, { nodes: { pay: { action: 'pay@1' }, work: hand() } });
+    second.skewMs = 3_600_000;
+    await top.clock.advance(60_000);
+    expect(await first.engine.document('exe_1')).toMatchObject({ nodes: { pay: { status: 'unknown' } } });
+    await top.complete('pay', 'late');
+    await top.clock.advance(60_000);
+    expect(top.ran.filter((node) => node === 'pay')).toHaveLength(1);
+    expect(await first.engine.document('exe_1')).toMatchObject({ nodes: { pay: { status: 'unknown' } } });
+  });
+});
+
+describe('requests and ends', () => {
+  it('[ENG-72] a settlement that comes again does not settle a later attempt', async () => {
+    const top = await begun(new BenchTop());
+    const first = await join(top);
+    await start(top, first, { nodes: { pay: { action: 'pay@1' } } });
+    await top.fail('pay', { details: { outcome: 'unknown' } });
+    const sent = top.data.runs.get('exe_1');
+    await first.engine.requestSettle('exe_1', 'pay', { happened: false, then: 'retry' }, 1);
+    const [message] = sent?.inbox.values() ?? [];
+    await top.settle();
+    expect(top.call('pay').attempt).toBe(2);
+    await top.fail('pay', { details: { outcome: 'unknown' } });
+    await first.store.send({ ...(message as NonNullable<typeof message>), messageId: 'msg_again' }, top.clock.now());
+    await top.clock.advance(20_000);
+    expect(await first.engine.document('exe_1')).toMatchObject({ nodes: { pay: { status: 'unknown', attempts: 2 } } });
+    expect(sent?.inbox.size).toBe(0);
+  });
+
+  it('[ENG-73] a start that could not be written, and the same one again', async () => {
+    const top = await begun(new BenchTop());
+    let refusals = 1;
+    const shaky = (store: Store): Changes => ({
+      append: async (writes: readonly Write[]) => {
+        if (writes.some(({ create }) => create !== undefined)) {
+          if (refusals-- > 0) throw new Error('no space left');
+          // On its way for longer than it takes to look after the first one.
+          await new Promise<void>((resolve) => top.clock.timer(400, resolve));
+        }
+        return store.append(writes);
+      },
+    });
+    const first = await join(top, undefined, shaky);
+    await expect(start(top, first, { nodes: { a: hand() } })).rejects.toThrow('no space left');
+    const { workflowId, version } = await first.engine.register({ id: 'test', nodes: { a: hand() } });
+    const again = first.engine.start(workflowId, version, { executionId: 'exe_1' });
+    await top.clock.advance(1_000);
+    await again;
+    expect(top.call('a').attempt).toBe(1);
+    await top.complete('a');
+    expect(await first.engine.document('exe_1')).toMatchObject({ status: 'completed' });
+  });
+
+  it('[ENG-74] an end is shown as it was, although the run goes on meanwhile', async () => {
+    const top = await begun(new BenchTop());
+    let release: (() => void) | undefined;
+    let isSlow = false;
+    const slow = (store: Store): Changes => ({
+      execution: async (executionId) => {
+        if (isSlow && release === undefined) await new Promise<void>((resolve) => (release = resolve));
+        return store.execution(executionId);
+      },
+    });
+    const first = await join(top, undefined, slow);
+    await start(top, first, { nodes: { a: hand(), b: hand({ needs: ['a'] }) } });
+    const ended = first.engine.settled('exe_1');
+    await top.complete('a', 'x'.repeat(2_000));
+    isSlow = true;
+    await top.fail('b');
+    isSlow = false;
+    await first.engine.requestRetry('exe_1');
+    await top.settle();
+    release?.();
+    await top.settle();
+    expect(await ended).toMatchObject({ document: { status: 'failed', nodes: { b: { status: 'failed' } } } });
+  });
+
+  it('[ENG-75] waiting for what cannot be read is refused, and closing is quiet', async () => {
+    const top = await begun(new BenchTop());
+    let isBroken = false;
+    const broken = (store: Store): Changes => ({
+      execution: (executionId) => (isBroken ? Promise.reject(new Error('bad sector')) : store.execution(executionId)),
+    });
+    const first = await join(top, undefined, broken);
+    isBroken = true;
+    await expect(first.engine.settled('exe_9')).rejects.toThrow('bad sector');
+    const closed = first.engine.close();
+    await top.clock.advance(10_000);
+    await closed;
+  });
+});

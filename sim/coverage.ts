@@ -1,0 +1,89 @@
+/**
+ * What the faults of a suite met. A fault hits the runs that it is about or, where it strikes something that runs share
+ * (a process, the queue), all of these; it is met by the entries of the next frame of each. One that strikes when a frame
+ * has been written is met by its entries, too.
+ */
+import type { Entry } from '@nebula/core';
+import type { FaultKind } from './faults.ts';
+
+export type EntryKind = Entry['type'];
+
+/** Listed by hand, and checked against the union: an entry that is added must be met, too. */
+const EVERY_ENTRY: Record<EntryKind, true> = {
+  'run.started': true,
+  'node.scheduled': true,
+  'node.started': true,
+  'node.completed': true,
+  'node.retrying': true,
+  'node.returned': true,
+  'node.failed': true,
+  'node.skipped': true,
+  'node.cancelled': true,
+  'node.unknown': true,
+  'node.settled': true,
+  'run.stopping': true,
+  'run.finished': true,
+  'run.reopened': true,
+};
+export const ENTRY_KINDS = Object.keys(EVERY_ENTRY) as EntryKind[];
+
+export class Coverage {
+  /** Entries by kind. */
+  readonly entries = new Map<EntryKind, number>();
+  /** How often an entry of one kind met a fault of another. */
+  readonly met = new Map<string, number>();
+  /** Where processes died. */
+  readonly deaths = new Map<string, number>();
+  private readonly waiting = new Map<string, Set<FaultKind>>();
+
+  hit(kind: FaultKind, runs: Iterable<string>): void {
+    for (const executionId of runs) {
+      const kinds = this.waiting.get(executionId);
+      if (kinds === undefined) this.waiting.set(executionId, new Set([kind]));
+      else kinds.add(kind);
+    }
+  }
+
+  died(site: string, side: string): void {
+    add(this.deaths, `${side} ${site}`, 1);
+  }
+
+  written(executionId: string, entries: readonly { readonly type: EntryKind }[]): void {
+    const kinds = this.waiting.get(executionId);
+    for (const { type } of entries) {
+      add(this.entries, type, 1);
+      if (kinds !== undefined) for (const kind of kinds) add(this.met, cell(type, kind), 1);
+    }
+    if (entries.length > 0) this.waiting.delete(executionId);
+  }
+
+  /** The fault hit the writing of these entries. */
+  metBy(kind: FaultKind, entries: readonly { readonly type: EntryKind }[]): void {
+    for (const { type } of entries) add(this.met, cell(type, kind), 1);
+  }
+
+  count(entry: EntryKind, fault: FaultKind): number {
+    return this.met.get(cell(entry, fault)) ?? 0;
+  }
+
+  add(other: Coverage): void {
+    for (const [kind, count] of other.entries) add(this.entries, kind, count);
+    for (const [key, count] of other.met) add(this.met, key, count);
+    for (const [key, count] of other.deaths) add(this.deaths, key, count);
+  }
+
+  /** Pairs that never met. */
+  missing(faults: readonly FaultKind[]): string[] {
+    return ENTRY_KINDS.flatMap((entry) =>
+      faults.filter((fault) => this.count(entry, fault) === 0).map((f) => cell(entry, f)),
+    );
+  }
+}
+
+function cell(entry: EntryKind, fault: FaultKind): string {
+  return `${entry} × ${fault}`;
+}
+
+function add<K>(counts: Map<K, number>, key: K, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}

@@ -1,0 +1,98 @@
+/**
+ * A scenario with exactly one crash, at each place where a process can die: whatever the place, it ends as it would have
+ * without the crash.
+ */
+import type { Json, RunDocument } from '@nebula/core';
+import type { Process } from './process.ts';
+import { plannedCourse, type Scenario } from './scenarios.ts';
+import { World } from './world.ts';
+
+const EXECUTION = 'exe_0';
+const PATIENCE_STEPS = 400;
+const STEP_MS = 500;
+
+/** How it ended. */
+export interface Ending {
+  readonly status: string;
+  readonly output: Json;
+  readonly nodes: Readonly<Record<string, { readonly status: string; readonly output: Json }>>;
+  /** How often each effect happened. */
+  readonly effects: Readonly<Record<string, number>>;
+}
+
+export interface Outcome {
+  readonly ending: Ending;
+  readonly crossings: number;
+  readonly violations: readonly string[];
+  readonly trace: readonly string[];
+}
+
+export interface ScenarioOptions {
+  readonly engines: number;
+  readonly sharesQueue: boolean;
+  /** Which crossing is the last of its process, counted from 1. */
+  readonly crashAt?: number;
+  readonly keepsTrace?: boolean;
+}
+
+export async function play(scenario: Scenario, options: ScenarioOptions): Promise<Outcome> {
+  const world = new World({
+    seed: 1,
+    calm: Number.POSITIVE_INFINITY,
+    ...options,
+    courseOf: plannedCourse,
+    keepsTrace: options.keepsTrace ?? false,
+  });
+  if (options.crashAt === undefined) world.faults.isOver = true;
+  for (let step = 0; step < PATIENCE_STEPS && !isOver(world, scenario); step++) {
+    for (let index = 0; index < world.slots.length; index++) world.open(index);
+    await world.clock.advance(1);
+    for (const person of world.living().slice(0, 1)) act(world, scenario, person);
+    await world.clock.advance(STEP_MS);
+  }
+  const { crossings } = world.faults;
+  // Those that hang stay so: what comes after the end is not to change it.
+  world.faults.isOver = true;
+  for (let index = 0; index < world.slots.length; index++) world.open(index);
+  await world.clock.advance(60_000);
+  world.oracle.atTheEnd([EXECUTION]);
+  const document = await world.living()[0]?.engine.document(EXECUTION);
+  if (document === undefined) throw new Error(`${scenario.name} was never started`);
+  return { ending: endingOf(world, document), crossings, violations: world.oracle.violations, trace: world.trace };
+}
+
+/** What people do, again and again until they see that it was done. */
+function act(world: World, scenario: Scenario, { engine }: Process): void {
+  const run = world.data.runs.get(EXECUTION);
+  const { nodes, status, reopenings, isStopping } = world.oracle.journal(EXECUTION);
+  if (run === undefined) {
+    const { definition, input = {} } = scenario;
+    const starting = engine
+      .register({ id: 'scenario', ...definition } as never)
+      .then(({ workflowId, version }) => engine.start(workflowId, version, { executionId: EXECUTION, input }));
+    starting.catch(() => {});
+    return;
+  }
+  if (run.inbox.size > 0) return;
+  for (const [node, { status: of, attempts }] of nodes) {
+    const settlement = of === 'unknown' ? world.settlementOf(EXECUTION, node) : undefined;
+    if (settlement !== undefined) engine.requestSettle(EXECUTION, node, settlement, attempts).catch(() => {});
+  }
+  const { cancelWhenRunning: awaited, retryWhenFailed = false } = scenario;
+  if (awaited !== undefined && !isStopping && nodes.get(awaited)?.status === 'running')
+    engine.requestCancel(EXECUTION, 'enough').catch(() => {});
+  if (retryWhenFailed && status === 'failed' && reopenings === 0) engine.requestRetry(EXECUTION).catch(() => {});
+}
+
+function isOver(world: World, { retryWhenFailed = false }: Scenario): boolean {
+  const { status, reopenings } = world.oracle.journal(EXECUTION);
+  return status !== 'pending' && status !== 'running' && (!retryWhenFailed || reopenings > 0);
+}
+
+function endingOf(world: World, { status, output, nodes }: RunDocument): Ending {
+  const short = Object.entries(nodes).map(
+    ([path, node]) => [path, { status: node.status, output: node.output }] as const,
+  );
+  const effects = [...world.outside.effects].map(([key, { times }]) => [key, times] as const);
+  return { status, output, nodes: Object.fromEntries(short), effects: Object.fromEntries(effects.sort()) };
+}

@@ -1,0 +1,32 @@
+/** Every kind of fault, declared once: how often it strikes where it could, and what it is. */
+
+export const FAULTS = {
+  'crash before': { oneIn: 900, is: 'a process dies before a call, or a callback, takes effect' },
+  'crash after': { oneIn: 900, is: 'a process dies when it has taken effect, before it hears of it' },
+  close: { oneIn: 25, is: 'a process is asked to stop, and does so in its own time' },
+  pause: { oneIn: 900, is: 'a process stands still for up to a minute and goes on as if nothing had been' },
+  'clock forward': { oneIn: 1_500, is: 'the clock of one process jumps ahead' },
+  'clock back': { oneIn: 1_500, is: 'the clock of one process jumps back' },
+  'lease stolen': { oneIn: 25, is: 'the lease of a living worker runs out, and another one reaps it' },
+  'append refused': { oneIn: 40, is: 'the store takes nothing' },
+  'append delayed': { oneIn: 8, is: 'others come first' },
+  'append conflict': { oneIn: 30, is: 'the store says that somebody else wrote' },
+  'answer lost': { oneIn: 40, is: 'the frame is written, and its writer told that it failed' },
+  'answer delayed': { oneIn: 12, is: 'the frame is written, and its writer hears of it later' },
+  'call refused': { oneIn: 60, is: 'any other call of the store fails' },
+  'call delayed': { oneIn: 30, is: 'any other call of the store takes its time' },
+  'hint lost': { oneIn: 10, is: 'nobody is told that somebody wrote, or that there is work' },
+  'hint repeated': { oneIn: 20, is: 'it is told twice' },
+  'request repeated': { oneIn: 4, is: 'what a person asks for arrives twice' },
+  'delivery lost': { oneIn: 12, is: 'the shared queue forgets a task' },
+  'delivery repeated': { oneIn: 8, is: 'a task is handed out twice' },
+  'delivery delayed': { oneIn: 8, is: 'a task is handed out late' },
+  'delivery reordered': { oneIn: 6, is: 'a task overtakes others' },
+  'blob refused': { oneIn: 8, is: 'a large value can be neither stored nor read' },
+  'blob delayed': { oneIn: 5, is: 'it takes its time' },
+  hang: { oneIn: 14, is: 'an action does not end before it is aborted' },
+  deaf: { oneIn: 8, is: 'an action does not listen when it is aborted' },
+} as const satisfies Record<string, { readonly oneIn: number; readonly is: string }>;
+
+export type FaultKind = keyof typeof FAULTS;
+export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];

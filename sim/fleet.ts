@@ -1,0 +1,18 @@
+/** The suite of 2,000 seeds, in two halves so that two cores share it. */
+import { expect } from 'vitest';
+import { FAULT_KINDS } from './faults.ts';
+import { liveMany } from './lives.ts';
+import { sitesToDieAt } from './report.ts';
+
+const HALF = 1_000;
+
+export async function expectHalf(half: 0 | 1): Promise<void> {
+  const { tally, failures } = await liveMany(1 + half * HALF, HALF);
+  console.log(String(tally));
+  expect(failures).toEqual([]);
+  expect(tally.least.engines).toBeGreaterThanOrEqual(2);
+  expect(tally.least.runs).toBeGreaterThanOrEqual(5);
+  expect(tally.least.nodes).toBeGreaterThanOrEqual(40);
+  expect(tally.coverage.missing(FAULT_KINDS), 'pairs of entry and fault that never met').toEqual([]);
+  expect(sitesToDieAt(tally), 'sites at which nobody died').toEqual([]);
+}

@@ -1,0 +1,66 @@
+/** Draws whether a fault strikes, counts it, and tells which runs were hit. */
+import type { Chance } from './chance.ts';
+import type { Coverage } from './coverage.ts';
+import { FAULTS, type FaultKind } from './faults.ts';
+
+/** Sites that few lives come to: they are made the most of. */
+const SELDOM = /verify|logs|blobs|digest|workflow|nack|expired/i;
+
+/** Where and on which side of it a process may die. */
+export interface Crossing {
+  readonly site: string;
+  readonly side: 'before' | 'after';
+}
+
+export interface InjectorOptions {
+  readonly chance: Chance;
+  readonly coverage: Coverage;
+  /** How much rarer than declared; infinity: none. */
+  readonly calm: number;
+  /** Instead of chance: dies at this crossing, counted from 1. */
+  readonly crashAt?: number | undefined;
+  readonly say: (what: string) => void;
+}
+
+export class Injector {
+  readonly injected = new Map<FaultKind, number>();
+  /** Crossings so far. */
+  crossings = 0;
+  isOver = false;
+  private readonly options: InjectorOptions;
+
+  constructor(options: InjectorOptions) {
+    this.options = options;
+  }
+
+  /** Whether it strikes now. `runs`: whom it hits. */
+  strikes(kind: FaultKind, runs: Iterable<string>): boolean {
+    const { chance, calm } = this.options;
+    if (this.isOver || calm === Number.POSITIVE_INFINITY || !chance.oneIn(FAULTS[kind].oneIn * calm)) return false;
+    this.inject(kind, runs);
+    return true;
+  }
+
+  inject(kind: FaultKind, runs: Iterable<string>): void {
+    this.injected.set(kind, (this.injected.get(kind) ?? 0) + 1);
+    this.options.coverage.hit(kind, runs);
+    this.options.say(`fault: ${kind}`);
+  }
+
+  /** Whether the process dies here. */
+  kills({ site, side }: Crossing, runs: Iterable<string>): boolean {
+    const { crashAt, coverage, chance, calm } = this.options;
+    this.crossings++;
+    if (this.isOver) return false;
+    const kind = side === 'before' ? 'crash before' : 'crash after';
+    const dies =
+      crashAt === undefined
+        ? calm !== Number.POSITIVE_INFINITY && chance.oneIn((FAULTS[kind].oneIn * calm) / (SELDOM.test(site) ? 20 : 1))
+        : crashAt === this.crossings;
+    if (!dies) return false;
+    this.options.say(`dies ${side} ${site}`);
+    this.inject(kind, runs);
+    coverage.died(site, side);
+    return true;
+  }
+}

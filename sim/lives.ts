@@ -1,0 +1,24 @@
+/** Many lives in a row, and what they have shown. */
+import { Tally } from './report.ts';
+import { type LifeOptions, live } from './script.ts';
+
+export interface Suite {
+  readonly tally: Tally;
+  /** Seed and complaint; empty when all went well. */
+  readonly failures: readonly string[];
+}
+
+export async function liveMany(from: number, count: number, options: LifeOptions = {}): Promise<Suite> {
+  const tally = new Tally();
+  const failures: string[] = [];
+  for (let seed = from; seed < from + count; seed++) {
+    const life = await live(seed, options);
+    tally.add(life);
+    const [violation] = life.world.oracle.violations;
+    const how = `npm run sim -- --seed ${seed}${options.alone === true ? ' --alone' : ''}`;
+    if (violation !== undefined) failures.push(`${violation}\n  ${how}`);
+    // Lives are made of promises only: without this nothing else in the process would have a turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { tally, failures };
+}

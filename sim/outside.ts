@@ -1,0 +1,177 @@
+/**
+ * What actions do to the rest of the world, which outlives all processes and remembers everything.
+ *
+ *  1 An effect is counted when it happens, not when its answer comes. One that is idempotent happens once for each key,
+ *    and answers the same every time; one that is `once` happens as often as it is asked for.
+ *  2 Whoever looks whether an attempt took effect (`verify`, or a person) waits until it cannot any more.
+ */
+import type { Action, ActionContext, Json, Settlement } from '@nebula/core';
+import { ActionError } from '@nebula/sdk';
+import type { Chance } from './chance.ts';
+import type { Injector } from './injector.ts';
+import type { Process } from './process.ts';
+
+/** One time that the body of an action was entered. */
+export interface Call {
+  readonly executionId: string;
+  readonly node: string;
+  readonly attempt: number;
+  readonly process: Process;
+}
+
+export interface Effect {
+  readonly result: Json;
+  times: number;
+}
+
+/** How an attempt goes; random ones in worlds from a seed, planned ones in scenarios. */
+export interface Course {
+  /** Before the effect, and from there to the answer. */
+  readonly beforeMs: number;
+  readonly afterMs: number;
+  readonly ending: 'ok' | 'large' | 'user' | 'system' | 'unknown' | 'unknown but done' | 'bug' | 'hang';
+  readonly isDeaf: boolean;
+}
+
+export interface OutsideParts {
+  readonly faults: Injector;
+  readonly chance: Chance;
+  readonly largeBytes: number;
+  readonly say: (process: Process, what: string) => void;
+  readonly courseOf: (context: ActionContext, input: Json, calls: number, process: Process) => Course;
+  readonly onCall: (call: Call) => void;
+}
+
+export class Outside {
+  /** By idempotency key. */
+  readonly effects = new Map<string, Effect>();
+  readonly calls: Call[] = [];
+  private readonly callsOf = new Map<string, number>();
+  private readonly hanging = new Set<() => void>();
+  private readonly processes = new Set<Process>();
+  private readonly parts: OutsideParts;
+
+  constructor(parts: OutsideParts) {
+    this.parts = parts;
+  }
+
+  /** The actions as one process has them. */
+  actions(process: Process): Action[] {
+    this.processes.add(process);
+    const run = (effect: 'pure' | 'idempotent' | 'once'): Action['run'] => {
+      return (context, input) => this.run(process, effect, context, input as Json);
+    };
+    return [
+      { id: 'look', version: '1', effect: 'pure', run: run('pure') },
+      { id: 'work', version: '1', effect: 'idempotent', run: run('idempotent') },
+      { id: 'pay', version: '1', effect: 'once', run: run('once') },
+      { id: 'sure', version: '1', effect: 'once', run: run('once'), verify: (context) => this.verify(context) },
+    ];
+  }
+
+  /** What a person finds out about an attempt of unknown outcome; undefined while it may still take effect. */
+  truth(key: string): Extract<Settlement, { happened: true }> | false | undefined {
+    for (const { isDead, inFlight, granted } of this.processes) {
+      if (!isDead && (inFlight.has(key) || granted.has(key))) return undefined;
+    }
+    const effect = this.effects.get(key);
+    return effect === undefined ? false : { happened: true, output: effect.result };
+  }
+
+  heal(): void {
+    for (const end of this.hanging) end();
+    this.hanging.clear();
+  }
+
+  private verify({ idempotencyKey }: ActionContext) {
+    const truth = this.truth(idempotencyKey);
+    if (truth === undefined || this.parts.chance.oneIn(4)) return { happened: 'unknown' } as const;
+    return truth === false ? ({ happened: false } as const) : truth;
+  }
+
+  private run(process: Process, effect: string, context: ActionContext, input: Json): Promise<Json> {
+    const { executionId, node, attempt, idempotencyKey: key, signal } = context;
+    const call = { executionId, node, attempt, process };
+    this.calls.push(call);
+    this.parts.onCall(call);
+    this.parts.say(process, `runs ${executionId} ${node}#${attempt}`);
+    const calls = (this.callsOf.get(key) ?? 0) + 1;
+    this.callsOf.set(key, calls);
+    const course = this.parts.courseOf(context, input, calls, process);
+    process.inFlight.set(key, (process.inFlight.get(key) ?? 0) + 1);
+    return new Promise<Json>((resolve, reject) => {
+      let isOver = false;
+      const over = (end: () => void): void => {
+        if (isOver || process.isDead) return;
+        isOver = true;
+        const left = (process.inFlight.get(key) ?? 1) - 1;
+        if (left === 0) process.inFlight.delete(key);
+        else process.inFlight.set(key, left);
+        end();
+      };
+      if (!course.isDeaf) signal.addEventListener('abort', () => over(() => reject(signal.reason)));
+      const answer = (): void => {
+        if (isOver || process.isDead) return;
+        const done = this.take(process, effect, key, course);
+        const end = (): void => (done === undefined ? reject(failure(course.ending)) : resolve(done));
+        if (course.afterMs === 0) over(end);
+        else process.clock.timer(course.afterMs, () => over(end));
+      };
+      context.heartbeat();
+      if (course.ending === 'hang') this.hanging.add(answer);
+      else process.clock.timer(course.beforeMs, answer);
+    });
+  }
+
+  /** Undefined when the attempt says that it failed. */
+  private take(process: Process, effect: string, key: string, { ending }: Course): Json | undefined {
+    if (['user', 'system', 'unknown', 'bug'].includes(ending)) return undefined;
+    const known = this.effects.get(key);
+    const result = { key, text: ending === 'large' ? 'x'.repeat(this.parts.largeBytes) : 'done' };
+    const happened = known ?? { result, times: 0 };
+    this.effects.set(key, happened);
+    if (known === undefined || effect === 'once') happened.times++;
+    this.parts.say(process, `effect ${key}`);
+    return ending === 'unknown but done' ? undefined : happened.result;
+  }
+}
+
+function failure(ending: Course['ending']): Error {
+  switch (ending) {
+    case 'user':
+      return new ActionError('not like this', { code: 'USERS', kind: 'USER' });
+    case 'system':
+      return new ActionError('not now', { code: 'SYSTEMS', kind: 'SYSTEM' });
+    case 'bug':
+      return new TypeError('no good');
+    default:
+      return new ActionError('no answer', { code: 'ECONNRESET', kind: 'SYSTEM', details: { outcome: 'unknown' } });
+  }
+}
+
+const ENDINGS = [
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'large',
+  'user',
+  'user',
+  'system',
+  'unknown',
+  'unknown but done',
+  'bug',
+] as const;
+
+/** An attempt that goes as it likes. */
+export function randomCourse(chance: Chance, faults: Injector, { runs }: Process): Course {
+  if (faults.isOver) return { beforeMs: 1, afterMs: 0, ending: 'ok', isDeaf: false };
+  return {
+    beforeMs: chance.pick([0, 1, 50, 1_000, 4_000, 40_000]),
+    afterMs: chance.pick([0, 0, 1, 200, 3_000]),
+    isDeaf: faults.strikes('deaf', runs),
+    ending: faults.strikes('hang', runs) ? 'hang' : chance.pick(ENDINGS),
+  };
+}

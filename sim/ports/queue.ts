@@ -1,0 +1,146 @@
+/**
+ * The queue that a fleet shares. It is told after the commit; what it is told may be lost, come twice, late or out of
+ * order. A task that nobody acks comes back.
+ */
+import type { Delivery, Queue, Task } from '@nebula/ports';
+import type { Chance } from '../chance.ts';
+import type { WorldClock } from '../clock.ts';
+import type { Injector } from '../injector.ts';
+import type { Process } from '../process.ts';
+
+const VISIBILITY_MS = 30_000;
+const DELAYS_MS = [5, 300, 8_000];
+
+interface Message {
+  readonly task: Task;
+  arrival: number;
+  /** Not handed out before. */
+  from: number;
+  receipt: number | undefined;
+}
+
+export class Broker {
+  private readonly clock: WorldClock;
+  private readonly chance: Chance;
+  private readonly faults: Injector;
+  private readonly messages = new Set<Message>();
+  private readonly listeners = new Map<() => void, Process>();
+  private arrivals = 0;
+  private receipts = 0;
+  private isAnnounced = false;
+
+  /** Those that share it. */
+  private readonly runs: ReadonlySet<string>;
+
+  constructor(clock: WorldClock, chance: Chance, faults: Injector, runs: ReadonlySet<string>) {
+    this.runs = runs;
+    this.clock = clock;
+    this.chance = chance;
+    this.faults = faults;
+  }
+
+  get depth(): number {
+    return this.messages.size;
+  }
+
+  /** The queue as one process sees it. */
+  seenBy(process: Process): Queue {
+    return {
+      local: false,
+      enqueue: (tasks) =>
+        process.call('queue.enqueue', async () => {
+          for (const task of tasks) this.accept(task);
+          this.announce();
+        }),
+      poll: (max) => process.callNow('queue.poll', [], () => this.handOut(max)),
+      onAvailable: (callback) => {
+        const listener = process.callback('queue.onAvailable', callback);
+        this.listeners.set(listener, process);
+        this.announce();
+        return () => this.listeners.delete(listener);
+      },
+      ack: (delivery) => process.callNow('queue.ack', false, () => this.settle(delivery, undefined)),
+      nack: (delivery, delayMs) => process.callNow('queue.nack', false, () => this.settle(delivery, delayMs)),
+      extend: (delivery) => process.callNow('queue.extend', false, () => this.extend(delivery)),
+      depth: () => this.depth,
+      close: async () => {},
+    };
+  }
+
+  /** What waits is offered again. */
+  heal(): void {
+    this.announce();
+  }
+
+  private accept(task: Task): void {
+    const { runs } = this;
+    if (this.faults.strikes('delivery lost', runs)) return;
+    const isRepeated = this.faults.strikes('delivery repeated', runs);
+    for (const message of this.messages) if (message.task.taskId === task.taskId && !isRepeated) return;
+    for (let copies = isRepeated ? 2 : 1; copies > 0; copies--) this.add(task);
+  }
+
+  private add(task: Task): void {
+    const { runs } = this;
+    const message: Message = { task, arrival: this.arrivals++, from: 0, receipt: undefined };
+    if (this.faults.strikes('delivery reordered', runs)) message.arrival -= this.chance.below(20);
+    this.messages.add(message);
+    if (this.faults.strikes('delivery delayed', runs)) this.hide(message, this.chance.pick(DELAYS_MS));
+  }
+
+  private hide(message: Message, ms: number): void {
+    message.from = this.clock.now() + ms;
+    this.clock.timer(ms, () => this.announce());
+  }
+
+  private handOut(max: number): Delivery[] {
+    const now = this.clock.now();
+    const ready = [...this.messages]
+      .filter(({ from }) => from <= now)
+      .sort((a, b) => b.task.priority - a.task.priority || a.arrival - b.arrival);
+    return ready.slice(0, max).map((message) => {
+      message.receipt = ++this.receipts;
+      this.hide(message, VISIBILITY_MS);
+      return { task: message.task, receipt: message.receipt };
+    });
+  }
+
+  private held({ receipt }: Delivery): Message | undefined {
+    for (const message of this.messages) if (message.receipt === receipt) return message;
+    return undefined;
+  }
+
+  /** Gone for good, or back after the delay. */
+  private settle(delivery: Delivery, delayMs: number | undefined): boolean {
+    const message = this.held(delivery);
+    if (message === undefined || message.from <= this.clock.now()) return false;
+    message.receipt = undefined;
+    if (delayMs === undefined) return this.messages.delete(message);
+    this.hide(message, delayMs);
+    return true;
+  }
+
+  private extend(delivery: Delivery): boolean {
+    const message = this.held(delivery);
+    if (message === undefined || message.from <= this.clock.now()) return false;
+    this.hide(message, VISIBILITY_MS);
+    return true;
+  }
+
+  private announce(): void {
+    if (this.isAnnounced) return;
+    this.isAnnounced = true;
+    this.clock.soon(() => {
+      this.isAnnounced = false;
+      const now = this.clock.now();
+      if (![...this.messages].some(({ from }) => from <= now)) return;
+      for (const [listener, process] of [...this.listeners]) {
+        if (process.isDead) this.listeners.delete(listener);
+        else if (!this.faults.strikes('hint lost', process.runs)) {
+          listener();
+          if (this.faults.strikes('hint repeated', process.runs)) listener();
+        }
+      }
+    });
+  }
+}

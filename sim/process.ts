@@ -1,0 +1,158 @@
+/**
+ * A process: one engine and its edge to the world. Whatever crosses that edge is a place to die.
+ *
+ *  1 A dead process does nothing and hears nothing: its calls take no effect and are never answered, its timers are
+ *    still. Code of it that is on the stack runs on, and reaches nobody.
+ *  2 A paused process hears nothing until it goes on; then everything at once, in order.
+ *  3 Its clock may be wrong by any amount; its timers go by the world's.
+ */
+
+import type { Engine } from '@nebula/engine';
+import type { Clock } from '@nebula/ports';
+import type { Chance } from './chance.ts';
+import type { WorldClock } from './clock.ts';
+import type { Injector } from './injector.ts';
+
+const JUMPS_MS = [500, 5_000, 40_000, 600_000];
+const PAUSES_MS = [100, 5_000, 35_000, 60_000];
+
+export interface ProcessParts {
+  readonly name: string;
+  readonly world: WorldClock;
+  readonly chance: Chance;
+  readonly faults: Injector;
+  readonly say: (what: string) => void;
+  /** It has just died. */
+  readonly onDeath: (process: Process) => void;
+}
+
+export class Process {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly world: WorldClock;
+  /** Set by whoever builds it. */
+  engine!: Engine;
+  workerId: string | undefined;
+  isDead = false;
+  /** When it was killed, or told to close. */
+  endedAt: number | undefined;
+  /** Runs that it has read or written. */
+  readonly runs = new Set<string>();
+  /** Idempotency keys of actions that are under way in it, and of those that it was granted and has not begun. */
+  readonly inFlight = new Map<string, number>();
+  readonly granted = new Set<string>();
+  private offsetMs = 0;
+  private backlog: (() => void)[] | undefined;
+  private readonly parts: ProcessParts;
+
+  constructor(parts: ProcessParts) {
+    this.parts = parts;
+    this.name = parts.name;
+    const { world } = parts;
+    this.world = world;
+    this.clock = {
+      now: () => world.now() + this.offsetMs,
+      timer: (delayMs, callback) => world.timer(delayMs, this.callback('timer', callback)),
+      soon: (callback) => world.soon(this.callback('soon', callback)),
+    };
+  }
+
+  /** A call out of this process. */
+  async call<T>(site: string, work: () => Promise<T>): Promise<T> {
+    if (this.dies(site, 'before')) return never();
+    let result: T;
+    try {
+      result = await work();
+    } catch (error) {
+      if (this.isDead) return never();
+      await this.awake();
+      throw error;
+    }
+    if (this.dies(site, 'after')) return never();
+    this.mayFalter();
+    await this.awake();
+    return result;
+  }
+
+  /** One that is answered at once. `ifDead`: whatever its type allows; nobody acts on it. */
+  callNow<T>(site: string, ifDead: T, work: () => T): T {
+    if (this.dies(site, 'before')) return ifDead;
+    const result = work();
+    return this.dies(site, 'after') ? ifDead : result;
+  }
+
+  /** The world calls back into this process. */
+  callback(site: string, work: () => void): () => void {
+    const run = (): void => {
+      if (this.isDead) return;
+      if (this.backlog !== undefined) {
+        this.backlog.push(run);
+        return;
+      }
+      if (this.dies(site, 'before')) return;
+      work();
+      this.dies(site, 'after');
+      this.mayFalter();
+    };
+    return run;
+  }
+
+  later(ms: number): Promise<void> {
+    return new Promise((resolve) => this.parts.world.timer(ms, resolve));
+  }
+
+  kill(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    this.endedAt ??= this.parts.world.now();
+    this.backlog = undefined;
+    this.inFlight.clear();
+    this.granted.clear();
+    this.parts.onDeath(this);
+  }
+
+  jump(ms: number): void {
+    this.offsetMs += ms;
+    this.parts.say(`clock jumps by ${ms} ms`);
+  }
+
+  pause(ms: number): void {
+    if (this.isDead || this.backlog !== undefined) return;
+    this.backlog = [];
+    this.parts.say(`stands still for ${ms} ms`);
+    this.parts.world.timer(ms, () => this.goOn());
+  }
+
+  /** Its clock is right again, and it moves. */
+  heal(): void {
+    this.offsetMs = 0;
+    this.goOn();
+  }
+
+  private goOn(): void {
+    const backlog = this.backlog ?? [];
+    this.backlog = undefined;
+    for (const run of backlog) this.parts.world.soon(run);
+  }
+
+  private dies(site: string, side: 'before' | 'after'): boolean {
+    if (!this.isDead && this.parts.faults.kills({ site, side }, this.runs)) this.kill();
+    return this.isDead;
+  }
+
+  private mayFalter(): void {
+    const { faults, chance } = this.parts;
+    if (faults.strikes('pause', this.runs)) this.pause(chance.pick(PAUSES_MS));
+    if (faults.strikes('clock forward', this.runs)) this.jump(chance.pick(JUMPS_MS));
+    if (faults.strikes('clock back', this.runs)) this.jump(-chance.pick(JUMPS_MS));
+  }
+
+  private async awake(): Promise<void> {
+    while (this.backlog !== undefined) await new Promise<void>((resolve) => this.backlog?.push(resolve));
+    if (this.isDead) await never();
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,54 @@
+/**
+ * Runs lives by hand.
+ *
+ *   npm run sim -- --seeds 20000             as many as you like
+ *   npm run sim -- --seeds 500 --from 9000   from a certain one on
+ *   npm run sim -- --seed 1234               one, told moment by moment
+ *   npm run sim -- --alone                   with a single engine on its own store
+ */
+import { parseArgs } from 'node:util';
+import { Tally } from './report.ts';
+import { live } from './script.ts';
+
+const PROGRESS_EVERY = 500;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '2000' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    alone: { type: 'boolean', default: false },
+  },
+});
+
+process.exitCode =
+  values.seed === undefined ? await many(Number(values.from), Number(values.seeds)) : await one(Number(values.seed));
+
+async function one(seed: number): Promise<number> {
+  const tally = new Tally();
+  const life = await live(seed, { alone: values.alone, keepsTrace: true });
+  tally.add(life);
+  const { violations } = life.world.oracle;
+  console.log([...life.world.trace, '', String(tally), ''].join('\n'));
+  console.log(violations.length === 0 ? 'all went well' : violations.join('\n'));
+  return violations.length === 0 ? 0 : 1;
+}
+
+async function many(from: number, count: number): Promise<number> {
+  const tally = new Tally();
+  const failed: string[] = [];
+  for (let seed = from; seed < from + count; seed++) {
+    const life = await live(seed, { alone: values.alone });
+    tally.add(life);
+    const [violation] = life.world.oracle.violations;
+    if (violation !== undefined) {
+      const again = `npm run sim -- --seed ${seed}${values.alone ? ' --alone' : ''}`;
+      failed.push(again);
+      console.log(`seed ${seed}: ${violation}\n  ${again}`);
+    }
+    if (tally.lives % PROGRESS_EVERY === 0) console.log(`${tally.lives} of ${count}, ${failed.length} failed`);
+  }
+  console.log(`\n${tally}\n`);
+  console.log(failed.length === 0 ? 'all went well' : `${failed.length} failed`);
+  return failed.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,99 @@
+/**
+ * Small lives of which each is known to the end. An action goes by what it was told in its parameters (`plan`): one
+ * ending for each time that it is called; after the last one it goes well.
+ */
+import type { ActionContext, Json } from '@nebula/core';
+import type { Course } from './outside.ts';
+
+export interface Scenario {
+  readonly name: string;
+  readonly definition: Record<string, unknown>;
+  readonly input?: Json;
+  /** A person cancels the run once this node runs. */
+  readonly cancelWhenRunning?: string;
+  /** A person retries it once it has failed. */
+  readonly retryWhenFailed?: boolean;
+}
+
+const WORK_MS = 50;
+
+export function plannedCourse(_context: ActionContext, input: Json, calls: number): Course {
+  const { plan = [] } = input as { readonly plan?: readonly Course['ending'][] };
+  return { beforeMs: WORK_MS, afterMs: WORK_MS, ending: plan[calls - 1] ?? 'ok', isDeaf: false };
+}
+
+/** However often it is called. */
+const LARGE = Array<'large'>(9).fill('large');
+const HANGS = Array<'hang'>(9).fill('hang');
+
+const node = (action: string, plan: readonly Course['ending'][] = [], more: object = {}): object => ({
+  action: `${action}@1`,
+  with: { plan },
+  ...more,
+});
+const chain = (nodes: Record<string, object>): Record<string, object> => {
+  const ids = Object.keys(nodes);
+  return Object.fromEntries(ids.map((id, index) => [id, { needs: index === 0 ? [] : [ids[index - 1]], ...nodes[id] }]));
+};
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'retry',
+    definition: {
+      nodes: chain({
+        a: node('work', ['user', 'system'], { retry: { attempts: 5, delay: '300ms' } }),
+        b: node('look'),
+      }),
+    },
+  },
+  {
+    name: 'an unknown outcome that a person settles',
+    definition: { nodes: chain({ a: node('work'), b: node('pay', ['unknown but done']), c: node('work') }) },
+  },
+  {
+    name: 'an unknown outcome that verify settles',
+    definition: { nodes: chain({ a: node('sure', ['unknown']), b: node('work') }) },
+  },
+  {
+    name: 'cancel',
+    definition: { nodes: chain({ a: node('work'), b: node('work', HANGS), c: node('work') }) },
+    cancelWhenRunning: 'b',
+  },
+  {
+    name: 'large values',
+    definition: {
+      nodes: chain({
+        a: node('work', LARGE),
+        b: { action: 'work@1', with: { plan: LARGE, of: '{{ $nodes.a.output }}' } },
+      }),
+      output: { all: '{{ $nodes.b.output }}' },
+    },
+    input: { text: 'y'.repeat(900) },
+  },
+  {
+    name: 'fan out and join',
+    definition: {
+      nodes: {
+        a: node('work'),
+        b: node('work', [], { needs: ['a'] }),
+        c: node('look', [], { needs: ['a'] }),
+        d: node('pay', [], { needs: ['a'] }),
+        e: node('work', [], { needs: ['b', 'c', 'd'] }),
+      },
+    },
+  },
+  {
+    name: 'a time limit',
+    definition: {
+      nodes: chain({
+        a: node('work', ['hang'], { timeout: '2s', retry: { attempts: 5, delay: '0s' } }),
+        b: node('work'),
+      }),
+    },
+  },
+  {
+    name: 'failure, and retry from there',
+    definition: { nodes: chain({ a: node('work'), b: node('pay', ['user']), c: node('work') }) },
+    retryWhenFailed: true,
+  },
+];

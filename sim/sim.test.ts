@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { play } from './every-crossing.ts';
+import { Legality } from './legality.ts';
+import { liveMany } from './lives.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { live } from './script.ts';
+
+const SHAPES = [
+  { engines: 1, sharesQueue: false },
+  { engines: 2, sharesQueue: true },
+];
+
+describe('one crash, wherever a process can die', { timeout: 300_000 }, () => {
+  for (const scenario of SCENARIOS) {
+    for (const shape of SHAPES) {
+      it(`[SIM-5] ${scenario.name}, ${shape.engines === 1 ? 'one engine' : 'two engines and one queue'}`, async () => {
+        const calm = await play(scenario, shape);
+        expect(calm.violations).toEqual([]);
+        for (let crashAt = 1; crashAt <= calm.crossings; crashAt++) {
+          const { ending, violations } = await play(scenario, { ...shape, crashAt });
+          expect(violations, `crash at ${crashAt}`).toEqual([]);
+          expect(ending, `crash at ${crashAt}`).toEqual(calm.ending);
+        }
+      });
+    }
+  }
+});
+
+describe('a seed', { timeout: 60_000 }, () => {
+  it('[SIM-4] is the same life, word for word', async () => {
+    for (const seed of [3, 4, 5, 6, 30, 31]) {
+      const [one, other] = [await live(seed, { keepsTrace: true }), await live(seed, { keepsTrace: true })];
+      expect(one.world.trace.length).toBeGreaterThan(100);
+      expect(other.world.trace).toEqual(one.world.trace);
+    }
+  });
+
+  it('[SIM-4] is another life than the next one', async () => {
+    const [one, other] = [await live(7, { keepsTrace: true }), await live(8, { keepsTrace: true })];
+    expect(other.world.trace).not.toEqual(one.world.trace);
+  });
+});
+
+it('[SIM-6] an engine that is alone on its store loses nothing', { timeout: 120_000 }, async () => {
+  const { failures } = await liveMany(1, 200, { alone: true });
+  expect(failures).toEqual([]);
+});
+
+/**
+ * What each of them found. Lives change when the generator does, so every finding about the engine has a test of its own
+ * in `packages/engine/test/fleet.test.ts`, too.
+ */
+const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readonly found: string }[] = [
+  { seed: 100, found: 'a wake time that was decided on an old reading put a run to sleep for ever' },
+  {
+    seed: 108,
+    found: 'a task that another engine knew more about was looked at again and again, and time stood still',
+  },
+  { seed: 21, found: 'an attempt was begun long after its worker had lost its lease' },
+  { seed: 281, found: 'a run that was retried while its large values were fetched was shown as ended, and had not' },
+  { seed: 1392, found: 'a run that was read for a task, and ended elsewhere, stayed in memory' },
+  { seed: 367, found: 'without a look after a reload, an attempt whose start was written and not told stays open' },
+  { seed: 276, alone: true, found: 'a start that failed was written again, without a journal' },
+  { seed: 93, alone: true, found: 'looking after a failed start gave up what the next start had just begun' },
+  { seed: 594, alone: true, found: 'a request of which nobody was told waited for ever' },
+];
+
+describe('pinned seeds', { timeout: 60_000 }, () => {
+  for (const { seed, alone = false, found } of PINNED) {
+    it(`[SIM-7] ${seed}${alone ? ' alone' : ''}: ${found}`, async () => {
+      expect((await live(seed, { alone })).world.oracle.violations).toEqual([]);
+    });
+  }
+});
+
+describe('the oracle', () => {
+  const started = { type: 'node.started', node: 'a', attempt: 1, worker: 'w', effect: 'once' } as const;
+  const begin = { type: 'run.started', format: 1, workflowId: 'w', version: 1, input: {}, trigger: null } as const;
+  const error = { code: 'WORKER_LOST', kind: 'SYSTEM', message: '' } as const;
+
+  it('[SIM-8] lets a legal journal pass', () => {
+    const journal = new Legality();
+    journal.frame(1, 1, [begin, started]);
+    journal.frame(2, 2, [
+      { type: 'node.completed', node: 'a' },
+      { type: 'run.finished', status: 'completed' },
+    ]);
+    expect(journal.complaints).toEqual([]);
+  });
+
+  it('[SIM-8] complains of a second completion, a second end, a once attempt that is repeated, and time that goes back', () => {
+    const journal = new Legality();
+    journal.frame(1, 5, [begin, started, { type: 'node.unknown', node: 'a', error }, { ...started, attempt: 2 }]);
+    journal.frame(2, 4, [
+      { type: 'node.completed', node: 'a' },
+      { type: 'node.completed', node: 'a' },
+    ]);
+    journal.frame(4, 6, [
+      { type: 'run.finished', status: 'completed' },
+      { type: 'run.finished', status: 'failed' },
+    ]);
+    expect(journal.complaints).toEqual([
+      'node.started of a, which is unknown',
+      'frame 2 goes back in time',
+      'node.completed of a, which is completed',
+      'frame 4 comes as number 3',
+      'finishes although it is completed',
+    ]);
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * A cluster in one process: engines on one store, people who ask for things, and whatever can go wrong between them.
+ *
+ *  1 Data, blobs, the shared queue and the outside outlive the processes; nothing else does.
+ *  2 Everything that is not given comes from one seed: the same seed is the same life, word for word.
+ *  3 `heal` ends all faults; what is unfinished then must end.
+ */
+import type { ActionContext, Entry, Json, Settlement } from '@nebula/core';
+import { memoryBlobs, memoryData, memoryQueue, seededRandom } from '@nebula/drivers/memory';
+import { sha256 } from '@nebula/drivers/real';
+import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
+import { createEngine } from '@nebula/engine';
+import type { Blobs, Write } from '@nebula/ports';
+import { Chance } from './chance.ts';
+import { WorldClock } from './clock.ts';
+import { Coverage } from './coverage.ts';
+import { Injector } from './injector.ts';
+import { Oracle } from './oracle.ts';
+import { type Course, Outside, randomCourse } from './outside.ts';
+import { edgedDigest, edgedLogs, edgedQueue, edgedSandbox, faultyBlobs } from './ports/edge.ts';
+import { Broker } from './ports/queue.ts';
+import { faultyStore } from './ports/store.ts';
+import { Process } from './process.ts';
+
+const BEGIN = 1_700_000_000_000;
+const INLINE_LIMIT_BYTES = 400;
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** Engines that share the data; one alone has it for itself. */
+  readonly engines: number;
+  /** All engines are served by one queue, or each has its own. */
+  readonly sharesQueue: boolean;
+  readonly calm: number;
+  readonly crashAt?: number | undefined;
+  readonly courseOf?: (context: ActionContext, input: Json, calls: number) => Course;
+  /** Keep what happens, in words. */
+  readonly keepsTrace?: boolean;
+}
+
+export class World {
+  readonly chance: Chance;
+  readonly clock = new WorldClock(BEGIN);
+  readonly data = memoryData();
+  readonly coverage = new Coverage();
+  readonly trace: string[] = [];
+  readonly faults: Injector;
+  readonly oracle: Oracle;
+  readonly outside: Outside;
+  readonly broker: Broker;
+  readonly slots: (Process | undefined)[];
+  /** Runs that somebody has tried to start. */
+  readonly runs = new Set<string>();
+  readonly options: WorldOptions;
+  private readonly random;
+  private readonly blobs: Blobs;
+  private born = 0;
+
+  constructor(options: WorldOptions) {
+    this.options = options;
+    const { calm, crashAt } = options;
+    this.chance = new Chance(options.seed);
+    const { chance, clock, coverage } = this;
+    this.random = seededRandom(chance.below(2 ** 31), () => clock.now());
+    this.faults = new Injector({ chance, coverage, calm, crashAt, say: (what) => this.say('   ', what) });
+    const stored = memoryBlobs();
+    this.blobs = { ...stored, put: (...blob) => this.remember(blob[1], blob[2], () => stored.put(...blob)) };
+    const { faults } = this;
+    this.oracle = new Oracle({
+      data: this.data,
+      blobs: stored,
+      outside: () => this.outside,
+      isAlone: options.engines === 1,
+    });
+    this.outside = new Outside({
+      faults,
+      chance,
+      largeBytes: 2 * INLINE_LIMIT_BYTES,
+      say: (process, what) => this.say(process.name, what),
+      courseOf: options.courseOf ?? ((_context, _input, _calls, process) => randomCourse(chance, faults, process)),
+      onCall: (call) => this.oracle.onCall(call),
+    });
+    this.broker = new Broker(clock, chance, faults, this.runs);
+    this.slots = Array.from({ length: options.engines }, () => undefined);
+  }
+
+  /** Those that are not dead, nor about to be. */
+  living(): Process[] {
+    return this.slots.filter((process) => process !== undefined && process.endedAt === undefined) as Process[];
+  }
+
+  /** A new process takes the place of the one that is gone. */
+  open(index: number): void {
+    if (this.slots[index] !== undefined) return;
+    const process = new Process({
+      name: `p${++this.born}`,
+      world: this.clock,
+      chance: this.chance,
+      faults: this.faults,
+      say: (what) => this.say(process.name, what),
+      onDeath: (dead) => {
+        if (this.slots[index] === dead) this.slots[index] = undefined;
+      },
+    });
+    this.slots[index] = process;
+    this.say(process.name, 'opens');
+    process.engine = this.engineOf(process);
+    process.engine.on((event) => {
+      if (process.isDead) return;
+      if (event.type === 'fault') this.oracle.violated(`${event.executionId} is put aside: ${String(event.error)}`);
+      if (event.type === 'finished') this.oracle.onFinished(event.document);
+    });
+    // An engine that cannot open is a process that ends.
+    process.engine.open().catch(() => process.kill());
+  }
+
+  /** Asks it to stop; it is dead when it has, or when it takes too long. */
+  close(index: number): void {
+    const process = this.slots[index];
+    if (process === undefined || process.endedAt !== undefined) return;
+    process.endedAt = this.clock.now();
+    const end = (): void => process.kill();
+    process.engine.close({ graceMs: this.chance.pick([0, 100, 3_000]) }).then(end, end);
+    this.clock.timer(30_000, end);
+  }
+
+  /** Its lease has run out, and it does not know. */
+  stealLease(index: number): void {
+    const process = this.slots[index];
+    if (process?.workerId === undefined) return;
+    if (this.data.workers.has(process.workerId)) this.data.workers.set(process.workerId, 0);
+  }
+
+  /** From now on everything goes well. */
+  heal(): void {
+    this.say('   ', 'healed');
+    this.faults.isOver = true;
+    for (const process of this.living()) process.heal();
+    this.outside.heal();
+    this.broker.heal();
+  }
+
+  /** What a person would say about a node of unknown outcome; undefined while it is too early to tell. */
+  settlementOf(executionId: string, node: string): Settlement | undefined {
+    const truth = this.outside.truth(`${executionId}:${node}:0`);
+    if (truth === undefined) return undefined;
+    if (truth !== false) return truth;
+    const isPatient = this.faults.isOver || this.options.calm === Number.POSITIVE_INFINITY;
+    return { happened: false, then: isPatient ? 'retry' : this.chance.pick(['retry', 'retry', 'fail']) };
+  }
+
+  say(who: string, what: string): void {
+    if (this.options.keepsTrace !== true) return;
+    const seconds = ((this.clock.now() - BEGIN) / 1_000).toFixed(3);
+    this.trace.push(`${seconds.padStart(9)}  ${who.padEnd(4)} ${what}`);
+  }
+
+  private engineOf(process: Process): Process['engine'] {
+    const { chance, faults, coverage, data, clock } = this;
+    const exclusive = this.options.engines === 1;
+    const store = faultyStore({
+      process,
+      data,
+      exclusive,
+      chance,
+      faults,
+      coverage,
+      onWrite: (writer, write, entries) => this.onWrite(writer, write, entries),
+      onSend: (message) => this.onSend(process, message),
+    });
+    const local = (): ReturnType<typeof memoryQueue> => memoryQueue({ clock: process.clock });
+    const drivers = {
+      store,
+      queue: this.options.sharesQueue ? this.broker.seenBy(process) : edgedQueue(process, local()),
+      blobs: faultyBlobs(process, this.blobs, chance, faults),
+      logs: edgedLogs(process),
+      sandbox: edgedSandbox(process, createInProcessSandbox({ projectDir: '/', clock })),
+      clock: process.clock,
+      random: this.random,
+      digest: edgedDigest(process, sha256),
+    };
+    return createEngine(drivers, {
+      actions: this.outside.actions(process),
+      concurrency: 1 + chance.below(4),
+      inlineLimitBytes: INLINE_LIMIT_BYTES,
+      maxCachedRuns: chance.pick([2, 100]),
+    });
+  }
+
+  private onWrite(process: Process, write: Write, entries: readonly Entry[]): void {
+    const { executionId, frame, wakeAt } = write;
+    if (this.options.keepsTrace === true) {
+      const wake = wakeAt === undefined ? '' : ` wakes ${wakeAt === null ? 'never' : (wakeAt - BEGIN) / 1_000}`;
+      this.say(process.name, `writes ${executionId} ${frame?.seq ?? '-'} ${entries.map(inWords).join(', ')}${wake}`);
+    }
+    this.coverage.written(executionId, entries);
+    this.oracle.onFrame(write, entries, this.clock.now());
+  }
+
+  private onSend(process: Process, { executionId, body }: { executionId: string; body: string }): void {
+    this.say(process.name, `asks ${executionId} ${body}`);
+    if (!body.includes('"retry"') || body.includes('"settle"')) return;
+    this.oracle.retriesAsked.set(executionId, (this.oracle.retriesAsked.get(executionId) ?? 0) + 1);
+  }
+
+  private remember(name: string, data: Uint8Array, put: () => Promise<void>): Promise<void> {
+    this.oracle.texts.set(name, JSON.parse(new TextDecoder().decode(data)) as Json);
+    return put();
+  }
+}
+
+function inWords(entry: Entry): string {
+  const which =
+    'node' in entry ? entry.node : 'nodes' in entry ? entry.nodes.join('+') : 'status' in entry ? entry.status : '';
+  const attempt = 'attempt' in entry ? `#${entry.attempt}` : '';
+  const error = 'error' in entry && entry.error ? ` (${entry.error.code})` : '';
+  const outcome = 'outcome' in entry ? ` ${entry.outcome}` : '';
+  return `${entry.type} ${which}${attempt}${outcome}${error}`;
+}
