@@ -5,6 +5,7 @@ import type {
   Explanation,
   ExpressionLimits,
   Json,
+  Parent,
   RetryPolicyFunction,
   RunDocument,
   Settlement,
@@ -86,7 +87,17 @@ export interface Desk {
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /** False when there is no such execution. The request is durable; an engine acts on it when it sees it. */
-  requestCancel(executionId: string, reason: string): Promise<boolean>;
+  requestCancel(executionId: string, reason: string, options?: { readonly compensate?: boolean }): Promise<boolean>;
+  /** What runs ends, nothing starts, and time stands still, until it is resumed. */
+  requestPause(executionId: string, reason?: string): Promise<boolean>;
+  requestResume(executionId: string): Promise<boolean>;
+  /** Runs a node of a finished run, and everything that depends on it, as something new. Rejects with `UNKNOWN_NODE`. */
+  requestReplay(executionId: string, node: string, input?: Json): Promise<boolean>;
+  /** Kept by the run until a node waits for it. */
+  requestSignal(executionId: string, signal: SignalRequest): Promise<boolean>;
+  /** Rejects with `NOT_WAITING`, `NOT_ALLOWED`, `FORM_INVALID`. */
+  requestAnswer(executionId: string, node: string, answer: AnswerRequest): Promise<boolean>;
+  requestCallback(executionId: string, node: string, payload: Json): Promise<boolean>;
   /** Retries the failed nodes of a finished run. */
   requestRetry(executionId: string): Promise<boolean>;
   /** `attempt`: the one that was looked at, by default the newest. What is known of it says nothing about a later one. */
@@ -94,11 +105,27 @@ export interface Desk {
   delete(executionId: string): Promise<boolean>;
 }
 
+export interface SignalRequest {
+  readonly signal: string;
+  /** Of the waits for this signal, the one with the same key is meant. */
+  readonly key?: string;
+  readonly payload?: Json;
+}
+
+export interface AnswerRequest {
+  readonly approved: boolean;
+  readonly by: string;
+  readonly comment?: string;
+  readonly form?: Json;
+}
+
 export interface StartOptions {
   readonly input?: Json;
   readonly trigger?: Json;
   /** Chosen by the caller where starting twice must be starting once. */
   readonly executionId?: string;
+  /** The node whose execution it is. */
+  readonly parent?: Parent;
 }
 
 /** How waiting for a run ended: it finished, or nothing can move it without a person or a signal. */

@@ -8,6 +8,7 @@
 import {
   type Abort,
   type Attempt,
+  actionWork,
   type Held,
   hold,
   idempotencyKey,
@@ -265,7 +266,7 @@ export class Attempts {
   private async verify(run: LiveRun, node: NodeState, path: string): Promise<Settlement> {
     const { executionId, plan, state } = run;
     const { clock, logs, sandbox, values } = this.parts;
-    const { action, granted } = node.plan;
+    const { action, granted } = actionWork(node);
     const attempt = node.attempts;
     const controller = new AbortController();
     let timer: Timer | undefined;

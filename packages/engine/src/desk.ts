@@ -5,21 +5,25 @@ import {
   compileSchema,
   createCatalog,
   describePath,
+  didYouMean,
   documentOf,
   explainNode,
   explainRun,
   type Held,
+  isFinished,
   type Json,
   NebulaError,
   nodeAt,
+  pathOf,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
+  statusOf,
   type TimelineEvent,
   timelineOf,
 } from '@nebula/core';
 import type { Blobs, Clock, Digest, Logs, Random, Store } from '@nebula/ports';
-import type { Desk, EngineOptions, Explanation, JournalFrame, Settlement } from './api.ts';
+import type { AnswerRequest, Desk, EngineOptions, Explanation, JournalFrame, Settlement, SignalRequest } from './api.ts';
 import { decodeFrame } from './codec.ts';
 import { encodeMessage, type Message, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
@@ -87,8 +91,43 @@ export class StoreDesk implements Desk {
     return this.drivers.store.list(filter);
   }
 
-  requestCancel(executionId: string, reason: string): Promise<boolean> {
-    return this.send(executionId, { type: 'cancel', reason });
+  requestCancel(executionId: string, reason: string, { compensate = true } = {}): Promise<boolean> {
+    return this.send(executionId, { type: 'cancel', reason, ...(compensate ? {} : { compensate }) });
+  }
+
+  requestPause(executionId: string, reason?: string): Promise<boolean> {
+    return this.send(executionId, { type: 'pause', ...(reason === undefined ? {} : { reason }) });
+  }
+
+  requestResume(executionId: string): Promise<boolean> {
+    return this.send(executionId, { type: 'resume' });
+  }
+
+  async requestReplay(executionId: string, node: string, input?: Json): Promise<boolean> {
+    const state = await this.state(executionId);
+    if (state === undefined) return false;
+    if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
+    if (!isFinished(state.status)) {
+      throw new NebulaError('STILL_RUNNING', `Execution ${executionId} is ${state.status}.`, {
+        hint: `Replay it when it has ended, or cancel it first: \`nebula executions cancel ${executionId}\`.`,
+      });
+    }
+    return this.send(executionId, { type: 'replay', node, ...(input === undefined ? {} : { input }) });
+  }
+
+  requestSignal(executionId: string, { signal, key = '', payload = null }: SignalRequest): Promise<boolean> {
+    return this.send(executionId, { type: 'signal', signal, key, payload });
+  }
+
+  async requestAnswer(executionId: string, node: string, answer: AnswerRequest): Promise<boolean> {
+    const state = await this.state(executionId);
+    if (state === undefined) return false;
+    checkAnswer(state, node, answer);
+    return this.send(executionId, { type: 'answer', node, ...answer });
+  }
+
+  requestCallback(executionId: string, node: string, payload: Json): Promise<boolean> {
+    return this.send(executionId, { type: 'callback', node, payload });
   }
 
   requestRetry(executionId: string): Promise<boolean> {
@@ -137,13 +176,46 @@ export class StoreDesk implements Desk {
 
 /** What a person gives as the output is held to the action's schema, as its own would have been. */
 function checkSettledOutput(state: RunState, path: string, output: Json): void {
-  const action = nodeAt(state, path)?.plan.action;
+  const work = nodeAt(state, path)?.plan.work;
+  const action = work !== undefined && 'action' in work ? work.action : undefined;
   if (action?.output === undefined || action.describeOnly?.includes('output')) return;
   const problems = compileSchema(action.output).problems(output) ?? [];
   if (problems.length === 0) return;
   const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
   throw new NebulaError('OUTPUT_INVALID', `The output does not fit ${action.id}: ${told}.`, {
     hint: `\`nebula actions ${action.id}\` says what it gives.`,
+  });
+}
+
+/** Who may answer and what the form must hold is said at once, not when an engine reads the answer. */
+function checkAnswer(state: RunState, path: string, { by, approved, form = null }: AnswerRequest): void {
+  const node = nodeAt(state, path);
+  if (node === undefined) throw unknownNode(state, path);
+  const { phase, plan } = node;
+  const wait = phase.status === 'listening' ? phase.waits.find(({ kind }) => kind === 'approval') : undefined;
+  if (wait?.kind !== 'approval') {
+    throw new NebulaError('NOT_WAITING', `'${path}' does not wait for an approval.`, {
+      hint: `It is ${statusOf(phase)}; \`nebula executions explain ${state.executionId} ${path}\` says why.`,
+    });
+  }
+  if (wait.who !== undefined && !wait.who.includes(by)) {
+    throw new NebulaError('NOT_ALLOWED', `${by} may not answer for '${path}'.`, {
+      hint: `Those who may: ${wait.who.join(', ')}.`,
+    });
+  }
+  const waits = plan.work.kind === 'wait' ? plan.work.waits : [];
+  const own = waits.find(({ name, kind }) => kind === 'approval' && name === wait.name);
+  const problems = approved && own?.kind === 'approval' ? (own.check?.problems(form) ?? []) : [];
+  if (problems.length === 0) return;
+  const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
+  throw new NebulaError('FORM_INVALID', `The form does not fit: ${told}.`, { hint: 'Fill in what its schema asks for.' });
+}
+
+function unknownNode(state: RunState, path: string): NebulaError {
+  const paths = [...state.scopes.values()].flatMap(({ nodes }) => nodes.map(pathOf));
+  const near = didYouMean(path, paths);
+  return new NebulaError('UNKNOWN_NODE', `Execution ${state.executionId} has no node '${path}'.`, {
+    hint: near === undefined ? `Its nodes: ${paths.slice(0, 12).join(', ')}` : `did you mean '${near}'?`,
   });
 }
 

@@ -1,5 +1,6 @@
 /** The engine: starts runs, keeps them going, and lets people see them. It ties the parts together and decides nothing. */
 import {
+  type ChildStart,
   createCatalog,
   documentOf,
   explainNode,
@@ -7,6 +8,7 @@ import {
   isParked,
   type Json,
   NebulaError,
+  openChildren,
   pathOf,
   RUN_DEFAULTS,
   type RunDocument,
@@ -18,6 +20,7 @@ import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, Start
 import { Attempts } from './attempts.ts';
 import { StoreDesk } from './desk.ts';
 import type { Draft, LiveRun } from './live-run.ts';
+import { encodeMessage } from './messages.ts';
 import { Meter } from './metrics.ts';
 import { Plans } from './plans.ts';
 import { Runs } from './runs.ts';
@@ -76,7 +79,9 @@ class LocalEngine extends StoreDesk implements Engine {
     this.options = options;
     this.workerId = drivers.random.id('wrk');
     this.plans = plans;
-    this.runs = new Runs(drivers.store, plans, this.workerId);
+    this.runs = new Runs(drivers.store, plans, this.workerId, (run) => {
+      this.adopt(run).catch((error: unknown) => this.publish({ type: 'trouble', error }));
+    });
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
     const shared = { ...drivers, runs: this.runs, values: this.values, meter: this.meter, workerId: this.workerId };
     const concurrency = options.concurrency ?? DEFAULTS.concurrency;
@@ -175,7 +180,8 @@ class LocalEngine extends StoreDesk implements Engine {
     const known = this.runs.get(executionId);
     const run = known ?? this.runs.create(plan, executionId);
     this.waker.include(executionId);
-    if (known === undefined) this.turns.post(run, { type: 'start', input, trigger });
+    const { parent } = options;
+    if (known === undefined) this.turns.post(run, { type: 'start', input, trigger, ...(parent && { parent }) });
     if (run.isNew) {
       await new Promise<void>((resolve, reject) => {
         run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));
@@ -245,6 +251,54 @@ class LocalEngine extends StoreDesk implements Engine {
     return isKnown;
   }
 
+  /** What a durable frame asks for: executions of their own for some nodes, and the end of others. */
+  private raise(run: LiveRun, { turn }: Draft): void {
+    for (const child of turn.children) this.startChild(run.executionId, child);
+    for (const childId of turn.cancels) this.cancelChild(run.executionId, childId);
+  }
+
+  /** Starting it twice is starting it once; one that cannot be started has failed. */
+  private startChild(parentId: string, child: ChildStart): void {
+    const { node, executionId, workflowId, version, input, depth } = child;
+    const parent = { executionId: parentId, node, depth };
+    const trigger = { type: 'workflow', executionId: parentId, node };
+    this.start(workflowId, version, { executionId, input, trigger, parent }).catch((error: unknown) => {
+      if (this.phase !== 'open') return;
+      if (error instanceof NebulaError && !error.retryable) {
+        const failure = { code: error.code, kind: 'USER' as const, message: error.message };
+        const result = { status: 'failed' as const, output: { value: null }, error: failure };
+        return this.report(parentId, { type: 'child', node, executionId, result, jitter: 1 });
+      }
+      this.publish({ type: 'trouble', error });
+      this.all.clock.timer(REPORT_AGAIN_MS, () => this.startChild(parentId, child));
+    });
+  }
+
+  private cancelChild(parentId: string, executionId: string): void {
+    const body = encodeMessage({ type: 'cancel', reason: `its parent ${parentId} is ending` });
+    const { store, clock } = this.all;
+    store.send({ messageId: `cancel:${parentId}`, executionId, body }, clock.now()).then(
+      () => this.waker.wakeAt(clock.now()),
+      (error: unknown) => {
+        this.publish({ type: 'trouble', error });
+        clock.timer(REPORT_AGAIN_MS, () => this.phase === 'open' && this.cancelChild(parentId, executionId));
+      },
+    );
+  }
+
+  /** A run was read from the store: whoever wrote its last frame may have died before its children were started. */
+  private async adopt(run: LiveRun): Promise<void> {
+    if (run.state.children.size === 0) return;
+    const { executionId: parentId } = run;
+    for (const { isStopped, input, ...child } of openChildren(run.state)) {
+      if (isStopped) this.cancelChild(parentId, child.executionId);
+      if ((await this.all.store.execution(child.executionId)) !== undefined) continue;
+      if (input.blob !== undefined) await this.values.fetch(parentId, [input.blob]);
+      const value = input.blob === undefined ? (input.value ?? {}) : this.values.lookup(input.blob);
+      this.startChild(parentId, { ...child, input: value });
+    }
+  }
+
   /** An attempt of this process has ended. Its run is in memory: runs with open attempts are not evicted. */
   private report(executionId: string, stimulus: Stimulus): void {
     const run = this.runs.get(executionId);
@@ -265,6 +319,7 @@ class LocalEngine extends StoreDesk implements Engine {
   private onFrame(run: LiveRun, draft: Draft, at: number): void {
     for (const done of run.onCreated.splice(0)) done();
     this.count(run, draft);
+    if (draft.turn.children.length + draft.turn.cancels.length > 0) this.raise(run, draft);
     if (this.listeners.size > 0) this.publishFrame(run, draft, at);
     this.attempts.verifyUnknown(run);
     const isNews = draft.turn.entries.at(-1)?.type === 'run.finished';

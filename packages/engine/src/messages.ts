@@ -1,9 +1,31 @@
 /** Requests to a run that travel through its inbox, so that any process can leave them. */
-import { isJsonObject, type Json, type Settlement, type Stimulus } from '@nebula/core';
+import {
+  type ChildResult,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Settlement,
+  type Stimulus,
+} from '@nebula/core';
 
 export type Message =
-  | { readonly type: 'cancel'; readonly reason: string }
+  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean }
   | { readonly type: 'retry' }
+  | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
+  | { readonly type: 'pause'; readonly reason?: string }
+  | { readonly type: 'resume' }
+  | { readonly type: 'signal'; readonly signal: string; readonly key: string; readonly payload: Json }
+  | {
+      readonly type: 'answer';
+      readonly node: string;
+      readonly approved: boolean;
+      readonly by: string;
+      readonly comment?: string;
+      readonly form?: Json;
+    }
+  | { readonly type: 'callback'; readonly node: string; readonly payload: Json }
+  /** From a child execution. */
+  | { readonly type: 'child'; readonly node: string; readonly executionId: string; readonly result: ChildResult }
   /** `attempt`: the one that was looked at. Left out by earlier versions. */
   | { readonly type: 'settle'; readonly node: string; readonly attempt?: number; readonly settlement: Settlement };
 
@@ -18,9 +40,24 @@ export function stimulusOf(body: string): Stimulus | undefined {
   const { type, reason, node, attempt } = message;
   switch (type) {
     case 'cancel':
-      return typeof reason === 'string' ? { type, reason } : undefined;
+      if (typeof reason !== 'string') return undefined;
+      return { type, reason, ...(message.compensate === false ? { compensate: false } : {}) };
     case 'retry':
+    case 'resume':
       return { type };
+    case 'pause':
+      return { type, ...(typeof reason === 'string' ? { reason } : {}) };
+    case 'replay':
+      if (typeof node !== 'string') return undefined;
+      return { type, node, ...(message.input === undefined ? {} : { input: message.input }) };
+    case 'signal':
+      return signalOf(message);
+    case 'answer':
+      return answerOf(message);
+    case 'callback':
+      return typeof node === 'string' ? { type, node, payload: message.payload ?? null } : undefined;
+    case 'child':
+      return childOf(message);
     case 'settle': {
       const settlement = settlementOf(message.settlement);
       if (typeof node !== 'string' || settlement === undefined) return undefined;
@@ -29,6 +66,32 @@ export function stimulusOf(body: string): Stimulus | undefined {
     default:
       return undefined;
   }
+}
+
+function signalOf({ signal, key, payload = null }: JsonObject): Stimulus | undefined {
+  return typeof signal === 'string' && typeof key === 'string' ? { type: 'signal', signal, key, payload } : undefined;
+}
+
+function answerOf({ node, approved, by, comment, form }: JsonObject): Stimulus | undefined {
+  if (typeof node !== 'string' || typeof approved !== 'boolean' || typeof by !== 'string') return undefined;
+  return {
+    type: 'answer',
+    node,
+    approved,
+    by,
+    ...(typeof comment === 'string' ? { comment } : {}),
+    ...(form === undefined ? {} : { form }),
+  };
+}
+
+const ENDS: readonly Json[] = ['completed', 'failed', 'cancelled', 'timed-out'];
+
+/** Written by an engine, with the frame that ended the child. */
+function childOf({ node, executionId, result }: JsonObject): Stimulus | undefined {
+  if (typeof node !== 'string' || typeof executionId !== 'string' || !isJsonObject(result ?? null)) return undefined;
+  const { status, output, error = null } = result as JsonObject;
+  if (!ENDS.includes(status ?? null) || !isJsonObject(output ?? null)) return undefined;
+  return { type: 'child', node, executionId, result: { status, output, error } as unknown as ChildResult, jitter: 1 };
 }
 
 function settlementOf(value: Json | undefined): Settlement | undefined {

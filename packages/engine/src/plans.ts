@@ -8,6 +8,8 @@ import {
   type Json,
   NebulaError,
   type Plan,
+  pinWorkflows,
+  usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { Clock, Digest, Store } from '@nebula/ports';
@@ -34,7 +36,8 @@ export class Plans {
     this.limits = { ...EXPRESSION_LIMITS, ...limits };
   }
 
-  async register(definition: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
+  async register(given: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
+    const definition = await this.pinned(given);
     const { version: asked, ...content } = definition;
     // Equal content is one version whatever the order of its keys; it is kept in the order in which people wrote it.
     const canonical = canonicalJson(content as unknown as Json);
@@ -70,17 +73,46 @@ export class Plans {
       });
     }
     const key = `${workflowId}@${row.version}`;
-    const plan = this.cache.get(key) ?? this.compile(row.definition, row.version);
+    const plan = this.cache.get(key) ?? (await this.compile(row.definition, row.version));
     if (this.cache.size >= MAX_CACHED_PLANS) this.cache.delete(this.cache.keys().next().value as string);
     this.cache.set(key, plan);
     return plan;
   }
 
-  private compile(text: string, version: number): Plan {
+  /** What is inlined without a version is inlined as it is now, for ever. */
+  private async pinned(definition: WorkflowDefinition): Promise<WorkflowDefinition> {
+    const versions = new Map<string, number>();
+    for (const { id, version, mode } of usedWorkflows(definition)) {
+      if (mode === 'child' || version !== undefined) continue;
+      const row = await this.store.workflowVersion(id);
+      if (row !== undefined) versions.set(id, row.version);
+    }
+    return versions.size === 0 ? definition : pinWorkflows(definition, (id) => versions.get(id));
+  }
+
+  /** Every workflow that the definition inlines, and those that these inline in turn. */
+  private async inlined(definition: WorkflowDefinition): Promise<Map<string, WorkflowDefinition>> {
+    const found = new Map<string, WorkflowDefinition>();
+    const queue = [...usedWorkflows(definition)];
+    for (let used = queue.pop(); used !== undefined && found.size < MAX_INLINED; used = queue.pop()) {
+      const key = `${used.id}@${used.version ?? ''}`;
+      if (used.mode === 'child' || found.has(key)) continue;
+      const row = await this.store.workflowVersion(used.id, used.version);
+      if (row === undefined) continue;
+      const inner = { ...parsed(row.definition), version: row.version };
+      found.set(key, inner);
+      queue.push(...usedWorkflows(inner));
+    }
+    return found;
+  }
+
+  private async compile(text: string, version: number): Promise<Plan> {
     const definition = { ...parsed(text), version };
+    const inlined = await this.inlined(definition);
     const { plan, problems } = compilePlan(definition, this.catalog, {
       limits: this.limits,
       now: () => this.clock.now(),
+      workflows: (id, wanted) => inlined.get(`${id}@${wanted ?? ''}`),
     });
     if (plan !== undefined) return plan;
     const errors = problems.filter((problem) => problem.severity === 'error');
@@ -89,6 +121,9 @@ export class Plans {
     });
   }
 }
+
+/** Workflows in workflows in workflows: deeper than this nothing is looked for, and the compiler says so. */
+const MAX_INLINED = 1_000;
 
 function parsed(text: string): WorkflowDefinition {
   try {

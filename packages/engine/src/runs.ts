@@ -27,13 +27,16 @@ export class Runs {
   private readonly store: Store;
   private readonly plans: Plans;
   private readonly workerId: string;
+  private readonly onRead: (run: LiveRun) => void;
   private readonly live = new Map<string, LiveRun>();
   private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
 
-  constructor(store: Store, plans: Plans, workerId: string) {
+  /** `onRead`: a run has come into memory from the store. */
+  constructor(store: Store, plans: Plans, workerId: string, onRead: (run: LiveRun) => void = () => {}) {
     this.store = store;
     this.plans = plans;
     this.workerId = workerId;
+    this.onRead = onRead;
   }
 
   get size(): number {
@@ -71,6 +74,7 @@ export class Runs {
     run.storedWakeAt = row.wakeAt;
     adopt(run, loaded);
     this.live.set(executionId, run);
+    this.onRead(run);
     return run;
   }
 

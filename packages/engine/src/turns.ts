@@ -27,7 +27,7 @@ import {
   type Stimulus,
   take,
 } from '@nebula/core';
-import type { Clock, Delivery, Queue, Store, Write, WriteOutcome } from '@nebula/ports';
+import type { Clock, Delivery, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
@@ -47,6 +47,7 @@ export interface TurnsParts {
   readonly store: Store;
   readonly queue: Queue;
   readonly clock: Clock;
+  readonly random: Random;
   readonly runs: Runs;
   readonly values: Values;
   readonly attempts: Attempts;
@@ -241,7 +242,7 @@ export class Turns {
   private draftOf(run: LiveRun, now: number): Draft {
     if (run.draft === null) {
       const at = Math.max(now, run.lastAt);
-      const turn = newTurn(run.state, at, this.parts.values.lookup);
+      const turn = newTurn(run.state, at, this.parts.values.lookup, () => this.parts.random.id('exe'));
       run.draft = { turn, stimuli: [], messages: [], starting: [], claims: run.claims };
     }
     return run.draft;

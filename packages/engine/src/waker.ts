@@ -6,12 +6,13 @@
  *  W3 One round at a time; what does not fit into memory is left for the next one. What is in memory needs no room.
  *  W4 Whoever shares a store begins attempts only while its own lease is good: after that others may give them up.
  */
-import { NebulaError, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
-import type { Clock, Random, Store, Timer } from '@nebula/ports';
+import { hold, NebulaError, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
+import type { Clock, InboxRow, Random, Store, Timer } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
-import type { LiveRun } from './live-run.ts';
+import type { LiveRun, TakenMessage } from './live-run.ts';
 import { stimulusOf } from './messages.ts';
 import type { Runs } from './runs.ts';
+import type { Values } from './values.ts';
 
 /** A claimed run comes back after this if its claimer dies. */
 const CLAIM_MS = 30_000;
@@ -29,6 +30,7 @@ export interface WakerParts {
   readonly random: Random;
   readonly runs: Runs;
   readonly attempts: Attempts;
+  readonly values: Values;
   readonly workerId: string;
   readonly maxCachedRuns: number;
   post(run: LiveRun, stimulus: Stimulus): void;
@@ -152,7 +154,7 @@ export class Waker {
       return this.wake(executionId, claimedUntil);
     }
     await this.parts.catchUp(run);
-    const inbox = await store.inbox(executionId);
+    const inbox = await this.understood(await store.inbox(executionId));
     const gone = await this.goneWorkers(run);
     // Nothing is awaited from here on. If it left memory meanwhile, what was read of it is of no use.
     if (runs.get(executionId) !== run) return this.wake(executionId, claimedUntil);
@@ -161,15 +163,31 @@ export class Waker {
     run.storedWakeAt = claimedUntil;
     // A queue may have lost what it was given; offering it again is harmless.
     recallDispatched(run.state);
-    for (const message of inbox) {
+    for (const { messageId, stimulus } of inbox) {
       // A message stays in the inbox until a frame has journalled it; it is taken up once.
-      if (run.heard.has(message.messageId)) continue;
-      run.heard.add(message.messageId);
-      const stimulus = stimulusOf(message.body);
-      run.messages.push({ messageId: message.messageId, stimulus });
+      if (run.heard.has(messageId)) continue;
+      run.heard.add(messageId);
+      run.messages.push({ messageId, stimulus });
       if (stimulus !== undefined) this.parts.post(run, stimulus);
     }
     this.parts.post(run, { type: 'wake', lost: this.lostAttempts(run, gone), jitter: random.fraction() });
+  }
+
+  /** A child's large output lies with the child: it is brought here, and becomes the parent's own. */
+  private async understood(inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
+    const { values } = this.parts;
+    const messages: TakenMessage[] = [];
+    for (const { messageId, body } of inbox) {
+      const stimulus = stimulusOf(body);
+      const blob = stimulus?.type === 'child' ? stimulus.result.output.blob : undefined;
+      if (stimulus?.type !== 'child' || blob === undefined) messages.push({ messageId, stimulus });
+      else {
+        await values.fetch(stimulus.executionId, [blob]);
+        const result = { ...stimulus.result, output: hold(values.lookup(blob)) };
+        messages.push({ messageId, stimulus: { ...stimulus, result } });
+      }
+    }
+    return messages;
   }
 
   private async goneWorkers(run: LiveRun): Promise<ReadonlySet<string>> {

@@ -1,8 +1,9 @@
 /** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
-import { type Held, isFinished, seal, type Turn, wakeTime } from '@nebula/core';
-import type { Store, Write } from '@nebula/ports';
+import { type FinalRunStatus, type Held, isFinished, type Parent, seal, type Turn, valuesIn, wakeTime } from '@nebula/core';
+import type { OutgoingRow, Store, Write } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
 import type { LiveRun } from './live-run.ts';
+import { encodeMessage } from './messages.ts';
 import type { Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
@@ -22,10 +23,11 @@ export interface WriteParts {
 export function largeIn(run: LiveRun, values: Values): readonly Held[] {
   let large: Held[] | undefined;
   for (const entry of run.draft?.turn.entries ?? []) {
-    const held = 'input' in entry ? entry.input : 'output' in entry ? entry.output : undefined;
-    if (!values.isLarge(held)) continue;
-    large ??= [];
-    large.push(held);
+    for (const held of valuesIn(entry)) {
+      if (!values.isLarge(held)) continue;
+      large ??= [];
+      large.push(held);
+    }
   }
   return large ?? NONE;
 }
@@ -76,12 +78,28 @@ function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMa
     const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
     write.status = state.status;
     write.finishedAt = state.finishedAt;
+    if (state.parent !== null) write.sends = [resultFor(state.parent, run, turn.now)];
     write.expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
-  } else if (turn.entries.some((entry) => entry.type === 'run.reopened')) {
+  } else if (turn.entries.some(({ type }) => CHANGES_STATUS.has(type))) {
     write.status = state.status;
     write.finishedAt = null;
     write.expiresAt = null;
   }
+}
+
+/** Entries after which an unfinished run has another status in lists. */
+const CHANGES_STATUS: ReadonlySet<string> = new Set(['run.reopened', 'run.paused', 'run.resumed', 'scope.compensating']);
+
+/** A child that has ended tells its parent in the same write, so neither can be without the other. */
+function resultFor({ executionId: parent, node }: Parent, { state, executionId }: LiveRun, now: number): OutgoingRow {
+  const { status, output = { value: null }, error, reopened } = state;
+  const body = encodeMessage({
+    type: 'child',
+    node,
+    executionId,
+    result: { status: status as FinalRunStatus, output, error },
+  });
+  return { messageId: `child:${executionId}:${reopened}`, executionId: parent, body, wakeAt: now };
 }
 
 /** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */

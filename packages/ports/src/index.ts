@@ -14,6 +14,7 @@ export {
   type FrameRow,
   type InboxRow,
   type NewExecution,
+  type OutgoingRow,
   type RegisterOutcome,
   type SnapshotRow,
   type Store,

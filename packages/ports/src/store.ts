@@ -61,6 +61,13 @@ export interface Write {
   readonly wakeAt?: number | null;
   /** Inbox messages of this execution that the frame has journalled: deleted with it. */
   readonly taken?: readonly string[];
+  /** Messages to other executions, put into their inboxes with the frame; those to executions that are gone are dropped. */
+  readonly sends?: readonly OutgoingRow[];
+}
+
+/** A message that makes the run that it is for due at `wakeAt`. */
+export interface OutgoingRow extends InboxRow {
+  readonly wakeAt: number;
 }
 
 export type WriteOutcome = { readonly ok: true; readonly position: number } | { readonly ok: false };

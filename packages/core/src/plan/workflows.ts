@@ -19,3 +19,35 @@ export function usedWorkflows(definition: WorkflowDefinition): UsedWorkflow[] {
   }
   return [...used.values()];
 }
+
+/** The definition with a version for every workflow that it inlines: what is inlined may not change under a run. */
+export function pinWorkflows(
+  definition: WorkflowDefinition,
+  newest: (id: string) => number | undefined,
+): WorkflowDefinition {
+  const { nodes } = definition;
+  return nodes === undefined ? definition : { ...definition, nodes: pinned(nodes, newest) };
+}
+
+type Nodes = NonNullable<WorkflowDefinition['nodes']>;
+
+function pinned(nodes: Nodes, newest: (id: string) => number | undefined): Nodes {
+  let isChanged = false;
+  const entries = Object.entries(nodes).map(([id, node]): [string, Nodes[string]] => {
+    const own = pinnedNode(node, newest);
+    if (own !== node) isChanged = true;
+    return [id, own];
+  });
+  return isChanged ? Object.fromEntries(entries) : nodes;
+}
+
+function pinnedNode(node: Nodes[string], newest: (id: string) => number | undefined): Nodes[string] {
+  const { workflow, do: body } = node;
+  if (workflow !== undefined && workflow.mode !== 'child' && workflow.version === undefined) {
+    const version = newest(workflow.id);
+    return version === undefined ? node : { ...node, workflow: { ...workflow, version } };
+  }
+  if (body?.nodes === undefined) return node;
+  const inner = pinned(body.nodes, newest);
+  return inner === body.nodes ? node : { ...node, do: { ...body, nodes: inner } };
+}

@@ -2,14 +2,14 @@
  * Nodes that are executions of their own. The child's id is in the parent's journal before the child exists, so that
  * starting it twice is starting it once; its result comes back as a message.
  */
-import type { RunError } from '../error.ts';
+import { assert, type RunError } from '../error.ts';
 import type { ChildWork } from '../plan/plan.ts';
 import { completeNode, failAttempt, failNode } from './advance.ts';
-import { heldValue, hold } from './held.ts';
+import { type Held, heldValue, hold } from './held.ts';
 import { evaluated } from './instant.ts';
-import { isStopped, type NodeState, nodeAt, pathOf } from './state.ts';
+import { isStopped, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
 import type { Stimulus } from './stimulus.ts';
-import { emit, type Turn } from './turn.ts';
+import { type ChildStart, emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
 /** Executions may start executions, but not without end. */
@@ -37,6 +37,25 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
     input: hold(input),
   });
   turn.children.push({ node: pathOf(node), executionId, workflowId, version, input, depth });
+}
+
+/** A child that was asked for and has not ended. */
+export interface OpenChild extends Omit<ChildStart, 'input'> {
+  readonly input: Held;
+  /** It is to end, since something around it does. */
+  readonly isStopped: boolean;
+}
+
+export function openChildren(state: RunState): OpenChild[] {
+  const depth = (state.parent?.depth ?? 0) + 1;
+  return Array.from(state.children, (node) => {
+    const { phase, plan, scope } = node;
+    assert(phase.status === 'child' && plan.work.kind === 'child', `'${pathOf(node)}' has a child`);
+    const { workflowId, version } = plan.work;
+    const { executionId } = phase;
+    const input = node.input ?? { value: {} };
+    return { node: pathOf(node), executionId, workflowId, version, input, depth, isStopped: isStopped(state, scope) };
+  });
 }
 
 export function childEnded(turn: Turn, { node: path, executionId, result, jitter }: Stimulus & { type: 'child' }): void {

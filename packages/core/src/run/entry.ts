@@ -329,3 +329,16 @@ export interface RunReopened {
   /** Of a replay: the edited input of its first node. */
   readonly input?: Held;
 }
+
+/** The values of an entry that may be kept elsewhere when they are large. */
+export function valuesIn(entry: Entry): readonly Held[] {
+  const values: Held[] = [];
+  for (const key of SPILLABLE) {
+    const held = (entry as unknown as Readonly<Record<string, Held | undefined>>)[key];
+    if (held !== undefined) values.push(held);
+  }
+  if (entry.type === 'node.completed' && entry.vars !== undefined) values.push(...Object.values(entry.vars));
+  return values;
+}
+
+const SPILLABLE = ['input', 'output', 'items', 'payload', 'undo'] as const;

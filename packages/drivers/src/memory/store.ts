@@ -87,6 +87,7 @@ class MemoryStore implements Store {
     }
     for (const messageId of write.taken ?? []) run.inbox.delete(messageId);
     run.row = changed(run.row, write, run.inbox.size > 0);
+    for (const { wakeAt, ...message } of write.sends ?? []) this.#deliver(message, wakeAt);
     return { ok: true, position: data.position };
   }
 
@@ -153,11 +154,17 @@ class MemoryStore implements Store {
   }
 
   async send(message: InboxRow, wakeAt: number): Promise<boolean> {
-    const run = this.#open().runs.get(message.executionId);
+    this.#open();
+    const isKnown = this.#deliver(message, wakeAt);
+    if (isKnown) this.#wrote();
+    return isKnown;
+  }
+
+  #deliver(message: InboxRow, wakeAt: number): boolean {
+    const run = this.#data.runs.get(message.executionId);
     if (run === undefined) return false;
     if (!run.inbox.has(message.messageId)) run.inbox.set(message.messageId, { ...message });
     run.row = { ...run.row, wakeAt: earlier(run.row.wakeAt, wakeAt) };
-    this.#wrote();
     return true;
   }
 

@@ -58,6 +58,9 @@ export class Journal {
       const outcomes: WriteOutcome[] = [];
       for (const write of writes) outcomes.push(appender.write(write));
       appender.flush();
+      for (const [index, { sends = [] }] of writes.entries()) {
+        if (outcomes[index]?.ok) for (const message of sends) this.#deliver(message, message.wakeAt);
+      }
       if (lines.length > 0) this.#insertLines(lines);
       return outcomes;
     });
@@ -108,26 +111,28 @@ export class Journal {
   }
 
   send(message: InboxRow, wakeAt: number): boolean {
-    return this.#transaction(() => {
-      const number = this.#statements.value<number>(
-        'SELECT number FROM executions WHERE execution_id = ?',
-        message.executionId,
-      );
-      if (number === undefined) return false;
-      this.#statements.run(
-        'INSERT INTO inbox (execution, message_id, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-        number,
-        message.messageId,
-        message.body,
-      );
-      this.#statements.run(
-        'UPDATE executions SET wake_at = coalesce(min(wake_at, ?), ?) WHERE number = ?',
-        wakeAt,
-        wakeAt,
-        number,
-      );
-      return true;
-    });
+    return this.#transaction(() => this.#deliver(message, wakeAt));
+  }
+
+  #deliver(message: InboxRow, wakeAt: number): boolean {
+    const number = this.#statements.value<number>(
+      'SELECT number FROM executions WHERE execution_id = ?',
+      message.executionId,
+    );
+    if (number === undefined) return false;
+    this.#statements.run(
+      'INSERT INTO inbox (execution, message_id, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      number,
+      message.messageId,
+      message.body,
+    );
+    this.#statements.run(
+      'UPDATE executions SET wake_at = coalesce(min(wake_at, ?), ?) WHERE number = ?',
+      wakeAt,
+      wakeAt,
+      number,
+    );
+    return true;
   }
 
   claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): DueClaim {

@@ -61,6 +61,22 @@ export function inboxTests(test: StoreTest): void {
     expect((await store.execution('a'))?.wakeAt).toBe(20);
   });
 
+  test('[STO-33] a write puts its messages into other inboxes, if it is accepted', async ({ store }) => {
+    await put(store, 'child');
+    await put(store, 'parent');
+    const sends = (executionId: string) => [{ messageId: 'm', executionId, body: 'done', wakeAt: 7 }];
+    const frame = { seq: 2, at: 1, entries: '[]' };
+    expect(await store.append([{ executionId: 'child', frame: { ...frame, seq: 9 }, sends: sends('parent') }])).toEqual([
+      { ok: false },
+    ]);
+    expect(await store.inbox('parent')).toEqual([]);
+    await store.append([{ executionId: 'child', frame, sends: [...sends('parent'), ...sends('nobody')] }]);
+    expect(await store.inbox('parent')).toEqual([{ messageId: 'm', executionId: 'parent', body: 'done' }]);
+    expect((await store.execution('parent'))?.wakeAt).toBe(7);
+    await store.append([{ executionId: 'child', frame: { ...frame, seq: 3 }, sends: sends('parent') }]);
+    expect(await store.inbox('parent')).toHaveLength(1);
+  });
+
   test('[STO-23] taken messages go with the accepted write only', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
