@@ -45,7 +45,7 @@ export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
 export type { Plan, RetryPlan } from './plan/plan.ts';
 export { compileSource, type SourceCompilation } from './plan/source.ts';
-export { type UsedWorkflow, pinWorkflows, usedWorkflows } from './plan/workflows.ts';
+export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
 export { openChildren } from './run/children.ts';
@@ -58,7 +58,17 @@ export { type Explanation, explainNode, explainRun } from './run/explain.ts';
 export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
-export { idempotencyKey, isFinished, type NodeState, newRunState, isStopped, nodeAt, pathOf, type RunState, statusOf } from './run/state.ts';
+export {
+  idempotencyKey,
+  isFinished,
+  isStopped,
+  type NodeState,
+  newRunState,
+  nodeAt,
+  pathOf,
+  type RunState,
+  statusOf,
+} from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';

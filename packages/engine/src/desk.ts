@@ -23,7 +23,15 @@ import {
   timelineOf,
 } from '@nebula/core';
 import type { Blobs, Clock, Digest, Logs, Random, Store } from '@nebula/ports';
-import type { AnswerRequest, Desk, EngineOptions, Explanation, JournalFrame, Settlement, SignalRequest } from './api.ts';
+import type {
+  AnswerRequest,
+  Desk,
+  EngineOptions,
+  Explanation,
+  JournalFrame,
+  Settlement,
+  SignalRequest,
+} from './api.ts';
 import { decodeFrame } from './codec.ts';
 import { encodeMessage, type Message, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
@@ -208,7 +216,9 @@ function checkAnswer(state: RunState, path: string, { by, approved, form = null 
   const problems = approved && own?.kind === 'approval' ? (own.check?.problems(form) ?? []) : [];
   if (problems.length === 0) return;
   const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
-  throw new NebulaError('FORM_INVALID', `The form does not fit: ${told}.`, { hint: 'Fill in what its schema asks for.' });
+  throw new NebulaError('FORM_INVALID', `The form does not fit: ${told}.`, {
+    hint: 'Fill in what its schema asks for.',
+  });
 }
 
 function unknownNode(state: RunState, path: string): NebulaError {

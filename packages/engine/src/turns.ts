@@ -439,6 +439,8 @@ export class Turns {
       }
       if (write.wakeAt !== null) this.parts.onWake(write.wakeAt);
     }
+    // Whom it wrote to is due now.
+    if (write.sends !== undefined) this.parts.onWake(turn.now);
     // The answer of the store may have taken so long that others have given up what this process would begin, or that it
     // has been told to close since: then nobody would wait for what it begins.
     const mayBegin = draft.starting.length === 0 || (this.takesWork && this.parts.isLeased());

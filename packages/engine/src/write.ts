@@ -1,5 +1,14 @@
 /** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
-import { type FinalRunStatus, type Held, isFinished, type Parent, seal, type Turn, valuesIn, wakeTime } from '@nebula/core';
+import {
+  type FinalRunStatus,
+  type Held,
+  isFinished,
+  type Parent,
+  seal,
+  type Turn,
+  valuesIn,
+  wakeTime,
+} from '@nebula/core';
 import type { OutgoingRow, Store, Write } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
 import type { LiveRun } from './live-run.ts';
@@ -88,7 +97,12 @@ function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMa
 }
 
 /** Entries after which an unfinished run has another status in lists. */
-const CHANGES_STATUS: ReadonlySet<string> = new Set(['run.reopened', 'run.paused', 'run.resumed', 'scope.compensating']);
+const CHANGES_STATUS: ReadonlySet<string> = new Set([
+  'run.reopened',
+  'run.paused',
+  'run.resumed',
+  'scope.compensating',
+]);
 
 /** A child that has ended tells its parent in the same write, so neither can be without the other. */
 function resultFor({ executionId: parent, node }: Parent, { state, executionId }: LiveRun, now: number): OutgoingRow {

@@ -58,7 +58,10 @@ export function openChildren(state: RunState): OpenChild[] {
   });
 }
 
-export function childEnded(turn: Turn, { node: path, executionId, result, jitter }: Stimulus & { type: 'child' }): void {
+export function childEnded(
+  turn: Turn,
+  { node: path, executionId, result, jitter }: Stimulus & { type: 'child' },
+): void {
   const node = nodeAt(turn.state, path);
   if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return;
   const { work } = node.plan;

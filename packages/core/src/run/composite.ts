@@ -193,7 +193,12 @@ function endOf(turn: Turn, scope: ScopeState): Ended {
   }
 }
 
-function bodyEnded(turn: Turn, node: NodeState, work: { kind: string; output?: CompiledValue | undefined }, ended: Ended): void {
+function bodyEnded(
+  turn: Turn,
+  node: NodeState,
+  work: { kind: string; output?: CompiledValue | undefined },
+  ended: Ended,
+): void {
   if (ended.error !== undefined) return failNode(turn, node, ended.error);
   const [scope] = (node.body as BodyState).scopes.values();
   const own = ended.output ?? hold(bodyOutput(turn, scope as ScopeState));
@@ -212,7 +217,8 @@ function roundEnded(turn: Turn, node: NodeState, error: RunError | undefined): v
   if (error === undefined) return goOn(turn, node);
   if (work.kind !== 'forEach') return stopNode(turn, node, error);
   const { minSuccess } = work;
-  if (minSuccess === undefined) return work.until === 'first' ? goOnOrNone(turn, node, error) : stopNode(turn, node, error);
+  if (minSuccess === undefined)
+    return work.until === 'first' ? goOnOrNone(turn, node, error) : stopNode(turn, node, error);
   const { total, failed } = node.body as BodyState;
   const needed = 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
   if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
@@ -235,7 +241,11 @@ function triedRound(turn: Turn, node: NodeState, work: RetryUntilWork, error: Ru
     if (isDone) return completeNode(turn, node, hold(last));
   }
   const cause = error ?? notReached(body.next);
-  const decision = decideRetry(work.backoff, { ...cause, kind: 'USER' }, { failures: body.next - body.base, jitter: turn.jitter });
+  const decision = decideRetry(
+    work.backoff,
+    { ...cause, kind: 'USER' },
+    { failures: body.next - body.base, jitter: turn.jitter },
+  );
   if (!decision.retry) return stopNode(turn, node, cause);
   if (decision.delayMs === 0) return openRounds(turn, node, body.next + 1);
   emit(turn, { type: 'round.delayed', node: pathOf(node), until: turn.now + decision.delayMs });
@@ -264,9 +274,11 @@ export function addItems(turn: Turn, node: NodeState, emits: CompiledValue, outp
   });
   if (items === undefined) return false;
   if (!Array.isArray(items)) failNode(turn, node, notAList(items, 'emit'));
-  else if (loop.body.total + items.length > MAX_ROUNDS) failNode(turn, node, tooManyItems(loop.body.total + items.length));
+  else if (loop.body.total + items.length > MAX_ROUNDS)
+    failNode(turn, node, tooManyItems(loop.body.total + items.length));
   else {
-    if (items.length > 0) emit(turn, { type: 'items.added', node: pathOf(loop), items: hold(items), count: items.length });
+    if (items.length > 0)
+      emit(turn, { type: 'items.added', node: pathOf(loop), items: hold(items), count: items.length });
     return true;
   }
   return false;
@@ -282,7 +294,8 @@ function withdraw(turn: Turn, node: NodeState): void {
 }
 
 function notAList(value: Json, where: string): RunError {
-  const found = value === null ? 'null' : typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`;
+  const found =
+    value === null ? 'null' : typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`;
   return { code: 'NOT_A_LIST', kind: 'USER', message: `\`${where}\` must give a list, not ${found}.` };
 }
 

@@ -15,16 +15,8 @@ import { expand, nextRound, stopNode } from './composite.ts';
 import { finishIfDone } from './ending.ts';
 import { JOURNAL_FORMAT } from './entry.ts';
 import { type Held, hold } from './held.ts';
-import {
-  isFinished,
-  isInside,
-  isStopped,
-  type NodeState,
-  nodeAt,
-  pathOf,
-  type TimerItem,
-} from './state.ts';
 import { replay, retry } from './reopen.ts';
+import { isFinished, isInside, isStopped, type NodeState, nodeAt, pathOf, type TimerItem } from './state.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
 import { isPastTotal, popDue } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
@@ -127,7 +119,8 @@ function ended(turn: Turn, { node: path, attempt, outcome, jitter }: Stimulus & 
 
 /** The output of most nodes; of a dynamic one, the graph that comes next. */
 function finishAttempt(turn: Turn, node: NodeState, output: Held): void {
-  if (node.plan.work.kind === 'dynamic' && !isStopped(turn.state, node.scope)) expand(turn, node, node.plan.work, output);
+  if (node.plan.work.kind === 'dynamic' && !isStopped(turn.state, node.scope))
+    expand(turn, node, node.plan.work, output);
   else completeNode(turn, node, output);
 }
 

@@ -15,7 +15,12 @@ export interface NodeDocument {
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   /** For a loop: how far it is. */
-  readonly rounds?: { readonly total: number | null; readonly open: number; readonly succeeded: number; readonly failed: number };
+  readonly rounds?: {
+    readonly total: number | null;
+    readonly open: number;
+    readonly succeeded: number;
+    readonly failed: number;
+  };
 }
 
 export interface RunDocument {

@@ -125,7 +125,8 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
 function explainOpen(node: NodeState, phase: Extract<Phase, { status: 'open' }>, now: number): string[] {
   const { body } = node;
   const reasons: string[] = [];
-  if (phase.stopping !== null) reasons.push(`It fails once what runs in it has stopped: ${phase.stopping.error.message}`);
+  if (phase.stopping !== null)
+    reasons.push(`It fails once what runs in it has stopped: ${phase.stopping.error.message}`);
   const since = `Its body has been running for ${formatDuration(now - phase.since)}`;
   if (body === undefined || runsOnce(node.plan)) return [...reasons, `${since}.`];
   const total = Number.isFinite(body.total) ? ` of ${body.total}` : '';
@@ -149,7 +150,9 @@ function explainListening(phase: Extract<Phase, { status: 'listening' }>, now: n
     }
   });
   const deadline =
-    phase.deadline === null ? [] : [`It fails if nothing comes in ${formatDuration(Math.max(0, phase.deadline - now))}.`];
+    phase.deadline === null
+      ? []
+      : [`It fails if nothing comes in ${formatDuration(Math.max(0, phase.deadline - now))}.`];
   return [`It waits for ${words.join(', or ')}.`, ...deadline];
 }
 

@@ -1,5 +1,5 @@
 /** Nodes that need no worker: what they do is decided at once, in the turn in which they begin. */
-import { unreachable, type RunError } from '../error.ts';
+import { type RunError, unreachable } from '../error.ts';
 import { type CompiledValue, isTrue } from '../expression/index.ts';
 import type { BranchCase, BranchWork, SetWork, TerminateWork } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
@@ -77,7 +77,11 @@ function casesTaken(turn: Turn, node: NodeState, work: BranchWork, scope: RunSco
   if (!isAny) for (const key of work.otherwise) taken.add(key);
   return taken;
 
-  function fits({ equals, when, match, error: matchError }: BranchCase, value: Json, failure: RunError | null): boolean {
+  function fits(
+    { equals, when, match, error: matchError }: BranchCase,
+    value: Json,
+    failure: RunError | null,
+  ): boolean {
     if (equals !== undefined) return textOf(value) === equals;
     if (when !== undefined) return isTrue(when.evaluate(scope, budget));
     if (match !== undefined) return match.matches(value, budget);
@@ -130,4 +134,3 @@ function merge(turn: Turn, node: NodeState, of: string): void {
   const split = node.scope.nodes[node.scope.graph.indexOf.get(of) as number];
   completeNode(turn, node, hold({ aggregated: heldValue(split?.output, turn.lookup) }));
 }
-

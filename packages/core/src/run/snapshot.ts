@@ -8,7 +8,17 @@ import { isJsonObject, type Json } from '../value.ts';
 import { isTaken, placeReady } from './evolve.ts';
 import type { Held } from './held.ts';
 import { countBusy, newBody, openScope, realmInside, runsOnce } from './scopes.ts';
-import { type BodyState, isFinal, type NodeState, newRunState, nodeAt, pathOf, type RunState, type ScopeState, type UndoItem } from './state.ts';
+import {
+  type BodyState,
+  isFinal,
+  type NodeState,
+  newRunState,
+  nodeAt,
+  pathOf,
+  type RunState,
+  type ScopeState,
+  type UndoItem,
+} from './state.ts';
 import { armAll } from './timers.ts';
 import { openUndo } from './undo.ts';
 

@@ -10,8 +10,8 @@
  * A frame that the store refuses leaves this state wrong: its owner drops it and folds the journal again.
  */
 import type { Effect } from '../action.ts';
-import type { RunError } from '../error.ts';
 import type { FailurePolicy } from '../definition/model.ts';
+import type { RunError } from '../error.ts';
 import { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { Json, JsonObject } from '../value.ts';

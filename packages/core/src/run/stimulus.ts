@@ -38,7 +38,13 @@ export interface OpenAttempt {
 export type Stimulus =
   | { readonly type: 'start'; readonly input: Json; readonly trigger: Json; readonly parent?: Parent }
   /** A child execution has ended, or could not be started. */
-  | { readonly type: 'child'; readonly node: string; readonly executionId: string; readonly result: ChildResult; readonly jitter: number }
+  | {
+      readonly type: 'child';
+      readonly node: string;
+      readonly executionId: string;
+      readonly result: ChildResult;
+      readonly jitter: number;
+    }
   /** `jitter`: from 0 up to 1, drawn by the caller. */
   | {
       readonly type: 'ended';

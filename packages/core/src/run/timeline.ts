@@ -102,7 +102,9 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
       return [event('ChildRequested', entry.node, { executionId, workflowId, attempt })];
     }
     case 'node.waiting':
-      return [event('NodeWaiting', entry.node, { waits: entry.waits as unknown as Json, deadline: entry.deadline ?? null })];
+      return [
+        event('NodeWaiting', entry.node, { waits: entry.waits as unknown as Json, deadline: entry.deadline ?? null }),
+      ];
     case 'node.answered': {
       const { approved, by, comment = null } = entry;
       return [event('NodeAnswered', entry.node, { approved, by, comment })];

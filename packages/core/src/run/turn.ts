@@ -1,8 +1,9 @@
 /** One turn of a run: the entries of its next frame, as they are decided. */
+
+import type { Json } from '../value.ts';
 import type { Entry, SkipReason } from './entry.ts';
 import { evolve } from './evolve.ts';
 import type { BlobLookup } from './held.ts';
-import type { Json } from '../value.ts';
 import { type NodeState, pathOf, type RunState } from './state.ts';
 
 /** An attempt that should be stopped once the frame is written. */
@@ -44,7 +45,19 @@ export interface Turn {
 }
 
 export function newTurn(state: RunState, now: number, lookup: BlobLookup, newId: () => string = noIds): Turn {
-  return { state, now, lookup, jitter: 1, newId, entries: [], aborts: [], children: [], cancels: [], readied: [], work: [] };
+  return {
+    state,
+    now,
+    lookup,
+    jitter: 1,
+    newId,
+    entries: [],
+    aborts: [],
+    children: [],
+    cancels: [],
+    readied: [],
+    work: [],
+  };
 }
 
 function noIds(): never {

@@ -128,7 +128,10 @@ export function signal(turn: Turn, { signal: name, key, payload }: Stimulus & { 
   emit(turn, { type: 'signal.kept', signal: name, key, payload: held });
 }
 
-export function answer(turn: Turn, { node: path, approved, by, comment, form = null }: Stimulus & { type: 'answer' }): void {
+export function answer(
+  turn: Turn,
+  { node: path, approved, by, comment, form = null }: Stimulus & { type: 'answer' },
+): void {
   const node = nodeAt(turn.state, path);
   const wait = node && listensTo(turn.state, node, ({ kind }) => kind === 'approval');
   if (node === undefined || wait?.kind !== 'approval') return;
@@ -150,13 +153,22 @@ export function callback(turn: Turn, { node: path, payload }: Stimulus & { type:
   if (node !== undefined && wait !== undefined) happened(turn, node, wait, hold(payload));
 }
 
-function listensTo(state: RunState, { phase, scope }: NodeState, fits: (wait: Awaited) => boolean): Awaited | undefined {
+function listensTo(
+  state: RunState,
+  { phase, scope }: NodeState,
+  fits: (wait: Awaited) => boolean,
+): Awaited | undefined {
   return phase.status === 'listening' && !isStopped(state, scope) ? phase.waits.find(fits) : undefined;
 }
 
 function rejected(by: string, comment: string | undefined): RunError {
   const words = comment === undefined ? '' : `: ${comment}`;
-  return { code: 'REJECTED', kind: 'USER', message: `${by} rejected it${words}`, details: { by, comment: comment ?? null } };
+  return {
+    code: 'REJECTED',
+    kind: 'USER',
+    message: `${by} rejected it${words}`,
+    details: { by, comment: comment ?? null },
+  };
 }
 
 export function deadlineError(node: NodeState, now: number): RunError {

@@ -66,9 +66,9 @@ export function inboxTests(test: StoreTest): void {
     await put(store, 'parent');
     const sends = (executionId: string) => [{ messageId: 'm', executionId, body: 'done', wakeAt: 7 }];
     const frame = { seq: 2, at: 1, entries: '[]' };
-    expect(await store.append([{ executionId: 'child', frame: { ...frame, seq: 9 }, sends: sends('parent') }])).toEqual([
-      { ok: false },
-    ]);
+    expect(await store.append([{ executionId: 'child', frame: { ...frame, seq: 9 }, sends: sends('parent') }])).toEqual(
+      [{ ok: false }],
+    );
     expect(await store.inbox('parent')).toEqual([]);
     await store.append([{ executionId: 'child', frame, sends: [...sends('parent'), ...sends('nobody')] }]);
     expect(await store.inbox('parent')).toEqual([{ messageId: 'm', executionId: 'parent', body: 'done' }]);
