@@ -14,9 +14,10 @@ export type Status =
   | 'skipped'
   | 'cancelled';
 
-type NodeEntry = Exclude<Entry['type'], `run.${string}`>;
+/** Entries of single nodes that are looked at. */
+type NodeEntry = keyof typeof MAY_COME_AFTER;
 
-const MAY_COME_AFTER: Record<NodeEntry, readonly Status[]> = {
+const MAY_COME_AFTER = {
   'node.scheduled': ['idle', 'waiting', 'settled'],
   'node.started': ['idle', 'queued', 'waiting', 'settled'],
   'node.completed': ['running', 'settled'],
@@ -27,7 +28,7 @@ const MAY_COME_AFTER: Record<NodeEntry, readonly Status[]> = {
   'node.cancelled': ['running', 'settled'],
   'node.unknown': ['running'],
   'node.settled': ['unknown'],
-};
+} as const satisfies Partial<Record<Entry['type'], readonly Status[]>>;
 
 const LEADS_TO: Record<NodeEntry, Status> = {
   'node.scheduled': 'queued',
@@ -108,8 +109,17 @@ export class Legality {
       case 'node.skipped':
         for (const path of entry.nodes) this.step(path, entry);
         return;
-      default:
+      case 'node.started':
+      case 'node.completed':
+      case 'node.retrying':
+      case 'node.returned':
+      case 'node.failed':
+      case 'node.cancelled':
+      case 'node.unknown':
+      case 'node.settled':
         return this.step(entry.node, entry);
+      default:
+        return;
     }
   }
 
@@ -117,7 +127,7 @@ export class Legality {
     const { type } = entry;
     const node = this.node(path);
     this.demand(this.status === 'running', `${type} of ${path} in a run that is ${this.status}`);
-    this.demand(MAY_COME_AFTER[type].includes(node.status), `${type} of ${path}, which is ${node.status}`);
+    this.demand((MAY_COME_AFTER[type] as readonly Status[]).includes(node.status), `${type} of ${path}, which is ${node.status}`);
     node.status = LEADS_TO[type];
     if (type === 'node.started') {
       this.demand(entry.attempt === node.attempts + 1, `${path} starts #${entry.attempt} after #${node.attempts}`);

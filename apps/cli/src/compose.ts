@@ -167,8 +167,8 @@ function measured(key: string, value: number | { readonly message: string; reado
 async function definitionOf(
   store: Store,
   workflowId: string,
-  version: number,
+  version?: number,
 ): Promise<WorkflowDefinition | undefined> {
   const row = await store.workflowVersion(workflowId, version);
-  return row === undefined ? undefined : (JSON.parse(row.definition) as WorkflowDefinition);
+  return row === undefined ? undefined : { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
 }

@@ -7,7 +7,7 @@ import type { Context, EngineSession, Project } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { parkedLines, summaryLines } from './views/summary.ts';
-import { plural } from './views/words.ts';
+import { plural, shellWord } from './views/words.ts';
 
 /** Commands for a run, as they can be typed: `executions show` → `nebula executions show exe_1 --data-dir …`. */
 export function commandWriter(context: Context, project: Project, executionId: string | undefined) {
@@ -22,10 +22,6 @@ export function localCommand({ program }: Context, project: Project, text: strin
   if (!text.startsWith('nebula ')) return text;
   const dataDir = project.needsDataDirOption ? ` --data-dir ${shellWord(project.dataDir)}` : '';
   return program + text.slice('nebula'.length) + dataDir;
-}
-
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 export function settledExitCode(settled: Settled): number {

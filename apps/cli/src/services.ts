@@ -20,7 +20,8 @@ export interface Project {
 export interface DeskSession {
   readonly desk: Desk;
   readonly logs: Logs;
-  definition(workflowId: string, version: number): Promise<WorkflowDefinition | undefined>;
+  /** Without a version, the newest. */
+  definition(workflowId: string, version?: number): Promise<WorkflowDefinition | undefined>;
   close(): Promise<void>;
 }
 

@@ -1,44 +1,93 @@
-/** A workflow's file: read, checked against the actions that are there, and reported on when something is wrong. */
+/** A workflow's file: read, checked against the actions and workflows that are there, and reported on when something is wrong. */
 import {
   type Catalog,
   compileSource,
   type Json,
+  type JsonObject,
   NebulaError,
   type Plan,
   type Problem,
   readDefinition,
   renderProblems,
   type SourceMap,
+  usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
 import { readNamedFile } from './named-file.ts';
 import type { Context, Project } from './services.ts';
 import type { Colors, Io } from './terminal/io.ts';
 import { plural } from './views/words.ts';
+import { findOthers, type Others } from './workflow-folder.ts';
 
 export interface CheckedFile {
   /** As the user named it. */
   readonly file: string;
-  /** Present exactly when no problem is an error. */
+  /** Present exactly when no problem is an error, here and in the files of the workflows that it runs. */
   readonly definition: WorkflowDefinition | undefined;
   readonly problems: readonly Problem[];
   readonly source: SourceMap;
   readonly plan: Plan | undefined;
+  /** Files of workflows that it runs, each after what it runs itself. */
+  readonly others: readonly CheckedFile[];
 }
 
 export interface LoadedWorkflow {
   readonly definition: WorkflowDefinition;
+  /** To be registered before it, in this order. */
+  readonly others: readonly WorkflowDefinition[];
   /** Throws `INPUT_INVALID` before anything is created or started. */
   checkInput(input: Json): void;
 }
 
-/** Without a catalog only what the file alone can tell is checked. */
-export async function checkFile(io: Io, file: string, catalog: Catalog | undefined): Promise<CheckedFile> {
-  const bytes = await readSource(io, file);
-  const options = { file: file === '-' ? 'stdin' : file };
-  if (catalog !== undefined) return { file, ...compileSource(bytes, catalog, options) };
-  const { definition, problems, source } = readDefinition(bytes, options);
-  return { file, definition, problems, source, plan: undefined };
+/** Only what the file alone can tell is checked. */
+export async function readFile(io: Io, file: string): Promise<CheckedFile> {
+  const { definition, problems, source } = readDefinition(await readSource(io, file), { file: shownName(file) });
+  return { file, definition, problems, source, plan: undefined, others: [] };
+}
+
+/** With the actions that are there, and the workflows beside it. */
+export async function checkFile(context: Context, project: Project, file: string): Promise<CheckedFile> {
+  const catalog = await context.services.catalog(project);
+  const bytes = await readSource(context.io, file);
+  const { definition } = readDefinition(bytes, { file: shownName(file) });
+  if (definition === undefined || usedWorkflows(definition).length === 0) {
+    return { file, others: [], ...compileSource(bytes, catalog, { file: shownName(file) }) };
+  }
+  const others = await findOthers(context, file, definition, project);
+  const checked = others.files.map((other) => checkBeside(other.file, other.bytes, catalog, others));
+  const main = checkBeside(file, bytes, catalog, others);
+  const isSound = checked.every((one) => one.definition !== undefined);
+  return { ...main, definition: isSound ? main.definition : undefined, others: checked };
+}
+
+function checkBeside(file: string, bytes: Uint8Array, catalog: Catalog, others: Others): CheckedFile {
+  const compiled = compileSource(bytes, catalog, {
+    file: shownName(file),
+    workflows: others.find,
+    knownWorkflows: others.ids,
+  });
+  const problems = compiled.problems.flatMap((problem) => withoutEcho(problem, others));
+  const isSound = problems.every(({ severity }) => severity !== 'error');
+  return { file, ...compiled, problems, definition: isSound ? compiled.definition : undefined, others: [] };
+}
+
+/**
+ * Here everything that could be known is known, so a workflow that nobody knows is an error however it is run. What is
+ * wrong with a workflow of another file is told with that file, with its place.
+ */
+function withoutEcho(problem: Problem, { files }: Others): Problem[] {
+  if (problem.code !== 'UNKNOWN_WORKFLOW' && problem.code !== 'BROKEN_WORKFLOW') return [problem];
+  const broken = files.some(({ id, definition }) => definition === undefined && problem.message.endsWith(`'${id}'`));
+  if (broken) return [];
+  if (problem.code === 'BROKEN_WORKFLOW') return files.some(({ id }) => problem.message.includes(`'${id}'`)) ? [] : [problem];
+  const hint = problem.hint?.replace('register it first', MISSING_HINT).replace(/; it must be there.*$/, '');
+  return [{ ...problem, severity: 'error', ...(hint !== undefined && { hint }) }];
+}
+
+const MISSING_HINT = 'put its file beside this one, or run it once so that it is registered';
+
+function shownName(file: string): string {
+  return file === '-' ? 'stdin' : file;
 }
 
 async function readSource(io: Io, file: string): Promise<Uint8Array> {
@@ -47,9 +96,10 @@ async function readSource(io: Io, file: string): Promise<Uint8Array> {
 
 /** The definition, or an error that carries every problem. Warnings are told on stderr. */
 export async function loadWorkflow(context: Context, project: Project, file: string): Promise<LoadedWorkflow> {
-  const checked = await checkFile(context.io, file, await context.services.catalog(project));
+  const checked = await checkFile(context, project, file);
   return {
     definition: validDefinition(context.io, checked),
+    others: checked.others.flatMap(({ definition }) => definition ?? []),
     checkInput(input) {
       const problems = checked.plan?.acceptInput(input).problems ?? [];
       if (problems.length === 0) return;
@@ -68,24 +118,38 @@ export function validDefinition(io: Io, checked: CheckedFile): WorkflowDefinitio
   return checked.definition;
 }
 
-export function reportLines({ file, problems, source }: CheckedFile, colors: Colors): string[] {
-  if (problems.length === 0) return [];
-  return renderProblems(problems, { file, text: source.text, color: colors.isColorSupported }).trimEnd().split('\n');
+/** Of the file, after those of the files that it runs. */
+export function reportLines({ file, problems, source, others }: CheckedFile, colors: Colors): string[] {
+  const before = others.flatMap((other) => reportLines(other, colors));
+  if (problems.length === 0) return before;
+  const own = renderProblems(problems, { file, text: source.text, color: colors.isColorSupported });
+  return [...before, ...own.trimEnd().split('\n')];
 }
 
 class InvalidWorkflow extends NebulaError {
   readonly preface: readonly string[];
 
   constructor(checked: CheckedFile, report: readonly string[]) {
-    const errors = checked.problems.filter(({ severity }) => severity === 'error').length;
-    super('WORKFLOW_INVALID', `${checked.file} has ${plural(errors, 'error')}; nothing was started`, {
-      details: { problems: checked.problems.map(problemDocument) },
-    });
+    const wrong = [...checked.others, checked].filter((one) => errorsIn(one) > 0);
+    const words = wrong.map((one) => `${one.file} has ${plural(errorsIn(one), 'error')}`).join(', ');
+    super('WORKFLOW_INVALID', `${words}; nothing was started`, { details: { problems: allProblems(checked) } });
     this.preface = [...report, ''];
   }
 }
 
-export function problemDocument({ severity, code, message, hint, path: at, range }: Problem): Json {
+function errorsIn({ problems }: CheckedFile): number {
+  return problems.filter(({ severity }) => severity === 'error').length;
+}
+
+/** Those of other files say so. */
+export function allProblems({ problems, others }: CheckedFile): Json[] {
+  const elsewhere = others.flatMap((other) =>
+    other.problems.map((problem) => ({ file: other.file, ...problemDocument(problem) })),
+  );
+  return [...elsewhere, ...problems.map(problemDocument)];
+}
+
+function problemDocument({ severity, code, message, hint, path: at, range }: Problem): JsonObject {
   return {
     severity,
     code,

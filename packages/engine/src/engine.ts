@@ -8,6 +8,7 @@ import {
   isParked,
   type Json,
   NebulaError,
+  nodeAt,
   openChildren,
   pathOf,
   RUN_DEFAULTS,
@@ -18,6 +19,7 @@ import {
 } from '@nebula/core';
 import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
+import { Cache } from './cache.ts';
 import { StoreDesk } from './desk.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import { encodeMessage } from './messages.ts';
@@ -63,6 +65,7 @@ class LocalEngine extends StoreDesk implements Engine {
   private readonly plans: Plans;
   private readonly runs: Runs;
   private readonly values: Values;
+  private readonly cache: Cache;
   private readonly attempts: Attempts;
   private readonly turns: Turns;
   private readonly waker: Waker;
@@ -83,7 +86,8 @@ class LocalEngine extends StoreDesk implements Engine {
       this.adopt(run).catch((error: unknown) => this.publish({ type: 'trouble', error }));
     });
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
-    const shared = { ...drivers, runs: this.runs, values: this.values, meter: this.meter, workerId: this.workerId };
+    this.cache = new Cache({ ...drivers, values: this.values });
+    const shared = { ...drivers, cache: this.cache, runs: this.runs, values: this.values, meter: this.meter, workerId: this.workerId };
     const concurrency = options.concurrency ?? DEFAULTS.concurrency;
     this.attempts = new Attempts({
       ...shared,
@@ -103,6 +107,7 @@ class LocalEngine extends StoreDesk implements Engine {
       onTrouble: (error) => this.publish({ type: 'trouble', error }),
       onWake: (at) => this.waker.wakeAt(at),
       isLeased: () => this.waker.isLeased(),
+      onCacheAsk: (run, node) => this.lookInCache(run, node),
     });
     this.waker = new Waker({
       ...shared,
@@ -249,6 +254,25 @@ class LocalEngine extends StoreDesk implements Engine {
     const isKnown = await super.send(...message);
     this.waker.wakeAt(this.all.clock.now());
     return isKnown;
+  }
+
+  private lookInCache(run: LiveRun, path: string): void {
+    const node = nodeAt(run.state, path);
+    if (node?.phase.status !== 'gated') return;
+    const { executionId } = run;
+    this.cache.look(executionId, node).then(
+      (look) => {
+        if ('hit' in look) return this.report(executionId, { type: 'cached', node: path, ...look });
+        this.report(executionId, { type: 'granted', node: path, gate: 'cache', miss: look.miss });
+      },
+      (error: unknown) => {
+        this.publish({ type: 'trouble', error });
+        this.all.clock.timer(REPORT_AGAIN_MS, () => {
+          const live = this.runs.get(executionId);
+          if (live !== undefined) this.lookInCache(live, path);
+        });
+      },
+    );
   }
 
   /** What a durable frame asks for: executions of their own for some nodes, and the end of others. */

@@ -1,6 +1,7 @@
 /** Requests to a run that travel through its inbox, so that any process can leave them. */
 import {
   type ChildResult,
+  type Gate,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -24,6 +25,8 @@ export type Message =
       readonly form?: Json;
     }
   | { readonly type: 'callback'; readonly node: string; readonly payload: Json }
+  /** From whoever gave back a place that this run waited for. */
+  | { readonly type: 'granted'; readonly node: string; readonly gate: Gate['kind'] }
   /** From a child execution. */
   | { readonly type: 'child'; readonly node: string; readonly executionId: string; readonly result: ChildResult }
   /** `attempt`: the one that was looked at. Left out by earlier versions. */
@@ -56,6 +59,9 @@ export function stimulusOf(body: string): Stimulus | undefined {
       return answerOf(message);
     case 'callback':
       return typeof node === 'string' ? { type, node, payload: message.payload ?? null } : undefined;
+    case 'granted':
+      if (typeof node !== 'string' || (message.gate !== 'concurrency' && message.gate !== 'reserve')) return undefined;
+      return { type, node, gate: message.gate };
     case 'child':
       return childOf(message);
     case 'settle': {

@@ -29,11 +29,12 @@ import {
 } from '@nebula/core';
 import type { Clock, Delivery, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
+import { CACHE_BLOBS } from './cache.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
 import { BlobMissing, type Values } from './values.ts';
-import { largeIn, writeOf } from './write.ts';
+import { cacheRows, largeIn, writeOf } from './write.ts';
 
 /** How soon to offer a task again whose run is being read. */
 const BUSY_MS = 5;
@@ -65,6 +66,8 @@ export interface TurnsParts {
   onTrouble(error: unknown): void;
   /** A run's wake time was written. */
   onWake(at: number): void;
+  /** A node wants to know whether the cache has its output. */
+  onCacheAsk(run: LiveRun, node: string): void;
   /** Nobody takes this process for dead. */
   isLeased(): boolean;
 }
@@ -172,6 +175,7 @@ export class Turns {
     for (const run of drafted) {
       const large = largeIn(run, this.parts.values);
       if (large.length > 0) await this.spill(run, large);
+      if (run.state.spilled > 0) await this.keepForOthers(run);
     }
     const together: Sealed[] = [];
     const alone: Sealed[] = [];
@@ -201,7 +205,8 @@ export class Turns {
     for (const [index, { run, write }] of frames.entries()) {
       run.refusals = 0;
       try {
-        if (outcomes[index]?.ok) this.carryOut(run, write);
+        const outcome = outcomes[index];
+        if (outcome?.ok) this.carryOut(run, write, outcome.rates ?? []);
         else this.refused(run);
       } catch (error) {
         this.putAside(run, error);
@@ -405,6 +410,16 @@ export class Turns {
     }
   }
 
+  /** Large outputs that others may use again outlive this run. Where that fails they work them out for themselves. */
+  private async keepForOthers(run: LiveRun): Promise<void> {
+    if (run.draft === null) return;
+    for (const { output } of cacheRows(run, run.draft.turn)) {
+      const { blob } = JSON.parse(output) as Held;
+      if (blob === undefined) continue;
+      await this.parts.values.copy(run.executionId, CACHE_BLOBS, blob).catch((error) => this.parts.onTrouble(error));
+    }
+  }
+
   /** The draft as a write; undefined when there is nothing to say. */
   private sealed(run: LiveRun): Write | undefined {
     try {
@@ -420,7 +435,7 @@ export class Turns {
     }
   }
 
-  private carryOut(run: LiveRun, write: Write): void {
+  private carryOut(run: LiveRun, write: Write, rates: readonly number[]): void {
     const draft = run.draft as Draft;
     const { turn } = draft;
     run.draft = null;
@@ -439,8 +454,9 @@ export class Turns {
       }
       if (write.wakeAt !== null) this.parts.onWake(write.wakeAt);
     }
-    // Whom it wrote to is due now.
-    if (write.sends !== undefined) this.parts.onWake(turn.now);
+    // Whom it wrote to is due now, and so is whoever was granted something.
+    if (write.sends !== undefined || write.permits !== undefined) this.parts.onWake(turn.now);
+    this.answer(run, turn, rates);
     // The answer of the store may have taken so long that others have given up what this process would begin, or that it
     // has been told to close since: then nobody would wait for what it begins.
     const mayBegin = draft.starting.length === 0 || (this.takesWork && this.parts.isLeased());
@@ -452,6 +468,16 @@ export class Turns {
     if (turn.aborts.some(({ isOver }) => isOver)) this.kick();
     if (!this.parts.queue.local) this.enqueueReady(run);
     this.parts.onFrame(run, draft, turn.now);
+  }
+
+  /** What the gates of its nodes say, as far as this process is the one who tells. */
+  private answer(run: LiveRun, { asks }: Draft['turn'], rates: readonly number[]): void {
+    const moments = [...rates];
+    for (const { node, gate } of asks) {
+      if (gate.kind === 'cache') this.parts.onCacheAsk(run, node);
+      if (gate.kind !== 'rate') continue;
+      this.post(run, { type: 'granted', node, gate: 'rate', until: moments.shift() ?? run.lastAt });
+    }
   }
 
   /** Somebody else wrote to this run: read what, and decide again. */

@@ -65,6 +65,12 @@ export class Values {
     }
   }
 
+  /** The same value under another execution: what outlives one run belongs to another. */
+  async copy(from: string, to: string, { sha256 }: BlobRef): Promise<void> {
+    const data = await this.blobs.get(from, sha256);
+    if (data !== undefined) await this.blobs.put(to, sha256, data);
+  }
+
   readonly lookup = (blob: BlobRef): Json => {
     const found = this.touch(blob.sha256);
     if (found === undefined) throw new BlobMissing(blob);

@@ -6,9 +6,10 @@
  *  W3 One round at a time; what does not fit into memory is left for the next one. What is in memory needs no room.
  *  W4 Whoever shares a store begins attempts only while its own lease is good: after that others may give them up.
  */
-import { hold, NebulaError, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
+import { hold, NebulaError, nodeAt, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
 import type { Clock, InboxRow, Random, Store, Timer } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
+import type { Cache } from './cache.ts';
 import type { LiveRun, TakenMessage } from './live-run.ts';
 import { stimulusOf } from './messages.ts';
 import type { Runs } from './runs.ts';
@@ -31,6 +32,7 @@ export interface WakerParts {
   readonly runs: Runs;
   readonly attempts: Attempts;
   readonly values: Values;
+  readonly cache: Cache;
   readonly workerId: string;
   readonly maxCachedRuns: number;
   post(run: LiveRun, stimulus: Stimulus): void;
@@ -154,7 +156,7 @@ export class Waker {
       return this.wake(executionId, claimedUntil);
     }
     await this.parts.catchUp(run);
-    const inbox = await this.understood(await store.inbox(executionId));
+    const inbox = await this.understood(run, await store.inbox(executionId));
     const gone = await this.goneWorkers(run);
     // Nothing is awaited from here on. If it left memory meanwhile, what was read of it is of no use.
     if (runs.get(executionId) !== run) return this.wake(executionId, claimedUntil);
@@ -174,11 +176,11 @@ export class Waker {
   }
 
   /** A child's large output lies with the child: it is brought here, and becomes the parent's own. */
-  private async understood(inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
+  private async understood(run: LiveRun, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
     const { values } = this.parts;
     const messages: TakenMessage[] = [];
     for (const { messageId, body } of inbox) {
-      const stimulus = stimulusOf(body);
+      const stimulus = await this.lookedUp(run, stimulusOf(body));
       const blob = stimulus?.type === 'child' ? stimulus.result.output.blob : undefined;
       if (stimulus?.type !== 'child' || blob === undefined) messages.push({ messageId, stimulus });
       else {
@@ -188,6 +190,15 @@ export class Waker {
       }
     }
     return messages;
+  }
+
+  /** Whoever waited for another run to work out an output looks first whether it is there now. */
+  private async lookedUp(run: LiveRun, stimulus: Stimulus | undefined): Promise<Stimulus | undefined> {
+    if (stimulus?.type !== 'granted' || stimulus.gate !== 'reserve') return stimulus;
+    const node = nodeAt(run.state, stimulus.node);
+    if (node === undefined) return stimulus;
+    const look = await this.parts.cache.look(run.executionId, node);
+    return 'hit' in look ? { type: 'cached', node: stimulus.node, ...look } : stimulus;
   }
 
   private async goneWorkers(run: LiveRun): Promise<ReadonlySet<string>> {

@@ -1,15 +1,6 @@
 /** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
-import {
-  type FinalRunStatus,
-  type Held,
-  isFinished,
-  type Parent,
-  seal,
-  type Turn,
-  valuesIn,
-  wakeTime,
-} from '@nebula/core';
-import type { OutgoingRow, Store, Write } from '@nebula/ports';
+import { type FinalRunStatus, type Held, isFinished, nodeAt, type Parent, permitKey, seal, type Turn, valuesIn, wakeTime } from '@nebula/core';
+import type { CacheRow, OutgoingRow, PermitAsk, PermitChanges, RateAsk, Store, Write } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
 import type { LiveRun } from './live-run.ts';
 import { encodeMessage } from './messages.ts';
@@ -48,7 +39,9 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   const { turn } = draft;
   seal(turn);
   const wake = wakeChange(run, turn, parts);
-  if (turn.entries.length === 0 && wake === undefined && draft.messages.length === 0) return undefined;
+  const permits = permitsOf(run, turn);
+  const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
+  if (isSilent && permits === undefined) return undefined;
   const write: WriteInMaking = { executionId };
   if (turn.entries.length > 0 || mustBeFenced(run, wake, parts)) {
     write.frame = { seq: state.seq + 1, at: turn.now, entries: encodeEntries(turn.entries) };
@@ -60,8 +53,51 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   }
   if (wake !== undefined) write.wakeAt = wake.at;
   if (draft.messages.length > 0) write.taken = draft.messages.map(({ messageId }) => messageId);
+  if (permits !== undefined) write.permits = permits;
+  const cache = cacheRows(run, turn);
+  if (cache.length > 0) write.cache = cache;
   addStatus(run, turn, parts, write);
   return write;
+}
+
+/** What the frame asks of those that share something with this run, and what it gives back. */
+function permitsOf({ state }: LiveRun, { asks, now }: Turn): PermitChanges | undefined {
+  if (asks.length === 0 && state.freed.length === 0) return undefined;
+  const places: PermitAsk[] = [];
+  const rates: RateAsk[] = [];
+  for (const { node, gate } of asks) {
+    const key = permitKey(gate);
+    if (gate.kind === 'rate') rates.push({ key: gate.key, limit: gate.limit, perMs: gate.perMs });
+    if (key === undefined) continue;
+    const attempt = (nodeAt(state, node)?.attempts ?? 0) + 1;
+    const body = encodeMessage({ type: 'granted', node, gate: gate.kind });
+    const limit = gate.kind === 'concurrency' ? gate.limit : 1;
+    places.push({ key, node, limit, messageId: `permit:${node}:${attempt}:${state.reopened}:${gate.kind}`, body });
+  }
+  return { at: now, releases: state.freed.splice(0), asks: places, rates };
+}
+
+/** Outputs of this frame that others may use again. */
+export function cacheRows({ state, executionId }: LiveRun, { entries, now }: Turn): CacheRow[] {
+  const rows: CacheRow[] = [];
+  for (const entry of entries) {
+    if (entry.type !== 'node.completed' || entry.cached !== undefined) continue;
+    const node = nodeAt(state, entry.node);
+    if (node?.missed === undefined || node.plan.cache === undefined) continue;
+    const { ttlMs } = node.plan.cache;
+    const { key, family, input } = node.missed;
+    rows.push({
+      key,
+      family,
+      input,
+      output: JSON.stringify(entry.output ?? { value: null }),
+      executionId,
+      node: entry.node,
+      at: now,
+      expiresAt: ttlMs === null ? null : now + ttlMs,
+    });
+  }
+  return rows;
 }
 
 /**

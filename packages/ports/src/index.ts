@@ -2,6 +2,15 @@ export type { Blobs } from './blobs.ts';
 export type { Clock, Timer } from './clock.ts';
 export type { Digest } from './digest.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
+export {
+  type CacheRow,
+  nextMoment,
+  type PermitAsk,
+  type PermitChanges,
+  type PermitRelease,
+  type PermitRow,
+  type RateAsk,
+} from './permits.ts';
 export type { Delivery, Queue, Task } from './queue.ts';
 export type { Random } from './random.ts';
 export type { Invocation, InvocationOutcome, Sandbox } from './sandbox.ts';

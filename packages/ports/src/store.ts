@@ -11,6 +11,7 @@
  *  S6 `claimDue` gives a due execution to one caller only, until the time that it sets.
  */
 import type { RunStatus } from '@nebula/core';
+import type { CacheRow, PermitChanges, PermitRow } from './permits.ts';
 
 /** Where a run stands, as lists and filters see it. */
 export type ExecutionStatus = RunStatus;
@@ -63,6 +64,9 @@ export interface Write {
   readonly taken?: readonly string[];
   /** Messages to other executions, put into their inboxes with the frame; those to executions that are gone are dropped. */
   readonly sends?: readonly OutgoingRow[];
+  readonly permits?: PermitChanges;
+  /** Outputs that others may use again; a newer one takes the place of an older one with the same key. */
+  readonly cache?: readonly CacheRow[];
 }
 
 /** A message that makes the run that it is for due at `wakeAt`. */
@@ -70,7 +74,10 @@ export interface OutgoingRow extends InboxRow {
   readonly wakeAt: number;
 }
 
-export type WriteOutcome = { readonly ok: true; readonly position: number } | { readonly ok: false };
+export type WriteOutcome =
+  /** `rates`: the moments that were given, in the order of asking. */
+  | { readonly ok: true; readonly position: number; readonly rates?: readonly number[] }
+  | { readonly ok: false };
 
 export interface FrameRow {
   readonly executionId: string;
@@ -138,6 +145,16 @@ export interface Store {
   /** Puts a message into a run's inbox and makes the run due at `wakeAt`; false when there is no such execution. */
   send(message: InboxRow, wakeAt: number): Promise<boolean>;
   inbox(executionId: string): Promise<readonly InboxRow[]>;
+
+  /** Those who hold a key, and those who wait for it, in the order in which they are granted. */
+  permits(key: string): Promise<readonly PermitRow[]>;
+
+  /** Undefined when there is none, or it has expired. */
+  cached(key: string, now: number): Promise<CacheRow | undefined>;
+  /** The newest of a family, expired or not. */
+  newestCached(family: string): Promise<CacheRow | undefined>;
+  /** Forgets what has expired, a bounded number; returns the keys that are gone. */
+  purgeCache(now: number, limit: number): Promise<readonly string[]>;
 
   /**
    * Takes up to `limit` executions with wakeAt <= now, earliest first; sets their wakeAt to `until` and their owner.

@@ -27,9 +27,9 @@ import {
 export type Schema = StandardSchema | JsonSchema;
 
 /** As a workflow writes it in `with`. */
-type Written<S> = S extends StandardSchema ? StandardInput<S> : FromSchema<S, 'written'>;
+export type Written<S> = S extends StandardSchema ? StandardInput<S> : FromSchema<S, 'written'>;
 /** As the code gets it. */
-type Parsed<S> = S extends StandardSchema ? StandardOutput<S> : FromSchema<S, 'parsed'>;
+export type Parsed<S> = S extends StandardSchema ? StandardOutput<S> : FromSchema<S, 'parsed'>;
 /** What `run` may return. Without a schema, anything that JSON can hold. */
 type Returned<S> = [S] extends [undefined] ? unknown : Written<S>;
 /** What other nodes see as `output`. */

@@ -4,11 +4,15 @@ import { dotLines, mermaidLines } from '../views/graph-formats.ts';
 import { pictureLines } from '../views/graph-picture.ts';
 import { jsonDocument } from '../views/json.ts';
 import { graphOf, type WorkflowGraph } from '../views/workflow-graph.ts';
-import { checkFile, validDefinition } from '../workflow-file.ts';
+import { findOthers } from '../workflow-folder.ts';
+import { readFile, validDefinition } from '../workflow-file.ts';
 
 /** Draws what the file says; whether its actions exist does not matter for that. */
-export async function execute({ io }: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const graph = graphOf(validDefinition(io, await checkFile(io, args[0] as string, undefined)));
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io } = context;
+  const file = args[0] as string;
+  const definition = validDefinition(io, await readFile(io, file));
+  const graph = graphOf(definition, (await findOthers(context, file, definition)).find);
   if (options.json === true) io.out.write(jsonDocument(graphDocument(graph)));
   else if (options.format === 'mermaid') writeLines(io.out, mermaidLines(graph));
   else if (options.format === 'dot') writeLines(io.out, dotLines(graph));
@@ -20,7 +24,16 @@ function graphDocument({ id, name, nodes, edges, level }: WorkflowGraph): unknow
   return {
     id,
     name,
-    nodes: nodes.map((node, index) => ({ id: node.id, name: node.name, action: node.action, level: level[index] })),
+    nodes: nodes.map((node, index) => ({
+      id: node.id,
+      name: node.name,
+      kind: node.kind,
+      action: node.action,
+      does: node.does,
+      undo: node.undo,
+      level: level[index],
+      ...(node.body !== undefined && { body: graphDocument(node.body) }),
+    })),
     edges: edges.map(({ from, to, on, condition }) => ({ from: nodes[from]?.id, to: nodes[to]?.id, on, condition })),
   };
 }

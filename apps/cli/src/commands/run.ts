@@ -1,4 +1,5 @@
-import type { Json } from '@nebula/core';
+import { type Json, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
+import type { Engine } from '@nebula/engine';
 import { commandWriter, concludeInterrupted, concludeRun } from '../conclude.ts';
 import { textOption } from '../desk.ts';
 import { applySettings, readJson } from '../input.ts';
@@ -28,7 +29,7 @@ async function inputOf({ io }: Context, options: CommandOptions): Promise<Json> 
 export async function runWorkflow(
   context: Context,
   project: Project,
-  { definition, checkInput }: LoadedWorkflow,
+  { definition, others, checkInput }: LoadedWorkflow,
   input: Json,
   options: CommandOptions,
 ): Promise<number> {
@@ -44,7 +45,7 @@ export async function runWorkflow(
     const resumeCommand = commandWriter(context, project, executionId)('resume');
     const ended = await watch(context, session, [run], { ...view, resumeCommand }, async () => {
       await engine.open({ only: [executionId] });
-      const { workflowId, version } = await engine.register(definition as unknown as Json);
+      const { workflowId, version } = await registerAll(engine, [...others, definition]);
       await engine.start(workflowId, version, { executionId, input, trigger: { type: 'manual', from: 'cli' } });
     });
     if (ended.interrupted) return await concludeInterrupted(context, project, session, [executionId], json);
@@ -52,4 +53,19 @@ export async function runWorkflow(
   } finally {
     await session.close();
   }
+}
+
+/** What is run inside another is pinned to what was registered here, which need not be the newest: it may be an old text again. */
+async function registerAll(
+  engine: Engine,
+  definitions: readonly WorkflowDefinition[],
+): Promise<{ readonly workflowId: string; readonly version: number }> {
+  const versions = new Map<string, number>();
+  let last = { workflowId: '', version: 0 };
+  for (const definition of definitions) {
+    const pinned = pinWorkflows(definition, (id) => versions.get(id));
+    last = await engine.register(pinned as unknown as Json);
+    versions.set(last.workflowId, last.version);
+  }
+  return last;
 }

@@ -4,7 +4,7 @@ import type { CommandOptions, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
 import { plural } from '../views/words.ts';
-import { type CheckedFile, checkFile, problemDocument, reportLines } from '../workflow-file.ts';
+import { allProblems, type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, services } = context;
@@ -12,7 +12,7 @@ export async function execute(context: Context, args: readonly string[], options
   for (const file of args) {
     // Files of different projects have different actions.
     const project = await services.openProject(file === '-' ? {} : { file });
-    checked.push(await checkFile(io, file, await services.catalog(project)));
+    checked.push(await checkFile(context, project, file));
   }
   const isValid = checked.every(({ definition }) => definition !== undefined);
   if (options.json === true) io.out.write(jsonDocument({ valid: isValid, files: checked.map(fileDocument) }));
@@ -20,12 +20,13 @@ export async function execute(context: Context, args: readonly string[], options
   return isValid ? EXIT.completed : EXIT.invalid;
 }
 
-function fileDocument({ file, definition, problems }: CheckedFile): Record<string, unknown> {
+function fileDocument(checked: CheckedFile): Record<string, unknown> {
+  const { file, definition } = checked;
   return {
     file,
     valid: definition !== undefined,
     ...(definition !== undefined && { workflowId: definition.id, nodes: Object.keys(definition.nodes ?? {}).length }),
-    problems: problems.map(problemDocument),
+    problems: allProblems(checked),
   };
 }
 

@@ -4,10 +4,13 @@
  *  1 Fed by live events, each in constant time, so that a graph of 100,000 nodes costs no more per event than a small one.
  *  2 `counts` and `notable` are indexes over `nodes`: whoever changes a status goes through `#move`.
  *  3 A document is the newer truth: `sync` overwrites everything that it tells.
+ *  4 `nodes` are those of the workflow itself. What is inside of others hangs on them, scope by scope; rounds that went
+ *    well are gone, and of the failed ones only some are kept, so that 100,000 items take no more than those that run.
  */
 import type { NodeStatus, RunDocument, RunError, RunStatus, TimelineEvent } from '@nebula/core';
-import { isJsonObject, type Json } from '@nebula/core';
 import type { OutlineRow } from '../views/outline.ts';
+import { type Waiting, waitingOf } from '../views/wait-words.ts';
+import { errorOf, numberOf, textOf } from './event-details.ts';
 
 export interface NodeProgress {
   readonly path: string;
@@ -15,6 +18,10 @@ export interface NodeProgress {
   readonly prefix: string;
   /** Place in the outline. */
   readonly order: number;
+  /** Null for a node of the workflow itself. */
+  readonly scope: ScopeProgress | null;
+  /** Of its body, where it has one. */
+  readonly outline: readonly OutlineRow[];
   status: NodeStatus;
   attempts: number;
   /** Start of the first attempt, and of the one that runs. */
@@ -26,11 +33,49 @@ export interface NodeProgress {
   message: string | null;
   log: string | null;
   error: RunError | null;
+  waiting: Waiting | null;
+  child: { readonly executionId: string; readonly workflowId: string } | null;
+  body: BodyProgress | null;
 }
+
+/** A composite node that has been opened. */
+export interface BodyProgress {
+  /** Null where the body runs once. */
+  rounds: Rounds | null;
+  /** When the next round begins. */
+  until: number | null;
+  readonly scopes: Map<string, ScopeProgress>;
+}
+
+export interface Rounds {
+  /** Null when nobody knows how many there will be. */
+  readonly total: number | null;
+  readonly open: number;
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+/** One run of a body. */
+export interface ScopeProgress {
+  readonly path: string;
+  readonly owner: NodeProgress | null;
+  /** Null where the body runs once. */
+  readonly round: number | null;
+  /** What it has done is being undone here. */
+  readonly isUndo: boolean;
+  readonly nodes: NodeProgress[];
+  error: RunError | null;
+}
+
+/** The last step in the path of what undoes. */
+export const UNDO = '~undo';
 
 /** Always shown, however large the graph is. */
 const NOTABLE: ReadonlySet<NodeStatus> = new Set<NodeStatus>(['running', 'waiting', 'failed', 'unknown']);
 const RECENT_LIMIT = 64;
+/** Failed rounds of a loop that are kept to be shown. */
+const FAILED_ROUNDS_KEPT = 16;
+const NO_ROUNDS: Rounds = { total: null, open: 0, succeeded: 0, failed: 0 };
 
 export class RunProgress {
   readonly executionId: string;
@@ -39,6 +84,7 @@ export class RunProgress {
   startedAt: number | null = null;
   finishedAt: number | null = null;
   error: RunError | null = null;
+  pauseReason: string | null = null;
   readonly nodes: NodeProgress[] = [];
   readonly counts: Record<NodeStatus, number> = {
     pending: 0,
@@ -52,16 +98,23 @@ export class RunProgress {
     unknown: 0,
   };
   readonly notable = new Set<NodeProgress>();
+  /** Nodes at any depth that wait for something that happens outside. */
+  readonly waiting = new Set<NodeProgress>();
+  /** Nodes of the workflow itself that have a body to be shown. */
+  readonly composites = new Set<NodeProgress>();
+  /** What has been done by the run is undone here. */
+  undo: ScopeProgress | null = null;
   /** The last ones that finished, newest last. */
   readonly recent: NodeProgress[] = [];
   /** Grows with every change: a painter that has seen it has nothing to do. */
   revision = 0;
   readonly #byPath = new Map<string, NodeProgress>();
+  readonly #scopes = new Map<string, ScopeProgress>();
 
   constructor(executionId: string, title: string, outline: readonly OutlineRow[]) {
     this.executionId = executionId;
     this.title = title;
-    for (const row of outline) this.#add(row.id, row.name, row.prefix);
+    for (const row of outline) this.#add(null, row);
   }
 
   node(path: string): NodeProgress | undefined {
@@ -74,14 +127,47 @@ export class RunProgress {
     this.error = document.error;
     this.startedAt = timeOf(document.startedAt);
     this.finishedAt = timeOf(document.finishedAt);
+    const before = new Map([...this.#byPath].filter(([, { scope }]) => scope !== null));
+    for (const scope of [...this.#scopes.values()]) this.#drop(scope);
     for (const [path, seen] of Object.entries(document.nodes)) {
-      const node = this.#byPath.get(path) ?? this.#add(path, path, '');
+      const node = this.#nodeFor(path);
+      const known = before.get(path);
+      if (known !== undefined) {
+        const { attemptAt, waiting, child, log, retryAt } = known;
+        Object.assign(node, { attemptAt, waiting, child, log, retryAt });
+      }
       node.attempts = seen.attempts;
       node.error = seen.error;
       node.startedAt = timeOf(seen.startedAt);
       node.attemptAt ??= node.startedAt;
       node.finishedAt = timeOf(seen.finishedAt);
+      if (seen.rounds !== undefined) this.#bodyOf(node).rounds = seen.rounds;
       this.#move(node, seen.status);
+    }
+    for (const scope of this.#scopes.values()) this.#noteFailure(scope);
+  }
+
+  /** What a document does not tell: waits, retries, other executions. */
+  recall(events: readonly TimelineEvent[]): void {
+    this.revision++;
+    for (const event of events) {
+      if (event.type === 'WorkflowPaused') this.pauseReason = textOf(event.details, 'reason');
+      const node = event.node === null ? undefined : this.#byPath.get(event.node);
+      if (node === undefined) continue;
+      if (event.type === 'ChildRequested') node.child = childOf(event);
+      else if (event.type === 'RoundDelayed' && node.status === 'running') {
+        this.#bodyOf(node).until = numberOf(event.details, 'until');
+      } else if (node.status === 'waiting') this.#recallWait(node, event);
+    }
+  }
+
+  #recallWait(node: NodeProgress, event: TimelineEvent): void {
+    if (event.type === 'NodeWaiting') {
+      node.waiting = waitingOf(event.details);
+      node.retryAt = null;
+      this.waiting.add(node);
+    } else if (event.type === 'NodeRetried') {
+      node.retryAt = numberOf(event.details, 'until');
     }
   }
 
@@ -103,7 +189,8 @@ export class RunProgress {
   apply(event: TimelineEvent): void {
     this.revision++;
     if (event.node === null) this.#applyToRun(event);
-    else this.#applyToNode(this.#byPath.get(event.node) ?? this.#add(event.node, event.node, ''), event);
+    else if (event.type.startsWith('Round') && event.type !== 'RoundDelayed') this.#applyToRound(event.node, event);
+    else if (event.type !== 'CompensationStarted') this.#applyToNode(this.#nodeFor(event.node), event);
   }
 
   #applyToRun(event: TimelineEvent): void {
@@ -116,6 +203,17 @@ export class RunProgress {
         this.status = 'running';
         this.finishedAt = null;
         this.error = null;
+        if (this.undo !== null) this.#drop(this.undo);
+        break;
+      case 'WorkflowPaused':
+        this.status = 'paused';
+        this.pauseReason = textOf(event.details, 'reason');
+        break;
+      case 'WorkflowResumed':
+        this.status = 'running';
+        break;
+      case 'CompensationStarted':
+        this.status = 'compensating';
         break;
       case 'WorkflowCompleted':
         this.#finish('completed', event);
@@ -140,27 +238,80 @@ export class RunProgress {
     this.error = errorOf(event.details) ?? this.error;
   }
 
+  /** The path is that of the round: `items/3`. */
+  #applyToRound(path: string, event: TimelineEvent): void {
+    const body = this.#bodyOf(this.#nodeFor(path.slice(0, path.lastIndexOf('/'))));
+    body.rounds ??= NO_ROUNDS;
+    const { rounds } = body;
+    switch (event.type) {
+      case 'RoundStarted':
+        body.rounds = { ...rounds, open: rounds.open + 1 };
+        body.until = null;
+        this.#scopeFor(path);
+        break;
+      case 'RoundCompleted': {
+        body.rounds = { ...rounds, open: rounds.open - 1, succeeded: rounds.succeeded + 1 };
+        const scope = this.#scopes.get(path);
+        if (scope !== undefined) this.#drop(scope);
+        break;
+      }
+      case 'RoundFailed':
+        body.rounds = { ...rounds, open: rounds.open - 1, failed: rounds.failed + 1 };
+        this.#scopeFor(path).error = errorOf(event.details) ?? FAILED;
+        this.#keepSomeFailed(body);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #keepSomeFailed({ rounds, scopes }: BodyProgress): void {
+    if (rounds === null || rounds.failed <= FAILED_ROUNDS_KEPT) return;
+    for (const scope of scopes.values()) {
+      if (scope.error !== null) return this.#drop(scope);
+    }
+  }
+
   #applyToNode(node: NodeProgress, event: TimelineEvent): void {
     switch (event.type) {
       case 'NodeScheduled':
+      case 'NodeReturned':
         this.#move(node, 'queued');
         break;
       case 'NodeStarted':
         node.attempts = numberOf(event.details, 'attempt') ?? node.attempts + 1;
+        this.#begin(node, event);
+        break;
+      case 'NodeOpened':
+        this.#begin(node, event);
+        this.#open(node, numberOf(event.details, 'items'));
+        break;
+      case 'ChildRequested':
+        node.attempts = numberOf(event.details, 'attempt') ?? node.attempts + 1;
+        node.child = childOf(event);
+        this.#begin(node, event);
+        break;
+      case 'ItemsAdded':
+        this.#addItems(this.#bodyOf(node), numberOf(event.details, 'items') ?? 0);
+        break;
+      case 'RoundDelayed':
+        this.#bodyOf(node).until = numberOf(event.details, 'until');
+        break;
+      case 'NodeWaiting':
         node.startedAt ??= event.at;
-        node.attemptAt = event.at;
-        node.finishedAt = null;
-        node.fraction = null;
-        node.message = null;
-        this.#move(node, 'running');
+        this.#move(node, 'waiting');
+        node.waiting = waitingOf(event.details);
+        this.waiting.add(node);
+        break;
+      case 'NodeGated':
+      case 'NodeGranted':
+        this.#move(node, 'waiting');
+        node.retryAt = numberOf(event.details, 'until');
         break;
       case 'NodeRetried':
         node.error = errorOf(event.details) ?? node.error;
-        node.retryAt = numberOf(event.details, 'until');
         this.#move(node, 'waiting');
-        break;
-      case 'NodeReturned':
-        this.#move(node, 'queued');
+        node.retryAt = numberOf(event.details, 'until');
         break;
       case 'NodeCompleted':
         node.error = null;
@@ -185,29 +336,122 @@ export class RunProgress {
     }
   }
 
+  #begin(node: NodeProgress, event: TimelineEvent): void {
+    node.startedAt ??= event.at;
+    node.attemptAt = event.at;
+    node.finishedAt = null;
+    node.fraction = null;
+    node.message = null;
+    this.#move(node, 'running');
+  }
+
+  #open(node: NodeProgress, items: number | null): void {
+    const body = this.#bodyOf(node);
+    for (const scope of [...body.scopes.values()]) this.#drop(scope);
+    body.rounds = items === null ? null : { ...NO_ROUNDS, total: items };
+  }
+
+  #addItems(body: BodyProgress, items: number): void {
+    const { total } = body.rounds ?? NO_ROUNDS;
+    if (body.rounds !== null && total !== null) body.rounds = { ...body.rounds, total: total + items };
+  }
+
   #end(node: NodeProgress, status: NodeStatus, event: TimelineEvent): void {
     node.finishedAt = event.at;
     this.#move(node, status);
+    if (node.scope !== null) return;
     this.recent.push(node);
     if (this.recent.length > 2 * RECENT_LIMIT) this.recent.splice(0, RECENT_LIMIT);
   }
 
   #move(node: NodeProgress, status: NodeStatus): void {
-    this.counts[node.status]--;
-    this.counts[status]++;
+    const before = node.status;
     node.status = status;
-    if (status !== 'waiting') node.retryAt = null;
+    if (status !== 'waiting') {
+      node.retryAt = null;
+      node.waiting = null;
+      this.waiting.delete(node);
+    }
+    if (node.scope !== null) return;
+    this.counts[before]--;
+    this.counts[status]++;
     if (NOTABLE.has(status)) this.notable.add(node);
     else this.notable.delete(node);
   }
 
+  #bodyOf(node: NodeProgress): BodyProgress {
+    if (node.body === null) {
+      node.body = { rounds: null, until: null, scopes: new Map() };
+      if (node.scope === null) this.composites.add(node);
+    }
+    return node.body;
+  }
+
   /** Nodes that the outline does not know come last: bodies of loops, graphs made while running. */
-  #add(path: string, name: string, prefix: string): NodeProgress {
+  #nodeFor(path: string): NodeProgress {
+    const known = this.#byPath.get(path);
+    if (known !== undefined) return known;
+    const cut = path.lastIndexOf('/');
+    if (cut < 0) return this.#add(null, { id: path, name: path, prefix: '' });
+    const scope = this.#scopeFor(path.slice(0, cut));
+    const id = path.slice(cut + 1);
+    // Making the scope makes the nodes of its outline.
+    return this.#byPath.get(path) ?? this.#add(scope, { id, name: scope.isUndo ? id.replaceAll(':', '/') : id, prefix: '' });
+  }
+
+  #scopeFor(path: string): ScopeProgress {
+    const known = this.#scopes.get(path);
+    if (known !== undefined) return known;
+    const cut = path.lastIndexOf('/');
+    const last = path.slice(cut + 1);
+    const isUndo = last === UNDO;
+    const around = cut < 0 ? undefined : this.#byPath.get(path.slice(0, cut));
+    const isRound = /^\d+$/.test(last) && around?.body?.rounds != null;
+    const owner = isRound ? (around as NodeProgress) : isUndo ? (around ?? null) : this.#nodeFor(path);
+    const scope: ScopeProgress = {
+      path,
+      owner,
+      round: isRound ? Number(last) : null,
+      isUndo,
+      nodes: [],
+      error: null,
+    };
+    this.#scopes.set(path, scope);
+    if (owner === null) this.undo = scope;
+    else {
+      this.#bodyOf(owner).scopes.set(path, scope);
+      if (!isUndo) for (const row of owner.outline) this.#add(scope, row);
+    }
+    return scope;
+  }
+
+  /** With everything that is in it. */
+  #drop(scope: ScopeProgress): void {
+    for (const node of scope.nodes) {
+      for (const inner of [...(node.body?.scopes.values() ?? [])]) this.#drop(inner);
+      this.#byPath.delete(node.path);
+      this.waiting.delete(node);
+    }
+    this.#scopes.delete(scope.path);
+    scope.owner?.body?.scopes.delete(scope.path);
+    if (this.undo === scope) this.undo = null;
+  }
+
+  /** A document has no word about rounds; one in which nothing goes on and something failed has failed. */
+  #noteFailure(scope: ScopeProgress): void {
+    if (scope.round === null || scope.nodes.some(({ status }) => OPEN.has(status))) return;
+    scope.error ??= scope.nodes.find(({ status }) => status === 'failed')?.error ?? null;
+  }
+
+  #add(scope: ScopeProgress | null, row: OutlineRow): NodeProgress {
+    const path = scope === null ? row.id : `${scope.path}/${row.id}`;
     const node: NodeProgress = {
       path,
-      name,
-      prefix,
-      order: this.nodes.length,
+      name: row.name,
+      prefix: row.prefix,
+      order: scope === null ? this.nodes.length : scope.nodes.length,
+      scope,
+      outline: row.body ?? [],
       status: 'pending',
       attempts: 0,
       startedAt: null,
@@ -218,33 +462,27 @@ export class RunProgress {
       message: null,
       log: null,
       error: null,
+      waiting: null,
+      child: null,
+      body: null,
     };
-    this.nodes.push(node);
     this.#byPath.set(path, node);
-    this.counts.pending++;
+    if (scope === null) {
+      this.nodes.push(node);
+      this.counts.pending++;
+    } else scope.nodes.push(node);
     return node;
   }
 }
+
+const OPEN: ReadonlySet<NodeStatus> = new Set<NodeStatus>(['queued', 'running', 'waiting', 'unknown']);
+const FAILED: RunError = { code: 'FAILED', kind: 'USER', message: 'The round failed.' };
 
 function timeOf(text: string | null): number | null {
   return text === null ? null : Date.parse(text);
 }
 
-function numberOf(details: Json, key: string): number | null {
-  const value = isJsonObject(details) ? details[key] : undefined;
-  return typeof value === 'number' ? value : null;
-}
-
-/** The error that an event carries in its details, if it does. */
-export function errorOf(details: Json): RunError | null {
-  if (!isJsonObject(details) || !isJsonObject(details.error)) return null;
-  const { code, kind, message, node, details: more } = details.error;
-  if (typeof code !== 'string' || typeof message !== 'string') return null;
-  return {
-    code,
-    message,
-    kind: kind === 'SYSTEM' ? 'SYSTEM' : 'USER',
-    ...(typeof node === 'string' && { node }),
-    ...(more !== undefined && { details: more }),
-  };
+function childOf({ details }: TimelineEvent): NodeProgress['child'] {
+  const executionId = textOf(details, 'executionId');
+  return executionId === null ? null : { executionId, workflowId: textOf(details, 'workflowId') ?? '' };
 }

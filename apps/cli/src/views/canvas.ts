@@ -50,6 +50,23 @@ export class Canvas {
     }
   }
 
+  get width(): number {
+    return Math.max(0, ...this.#rows.map((row) => row.length));
+  }
+
+  get height(): number {
+    return this.#rows.length;
+  }
+
+  /** Puts another canvas here, with its paint; where that has nothing, nothing changes. */
+  paste(other: Canvas, x: number, y: number): void {
+    other.#rows.forEach((row, atY) => {
+      row.forEach((cell, atX) => {
+        if (cell.lines !== 0 || cell.text !== '') Object.assign(this.#cell(x + atX, y + atY), cell);
+      });
+    });
+  }
+
   isFree(fromX: number, toX: number, y: number): boolean {
     for (let x = fromX; x <= toX; x++) {
       const cell = this.#rows[y]?.[x];

@@ -1,7 +1,8 @@
 /** One line per event: what a run says when nobody watches a screen. */
 import { formatDuration, isJsonObject, type Json, type TimelineEvent } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
-import { errorOf, type RunProgress } from '../live/progress.ts';
+import { errorOf } from '../live/event-details.ts';
+import type { RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { columnRight, printableLine } from '../terminal/width.ts';
 import { nodeGlyph, nodePaint, runGlyph, runPaint } from './theme.ts';

@@ -3,9 +3,10 @@ import type { Colors } from '../terminal/io.ts';
 import { fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { Canvas, DOWN, UP } from './canvas.ts';
 import { centreOf, type Item, type Link, layout } from './layered-layout.ts';
+import { KIND_SIGNS } from './node-words.ts';
 import { outlineOf } from './outline.ts';
 import type { Paint } from './theme.ts';
-import type { GraphEdge, GraphNode, WorkflowGraph } from './workflow-graph.ts';
+import { type GraphEdge, type GraphNode, hasBodies, nodeCount, type WorkflowGraph } from './workflow-graph.ts';
 
 export interface PictureOptions {
   readonly colors: Colors;
@@ -14,76 +15,158 @@ export interface PictureOptions {
 
 const MAX_DRAWN_NODES = 150;
 const MAX_LABEL_CELLS = 26;
+const MAX_DOES_CELLS = 40;
 const MAX_NOTE_CELLS = 24;
 
-/** Boxes with their actions when they fit, boxes with names only when these do, else an indented list. */
-export function pictureLines(graph: WorkflowGraph, options: PictureOptions): string[] {
-  if (graph.nodes.length === 0) return ['the workflow has no nodes'];
-  const drawn = graph.nodes.length <= MAX_DRAWN_NODES ? drawnLines(graph, options) : undefined;
-  return [...(drawn ?? listLines(graph, options.colors)), ...conditionLines(graph, options.colors)];
+interface Look {
+  /** What a node does and how it is undone, not only its name. */
+  readonly details: boolean;
+  /** Bodies stand inside of their nodes. */
+  readonly bodies: boolean;
 }
 
-function drawnLines(graph: WorkflowGraph, options: PictureOptions): string[] | undefined {
-  for (const withActions of [true, false]) {
-    const labels = graph.nodes.map((node) => labelOf(node, withActions));
-    const layers = layout(graph, (node) => Math.max(...(labels[node] as string[]).map(visibleWidth)) + 4);
-    const width = Math.max(...layers.flat().map((item) => item.x + item.width));
-    if (width <= options.width) return new Picture(graph, labels, layers, options.colors).draw();
+const NESTED: readonly Look[] = [
+  { details: true, bodies: true },
+  { details: false, bodies: true },
+];
+const FLAT: readonly Look[] = [
+  { details: true, bodies: false },
+  { details: false, bodies: false },
+];
+
+/**
+ * Boxes with what they do when they fit, boxes with names only when these do; bodies inside their nodes where there is
+ * room, else below; else an indented list.
+ */
+export function pictureLines(graph: WorkflowGraph, options: PictureOptions): string[] {
+  if (graph.nodes.length === 0) return ['the workflow has no nodes'];
+  return [...graphLines(graph, options), ...conditionLines(graph, options.colors)];
+}
+
+function graphLines(graph: WorkflowGraph, options: PictureOptions): string[] {
+  if (graph.nodes.length === 0) return [options.colors.dim('nothing')];
+  if (nodeCount(graph) > MAX_DRAWN_NODES) return listLines(graph, options.colors);
+  const inside = drawnLines(graph, NESTED, options);
+  if (inside !== undefined || !hasBodies(graph)) return inside ?? listLines(graph, options.colors);
+  const outer = drawnLines(graph, FLAT, options);
+  if (outer === undefined) return listLines(graph, options.colors);
+  const narrower = { ...options, width: options.width - BELOW_INDENT };
+  return [...outer, ...graph.nodes.flatMap((node) => bodyBelow(node, narrower))];
+}
+
+const BELOW_INDENT = 2;
+
+function bodyBelow({ name, does, body }: GraphNode, options: PictureOptions): string[] {
+  if (body === undefined) return [];
+  const { colors } = options;
+  const heading = `${colors.bold(printableLine(name))} ${colors.dim(printableLine(does))}`;
+  return ['', heading, ...graphLines(body, options).map((line) => ' '.repeat(BELOW_INDENT) + line)];
+}
+
+function drawnLines(graph: WorkflowGraph, looks: readonly Look[], options: PictureOptions): string[] | undefined {
+  for (const look of looks) {
+    const canvas = drawn(graph, look, options.colors);
+    if (canvas.width <= options.width) return canvas.toLines();
   }
   return undefined;
 }
 
-function labelOf(node: GraphNode, withAction: boolean): string[] {
+function drawn(graph: WorkflowGraph, look: Look, colors: Colors): Canvas {
+  const boxes = graph.nodes.map((node) => boxOf(node, look, colors));
+  const layers = layout(graph, (node) => (boxes[node] as Box).width);
+  return new Picture(graph, boxes, layers, colors).draw();
+}
+
+interface Label {
+  readonly text: string;
+  readonly paint: Paint | undefined;
+}
+
+/** A node's content, and the size of the box around it. */
+interface Box {
+  readonly labels: readonly Label[];
+  readonly body: Canvas | undefined;
+  readonly width: number;
+  readonly height: number;
+}
+
+function boxOf(node: GraphNode, look: Look, colors: Colors): Box {
+  const labels = labelsOf(node, look, colors);
+  const body = look.bodies && node.body !== undefined ? drawn(node.body, look, colors) : undefined;
+  const inner = Math.max(...labels.map(({ text }) => visibleWidth(text)), body?.width ?? 0);
+  return { labels, body, width: inner + 4, height: labels.length + (body?.height ?? 0) + 2 };
+}
+
+function labelsOf(node: GraphNode, { details }: Look, colors: Colors): Label[] {
+  const paint = node.enabled ? colors.bold : colors.dim;
   const name = fit(printableLine(node.name), MAX_LABEL_CELLS);
-  return withAction ? [name, fit(node.action, MAX_LABEL_CELLS)] : [name];
+  const sign = KIND_SIGNS[node.kind];
+  if (!details) return [{ text: sign === undefined ? name : `${sign} ${name}`, paint }];
+  const labels: Label[] = [{ text: name, paint }];
+  const cells = node.kind === 'action' ? MAX_LABEL_CELLS : MAX_DOES_CELLS;
+  labels.push({ text: fit(printableLine(node.does), cells), paint: node.kind === 'action' ? colors.dim : colors.cyan });
+  if (node.undo !== undefined) labels.push({ text: fit(`↺ ${node.undo}`, MAX_LABEL_CELLS), paint: colors.yellow });
+  if (node.isFailureNode) labels.push({ text: 'after a failure', paint: colors.red });
+  return labels;
 }
 
 class Picture {
   readonly #graph: WorkflowGraph;
-  readonly #labels: readonly string[][];
+  readonly #boxes: readonly Box[];
   readonly #layers: readonly Item[][];
   readonly #colors: Colors;
   readonly #canvas = new Canvas();
-  readonly #boxRows: number;
 
-  constructor(graph: WorkflowGraph, labels: readonly string[][], layers: readonly Item[][], colors: Colors) {
+  constructor(graph: WorkflowGraph, boxes: readonly Box[], layers: readonly Item[][], colors: Colors) {
     this.#graph = graph;
-    this.#labels = labels;
+    this.#boxes = boxes;
     this.#layers = layers;
     this.#colors = colors;
-    this.#boxRows = (labels[0]?.length ?? 1) + 2;
   }
 
-  draw(): string[] {
+  draw(): Canvas {
     let y = 0;
     for (const layer of this.#layers) {
-      for (const item of layer) this.#item(item, y);
-      y += this.#boxRows;
-      y = this.#channel(layer, y);
+      const height = Math.max(...layer.map((item) => this.#boxAt(item)?.height ?? 1));
+      for (const item of layer) this.#item(item, y, y + height - 1);
+      y = this.#channel(layer, y + height);
     }
-    return this.#canvas.toLines();
+    return this.#canvas;
   }
 
-  #item(item: Item, y: number): void {
-    const bottom = y + this.#boxRows - 1;
-    if (item.node === null) {
+  #boxAt(item: Item): Box | undefined {
+    return item.node === null ? undefined : this.#boxes[item.node];
+  }
+
+  /** `end`: the last row of the layer, to which the edges of a lower box must lead down. */
+  #item(item: Item, y: number, end: number): void {
+    const box = this.#boxAt(item);
+    if (box === undefined) {
       const link = item.below[0] as Link;
-      this.#canvas.vertical(item.x, y, bottom, this.#edgePaint(link.edge));
+      this.#canvas.vertical(item.x, y, end, this.#edgePaint(link.edge));
       return;
     }
-    const node = this.#graph.nodes[item.node] as GraphNode;
-    const colors = this.#colors;
-    const paint = node.enabled ? undefined : colors.dim;
-    const right = item.x + item.width - 1;
+    const node = this.#graph.nodes[item.node as number] as GraphNode;
+    const paint = node.enabled ? undefined : this.#colors.dim;
+    const [right, bottom] = [item.x + item.width - 1, y + box.height - 1];
     const bar = '─'.repeat(item.width - 2);
     this.#canvas.text(item.x, y, `╭${bar}╮`, paint);
     this.#canvas.text(item.x, bottom, `╰${bar}╯`, paint);
-    (this.#labels[item.node] as string[]).forEach((text, at) => {
-      this.#canvas.text(item.x, y + 1 + at, '│', paint);
-      this.#canvas.text(item.x + 2, y + 1 + at, text, at === 0 && node.enabled ? colors.bold : colors.dim);
-      this.#canvas.text(right, y + 1 + at, '│', paint);
+    for (let row = y + 1; row < bottom; row++) {
+      this.#canvas.text(item.x, row, '│', paint);
+      this.#canvas.text(right, row, '│', paint);
+    }
+    box.labels.forEach((label, at) => {
+      this.#canvas.text(item.x + 2, y + 1 + at, label.text, node.enabled ? label.paint : this.#colors.dim);
     });
-    if (item.below.length > 0) this.#canvas.text(centreOf(item), bottom, '┬', paint);
+    if (box.body !== undefined) {
+      const margin = Math.floor((item.width - box.body.width) / 2);
+      this.#canvas.paste(box.body, item.x + margin, y + 1 + box.labels.length);
+    }
+    if (item.below.length === 0) return;
+    this.#canvas.text(centreOf(item), bottom, '┬', paint);
+    const paints = new Set(item.below.map((link) => this.#edgePaint(link.edge)));
+    if (bottom < end) this.#canvas.vertical(centreOf(item), bottom + 1, end, paints.size === 1 ? [...paints][0] : undefined);
   }
 
   /** The lines between two layers: one track per source where edges do not go straight down. Returns the next free row. */
@@ -193,27 +276,25 @@ function canShareRow(a: Turn, b: Turn): boolean {
   return (left === right && left === common) || (a.targets.size === 1 && b.targets.size === 1);
 }
 
-function listLines(graph: WorkflowGraph, colors: Colors): string[] {
+function listLines(graph: WorkflowGraph, colors: Colors, indent = ''): string[] {
   const byId = new Map(graph.nodes.map((node, index) => [node.id, index]));
-  return outlineOf(graph).map((row) => {
+  return outlineOf(graph).flatMap((row) => {
     const index = byId.get(row.id) as number;
     const node = graph.nodes[index] as GraphNode;
     const sources = (graph.incoming[index] ?? []).map((edge) => graph.nodes[edge.from]?.id ?? '');
     const needs = sources.length > 1 ? colors.dim(`  ← ${sources.join(', ')}`) : '';
     const name = node.enabled ? colors.bold(printableLine(node.name)) : colors.dim(printableLine(node.name));
-    return `${colors.dim(row.prefix)}${name}  ${colors.dim(node.action)}${needs}`;
+    const undo = node.undo === undefined ? '' : colors.yellow(`  ↺ ${node.undo}`);
+    const late = node.isFailureNode ? colors.red('  after a failure') : '';
+    const line = `${colors.dim(indent + row.prefix)}${name}  ${colors.dim(printableLine(node.does))}${undo}${late}${needs}`;
+    const under = `${indent}${row.prefix.replaceAll('├─ ', '│  ').replaceAll('└─ ', '   ')}    `;
+    return node.body === undefined ? [line] : [line, ...listLines(node.body, colors, under)];
   });
 }
 
 /** Every condition in full: there is no room for it in the picture. */
 function conditionLines(graph: WorkflowGraph, colors: Colors): string[] {
-  const id = (index: number): string => graph.nodes[index]?.id ?? '';
-  const nodes = graph.nodes.filter((node) => node.when !== undefined);
-  const edges = graph.edges.filter((edge) => edgeNote(edge) !== undefined);
-  const lines = [
-    ...nodes.map((node) => [node.id, `when ${node.when}`] as const),
-    ...edges.map((edge) => [`${id(edge.from)} → ${id(edge.to)}`, edgeNote(edge) as string] as const),
-  ];
+  const lines = conditionsOf(graph, '');
   if (lines.length === 0) return [];
   const width = Math.max(...lines.map(([subject]) => visibleWidth(subject)));
   return [
@@ -223,5 +304,16 @@ function conditionLines(graph: WorkflowGraph, colors: Colors): string[] {
       const padded = subject + ' '.repeat(width - visibleWidth(subject));
       return `${padded}  ${(isError ? colors.red : colors.dim)(printableLine(text))}`;
     }),
+  ];
+}
+
+function conditionsOf(graph: WorkflowGraph, above: string): (readonly [subject: string, text: string])[] {
+  const id = (index: number): string => above + (graph.nodes[index]?.id ?? '');
+  const nodes = graph.nodes.filter((node) => node.when !== undefined);
+  const edges = graph.edges.filter((edge) => edgeNote(edge) !== undefined);
+  return [
+    ...nodes.map((node) => [above + node.id, `when ${node.when}`] as const),
+    ...edges.map((edge) => [`${id(edge.from)} → ${id(edge.to)}`, edgeNote(edge) as string] as const),
+    ...graph.nodes.flatMap((node) => (node.body === undefined ? [] : conditionsOf(node.body, `${above}${node.id}/`))),
   ];
 }

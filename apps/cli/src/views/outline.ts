@@ -16,6 +16,8 @@ export interface OutlineRow {
   readonly name: string;
   /** Lines of the tree in front of the node. */
   readonly prefix: string;
+  /** What it repeats, or runs inside. */
+  readonly body?: readonly OutlineRow[];
 }
 
 /** A bigger graph is listed without indentation: nobody sees the whole of it at once anyway. */
@@ -25,7 +27,7 @@ const MAX_DEPTH = 8;
 export function outlineOf(graph: WorkflowGraph): OutlineRow[] {
   const row = (index: number, prefix: string): OutlineRow => {
     const node = graph.nodes[index] as WorkflowGraph['nodes'][number];
-    return { id: node.id, name: node.name, prefix };
+    return { id: node.id, name: node.name, prefix, ...(node.body !== undefined && { body: outlineOf(node.body) }) };
   };
   if (graph.nodes.length > MAX_INDENTED_NODES) return graph.order.map((index) => row(index, ''));
   const children = dominatorTree(graph);

@@ -1,6 +1,6 @@
 /** A run over time: one bar per node. Waiting in the queue is light, running solid, a failed attempt ends in a cross. */
 import { formatDuration, type NodeStatus, type TimelineEvent, type TimelineEventType } from '@nebula/core';
-import { errorOf } from '../live/progress.ts';
+import { errorOf } from '../live/event-details.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { nodeGlyph, nodePaint, type Paint } from './theme.ts';

@@ -50,3 +50,8 @@ export function clockText(at: number): string {
   const ms = String(date.getMilliseconds()).padStart(3, '0');
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
 }
+
+/** As a shell takes it for one word. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

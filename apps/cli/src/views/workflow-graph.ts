@@ -1,21 +1,29 @@
-/** The graph of a definition as pictures need it: nodes, edges by index, topological order and levels. */
+/** The graph of a definition as pictures need it: nodes, edges by index, topological order and levels; bodies inside. */
 import {
   buildGraph,
   edgesAt,
-  isJsonObject,
-  type Json,
   type NodeDefinition,
   nodeLevels,
   topologicalOrder,
   type WorkflowDefinition,
 } from '@nebula/core';
+import { casesTo, conditionText, kindOf, type NodeKind, nodeWords } from './node-words.ts';
 
 export interface GraphNode {
   readonly id: string;
   readonly name: string;
-  readonly action: string;
+  readonly kind: NodeKind;
+  /** In a few words: its action, what it loops over, what it waits for. */
+  readonly does: string;
+  readonly action: string | undefined;
   readonly when: string | undefined;
   readonly enabled: boolean;
+  /** It runs when the run has failed, and never otherwise. */
+  readonly isFailureNode: boolean;
+  /** The action that undoes it when the run fails later. */
+  readonly undo: string | undefined;
+  /** What a loop repeats, or the workflow that runs inside. */
+  readonly body: WorkflowGraph | undefined;
 }
 
 export interface GraphEdge {
@@ -39,26 +47,39 @@ export interface WorkflowGraph {
   readonly level: readonly number[];
 }
 
-export function graphOf(definition: WorkflowDefinition): WorkflowGraph {
-  const { graph } = buildGraph(definition);
-  const nodes = graph.ids.map((id) => {
-    const node = definition.nodes?.[id] as NodeDefinition;
-    return {
-      id,
-      name: node.name ?? id,
-      action: node.action,
-      when: node.when === undefined ? undefined : conditionText(node.when),
-      enabled: node.enabled !== false,
-    };
-  });
+/** Other workflows, so that those that run inside can be drawn inside. */
+export type FindWorkflow = (id: string, version?: number) => WorkflowDefinition | undefined;
+
+type Body = Pick<WorkflowDefinition, 'nodes' | 'edges' | 'config'>;
+
+const NOWHERE: FindWorkflow = () => undefined;
+
+export function graphOf(definition: WorkflowDefinition, find: FindWorkflow = NOWHERE): WorkflowGraph {
+  return graphIn(definition, definition.id, definition.name ?? definition.id, find, [definition.id]);
+}
+
+/** `around`: the workflows that this one is inside of. A file that is not valid may be drawn, too. */
+function graphIn(
+  body: Body,
+  id: string,
+  name: string,
+  find: FindWorkflow,
+  around: readonly string[],
+): WorkflowGraph {
+  const { graph } = buildGraph(body);
+  const nodes = graph.ids.map((nodeId) => ({
+    ...graphNode(nodeId, body.nodes?.[nodeId] ?? {}, find, around),
+    // Of a workflow that runs inside another, it is a node like any other.
+    isFailureNode: around.length === 1 && body.config?.failureNode === nodeId,
+  }));
   const edges = Array.from(graph.edgeFrom, (from, edge): GraphEdge => {
-    const written = definition.edges?.[graph.edgeOrigin[edge] as number];
-    const conditions = [written?.when, written?.match].filter((part) => part !== undefined).map(conditionText);
+    const to = graph.edgeTo[edge] as number;
+    const written = body.edges?.[graph.edgeOrigin[edge] as number];
     return {
       from,
-      to: graph.edgeTo[edge] as number,
+      to,
       on: written?.on ?? 'success',
-      condition: conditions.length === 0 ? undefined : conditions.join(' and '),
+      condition: written === undefined ? caseText(body, graph.ids[from], graph.ids[to]) : writtenText(written),
     };
   });
   const sorted = topologicalOrder(graph);
@@ -66,8 +87,8 @@ export function graphOf(definition: WorkflowDefinition): WorkflowGraph {
   const order = [...new Set([...sorted, ...nodes.keys()])];
   const at = (numbers: Int32Array): GraphEdge[] => Array.from(numbers, (edge) => edges[edge] as GraphEdge);
   return {
-    id: definition.id,
-    name: definition.name ?? definition.id,
+    id,
+    name,
     nodes,
     edges,
     incoming: nodes.map((_, node) => at(edgesAt(graph.incoming, node))),
@@ -77,13 +98,54 @@ export function graphOf(definition: WorkflowDefinition): WorkflowGraph {
   };
 }
 
-function conditionText(value: Json): string {
-  if (typeof value === 'string') return value.replace(/^\{\{\s*|\s*\}\}$/g, '');
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  // `{ code: CARD_DECLINED }` is best known by what it names.
-  const parts = Object.entries(value).map(([key, part]) => {
-    const text = typeof part === 'string' ? part : JSON.stringify(part);
-    return key === 'code' ? text : `${key} ${text}`;
-  });
-  return parts.join(', ');
+function graphNode(
+  id: string,
+  node: NodeDefinition,
+  find: FindWorkflow,
+  around: readonly string[],
+): Omit<GraphNode, 'isFailureNode'> {
+  return {
+    id,
+    name: node.name ?? id,
+    kind: kindOf(node),
+    does: nodeWords(node),
+    action: node.action ?? node.dynamic?.action,
+    when: node.when === undefined ? undefined : conditionText(node.when),
+    enabled: node.enabled !== false,
+    undo: node.compensate?.action,
+    body: bodyOf(id, node, find, around),
+  };
+}
+
+function bodyOf(
+  id: string,
+  { do: body, workflow }: NodeDefinition,
+  find: FindWorkflow,
+  around: readonly string[],
+): WorkflowGraph | undefined {
+  if (body !== undefined) return graphIn(body, id, id, find, around);
+  if (workflow === undefined || workflow.mode === 'child' || around.includes(workflow.id)) return undefined;
+  const inner = find(workflow.id, workflow.version);
+  if (inner === undefined) return undefined;
+  return graphIn(inner, inner.id, inner.name ?? inner.id, find, [...around, inner.id]);
+}
+
+function writtenText({ when, match }: NonNullable<Body['edges']>[number]): string | undefined {
+  const conditions = [when, match].filter((part) => part !== undefined).map(conditionText);
+  return conditions.length === 0 ? undefined : conditions.join(' and ');
+}
+
+function caseText(body: Body, from: string | undefined, to: string | undefined): string | undefined {
+  const branch = from === undefined ? undefined : body.nodes?.[from]?.branch;
+  if (branch === undefined || to === undefined) return undefined;
+  return casesTo(branch, to).join(' or ') || undefined;
+}
+
+export function hasBodies(graph: WorkflowGraph): boolean {
+  return graph.nodes.some(({ body }) => body !== undefined);
+}
+
+/** Bodies included. */
+export function nodeCount(graph: WorkflowGraph): number {
+  return graph.nodes.reduce((sum, { body }) => sum + 1 + (body === undefined ? 0 : nodeCount(body)), 0);
 }

@@ -12,7 +12,7 @@ import type { Graph } from '../graph/index.ts';
 import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
-import { type Json, nestsDeeper, pathToNonFinite } from '../value.ts';
+import { type Json, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
 import { joinCapabilities } from './capabilities.ts';
 import type { CompileContext, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
@@ -80,6 +80,13 @@ function failureNodeOf({ config }: WorkflowDefinition, { root }: SubPlan): NodeP
   return config?.failureNode === undefined ? undefined : root.nodes[root.indexOf.get(config.failureNode) ?? -1];
 }
 
+interface CompiledWorkflow {
+  readonly sub: SubPlan;
+  readonly start: StartPlan | undefined;
+  /** What is known of its output. */
+  readonly output: JsonSchema | undefined;
+}
+
 /** Undefined when there are errors. */
 function compileWorkflow(
   definition: WorkflowDefinition,
@@ -87,7 +94,7 @@ function compileWorkflow(
   problems: ProblemList,
   options: CompileOptions,
   workflows: Workflows,
-): { readonly sub: SubPlan; readonly start: StartPlan | undefined } | undefined {
+): CompiledWorkflow | undefined {
   const { config = {} } = definition;
   const input = checkedSchema(problems, definition.input, ['input'], { fillDefaults: true });
   const graphs = options.graphs ?? checkGraphs(definition, problems);
@@ -98,7 +105,7 @@ function compileWorkflow(
     problems,
     values: new ValueCompiler(problems),
     granted: joinCapabilities(catalog.capabilities, config.capabilities ?? {}),
-    variables: variablesOf(definition),
+    variables: variablesOf(definition, workflows.find),
     graphs,
     isGraphWhole: options.isGraphWhole ?? true,
     workflows,
@@ -106,7 +113,7 @@ function compileWorkflow(
   };
   const graph = graphs.get(bodyKey([])) as Graph;
   const start = compileStart(context, graph);
-  const { plan: root } = compileGraph({ body: definition, path: [], graph, depth: 0 }, context);
+  const { plan: root, output } = compileGraph({ body: definition, path: [], graph, depth: 0 }, context);
   if (root === undefined) return undefined;
   const sub: SubPlan = {
     workflowId: definition.id,
@@ -116,7 +123,7 @@ function compileWorkflow(
     onFailure: config.onFailure ?? 'fail-fast',
     acceptInput: (value) => acceptInput(input, value),
   };
-  return { sub, start };
+  return { sub, start, output };
 }
 
 function compileStart(context: CompileContext, graph: Graph): StartPlan | undefined {
@@ -130,6 +137,7 @@ function compileStart(context: CompileContext, graph: Graph): StartPlan | undefi
     outputs: [],
     outer: undefined,
     loop: undefined,
+    item: undefined,
     isParallel: false,
     holderOf: () => undefined,
   };
@@ -162,7 +170,7 @@ function inlined(
     const compiled = compileWorkflow(definition, catalog, problems, {}, inner);
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined
-      ? { plan: compiled.sub }
+      ? { plan: compiled.sub, output: compiled.output }
       : { problem: error?.message ?? 'it cannot be compiled' };
   }
 }

@@ -6,6 +6,7 @@ import type { ProblemList } from '../definition/problem-list.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { Graph } from '../graph/index.ts';
 import type { DocumentPath } from '../problem.ts';
+import type { JsonSchema } from '../value.ts';
 import type { GraphPlan, SubPlan } from './plan.ts';
 import type { GraphScope, LoopKind } from './scope.ts';
 import type { ValueCompiler } from './value-compiler.ts';
@@ -24,6 +25,8 @@ export interface CompileContext {
   /** False when edges are missing, because they name nobody: what is upstream is then not known. */
   readonly isGraphWhole: boolean;
   readonly workflows: Workflows;
+  /** Takes every graph that is compiled, for what is verified afterwards. */
+  readonly record?: ((graph: GraphRecord) => void) | undefined;
   compileGraph(source: GraphSource, context: CompileContext): CompiledGraph;
 }
 
@@ -35,7 +38,12 @@ export interface Workflows {
   readonly ids: readonly string[];
   /** Ids of the workflows that are inlined around this one, this one included. */
   readonly around: readonly string[];
-  compile(definition: WorkflowDefinition): { readonly plan?: SubPlan; readonly problem?: string };
+  compile(definition: WorkflowDefinition): {
+    readonly plan?: SubPlan;
+    readonly problem?: string;
+    /** What is known of its output. */
+    readonly output?: JsonSchema | undefined;
+  };
 }
 
 /** A graph to compile, and where it stands. */
@@ -51,6 +59,8 @@ export interface GraphSource {
   /** What kind of loop runs it. */
   readonly loop?: LoopKind;
   readonly isParallel?: boolean;
+  /** What is known of the items of that loop. */
+  readonly item?: JsonSchema | undefined;
   /** How many bodies it is in. */
   readonly depth: number;
   /** The output of a graph that has none in the document. */
@@ -63,4 +73,15 @@ export interface CompiledGraph {
   readonly plan: GraphPlan | undefined;
   /** By estimates, the longest way through it. */
   readonly longestMs: number;
+  /** What is known of what a run of it gives. */
+  readonly output?: JsonSchema | undefined;
+}
+
+/** A graph that was compiled without errors, with what a verification needs to know of it. */
+export interface GraphRecord {
+  readonly source: GraphSource;
+  readonly scope: GraphScope;
+  readonly plan: GraphPlan;
+  /** Where an edge stands, by its number in the graph. */
+  edgePath(edge: number): DocumentPath;
 }

@@ -25,6 +25,10 @@ import type { BranchWork, EdgePlan, GraphPlan, NodePlan, NodeRead } from './plan
 import { References } from './references.ts';
 import type { GraphScope } from './scope.ts';
 import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts';
+import { closed, schemaOfValue } from './value-schema.ts';
+
+/** Kinds whose output is known better once they are compiled. */
+const COMPOSITE = ['forEach', 'while', 'retryUntil', 'workflow', 'split'];
 
 export function compileGraph(source: GraphSource, context: CompileContext): CompiledGraph {
   const { outer, regions, splitOf } = unfoldSplits(source, context.problems);
@@ -71,9 +75,12 @@ class GraphCompiler {
     return {
       graph,
       reach: isKnown ? new Reachability(graph, this.order) : undefined,
-      outputs: kinds.map((kind, index): JsonSchema | undefined => outputSchema(kind, actions[index])),
+      outputs: kinds.map((kind, index): JsonSchema | undefined =>
+        outputSchema(kind, actions[index], this.nodeDefinition(graph.ids[index] as string)),
+      ),
       outer: source.outer,
       loop: source.loop,
+      item: source.item,
       isParallel: source.isParallel ?? false,
       holderOf: (id) => findHolder(source.body, this.regions, id),
     };
@@ -81,25 +88,63 @@ class GraphCompiler {
 
   compile(): CompiledGraph {
     const { problems, values } = this.context;
-    const estimates: number[] = [];
-    const nodes = this.graph.ids.map((id, index) => {
-      const { node, estimateMs } = compileNode(this.reader(id, index), this.surroundings(index));
-      estimates.push(estimateMs);
-      return node;
-    });
+    const { nodes, estimates } = this.nodes();
     const edges = this.edges(nodes);
     const path = [...this.source.path, 'output'];
     const output = this.source.output ?? values.value(this.source.body.output, path);
-    const self = this.source.loop !== undefined;
     const outputReads = this.source.outputReads
       ? this.readsOf(this.source.outputReads)
-      : this.references.check(output, path, { place: 'output', self });
+      : this.references.check(output, path, { place: 'output' });
     // In a draft, a node may not say what it does.
     const isWhole = this.isAcyclic && nodes.every(({ work }) => work !== undefined);
     if (problems.hasErrors || !isWhole) return { plan: undefined, longestMs: 0 };
     const ranks = criticalPathRanks(this.graph, this.order, estimates);
     const plan = this.assemble(nodes, edges, ranks, output, outputReads);
-    return { plan, longestMs: ranks.reduce((longest, rank) => Math.max(longest, rank), 0) };
+    const { source, scope } = this;
+    this.context.record?.({ source, scope, plan, edgePath: (edge) => this.edgePath(edge) });
+    const longestMs = ranks.reduce((longest, rank) => Math.max(longest, rank), 0);
+    return { plan, longestMs, output: this.outputSchema(plan) };
+  }
+
+  private nodes(): { readonly nodes: Mutable<NodePlan>[]; readonly estimates: number[] } {
+    const nodes: Mutable<NodePlan>[] = new Array(this.graph.ids.length);
+    const estimates: number[] = new Array(this.graph.ids.length);
+    for (const index of this.compileOrder()) {
+      const id = this.graph.ids[index] as string;
+      const { node, estimateMs, output } = compileNode(this.reader(id, index), this.surroundings(index));
+      nodes[index] = node;
+      estimates[index] = estimateMs;
+      if (output !== undefined) this.learn(index, output);
+    }
+    return { nodes, estimates };
+  }
+
+  /** Composite nodes first, each after those before it: others may read what their bodies give. */
+  private compileOrder(): Iterable<number> {
+    const isFirst = this.kinds.map((kind) => kind !== undefined && COMPOSITE.includes(kind));
+    if (!isFirst.includes(true)) return this.graph.ids.keys();
+    const first = this.isAcyclic ? [...this.order] : [...this.graph.ids.keys()];
+    const rest = Array.from(this.graph.ids.keys()).filter((index) => !isFirst[index]);
+    return [...first.filter((index) => isFirst[index]), ...rest];
+  }
+
+  private learn(index: number, output: JsonSchema): void {
+    this.scope.outputs[index] = output;
+    for (const [merge, split] of this.splitOf) {
+      if (this.graph.indexOf.get(split) !== index) continue;
+      this.scope.outputs[this.graph.indexOf.get(merge) as number] = closed([['aggregated', output]]);
+    }
+  }
+
+  /** What is known of what a run of the graph gives: its output, else that of its only end node. */
+  private outputSchema({ ends }: GraphPlan): JsonSchema | undefined {
+    const { source, scope, context } = this;
+    if (source.body.output !== undefined) {
+      return schemaOfValue(source.body.output, { scope, input: context.definition.input });
+    }
+    const [only, ...more] = source.outputReads ?? ends.map(({ id }) => id);
+    if (only === undefined) return source.outputReads && source.item;
+    return more.length === 0 ? scope.outputs[this.graph.indexOf.get(only) as number] : undefined;
   }
 
   private readsOf(ids: readonly string[]): NodeRead[] {

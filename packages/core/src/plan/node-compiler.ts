@@ -1,6 +1,7 @@
 /** One node of a definition → its part of the plan. */
 import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
+import type { JsonSchema } from '../value.ts';
 import { checkPolicy } from './actions.ts';
 import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
@@ -15,6 +16,8 @@ export interface CompiledNode {
   readonly node: Mutable<NodePlan>;
   /** By its estimate, or that of its body. */
   readonly estimateMs: number;
+  /** What is known of its output, where its body tells more than its kind. */
+  readonly output: JsonSchema | undefined;
 }
 
 /** A node without an estimate counts as much as a short call over the network. */
@@ -24,7 +27,7 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
   const { id, index, definition, path, context } = reader.parts;
   const { config = {} } = context.definition;
   const when = reader.condition(definition.when, ['when']);
-  const { work: found, body } = compileWork(reader, around);
+  const { work: found, body, output } = compileWork(reader, around);
   const work = body !== undefined && body.plan === undefined ? undefined : found;
   checkPolicy(context, definition.retry?.policy, [...path, 'retry', 'policy']);
   checkLoopKeys(reader);
@@ -36,6 +39,7 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
     emits: reader.condition(definition.emit, ['emit'], { self: true, after: true }),
   };
   return {
+    output,
     estimateMs: durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS,
     node: {
       index,

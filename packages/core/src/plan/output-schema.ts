@@ -1,19 +1,40 @@
-/** What is known of a node's output before it runs. */
+/** What is known of a node's output before it runs. Of composite nodes more is known once their bodies are compiled. */
 import type { Action } from '../action.ts';
-import type { JsonSchema } from '../value.ts';
+import type { NodeDefinition, WaitDefinition } from '../definition/model.ts';
+import { isJsonObject, type JsonSchema } from '../value.ts';
+import { closed } from './value-schema.ts';
 
-const BY_KIND: Readonly<Record<string, JsonSchema>> = {
-  branch: closed({ taken: { type: 'array', items: { type: 'string' } } }),
-  forEach: { type: 'array' },
-  split: { type: 'array' },
-  merge: closed({ aggregated: { type: 'array' } }),
-  wait: closed({ event: { type: 'string' }, payload: true, at: true }),
-};
-
-function closed(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: 'object', properties, additionalProperties: false };
+export function outputSchema(
+  kind: string | undefined,
+  action: Action | undefined,
+  definition: NodeDefinition,
+): JsonSchema | undefined {
+  switch (kind) {
+    case 'action':
+      return action?.output;
+    case 'branch':
+      return closed([['taken', { type: 'array', items: { type: 'string' } }]]);
+    case 'forEach':
+    case 'split':
+      return { type: 'array' };
+    case 'merge':
+      return closed([['aggregated', { type: 'array' }]]);
+    case 'wait':
+      return closed([
+        ['event', { type: 'string' }],
+        ['payload', isJsonObject(definition.wait) ? payloadSchema(definition.wait as WaitDefinition) : undefined],
+        ['at', undefined],
+      ]);
+    case 'set':
+      return isJsonObject(definition.set)
+        ? closed(Object.keys(definition.set).map((name) => [name, undefined]))
+        : undefined;
+    default:
+      return undefined;
+  }
 }
 
-export function outputSchema(kind: string | undefined, action: Action | undefined): JsonSchema | undefined {
-  return kind === 'action' ? action?.output : BY_KIND[kind ?? ''];
+/** A payload that does not fit the schema of its signal does not end the wait. */
+function payloadSchema({ signal, schema }: WaitDefinition): JsonSchema | undefined {
+  return signal === undefined ? undefined : schema;
 }

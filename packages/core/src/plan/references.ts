@@ -6,7 +6,8 @@ import { followPath } from '../schema/index.ts';
 import type { JsonSchema } from '../value.ts';
 import type { CompileContext } from './context.ts';
 import type { NodeRead } from './plan.ts';
-import { type GraphScope, type LoopKind, loopsAround } from './scope.ts';
+import { type GraphScope, itemAround, type LoopKind, loopsAround } from './scope.ts';
+import { listSchema } from './value-schema.ts';
 
 /**
  * Where an expression stands decides what it may see.
@@ -64,16 +65,18 @@ export class References {
       case 'index':
       case 'items':
         this.checkLoop(reference, path, site, 0, reference.kind);
+        this.checkItem(reference, path, site, 0, [reference.kind, ...reference.path]);
         return undefined;
       case 'parent':
         this.checkLoop(reference, path, site, reference.level, String(reference.path[0] ?? 'item'));
+        this.checkItem(reference, path, site, reference.level, reference.path);
         return undefined;
       case 'self':
         if (site.self !== true) {
           this.report(reference, path, {
             code: 'NO_SELF',
             message: '$self has no value here',
-            hint: 'it has one in compensate, emit, until, condition and output; else name the node: $nodes.<id>',
+            hint: 'it has one in compensate, emit, until, condition and the output of workflow; else name the node: $nodes.<id>',
           });
         }
         return undefined;
@@ -198,6 +201,19 @@ export class References {
         hint: outer < 0 ? 'it has $index' : `did you mean '$${'parent.'.repeat(outer)}${member}'?`,
       });
     }
+  }
+
+  private checkItem(
+    reference: ValueReference,
+    path: DocumentPath,
+    site: Site,
+    level: number,
+    [member, ...members]: readonly (string | number)[],
+  ): void {
+    const item = itemAround(this.scope, site.inRound ? level - 1 : level);
+    if (item === undefined || (member !== 'item' && member !== 'items')) return;
+    const schema = member === 'item' ? item : listSchema(item);
+    this.checkField(reference, path, schema, members, `$${'parent.'.repeat(level)}${member}`);
   }
 
   private checkVariable(reference: ValueReference, path: DocumentPath): void {

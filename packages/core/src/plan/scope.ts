@@ -9,12 +9,14 @@ export interface GraphScope {
   readonly graph: Graph;
   /** Undefined when the graph has cycles, or edges are missing: what is upstream is then not known. */
   readonly reach: Reachability | undefined;
-  /** Per node, what is known of its output. */
-  readonly outputs: readonly (JsonSchema | undefined)[];
+  /** Per node, what is known of its output; of composite nodes, once they are compiled. */
+  readonly outputs: (JsonSchema | undefined)[];
   /** The scope around it, and the node there that runs this graph. */
   readonly outer: { readonly scope: GraphScope; readonly node: number } | undefined;
   /** The loop whose body this is. */
   readonly loop: LoopKind | undefined;
+  /** What is known of its items. */
+  readonly item: JsonSchema | undefined;
   readonly isParallel: boolean;
   /** The node of this graph whose body, at any depth, has a node of this id. */
   holderOf(id: string): string | undefined;
@@ -25,6 +27,17 @@ export function loopsAround(scope: GraphScope): LoopKind[] {
   const loops: LoopKind[] = [];
   for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.loop) loops.push(at.loop);
   return loops;
+}
+
+/** What is known of the items of a loop around; 0 is the innermost. */
+export function itemAround(scope: GraphScope, level: number): JsonSchema | undefined {
+  let left = level;
+  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) {
+    if (at.loop === undefined) continue;
+    if (left === 0) return at.item;
+    left--;
+  }
+  return undefined;
 }
 
 export function isInParallelLoop(scope: GraphScope): boolean {

@@ -9,11 +9,13 @@ import type { ProblemList } from '../definition/problem-list.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { buildGraph } from '../graph/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
-import { isJsonObject } from '../value.ts';
+import { isJsonObject, type JsonSchema } from '../value.ts';
 import type { CompiledGraph, GraphSource } from './context.ts';
+import { itemOf } from './kinds/loops.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { ForEachWork, GraphPlan } from './plan.ts';
 import { type Places, placeNodes } from './split-places.ts';
+import { listSchema } from './value-schema.ts';
 
 /** What lies between a split and its merge. */
 export interface Region {
@@ -142,7 +144,7 @@ function roundOutput(last: readonly string[]): CompiledValue {
 export function compileSplit(
   reader: NodeReader,
   region: Region | undefined,
-): { readonly work: ForEachWork; readonly body: CompiledGraph } | undefined {
+): { readonly work: ForEachWork; readonly body: CompiledGraph; readonly output: JsonSchema } | undefined {
   const { context, definition, index, scope, depth } = reader.parts;
   const items = reader.condition(definition.split?.in, ['split', 'in']);
   if (region === undefined) return undefined;
@@ -151,6 +153,7 @@ export function compileSplit(
     outer: { scope, node: index },
     loop: 'forEach',
     isParallel: true,
+    item: itemOf(reader, region.source.body, definition.split?.in),
     depth: depth + 1,
   };
   const body = context.compileGraph(source, context);
@@ -162,7 +165,7 @@ export function compileSplit(
     minSuccess: undefined,
     body: body.plan as GraphPlan,
   };
-  return { work, body };
+  return { work, body, output: listSchema(body.output) };
 }
 
 /** The node whose body, or the split whose rounds, have a node of this id at any depth. */

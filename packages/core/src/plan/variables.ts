@@ -1,7 +1,10 @@
 /** Which variables a workflow knows. */
 import { allNodes } from '../definition/graphs.ts';
-import type { BodyDefinition, WorkflowDefinition } from '../definition/model.ts';
+import type { BodyDefinition, NodeDefinition, WorkflowDefinition } from '../definition/model.ts';
+import { DEFINITION_LIMITS } from '../limits.ts';
 import { isJsonObject } from '../value.ts';
+
+type Find = (id: string, version: number | undefined) => WorkflowDefinition | undefined;
 
 /** Names that `set` nodes assign, at any depth. */
 export function assignedIn(body: BodyDefinition): Set<string> {
@@ -10,8 +13,19 @@ export function assignedIn(body: BodyDefinition): Set<string> {
   return names;
 }
 
-export function variablesOf(definition: WorkflowDefinition): Set<string> {
+/** Those that it declares or assigns, and those of workflows inside it that share its variables. */
+export function variablesOf(definition: WorkflowDefinition, find: Find, depth = 0): Set<string> {
   const names = assignedIn(definition);
   if (isJsonObject(definition.variables)) for (const name of Object.keys(definition.variables)) names.add(name);
+  for (const node of allNodes(definition)) {
+    for (const name of isJsonObject(node) ? sharedBy(node, find, depth) : []) names.add(name);
+  }
   return names;
+}
+
+/** What a workflow that the node runs inside this one leaves in its variables. */
+export function sharedBy({ workflow }: NodeDefinition, find: Find, depth = 0): Iterable<string> {
+  if (!isJsonObject(workflow) || workflow.mode === 'child' || workflow.isolation !== 'shared') return [];
+  const inside = depth < DEFINITION_LIMITS.maxBodyDepth ? find(workflow.id, workflow.version) : undefined;
+  return inside === undefined ? [] : variablesOf(inside, find, depth + 1);
 }

@@ -1,6 +1,7 @@
 /** What a node does, by its kind. */
 import type { Action } from '../action.ts';
 import type { EdgeDefinition } from '../definition/model.ts';
+import type { JsonSchema } from '../value.ts';
 import type { CompiledGraph } from './context.ts';
 import { actionWork } from './kinds/action.ts';
 import { branchWork } from './kinds/branch.ts';
@@ -11,6 +12,7 @@ import { subWorkflowWork } from './kinds/sub-workflow.ts';
 import { waitWork } from './kinds/wait.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { Work } from './plan.ts';
+import { listSchema } from './value-schema.ts';
 
 /** What the node's graph knows that the node itself does not. */
 export interface Surroundings {
@@ -20,13 +22,15 @@ export interface Surroundings {
   /** The split that a merge belongs to. */
   splitOf(merge: string): string | undefined;
   /** The rounds of a split. */
-  compileSplit(reader: NodeReader): { readonly work: Work; readonly body: CompiledGraph } | undefined;
+  compileSplit(reader: NodeReader): (CompiledWork & { readonly body: CompiledGraph }) | undefined;
 }
 
 export interface CompiledWork {
   /** Undefined when there are errors. */
   readonly work: Work | undefined;
   readonly body?: CompiledGraph;
+  /** What is known of the node's output. */
+  readonly output?: JsonSchema | undefined;
 }
 
 export function compileWork(reader: NodeReader, around: Surroundings): CompiledWork {
@@ -40,18 +44,23 @@ export function compileWork(reader: NodeReader, around: Surroundings): CompiledW
       return { work: definition.branch && branchWork(reader, definition.branch, around.edges) };
     case 'forEach': {
       const body = compileBody(reader, 'forEach', definition.forEach?.parallel);
-      return { work: definition.forEach && forEachWork(reader, definition.forEach, body), body };
+      const { minSuccess } = definition.forEach ?? {};
+      return {
+        work: definition.forEach && forEachWork(reader, definition.forEach, body),
+        body,
+        output: listSchema(minSuccess === undefined ? body.output : undefined),
+      };
     }
     case 'while': {
       const body = compileBody(reader, 'rounds');
-      return { work: whileWork(reader, body), body };
+      return { work: whileWork(reader, body), body, output: body.output };
     }
     case 'retryUntil': {
       const body = compileBody(reader, 'rounds');
-      return { work: retryUntilWork(reader, body), body };
+      return { work: retryUntilWork(reader, body), body, output: body.output };
     }
     case 'workflow':
-      return { work: definition.workflow && subWorkflowWork(reader, definition.workflow) };
+      return definition.workflow ? subWorkflowWork(reader, definition.workflow) : { work: undefined };
     case 'wait':
       return { work: definition.wait && waitWork(reader, definition.wait) };
     case 'set':

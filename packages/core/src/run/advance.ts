@@ -8,8 +8,10 @@ import type { EdgeError } from '../plan/plan.ts';
 import { decideRetry } from '../retry/retry.ts';
 import { addItems, settle } from './composite.ts';
 import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
-import type { FailureHandling } from './entry.ts';
-import { placeReady } from './evolve.ts';
+import { actionWork } from './dispatch.ts';
+import type { CacheHit, FailureHandling, Gate } from './entry.ts';
+import { placeReady, takesSlot } from './evolve.ts';
+import { nextGate } from './gates.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { begin } from './instant.ts';
 import { isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
@@ -22,7 +24,11 @@ export function completeNode(
   turn: Turn,
   node: NodeState,
   output: Held,
-  own: { readonly dead?: readonly string[]; readonly vars?: Record<string, Held> } = {},
+  own: {
+    readonly dead?: readonly string[];
+    readonly vars?: Record<string, Held>;
+    readonly cached?: CacheHit;
+  } = {},
 ): void {
   if (node.plan.emits !== undefined && !addItems(turn, node, node.plan.emits, output)) return;
   const ending: Ending = { node, status: 'completed', output: heldValue(output, turn.lookup), error: null };
@@ -35,6 +41,7 @@ export function completeNode(
     ...(dead.length === 0 ? {} : { dead }),
     ...(own.vars === undefined ? {} : { vars: own.vars }),
     ...undoOf(turn, ending),
+    ...(own.cached === undefined ? {} : { cached: own.cached }),
   });
   follow(turn, node, broken);
 }
@@ -202,7 +209,7 @@ export function drain(turn: Turn): void {
     const [node] = state.released;
     if (node !== undefined) {
       state.released.delete(node);
-      if (!isStopped(state, node.scope)) begin(turn, node);
+      if (!isStopped(state, node.scope)) admitted(turn, node);
       continue;
     }
     const [settled] = state.settled;
@@ -265,8 +272,36 @@ function admit(turn: Turn, node: NodeState): void {
   follow(turn, node, []);
 }
 
-/** Waits for a slot; what needs none begins as soon as its level has come. */
+/** Waits for a slot; what needs none begins as soon as its level has come and its gates are open. */
 export function makeReady(turn: Turn, node: NodeState): void {
   placeReady(turn.state, node);
   if (node.place !== 'none') turn.readied.push(node);
+}
+
+/** Nothing in the run holds it back: it comes to its gates, and then begins. */
+function admitted(turn: Turn, node: NodeState): void {
+  let gate: Gate | undefined;
+  let input: Held | undefined;
+  try {
+    const scope = new RunScope(turn.state, node.scope, turn.lookup);
+    gate = nextGate(turn, node, scope);
+    if (gate?.kind === 'cache' && node.input === undefined) {
+      input = hold(actionWork(node).with.evaluate(scope, turn.state.plan.newBudget()));
+    }
+  } catch (error) {
+    return failNode(turn, node, expressionFailure(error, 'key'));
+  }
+  if (gate !== undefined) {
+    const path = pathOf(node);
+    emit(turn, { type: 'node.gated', node: path, gate, ...(input === undefined ? {} : { input }) });
+    turn.asks.push({ node: path, gate });
+  } else if (takesSlot(node)) makeReady(turn, node);
+  else begin(turn, node);
+}
+
+/** A gate is open: the node goes on to the next one, or begins. */
+export function pass(turn: Turn, node: NodeState): void {
+  if (node.phase.status !== 'gated') return;
+  node.passed++;
+  makeReady(turn, node);
 }

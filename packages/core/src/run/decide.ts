@@ -9,7 +9,7 @@
  */
 import { type RunError, unreachable } from '../error.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
-import { abort, breakOff, completeNode, drain, failAttempt, failNode, makeReady, stop } from './advance.ts';
+import { abort, breakOff, completeNode, drain, failAttempt, failNode, makeReady, pass, stop } from './advance.ts';
 import { childEnded, childOverdue } from './children.ts';
 import { expand, nextRound, stopNode } from './composite.ts';
 import { finishIfDone } from './ending.ts';
@@ -52,6 +52,7 @@ function react(turn: Turn, stimulus: Stimulus): void {
     case 'ended':
       return ended(turn, stimulus);
     case 'wake':
+      askAgain(turn);
       return reap(turn, stimulus.lost, stimulus.jitter);
     case 'cancel':
       return cancel(turn, stimulus);
@@ -68,6 +69,14 @@ function react(turn: Turn, stimulus: Stimulus): void {
       return answer(turn, stimulus);
     case 'callback':
       return callback(turn, stimulus);
+    case 'granted':
+      return granted(turn, stimulus);
+    case 'cached': {
+      const node = nodeAt(state, stimulus.node);
+      const isLooking = node?.phase.status === 'gated' && ['cache', 'reserve'].includes(node.phase.gate.kind);
+      if (node === undefined || !isLooking) return;
+      return completeNode(turn, node, stimulus.output, { cached: stimulus.hit });
+    }
     case 'retry':
     case 'replay':
       return;
@@ -132,6 +141,25 @@ function reap(turn: Turn, lost: readonly OpenAttempt[], jitter: number): void {
   }
 }
 
+/** Whoever asked may have died before it heard the answer; asking twice is asking once. */
+function askAgain(turn: Turn): void {
+  for (const node of turn.state.gated) {
+    if (node.phase.status === 'gated' && node.phase.until === null) {
+      turn.asks.push({ node: pathOf(node), gate: node.phase.gate });
+    }
+  }
+}
+
+function granted(turn: Turn, { node: path, gate, until, miss }: Stimulus & { type: 'granted' }): void {
+  const node = nodeAt(turn.state, path);
+  if (node?.phase.status !== 'gated' || node.phase.gate.kind !== gate || node.phase.until !== null) return;
+  if (isStopped(turn.state, node.scope)) return;
+  if (until !== undefined && until > turn.now) return emit(turn, { type: 'node.granted', node: path, until });
+  // In the state already, for the gate that comes next and journals it.
+  if (miss !== undefined) node.missed = miss;
+  pass(turn, node);
+}
+
 function lostError(worker: string): RunError {
   return {
     code: WORKER_LOST,
@@ -181,6 +209,7 @@ function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
   if (node === null) return;
   if (kind === 'retry') return makeReady(turn, node);
   if (kind === 'round') return nextRound(turn, node);
+  if (kind === 'gate') return pass(turn, node);
   if (kind === 'wait') return waited(turn, node);
   if (kind === 'deadline') return failNode(turn, node, deadlineError(node, turn.now));
   const { timeouts } = node.plan;

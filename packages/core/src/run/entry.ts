@@ -39,6 +39,8 @@ export type Entry =
   | SignalKept
   | SignalTaken
   | SignalRefused
+  | NodeGated
+  | NodeGranted
   | ScopeCompensating
   | RunPaused
   | RunResumed
@@ -90,6 +92,14 @@ export interface NodeCompleted {
   /** The parameters of what would undo it, or why they cannot be had. */
   readonly undo?: Held;
   readonly undoError?: RunError;
+  /** The output is that of an earlier attempt with the same input. */
+  readonly cached?: CacheHit;
+}
+
+export interface CacheHit {
+  readonly executionId: string;
+  readonly node: string;
+  readonly at: number;
 }
 
 /** An attempt failed, and another one will follow at `until`. */
@@ -255,6 +265,38 @@ export interface NodeAnswered {
   readonly approved: boolean;
   readonly by: string;
   readonly comment?: string;
+}
+
+/** What a node must be granted before it begins: a place among those with the same key, a moment, or a look at the cache. */
+export type Gate =
+  | { readonly kind: 'concurrency'; readonly key: string; readonly limit: number }
+  | { readonly kind: 'rate'; readonly key: string; readonly limit: number; readonly perMs: number }
+  | { readonly kind: 'cache' }
+  /** The cache has no output for `key`: of all who want it, one works it out. */
+  | ({ readonly kind: 'reserve' } & CacheMiss);
+
+export interface CacheMiss {
+  readonly key: string;
+  /** What all inputs of the action have in common, and this one member by member, as the cache will keep it. */
+  readonly family: string;
+  readonly input: string;
+  /** An earlier output of the same action, and what is different in the input; null when there is none. */
+  readonly earlier: { readonly executionId: string; readonly node: string; readonly changed: readonly string[] } | null;
+}
+
+export interface NodeGated {
+  readonly type: 'node.gated';
+  readonly node: string;
+  readonly gate: Gate;
+  /** For a look at the cache: the resolved parameters. */
+  readonly input?: Held;
+}
+
+/** It may begin at `until`. Left out for a node that begins in the same frame. */
+export interface NodeGranted {
+  readonly type: 'node.granted';
+  readonly node: string;
+  readonly until: number;
 }
 
 /** A signal came for which nobody waits yet. */

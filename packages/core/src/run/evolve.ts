@@ -12,6 +12,7 @@ import {
   JOURNAL_FORMAT,
   type NodeCompleted,
   type NodeFailed,
+  type NodeGated,
   type NodeOpened,
   type NodeRetrying,
   type NodeSettled,
@@ -23,6 +24,7 @@ import {
   type RunReopened,
   type ScopeCompensating,
 } from './entry.ts';
+import { gatesOf, permitKey } from './gates.ts';
 import type { Held } from './held.ts';
 import {
   closeRound,
@@ -51,6 +53,7 @@ import {
 } from './state.ts';
 import {
   armAttempt,
+  armGate,
   armOpen,
   armQueued,
   armRetry,
@@ -148,6 +151,13 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
       if (at >= 0) state.kept.splice(at, 1);
       return;
     }
+    case 'node.gated':
+      return gate(state, must(state, entry.node), entry, at);
+    case 'node.granted': {
+      const node = must(state, entry.node);
+      if (node.phase.status === 'gated') node.phase = { ...node.phase, until: entry.until };
+      return armGate(state, node);
+    }
     case 'scope.compensating':
       return compensate(state, mustScope(state, entry.scope), entry, at);
     case 'run.paused':
@@ -187,6 +197,8 @@ export function replay(
     for (const entry of frame.entries) evolve(state, entry, frame.at);
     state.seq = frame.seq;
   }
+  // Given back by whoever wrote these frames.
+  state.freed = [];
   return state;
 }
 
@@ -224,10 +236,12 @@ function enter(state: RunState, node: NodeState, phase: Phase): void {
   else if (before === 'child') state.children.delete(node);
   else if (before === 'unknown') state.unknown.delete(node);
   else if (before === 'listening') state.listening.delete(node);
+  else if (before === 'gated') state.gated.delete(node);
   if (phase.status === 'running') state.running.add(node);
   else if (phase.status === 'child') state.children.add(node);
   else if (phase.status === 'unknown') state.unknown.add(node);
   else if (phase.status === 'listening') state.listening.add(node);
+  else if (phase.status === 'gated') state.gated.add(node);
 }
 
 /** Something outside works for the node, and has to be waited for when it is stopped. */
@@ -236,6 +250,8 @@ function isBusy(status: Phase['status']): boolean {
 }
 
 function leaveQueue(state: RunState, node: NodeState): void {
+  // Whatever it goes to now, it has passed.
+  if (node.phase.status === 'gated' || node.phase.status === 'queued') node.passed = Number.MAX_SAFE_INTEGER;
   if (node.place === 'dispatched') state.dispatched--;
   else if (node.place === 'held') node.scope.held.delete(node);
   node.place = 'none';
@@ -243,6 +259,7 @@ function leaveQueue(state: RunState, node: NodeState): void {
 
 function enqueue(state: RunState, node: NodeState, at: number): void {
   node.queuedAt ??= at;
+  if (node.phase.status === 'gated') node.passed = Number.MAX_SAFE_INTEGER;
   enter(state, node, { status: 'queued', since: at });
   // A node that was found ready in this very turn has its place already.
   if (node.place === 'none') placeReady(state, node);
@@ -262,17 +279,21 @@ export function recallDispatched(state: RunState): void {
   state.dispatched = 0;
 }
 
+export function takesSlot({ plan }: NodeState): boolean {
+  return plan.work.kind === 'action' || plan.work.kind === 'dynamic';
+}
+
 /** Among those that wait for a slot of this run, or, in `mode: levels`, for their level. */
 export function placeReady(state: RunState, node: NodeState): void {
-  const takesSlot = node.plan.work.kind === 'action' || node.plan.work.kind === 'dynamic';
-  if (isHeldByLevel(state, node) || (state.pausedAt !== null && !takesSlot)) {
+  const isReady = takesSlot(node) && node.passed >= gatesOf(node.plan).length;
+  if (isHeldByLevel(state, node) || (state.pausedAt !== null && !isReady)) {
     node.place = 'held';
     node.scope.held.add(node);
-  } else if (takesSlot) {
+  } else if (isReady) {
     node.place = 'ready';
     state.ready.push(node);
   } else {
-    // Needs no slot: whoever decides begins it at once.
+    // Needs no slot, or must be granted something first: whoever decides looks at it at once.
     state.released.add(node);
   }
 }
@@ -304,7 +325,7 @@ function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: nu
   }
   if (node.plan.breaks) breakLoop(node);
   if (entry.undo !== undefined || entry.undoError !== undefined) remember(state, node, entry);
-  close(state, node, { status: 'completed', at, dead });
+  close(state, node, { status: 'completed', at, dead, ...(entry.cached === undefined ? {} : { cached: entry.cached }) });
 }
 
 /** What it takes to undo the node, should the run fail later. */
@@ -356,6 +377,31 @@ function request(state: RunState, node: NodeState, entry: ChildRequested, at: nu
   leaveQueue(state, node);
   enter(state, node, { status: 'child', since: at, attempt, executionId });
   armAttempt(state, node);
+}
+
+function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, now: number): void {
+  node.queuedAt ??= now;
+  leaveQueue(state, node);
+  node.passed = gatesOf(node.plan).indexOf(at.kind);
+  const permit = permitKey(at);
+  if (permit !== undefined) node.permits = [...node.permits, permit];
+  if (at.kind === 'reserve') {
+    const { kind: _, ...miss } = at;
+    node.missed = miss;
+  }
+  if (input !== undefined) {
+    node.input = input;
+    countSpilled(state, input);
+  }
+  enter(state, node, { status: 'gated', since: now, gate: at, until: null });
+}
+
+/** What it held, or waited for, is for others. */
+function free(state: RunState, node: NodeState): void {
+  if (node.permits.length === 0) return;
+  const path = pathOf(node);
+  for (const key of node.permits) state.freed.push({ key, node: path });
+  node.permits = [];
 }
 
 function listen(state: RunState, node: NodeState, { waits, deadline }: NodeWaiting, at: number): void {
@@ -421,6 +467,8 @@ function retry(state: RunState, node: NodeState, entry: NodeRetrying): void {
   else node.systemFailures++;
   state.totalRetries++;
   leaveQueue(state, node);
+  free(state, node);
+  node.passed = 0;
   enter(state, node, { status: 'waiting', until: entry.until, error: entry.error });
   armRetry(state, node);
 }
@@ -452,6 +500,7 @@ function close(state: RunState, node: NodeState, phase: Phase): void {
 function end(state: RunState, node: NodeState, phase: Phase): void {
   leaveQueue(state, node);
   state.released.delete(node);
+  free(state, node);
   enter(state, node, phase);
   const { scope } = node;
   scope.open--;

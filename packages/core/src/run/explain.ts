@@ -3,6 +3,7 @@
 import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import type { EdgePlan } from '../plan/plan.ts';
+import type { CacheHit } from './entry.ts';
 import { isTaken } from './evolve.ts';
 import { runsOnce } from './scopes.ts';
 import {
@@ -35,7 +36,7 @@ export function explainRun(state: RunState, now: number): Explanation {
     reasons.push(`The run will end as ${state.stopping.status} once ${running} has stopped.`);
   }
   const open = [...state.scopes.values()].flatMap(({ nodes }) => nodes.filter(({ phase }) => !isFinal(phase.status)));
-  for (const status of ['unknown', 'running', 'waiting', 'listening', 'queued', 'child', 'open'] as const) {
+  for (const status of ['unknown', 'running', 'waiting', 'listening', 'gated', 'queued', 'child', 'open'] as const) {
     for (const node of open.filter((one) => one.phase.status === status).slice(0, LISTED)) {
       reasons.push(
         ...explainNode(state, pathOf(node), now)!
@@ -88,6 +89,8 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
       ];
     case 'open':
       return explainOpen(node, phase, now);
+    case 'gated':
+      return [explainGate(phase, now)];
     case 'child':
       return [
         `Execution ${phase.executionId} has been running for it for ${formatDuration(now - phase.since)}.`,
@@ -96,7 +99,7 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
     case 'listening':
       return explainListening(phase, now);
     case 'completed':
-      return [`It completed with attempt ${node.attempts}.`, ...edgeSentences(node)];
+      return [completionOf(node, phase.cached), ...missSentences(node), ...edgeSentences(node)];
     case 'failed':
       return [
         `${phase.error.code}: ${phase.error.message}`,
@@ -134,6 +137,36 @@ function explainOpen(node: NodeState, phase: Extract<Phase, { status: 'open' }>,
   reasons.push(`${since}: ${body.succeeded}${total} rounds have completed${failed}, ${body.open} are open.`);
   if (body.until !== null) reasons.push(`The next round comes in ${formatDuration(Math.max(0, body.until - now))}.`);
   return reasons;
+}
+
+function completionOf(node: NodeState, cached: CacheHit | undefined): string {
+  if (cached === undefined) return node.attempts === 0 ? 'It completed.' : `It completed with attempt ${node.attempts}.`;
+  const { executionId, node: path, at } = cached;
+  return `Its output is from the cache: '${path}' of ${executionId} gave it at ${new Date(at).toISOString()}.`;
+}
+
+function missSentences({ missed }: NodeState): string[] {
+  if (missed === undefined) return [];
+  if (missed.earlier === null) return ['The cache had no output of this action.'];
+  const { executionId, node, changed } = missed.earlier;
+  const what = changed.length === 0 ? 'its entry is gone or too old' : `${changed.join(', ')} is different`;
+  return [`It missed the cache: against '${node}' of ${executionId}, ${what}.`];
+}
+
+function explainGate({ gate, since, until }: Extract<Phase, { status: 'gated' }>, now: number): string {
+  const waited = formatDuration(now - since);
+  switch (gate.kind) {
+    case 'concurrency':
+      return `It has waited for ${waited} for a place among the ${gate.limit} with the key '${gate.key}'.`;
+    case 'rate': {
+      const when = until === null ? '' : ` It begins in ${formatDuration(Math.max(0, until - now))}.`;
+      return `It waits for its turn: ${gate.limit} per ${formatDuration(gate.perMs)} with the key '${gate.key}'.${when}`;
+    }
+    case 'reserve':
+      return `The cache has no output for its input, and it has waited for ${waited} for another run that works it out.`;
+    case 'cache':
+      return 'It looks whether an earlier run has its output.';
+  }
 }
 
 function explainListening(phase: Extract<Phase, { status: 'listening' }>, now: number): string[] {

@@ -55,6 +55,9 @@ const NODE_FIELDS = [
   'startedAt',
   'input',
   'output',
+  'passed',
+  'permits',
+  'missed',
   'generation',
 ] as const satisfies readonly (keyof NodeState)[];
 
@@ -231,6 +234,7 @@ function indexNode(state: RunState, node: NodeState): void {
     state.children.add(node);
     countBusy(state, node, 1);
   } else if (status === 'listening') state.listening.add(node);
+  else if (status === 'gated') state.gated.add(node);
   else if (status === 'queued') placeReady(state, node);
 }
 

@@ -15,7 +15,7 @@ import type { RunError } from '../error.ts';
 import { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { Json, JsonObject } from '../value.ts';
-import type { Awaited, FailureHandling, Parent, SkipReason } from './entry.ts';
+import type { Awaited, CacheHit, CacheMiss, FailureHandling, Gate, Parent, SkipReason } from './entry.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from './status.ts';
 
@@ -32,6 +32,8 @@ export type Phase =
   | { readonly status: 'waiting'; readonly until: number; readonly error: RunError }
   /** A composite node whose body runs. `stopping`: it fails with this once nothing of it runs any more. */
   | { readonly status: 'open'; readonly since: number; readonly stopping: Stopping | null }
+  /** It must be granted something first. `until`: it has been, and begins then. */
+  | { readonly status: 'gated'; readonly since: number; readonly gate: Gate; readonly until: number | null }
   /** Another execution runs for this node. */
   | { readonly status: 'child'; readonly since: number; readonly attempt: number; readonly executionId: string }
   /** A wait. */
@@ -41,7 +43,12 @@ export type Phase =
       readonly waits: readonly Awaited[];
       readonly deadline: number | null;
     }
-  | { readonly status: 'completed'; readonly at: number; readonly dead: readonly string[] | undefined }
+  | {
+      readonly status: 'completed';
+      readonly at: number;
+      readonly dead: readonly string[] | undefined;
+      readonly cached?: CacheHit | undefined;
+    }
   | {
       readonly status: 'failed';
       readonly at: number;
@@ -82,6 +89,12 @@ export interface NodeState {
   startedAt: number | null;
   input: Held | undefined;
   output: Held | undefined;
+  /** Gates that it has passed on its way to the next attempt. */
+  passed: number;
+  /** Keys among whose holders it is, or waits to be. */
+  permits: readonly string[];
+  /** What the cache did not have. */
+  missed: CacheMiss | undefined;
   /** How often it was begun anew as something else: a replay, or a repetition of what had been undone. */
   generation: number;
   /** For a composite node that has been opened. */
@@ -189,6 +202,11 @@ export interface UndoItem {
   readonly graphs: readonly Json[];
 }
 
+export interface FreedPermit {
+  readonly key: string;
+  readonly node: string;
+}
+
 export interface KeptSignal {
   readonly signal: string;
   readonly key: string;
@@ -197,7 +215,7 @@ export interface KeptSignal {
 
 export interface TimerItem {
   readonly at: number;
-  readonly kind: 'retry' | 'attempt' | 'queued' | 'total' | 'workflow' | 'stop' | 'round' | 'wait' | 'deadline';
+  readonly kind: 'retry' | 'attempt' | 'queued' | 'total' | 'workflow' | 'stop' | 'round' | 'wait' | 'deadline' | 'gate';
   readonly node: NodeState | null;
   /** For `stop`: what is being stopped, where it is not the run or a node. */
   readonly scope?: ScopeState;
@@ -238,6 +256,10 @@ export interface RunState {
   kept: KeptSignal[];
   readonly running: Set<NodeState>;
   readonly unknown: Set<NodeState>;
+  /** Nodes that wait to be granted something. */
+  readonly gated: Set<NodeState>;
+  /** Permits that are given back with the next frame. */
+  freed: FreedPermit[];
   /** Nodes for which another execution runs. */
   readonly children: Set<NodeState>;
   /** Waits, the oldest first. */
@@ -252,6 +274,7 @@ export interface RunState {
   readonly released: Set<NodeState>;
 }
 
+const NONE: readonly string[] = [];
 const PENDING: Phase = { status: 'pending' };
 
 export function newRunState(plan: Plan, executionId: string): RunState {
@@ -283,6 +306,8 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     kept: [],
     running: new Set(),
     unknown: new Set(),
+    gated: new Set(),
+    freed: [],
     children: new Set(),
     listening: new Set(),
     dispatched: 0,
@@ -343,6 +368,9 @@ function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     startedAt: null,
     input: undefined,
     output: undefined,
+    passed: 0,
+    permits: NONE,
+    missed: undefined,
     generation: 0,
     body: undefined,
     busy: 0,
@@ -362,6 +390,8 @@ export function resetNode(node: NodeState): void {
   node.input = undefined;
   node.output = undefined;
   node.body = undefined;
+  node.passed = 0;
+  node.missed = undefined;
   node.place = 'none';
 }
 
@@ -430,7 +460,7 @@ export function isInside(scope: ScopeState, outer: ScopeState | NodeState): bool
 /** As people and expressions see it. */
 export function statusOf(phase: Phase): NodeStatus {
   if (phase.status === 'open' || phase.status === 'child') return 'running';
-  return phase.status === 'listening' ? 'waiting' : phase.status;
+  return phase.status === 'listening' || phase.status === 'gated' ? 'waiting' : phase.status;
 }
 
 export function isFinal(status: Phase['status']): boolean {

@@ -1,7 +1,7 @@
 /** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
-import type { Parent } from './entry.ts';
+import type { CacheHit, CacheMiss, Gate, Parent } from './entry.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus } from './status.ts';
 
@@ -71,6 +71,10 @@ export type Stimulus =
       readonly comment?: string;
       readonly form?: Json;
     }
+  /** A gate lets the node pass, at `until` if that is later. */
+  | { readonly type: 'granted'; readonly node: string; readonly gate: Gate['kind']; readonly until?: number; readonly miss?: CacheMiss }
+  /** The cache has the output. */
+  | { readonly type: 'cached'; readonly node: string; readonly output: Held; readonly hit: CacheHit }
   | { readonly type: 'callback'; readonly node: string; readonly payload: Json }
   /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */
   | {

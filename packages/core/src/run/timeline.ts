@@ -35,6 +35,8 @@ export type TimelineEventType =
   | 'SignalKept'
   | 'SignalTaken'
   | 'SignalRefused'
+  | 'NodeGated'
+  | 'NodeGranted'
   | 'CompensationStarted'
   | 'WorkflowPaused'
   | 'WorkflowResumed';
@@ -64,7 +66,7 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
     case 'node.started':
       return [event('NodeStarted', entry.node, { attempt: entry.attempt, worker: entry.worker })];
     case 'node.completed':
-      return [event('NodeCompleted', entry.node)];
+      return [event('NodeCompleted', entry.node, entry.cached === undefined ? {} : { cached: { ...entry.cached } })];
     case 'node.retrying':
       return [event('NodeRetried', entry.node, { error: errorDetails(entry.error), until: entry.until })];
     case 'node.returned':
@@ -115,6 +117,10 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
       return [event('SignalTaken', null, { signal: entry.signal, key: entry.key })];
     case 'signal.refused':
       return [event('SignalRefused', entry.node, { event: entry.event, problem: entry.problem })];
+    case 'node.gated':
+      return [event('NodeGated', entry.node, { ...entry.gate })];
+    case 'node.granted':
+      return [event('NodeGranted', entry.node, { until: entry.until })];
     case 'scope.compensating':
       return [event('CompensationStarted', entry.scope === '' ? null : entry.scope, { status: entry.status })];
     case 'run.paused':

@@ -66,6 +66,11 @@ export function armRound(state: RunState, node: NodeState): void {
   if (until !== null) arm(state, { at: until, kind: 'round', node });
 }
 
+export function armGate(state: RunState, node: NodeState): void {
+  const { phase } = node;
+  if (phase.status === 'gated' && phase.until !== null) arm(state, { at: phase.until, kind: 'gate', node });
+}
+
 export function armWait(state: RunState, node: NodeState): void {
   const { phase } = node;
   if (phase.status !== 'listening') return;
@@ -112,6 +117,7 @@ export function armAll(state: RunState): void {
       armStopping(state, node);
       armRound(state, node);
       armWait(state, node);
+      armGate(state, node);
     }
   }
 }
@@ -138,6 +144,8 @@ function isDue(state: RunState, item: TimerItem): boolean {
       return phase?.status === 'running' && phase.since + (attemptMs ?? 0) + TIMEOUT_MARGIN_MS === at;
     case 'round':
       return phase?.status === 'open' && phase.stopping === null && node?.body?.until === at;
+    case 'gate':
+      return phase?.status === 'gated' && phase.until === at;
     case 'wait':
       return phase?.status === 'listening' && firstTime(phase.waits) === at;
     case 'deadline':

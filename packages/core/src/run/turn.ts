@@ -1,7 +1,7 @@
 /** One turn of a run: the entries of its next frame, as they are decided. */
 
 import type { Json } from '../value.ts';
-import type { Entry, SkipReason } from './entry.ts';
+import type { Entry, Gate, SkipReason } from './entry.ts';
 import { evolve } from './evolve.ts';
 import type { BlobLookup } from './held.ts';
 import { type NodeState, pathOf, type RunState } from './state.ts';
@@ -35,6 +35,8 @@ export interface Turn {
   readonly newId: () => string;
   readonly entries: Entry[];
   readonly aborts: Abort[];
+  /** Gates that nodes stand before: what they ask for goes out with the frame. */
+  readonly asks: { readonly node: string; readonly gate: Gate }[];
   readonly children: ChildStart[];
   /** Child executions that should be cancelled once the frame is written. */
   readonly cancels: string[];
@@ -53,6 +55,7 @@ export function newTurn(state: RunState, now: number, lookup: BlobLookup, newId:
     newId,
     entries: [],
     aborts: [],
+    asks: [],
     children: [],
     cancels: [],
     readied: [],

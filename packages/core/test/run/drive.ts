@@ -29,6 +29,7 @@ import {
   type Settlement,
   type Stimulus,
   seal,
+  type Turn,
   take,
   type WorkflowDefinition,
   wakeTime,
@@ -109,6 +110,8 @@ export class Drive {
   readonly aborted: string[] = [];
   readonly children: ChildStart[] = [];
   readonly cancelled: string[] = [];
+  readonly asks: Turn['asks'][number][] = [];
+  readonly freed: RunState['freed'][number][] = [];
   now = 1_000_000;
   private readonly newId = (): string => `exe_child${this.children.length}`;
   private readonly slots: number;
@@ -138,6 +141,8 @@ export class Drive {
     this.aborted.push(...turn.aborts.map(({ node }) => node));
     this.children.push(...turn.children);
     this.cancelled.push(...turn.cancels);
+    this.asks.push(...turn.asks);
+    this.freed.push(...this.state.freed.splice(0));
     if (turn.entries.length > 0) {
       this.frames.push({ seq: this.state.seq + 1, at: this.now, entries: JSON.parse(JSON.stringify(turn.entries)) });
       this.state.seq++;

@@ -5,12 +5,14 @@
  */
 import { NebulaError } from '@nebula/core';
 import {
+  type CacheRow,
   type DueClaim,
   type ExecutionFilter,
   type ExecutionRow,
   FINISHED_STATUSES,
   type FrameRow,
   type InboxRow,
+  type PermitRow,
   type RegisterOutcome,
   type SnapshotRow,
   type Store,
@@ -18,6 +20,7 @@ import {
   type Write,
   type WriteOutcome,
 } from '@nebula/ports';
+import { MemoryPermits } from './permits.ts';
 
 interface Run {
   readonly number: number;
@@ -36,11 +39,20 @@ export interface MemoryData {
   position: number;
   readonly workers: Map<string, number>;
   readonly workflows: WorkflowVersionRow[];
+  readonly permits: MemoryPermits;
   readonly watchers: Map<() => void, Store>;
 }
 
 export function memoryData(): MemoryData {
-  return { runs: new Map(), journal: [], position: 0, workers: new Map(), workflows: [], watchers: new Map() };
+  return {
+    runs: new Map(),
+    journal: [],
+    position: 0,
+    workers: new Map(),
+    workflows: [],
+    permits: new MemoryPermits(),
+    watchers: new Map(),
+  };
 }
 
 export interface MemoryStoreOptions {
@@ -88,7 +100,10 @@ class MemoryStore implements Store {
     for (const messageId of write.taken ?? []) run.inbox.delete(messageId);
     run.row = changed(run.row, write, run.inbox.size > 0);
     for (const { wakeAt, ...message } of write.sends ?? []) this.#deliver(message, wakeAt);
-    return { ok: true, position: data.position };
+    for (const row of write.cache ?? []) data.permits.cache.set(row.key, { ...row });
+    if (write.permits === undefined) return { ok: true, position: data.position };
+    const rates = data.permits.change(write.executionId, write.permits, (message, at) => this.#deliver(message, at));
+    return { ok: true, position: data.position, ...(rates.length === 0 ? {} : { rates }) };
   }
 
   async frames(executionId: string, afterSeq: number): Promise<readonly FrameRow[]> {
@@ -170,6 +185,27 @@ class MemoryStore implements Store {
 
   async inbox(executionId: string): Promise<readonly InboxRow[]> {
     return [...(this.#open().runs.get(executionId)?.inbox.values() ?? [])];
+  }
+
+  async permits(key: string): Promise<readonly PermitRow[]> {
+    return this.#open().permits.rows(key);
+  }
+
+  async cached(key: string, now: number): Promise<CacheRow | undefined> {
+    const row = this.#open().permits.cache.get(key);
+    return row === undefined || isExpired(row, now) ? undefined : row;
+  }
+
+  async newestCached(family: string): Promise<CacheRow | undefined> {
+    const rows = [...this.#open().permits.cache.values()].filter((row) => row.family === family);
+    return rows.sort((a, b) => b.at - a.at)[0];
+  }
+
+  async purgeCache(now: number, limit: number): Promise<readonly string[]> {
+    const { cache } = this.#open().permits;
+    const gone = [...cache.values()].filter((row) => isExpired(row, now)).slice(0, limit);
+    for (const { key } of gone) cache.delete(key);
+    return gone.map(({ key }) => key);
   }
 
   async claimDue(
@@ -284,4 +320,8 @@ function isFinished(row: ExecutionRow): boolean {
 function earlier(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.min(a, b);
+}
+
+function isExpired({ expiresAt }: CacheRow, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
 }

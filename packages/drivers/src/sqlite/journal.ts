@@ -19,6 +19,7 @@ import type { Statement } from 'better-sqlite3';
 import type { EncodedLine } from '../memory/line.ts';
 import { Appender } from './appender.ts';
 import type { Connection } from './connection.ts';
+import { Permits } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
 /** Rows or pages that one call removes at most: some 10 ms. */
@@ -33,6 +34,7 @@ export class Journal {
   readonly #connection: Connection;
   readonly #statements: Statements;
   readonly #appender: Appender;
+  readonly #permits: Permits;
   readonly #begin: Statement<[]>;
   readonly #commit: Statement<[]>;
   readonly #dataVersion: Statement<[], number>;
@@ -45,6 +47,7 @@ export class Journal {
     this.#connection = connection;
     this.#statements = new Statements(connection);
     this.#appender = new Appender(connection);
+    this.#permits = new Permits(this.#statements);
     this.#begin = connection.prepare('BEGIN IMMEDIATE');
     this.#commit = connection.prepare('COMMIT');
     this.#dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck();
@@ -58,12 +61,25 @@ export class Journal {
       const outcomes: WriteOutcome[] = [];
       for (const write of writes) outcomes.push(appender.write(write));
       appender.flush();
-      for (const [index, { sends = [] }] of writes.entries()) {
-        if (outcomes[index]?.ok) for (const message of sends) this.#deliver(message, message.wakeAt);
-      }
+      for (const [index, write] of writes.entries()) this.#share(write, outcomes, index);
       if (lines.length > 0) this.#insertLines(lines);
       return outcomes;
     });
+  }
+
+  /** What a write does to other runs, once it is accepted. */
+  #share({ executionId, sends, permits, cache }: Write, outcomes: WriteOutcome[], index: number): void {
+    const outcome = outcomes[index];
+    if (!outcome?.ok || (sends ?? permits ?? cache) === undefined) return;
+    for (const message of sends ?? []) this.#deliver(message, message.wakeAt);
+    for (const row of cache ?? []) this.#permits.save(row);
+    if (permits === undefined) return;
+    const rates = this.#permits.change(executionId, permits, (message, at) => this.#deliver(message, at));
+    if (rates.length > 0) outcomes[index] = { ...outcome, rates };
+  }
+
+  purgeCache(now: number, limit: number): readonly string[] {
+    return this.#transaction(() => this.#permits.purge(now, bounded(limit)));
   }
 
   saveSnapshot(executionId: string, snapshot: SnapshotRow): void {

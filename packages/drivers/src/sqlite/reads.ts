@@ -1,10 +1,12 @@
 /** Everything that is read. Statements end with the call: no reader holds up the log. Errors are SQLite's own. */
 import type {
+  CacheRow,
   ExecutionFilter,
   ExecutionRow,
   FrameRow,
   InboxRow,
   LogFilter,
+  PermitRow,
   SnapshotRow,
   StoredLogLine,
   WorkflowVersionRow,
@@ -12,6 +14,7 @@ import type {
 import { FINISHED_STATUSES } from '@nebula/ports';
 import { decodeLine, type EncodedLine, rankOf } from '../memory/line.ts';
 import type { Connection } from './connection.ts';
+import { cachedRow, newestOfFamily, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
 const NUMBER_OF = '(SELECT number FROM executions WHERE execution_id = ?)';
@@ -100,6 +103,18 @@ export class Reads {
       executionId,
     );
     return rows.map(({ messageId, body }) => ({ messageId, executionId, body }));
+  }
+
+  permits(key: string): readonly PermitRow[] {
+    return permitRows(this.#statements, key);
+  }
+
+  cached(key: string, now: number): CacheRow | undefined {
+    return cachedRow(this.#statements, key, now);
+  }
+
+  newestCached(family: string): CacheRow | undefined {
+    return newestOfFamily(this.#statements, family);
   }
 
   liveWorkers(workers: readonly string[], now: number): ReadonlySet<string> {

@@ -8,6 +8,7 @@
 import { dirname, resolve } from 'node:path';
 import { assert, NebulaError } from '@nebula/core';
 import type {
+  CacheRow,
   Clock,
   DueClaim,
   ExecutionFilter,
@@ -15,6 +16,7 @@ import type {
   FrameRow,
   InboxRow,
   Logs,
+  PermitRow,
   RegisterOutcome,
   SnapshotRow,
   Store,
@@ -224,6 +226,22 @@ class OpenStore implements SqliteStore {
 
   inbox(executionId: string): Promise<readonly InboxRow[]> {
     return this.#read((reads) => reads.inbox(executionId));
+  }
+
+  permits(key: string): Promise<readonly PermitRow[]> {
+    return this.#read((reads) => reads.permits(key));
+  }
+
+  cached(key: string, now: number): Promise<CacheRow | undefined> {
+    return this.#read((reads) => reads.cached(key, now));
+  }
+
+  newestCached(family: string): Promise<CacheRow | undefined> {
+    return this.#read((reads) => reads.newestCached(family));
+  }
+
+  purgeCache(now: number, limit: number): Promise<readonly string[]> {
+    return this.#write('purgeCache', now, limit);
   }
 
   claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim> {

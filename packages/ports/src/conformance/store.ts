@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import { appendTests } from './store-append.ts';
 import { inboxTests } from './store-inbox.ts';
+import { permitTests } from './store-permits.ts';
 import { readTests } from './store-read.ts';
 import { sharedTests } from './store-shared.ts';
 import { type OpenStore, storeTests } from './store-subject.ts';
@@ -13,5 +14,6 @@ export function storeSuite(name: string, open: OpenStore): void {
     readTests(storeTest);
     inboxTests(storeTest);
     sharedTests(storeTest);
+    permitTests(storeTest);
   });
 }

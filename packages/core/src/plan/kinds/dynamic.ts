@@ -54,6 +54,7 @@ function compileReturned(returned: Json, { context, scope, index, depth }: Place
     variables: new Set([...context.variables, ...assignedIn(body)]),
     graphs: new Map(),
     isGraphWhole: true,
+    record: undefined,
   };
   const { plan } = inner.compileGraph(
     { body, path: [], graph, outer: { scope, node: index }, depth: depth + 1 },

@@ -4,12 +4,14 @@ import type { BodyDefinition, ForEachDefinition } from '../../definition/model.t
 import { bodyKey } from '../../definition/source-map.ts';
 import type { CompiledValue } from '../../expression/index.ts';
 import { RUN_DEFAULTS } from '../../limits.ts';
+import { isJsonObject, type Json, type JsonSchema } from '../../value.ts';
 import { checkPolicy } from '../actions.ts';
 import type { CompiledGraph } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { ForEachWork, GraphPlan, RetryUntilWork, WhileWork } from '../plan.ts';
 import { retryPlan } from '../retry-plan.ts';
 import type { LoopKind } from '../scope.ts';
+import { itemSchema, schemaOfCondition } from '../value-schema.ts';
 
 /** What is asked between rounds sees the output of the last one, and its number. */
 const BETWEEN_ROUNDS = { self: true, inRound: true };
@@ -21,7 +23,19 @@ export function compileBody(reader: NodeReader, loop: LoopKind, isParallel = fal
   const path = [...reader.parts.path, 'do'];
   const graph = context.graphs.get(bodyKey(path)) ?? checkedGraph(body, path, context.problems);
   const outer = { scope, node: index };
-  return context.compileGraph({ body, path, graph, outer, loop, isParallel, depth: depth + 1 }, context);
+  const item = loop === 'forEach' ? itemOf(reader, body, definition.forEach?.in) : undefined;
+  return context.compileGraph({ body, path, graph, outer, loop, isParallel, item, depth: depth + 1 }, context);
+}
+
+/** Items that are added while the loop runs may be of any type. */
+export function itemOf(
+  reader: NodeReader,
+  { nodes = {} }: BodyDefinition,
+  list: Json | undefined,
+): JsonSchema | undefined {
+  const { context, scope } = reader.parts;
+  if (Object.values(nodes).some((node) => isJsonObject(node) && node.emit !== undefined)) return undefined;
+  return itemSchema(schemaOfCondition(list, { scope, input: context.definition.input }));
 }
 
 export function forEachWork(reader: NodeReader, forEach: ForEachDefinition, body: CompiledGraph): ForEachWork {

@@ -2,12 +2,18 @@
 import type { SubWorkflowDefinition, WorkflowDefinition } from '../../definition/model.ts';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import { didYouMean } from '../../problem.ts';
+import type { JsonSchema } from '../../value.ts';
+import type { Workflows } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
 import { checkWorkflowInput } from '../parameters.ts';
 import type { ChildWork, InlineWork } from '../plan.ts';
+import { schemaOfValue } from '../value-schema.ts';
 
-export function subWorkflowWork(reader: NodeReader, sub: SubWorkflowDefinition): InlineWork | ChildWork | undefined {
-  const { context, path } = reader.parts;
+export function subWorkflowWork(
+  reader: NodeReader,
+  sub: SubWorkflowDefinition,
+): { readonly work: InlineWork | ChildWork | undefined; readonly output?: JsonSchema | undefined } {
+  const { context, path, scope } = reader.parts;
   const input = reader.value(sub.input, ['workflow', 'input']);
   const output = reader.value(sub.output, ['workflow', 'output'], { self: true, after: true });
   const isInline = sub.mode !== 'child';
@@ -15,9 +21,17 @@ export function subWorkflowWork(reader: NodeReader, sub: SubWorkflowDefinition):
   if (definition !== undefined) {
     checkWorkflowInput(context.problems, definition, sub.input ?? {}, [...path, 'workflow', 'input']);
   }
-  if (!isInline) return { kind: 'child', workflowId: sub.id, version: sub.version, input, output };
-  const workflow = definition && compileInline(reader, definition);
-  return workflow && { kind: 'inline', workflow, input, output, isolation: sub.isolation ?? 'isolated' };
+  const schemaWith = (self: JsonSchema | undefined): JsonSchema | undefined =>
+    sub.output === undefined ? self : schemaOfValue(sub.output, { scope, input: context.definition.input, self });
+  if (!isInline) {
+    const work = { kind: 'child', workflowId: sub.id, version: sub.version, input, output } as const;
+    return { work, output: schemaWith(undefined) };
+  }
+  const inside = definition && compileInline(reader, definition);
+  const workflow = inside?.plan;
+  if (workflow === undefined) return { work: undefined };
+  const work = { kind: 'inline', workflow, input, output, isolation: sub.isolation ?? 'isolated' } as const;
+  return { work, output: schemaWith(inside?.output) };
 }
 
 function isRecursive(reader: NodeReader, sub: SubWorkflowDefinition): boolean {
@@ -53,11 +67,12 @@ function find(reader: NodeReader, sub: SubWorkflowDefinition, isInline: boolean)
   return undefined;
 }
 
-function compileInline(reader: NodeReader, definition: WorkflowDefinition): InlineWork['workflow'] | undefined {
-  const { plan, problem } = reader.parts.context.workflows.compile(definition);
+function compileInline(reader: NodeReader, definition: WorkflowDefinition): ReturnType<Workflows['compile']> {
+  const inside = reader.parts.context.workflows.compile(definition);
+  const { problem } = inside;
   if (problem !== undefined) {
     const message = `the workflow '${definition.id}' has errors: ${problem}`;
     reader.error('BROKEN_WORKFLOW', message, 'mend it first', ['workflow', 'id']);
   }
-  return plan;
+  return inside;
 }

@@ -1,0 +1,153 @@
+/** What a node does, in a few words: `for each of $.order.items, 10 at once`. */
+import { isJsonObject, type Json, type NodeDefinition } from '@nebula/core';
+
+type BranchDefinition = NonNullable<NodeDefinition['branch']>;
+type WaitDefinition = NonNullable<NodeDefinition['wait']>;
+type OneWaitDefinition = NonNullable<WaitDefinition['any']>[number];
+
+export type NodeKind =
+  | 'action'
+  | 'branch'
+  | 'forEach'
+  | 'while'
+  | 'retryUntil'
+  | 'workflow'
+  | 'dynamic'
+  | 'wait'
+  | 'set'
+  | 'terminate'
+  | 'split'
+  | 'merge';
+
+const KINDS: readonly NodeKind[] = [
+  'action',
+  'branch',
+  'forEach',
+  'while',
+  'retryUntil',
+  'workflow',
+  'dynamic',
+  'wait',
+  'set',
+  'terminate',
+  'split',
+  'merge',
+];
+
+export function kindOf(node: NodeDefinition): NodeKind {
+  return KINDS.find((kind) => node[kind] !== undefined) ?? 'action';
+}
+
+/** One sign for kinds that are no action, where there is no room for words. */
+export const KIND_SIGNS: Readonly<Partial<Record<NodeKind, string>>> = {
+  branch: '◇',
+  forEach: '↻',
+  while: '↻',
+  retryUntil: '↻',
+  split: '↻',
+  workflow: '▣',
+  dynamic: '▣',
+  wait: '⧖',
+  set: '≔',
+  terminate: '■',
+};
+
+export function nodeWords(node: NodeDefinition): string {
+  switch (kindOf(node)) {
+    case 'action':
+      return node.action ?? '';
+    case 'branch':
+      return branchWords(node.branch as BranchDefinition);
+    case 'forEach':
+      return forEachWords(node);
+    case 'while':
+      return `↻ while ${expressionText(node.while?.condition ?? null)}`;
+    case 'retryUntil':
+      return retryUntilWords(node);
+    case 'workflow':
+      return `▣ workflow ${node.workflow?.id}${node.workflow?.mode === 'child' ? ', a run of its own' : ''}`;
+    case 'dynamic':
+      return `▣ graph of ${node.dynamic?.action}`;
+    case 'wait':
+      return `⧖ wait ${waitWords(node.wait as WaitDefinition)}`;
+    case 'set':
+      return `≔ ${Object.keys(node.set ?? {}).join(', ')}`;
+    case 'terminate':
+      return `■ end the run: ${node.terminate}`;
+    case 'split':
+      return `↻ for each of ${expressionText(node.split?.in ?? null)}`;
+    case 'merge':
+      return node.merge?.wait === 'any' ? 'the first of them' : 'all of them, in order';
+  }
+}
+
+function branchWords({ on, many }: BranchDefinition): string {
+  const what = on === undefined ? '◇ branch' : `◇ ${expressionText(on)}`;
+  return many === true ? `${what}, every case that fits` : what;
+}
+
+function forEachWords({ forEach }: NodeDefinition): string {
+  const items = `↻ for each of ${expressionText(forEach?.in ?? null)}`;
+  if (forEach?.parallel !== true) return items;
+  return `${items}, ${forEach.maxConcurrency ?? 10} at once`;
+}
+
+function retryUntilWords({ retryUntil }: NodeDefinition): string {
+  const until = retryUntil?.until === undefined ? 'until it succeeds' : `until ${expressionText(retryUntil.until)}`;
+  return `↻ ${until}, at most ${retryUntil?.attempts}×`;
+}
+
+function waitWords(wait: WaitDefinition): string {
+  const one = wait.any === undefined ? oneWaitWords(wait) : wait.any.map(oneWaitWords).join(' or ');
+  return wait.deadline === undefined ? one : `${one}, at most ${expressionText(wait.deadline)}`;
+}
+
+function oneWaitWords(wait: OneWaitDefinition): string {
+  if (wait.for !== undefined) return expressionText(wait.for);
+  if (wait.until !== undefined) return `until ${expressionText(wait.until)}`;
+  if (wait.signal !== undefined) return `for signal ${wait.signal}`;
+  if (wait.approval === undefined) return 'for a call';
+  const { who } = wait.approval;
+  return who === undefined ? 'for an approval' : `for an approval by ${[who].flat().join(' or ')}`;
+}
+
+/** An expression as people wrote it, without the braces. */
+export function expressionText(value: Json): string {
+  if (typeof value === 'string') return value.replace(/^\{\{\s*|\s*\}\}$/g, '');
+  return Array.isArray(value) ? listText(value) : JSON.stringify(value);
+}
+
+const MAX_LISTED = 40;
+
+function listText(list: readonly Json[]): string {
+  const text = JSON.stringify(list);
+  return text.length <= MAX_LISTED ? text : `${list.length} items`;
+}
+
+/** `{ code: CARD_DECLINED }` is best known by what it names. */
+export function conditionText(value: Json): string {
+  if (!isJsonObject(value)) return expressionText(value);
+  const parts = Object.entries(value).map(([key, part]) => {
+    const text = typeof part === 'string' ? part : JSON.stringify(part);
+    return key === 'code' ? text : `${key} ${text}`;
+  });
+  return parts.join(', ');
+}
+
+/** What must hold for a branch to go on with a node, one text for each case that leads to it. */
+export function casesTo(branch: BranchDefinition, target: string): string[] {
+  const leads = (to: string | readonly string[] | undefined): boolean => to !== undefined && [to].flat().includes(target);
+  const found: string[] = [];
+  if (Array.isArray(branch.cases)) {
+    for (const one of branch.cases) {
+      if (!leads(one.to)) continue;
+      if (one.when !== undefined) found.push(expressionText(one.when));
+      else if (one.error !== undefined) found.push(`error ${conditionText(one.error)}`);
+      else found.push(conditionText(one.match ?? null));
+    }
+  } else {
+    for (const [key, to] of Object.entries(branch.cases)) if (leads(to as string)) found.push(key);
+  }
+  if (leads(branch.default)) found.push('otherwise');
+  return found;
+}

@@ -1,0 +1,196 @@
+/**
+ * The other workflows that a workflow's file runs: first those in the files beside it (`<id>.yaml`, `.yml`, `.json`, then
+ * any file whose `id` it is), then those that were registered before. And what these run in turn.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { NebulaError, readDefinition, type UsedWorkflow, usedWorkflows, type WorkflowDefinition } from '@nebula/core';
+import type { Context, DeskSession, Project } from './services.ts';
+import type { FindWorkflow } from './views/workflow-graph.ts';
+
+export interface OtherFile {
+  /** As a user would name it. */
+  readonly file: string;
+  readonly id: string;
+  readonly bytes: Uint8Array;
+  /** Undefined when it cannot be read as a workflow. */
+  readonly definition: WorkflowDefinition | undefined;
+}
+
+export interface Others {
+  readonly find: FindWorkflow;
+  /** For suggestions. */
+  readonly ids: readonly string[];
+  /** Those that are in files, each after what it runs, as far as they do not run each other. */
+  readonly files: readonly OtherFile[];
+}
+
+const ENDINGS = ['.yaml', '.yml', '.json'] as const;
+/** A folder of data is not searched to its end for a workflow. */
+const MAX_FILES = 1_000;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+/** Workflows in workflows in workflows. */
+const MAX_OTHERS = 1_000;
+
+export async function findOthers(
+  context: Context,
+  file: string,
+  definition: WorkflowDefinition,
+  project?: Project,
+): Promise<Others> {
+  const { cwd } = context.io;
+  const folder = new WorkflowFolder(file === '-' ? '' : path.dirname(file), cwd);
+  const store = new RegisteredWorkflows(context, file, project);
+  const search = new Search(folder, store, definition);
+  try {
+    await search.follow(definition);
+    return {
+      find: (id, version) => search.found.get(keyOf({ id, version })),
+      ids: search.isMissing ? [...new Set([...(await folder.ids()), ...search.files.map(({ id }) => id)])] : [],
+      files: search.files,
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+function keyOf({ id, version }: { readonly id: string; readonly version?: number | undefined }): string {
+  return `${id}@${version ?? ''}`;
+}
+
+class Search {
+  readonly found = new Map<string, WorkflowDefinition>();
+  readonly files: OtherFile[] = [];
+  isMissing = false;
+  readonly #seen: Set<string>;
+  readonly #folder: WorkflowFolder;
+  readonly #store: RegisteredWorkflows;
+
+  constructor(folder: WorkflowFolder, store: RegisteredWorkflows, main: WorkflowDefinition) {
+    this.#folder = folder;
+    this.#store = store;
+    this.found.set(keyOf({ id: main.id }), main);
+    this.#seen = new Set([main.id]);
+  }
+
+  async follow(definition: WorkflowDefinition): Promise<void> {
+    for (const used of usedWorkflows(definition)) {
+      if (this.found.has(keyOf(used)) || this.found.size >= MAX_OTHERS) continue;
+      const other = await this.#folder.find(used.id);
+      if (other !== undefined && fits(used, other)) await this.#take(used, other);
+      else await this.#takeRegistered(used);
+    }
+  }
+
+  async #take(used: UsedWorkflow, other: OtherFile): Promise<void> {
+    const { definition } = other;
+    if (definition !== undefined) this.found.set(keyOf(used), definition);
+    else this.isMissing = true;
+    if (this.#seen.has(used.id)) return;
+    this.#seen.add(used.id);
+    if (definition !== undefined) await this.follow(definition);
+    this.files.push(other);
+  }
+
+  async #takeRegistered(used: UsedWorkflow): Promise<void> {
+    const definition = await this.#store.find(used.id, used.version);
+    if (definition === undefined) {
+      this.isMissing = true;
+      return;
+    }
+    this.found.set(keyOf(used), definition);
+    await this.follow(definition);
+  }
+}
+
+/** A version that was asked for is that of the file, or one of those that were registered. */
+function fits({ version }: UsedWorkflow, { definition }: OtherFile): boolean {
+  return version === undefined || definition?.version === version;
+}
+
+class WorkflowFolder {
+  readonly #dir: string;
+  readonly #cwd: string;
+  #all: Promise<readonly OtherFile[]> | undefined;
+
+  constructor(dir: string, cwd: string) {
+    this.#dir = dir;
+    this.#cwd = cwd;
+  }
+
+  async find(id: string): Promise<OtherFile | undefined> {
+    for (const ending of ENDINGS) {
+      const other = await this.#read(`${id}${ending}`);
+      if (other !== undefined && (other.definition === undefined || other.id === id)) return { ...other, id };
+    }
+    return (await this.#files()).find((other) => other.definition !== undefined && other.id === id);
+  }
+
+  async ids(): Promise<readonly string[]> {
+    return (await this.#files()).flatMap(({ id, definition }) => (definition === undefined ? [] : [id]));
+  }
+
+  #files(): Promise<readonly OtherFile[]> {
+    this.#all ??= this.#readAll();
+    return this.#all;
+  }
+
+  async #readAll(): Promise<readonly OtherFile[]> {
+    const names = await readdir(path.resolve(this.#cwd, this.#dir)).catch(() => []);
+    const files: OtherFile[] = [];
+    for (const name of names.filter((one) => ENDINGS.some((ending) => one.endsWith(ending))).slice(0, MAX_FILES)) {
+      const other = await this.#read(name);
+      if (other !== undefined) files.push(other);
+    }
+    return files;
+  }
+
+  /** Undefined when there is nothing that could be read. */
+  async #read(name: string): Promise<OtherFile | undefined> {
+    const file = path.join(this.#dir, name);
+    const place = path.resolve(this.#cwd, file);
+    try {
+      const found = await stat(place);
+      if (!found.isFile() || found.size > MAX_FILE_BYTES) return undefined;
+      const bytes = await readFile(place);
+      const { definition } = readDefinition(bytes, { file });
+      return { file, bytes, definition, id: definition?.id ?? '' };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Opened when it is asked for the first time. Where there is no data yet, nothing is registered. */
+class RegisteredWorkflows {
+  readonly #context: Context;
+  readonly #file: string;
+  readonly #project: Project | undefined;
+  #session: Promise<DeskSession | undefined> | undefined;
+
+  constructor(context: Context, file: string, project: Project | undefined) {
+    this.#context = context;
+    this.#file = file;
+    this.#project = project;
+  }
+
+  async find(id: string, version: number | undefined): Promise<WorkflowDefinition | undefined> {
+    this.#session ??= this.#open();
+    return await (await this.#session)?.definition(id, version);
+  }
+
+  async #open(): Promise<DeskSession | undefined> {
+    const { services } = this.#context;
+    try {
+      const project = this.#project ?? (await services.openProject(this.#file === '-' ? {} : { file: this.#file }));
+      return await services.openDesk(project);
+    } catch (error) {
+      if (error instanceof NebulaError) return undefined;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#session)?.close();
+  }
+}

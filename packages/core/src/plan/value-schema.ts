@@ -1,0 +1,230 @@
+/** What is known of a value before it is evaluated: the types of its expressions, as far as schemas tell them. */
+import { ExpressionError } from '../expression/index.ts';
+import { parseAt } from '../expression/parser.ts';
+import type { Root, Step, Syntax } from '../expression/syntax.ts';
+import { EXPRESSION_LIMITS } from '../limits.ts';
+import { followPath } from '../schema/index.ts';
+import { canonicalJson, isJsonObject, type Json, type JsonSchema } from '../value.ts';
+import { type GraphScope, itemAround } from './scope.ts';
+
+/** Where a value stands. */
+export interface ValuePlace {
+  readonly scope: GraphScope;
+  /** The schema of the workflow's input. */
+  readonly input: JsonSchema | undefined;
+  /** What is known of `$self.output`. */
+  readonly self?: JsonSchema | undefined;
+  /** It is asked between the rounds of the node's own loop. */
+  readonly inRound?: boolean;
+}
+
+/** Undefined: nothing is known. Null is never ruled out: nodes that were skipped have it as their output. */
+export function schemaOfValue(raw: Json | undefined, place: ValuePlace): JsonSchema | undefined {
+  if (raw === undefined) return undefined;
+  if (typeof raw === 'string' && raw.includes('{{')) {
+    const syntax = wholeExpression(raw);
+    if (syntax !== undefined) return schemaOf(syntax, place);
+    return raw.includes('\\{{') ? undefined : { type: 'string' };
+  }
+  if (Array.isArray(raw)) return listOf(raw.map((one: Json) => schemaOfValue(one, place)));
+  if (isJsonObject(raw)) {
+    return closed(Object.entries(raw).map(([name, value]) => [name, schemaOfValue(value, place)]));
+  }
+  return { type: typeOf(raw), const: raw };
+}
+
+/** For keys that take a bare expression. */
+export function schemaOfCondition(raw: Json | undefined, place: ValuePlace): JsonSchema | undefined {
+  if (typeof raw !== 'string') return schemaOfValue(raw, place);
+  const syntax = conditionSyntax(raw);
+  return syntax && schemaOf(syntax, place);
+}
+
+/** Undefined for what is no expression; that is reported elsewhere. */
+export function conditionSyntax(raw: string): Syntax | undefined {
+  return raw.includes('{{') ? wholeExpression(raw.trim()) : parsed(raw, 0, raw.length);
+}
+
+function wholeExpression(raw: string): Syntax | undefined {
+  return raw.startsWith('{{') ? parsed(raw, 2, raw.length - 2) : undefined;
+}
+
+function parsed(source: string, offset: number, expectedEnd: number): Syntax | undefined {
+  try {
+    const { syntax, end } = parseAt(source, offset, EXPRESSION_LIMITS.maxAstDepth);
+    return end === expectedEnd ? syntax : undefined;
+  } catch (error) {
+    if (error instanceof ExpressionError) return undefined;
+    throw error;
+  }
+}
+
+function schemaOf(syntax: Syntax, place: ValuePlace): JsonSchema | undefined {
+  switch (syntax.kind) {
+    case 'literal':
+      return { type: typeOf(syntax.value), const: syntax.value };
+    case 'list':
+      if (syntax.items.some(({ spread }) => spread)) return { type: 'array' };
+      return listOf(syntax.items.map(({ value }) => schemaOf(value, place)));
+    case 'object':
+      return objectOf(syntax, place);
+    case 'root':
+      return rootSchema(syntax.root, place);
+    case 'chain':
+      return follow(schemaOf(syntax.root, place), syntax.steps);
+    case 'query':
+      return syntax.query.singular && pathInto(place.input, syntax.query.singular);
+    case 'comparison':
+      return { type: 'boolean' };
+    case 'unary':
+      return { type: syntax.operator === '!' ? 'boolean' : 'number' };
+    case 'arithmetic':
+      return arithmetic(syntax, place);
+    case 'conditional':
+      return common([...syntax.branches.map(({ then }) => then), syntax.otherwise], place);
+    case 'coalesce':
+      return common(syntax.operands, place);
+    default:
+      return undefined;
+  }
+}
+
+function objectOf({ members }: Syntax & { kind: 'object' }, place: ValuePlace): JsonSchema {
+  const known: [string, JsonSchema | undefined][] = [];
+  for (const { key, value } of members) {
+    if (typeof key !== 'string') return { type: 'object' };
+    known.push([key, schemaOf(value, place)]);
+  }
+  return closed(known);
+}
+
+/** `+` joins texts, too. */
+function arithmetic({ first, rest }: Syntax & { kind: 'arithmetic' }, place: ValuePlace): JsonSchema | undefined {
+  if (rest.some(({ operator }) => operator !== '+')) return { type: 'number' };
+  const type = typesOf(schemaOf(first, place));
+  return type?.length === 1 && (type[0] === 'string' || type[0] === 'number') ? { type: type[0] } : undefined;
+}
+
+/** One of several: known when all have one type in common. */
+function common(operands: readonly Syntax[], place: ValuePlace): JsonSchema | undefined {
+  const schemas = operands.map((one) => schemaOf(one, place));
+  const [first] = schemas;
+  if (first !== undefined && schemas.every((one) => one !== undefined && canonicalJson(one) === canonicalJson(first))) {
+    return first;
+  }
+  const all = schemas.map(typesOf);
+  if (!all.every((types) => types !== undefined)) return undefined;
+  return { type: [...new Set(all.flat())] };
+}
+
+/** The types that a schema names; undefined when it names none. */
+export function typesOf(schema: JsonSchema | undefined): readonly string[] | undefined {
+  if (!isJsonObject(schema)) return undefined;
+  const { type } = schema;
+  if (typeof type === 'string') return [type];
+  return Array.isArray(type) && type.every((one) => typeof one === 'string') ? (type as string[]) : undefined;
+}
+
+function rootSchema(root: Root, { scope, input, self, inRound }: ValuePlace): JsonSchema | undefined {
+  switch (root.from) {
+    case 'input':
+      return input;
+    case 'node':
+      return memberSchema(root.member, () => outputOf(scope, root.id));
+    case 'self':
+      return memberSchema(root.member, () => self);
+    case 'index':
+      return { type: 'integer' };
+    case 'item':
+      return inRound ? undefined : itemAround(scope, 0);
+    case 'items':
+      return inRound ? undefined : listSchema(itemAround(scope, 0));
+    case 'parent': {
+      if (root.member === 'index') return { type: 'integer' };
+      const item = itemAround(scope, inRound ? root.level - 1 : root.level);
+      return root.member === 'item' ? item : listSchema(item);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function memberSchema(member: string, output: () => JsonSchema | undefined): JsonSchema | undefined {
+  switch (member) {
+    case 'output':
+    case 'result':
+      return output();
+    case 'status':
+      return { type: 'string' };
+    case 'success':
+      return { type: 'boolean' };
+    case 'attempts':
+      return { type: 'integer' };
+    default:
+      return undefined;
+  }
+}
+
+function outputOf(scope: GraphScope, id: string): JsonSchema | undefined {
+  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) {
+    const index = at.graph.indexOf.get(id);
+    if (index !== undefined) return at.outputs[index];
+  }
+  return undefined;
+}
+
+function follow(schema: JsonSchema | undefined, steps: readonly Step[]): JsonSchema | undefined {
+  const path: (string | number)[] = [];
+  for (const step of steps) {
+    if (step.kind !== 'member') return undefined;
+    path.push(step.key);
+  }
+  return pathInto(schema, path);
+}
+
+function pathInto(schema: JsonSchema | undefined, path: readonly (string | number)[]): JsonSchema | undefined {
+  if (schema === undefined) return undefined;
+  const found = followPath(schema, path);
+  return found.verdict === 'fits' && found.schema !== true ? found.schema : undefined;
+}
+
+/** What is known of the items of a list. */
+export function itemSchema(list: JsonSchema | undefined): JsonSchema | undefined {
+  return typesOf(list)?.join() === 'array' ? pathInto(list, [0]) : undefined;
+}
+
+export function listSchema(item: JsonSchema | undefined): JsonSchema {
+  return item === undefined ? { type: 'array' } : { type: 'array', items: item };
+}
+
+function listOf(items: readonly (JsonSchema | undefined)[]): JsonSchema {
+  const [first] = items.map(withoutConst);
+  const isSame =
+    first !== undefined &&
+    items.every((one) => one !== undefined && canonicalJson(withoutConst(one) as Json) === canonicalJson(first));
+  return { ...(listSchema(isSame ? first : undefined) as object), minItems: items.length, maxItems: items.length };
+}
+
+/** Items of a written list differ in their values, but often not in their types. */
+function withoutConst(schema: JsonSchema | undefined): JsonSchema | undefined {
+  if (!isJsonObject(schema)) return schema;
+  const { const: _, ...rest } = schema;
+  if (!isJsonObject(rest.properties)) return rest;
+  const properties = Object.entries(rest.properties).map(([name, one]) => [name, withoutConst(one as JsonSchema)]);
+  return { ...rest, properties: Object.fromEntries(properties) as Json };
+}
+
+export function closed(members: readonly (readonly [string, JsonSchema | undefined])[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(members.map(([name, schema]) => [name, schema ?? true])),
+    required: members.map(([name]) => name),
+    additionalProperties: false,
+  };
+}
+
+function typeOf(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
+}

@@ -1,0 +1,119 @@
+/** Which cases of a branch can ever be taken. */
+import type { BranchDefinition, CaseDefinition } from '../definition/model.ts';
+import type { GraphRecord } from '../plan/context.ts';
+import type { BranchCase, BranchWork, NodePlan } from '../plan/plan.ts';
+import { conditionSyntax, schemaOfCondition, type ValuePlace } from '../plan/value-schema.ts';
+import type { DocumentPath } from '../problem.ts';
+import { canonicalJson, type Json, type JsonSchema } from '../value.ts';
+import { constantOf, constantTruth } from './constant.ts';
+import { canFit, canFitError, choicesOf } from './fit.ts';
+import { definitionOf, trustedOutput } from './verification.ts';
+
+export interface Chance {
+  /** Inside the node. */
+  readonly path: DocumentPath;
+  /** Keys of the edges that are taken with it. */
+  readonly to: readonly string[];
+  /** Undefined: it can be taken. */
+  readonly never: string | undefined;
+}
+
+export interface Chances {
+  readonly cases: readonly Chance[];
+  readonly otherwise: Chance;
+}
+
+type Verdict = { readonly always?: true; readonly never?: string };
+
+export function chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork, place: ValuePlace): Chances {
+  const branch = definitionOf(record, node).branch as BranchDefinition;
+  const values = valuesOf(record, work, branch, place);
+  const paths: DocumentPath[] = Array.isArray(branch.cases)
+    ? branch.cases.map((_, index) => ['branch', 'cases', index])
+    : Object.keys(branch.cases).map((key) => ['branch', 'cases', key]);
+  const seen = new Set<string>();
+  let taken: string | undefined;
+  const cases = work.cases.map((one, index): Chance => {
+    const written = Array.isArray(branch.cases) ? (branch.cases[index] as CaseDefinition) : undefined;
+    const { always, never } = verdictOf(one, written, values);
+    const test = written && canonicalJson([written.when ?? null, written.match ?? null, written.error ?? null]);
+    const before = work.many ? undefined : (taken ?? (test !== undefined && seen.has(test) ? SAME : undefined));
+    if (test !== undefined) seen.add(test);
+    if (always) taken ??= `the ${index === 0 ? 'first' : index === 1 ? 'second' : `${index + 1}th`} case always fits`;
+    return { path: paths[index] as DocumentPath, to: one.to, never: before ?? never };
+  });
+  return {
+    cases,
+    otherwise: { path: ['branch', 'default'], to: work.otherwise, never: taken ?? allCovered(work.cases, values) },
+  };
+}
+
+const SAME = 'the same test stands before it';
+
+/** What the cases test, as far as that is known. */
+interface Values {
+  readonly constant: Json | undefined;
+  /** Schemas of what `match` may see; undefined: it may see anything. */
+  readonly schemas: readonly JsonSchema[] | undefined;
+  /** The values of `on` as text, where they are known. */
+  readonly texts: ReadonlySet<string> | undefined;
+  /** `on` may be null, besides. */
+  readonly mayBeNull: boolean;
+}
+
+function valuesOf(record: GraphRecord, work: BranchWork, branch: BranchDefinition, place: ValuePlace): Values {
+  const own = branch.on === undefined ? undefined : schemaOfCondition(branch.on, place);
+  const subject = work.subject && trustedOutput(record, work.subject);
+  const isKnown = (branch.on === undefined || own !== undefined) && (work.subject === undefined || subject !== undefined);
+  const schemas = [own, subject, { type: 'null' }].filter((one) => one !== undefined);
+  return {
+    constant: constantOf(work.on),
+    schemas: isKnown ? schemas : undefined,
+    texts: textsOf(own),
+    mayBeNull: typeof branch.on !== 'string' || mayBeNull(branch.on),
+  };
+}
+
+function textsOf(schema: JsonSchema | undefined): Set<string> | undefined {
+  const isBoolean = typeof schema === 'object' && schema.type === 'boolean';
+  const values = choicesOf(schema) ?? (isBoolean ? [true, false] : undefined);
+  return values && new Set(values.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))));
+}
+
+/** A comparison is never null, nor is a member that must be there. */
+function mayBeNull(on: string): boolean {
+  const syntax = conditionSyntax(on);
+  if (syntax?.kind === 'comparison' || (syntax?.kind === 'unary' && syntax.operator === '!')) return false;
+  if (syntax?.kind !== 'chain' || syntax.lenient || syntax.steps.length === 0) return true;
+  return syntax.steps.some((step) => step.optional || step.guarded);
+}
+
+function verdictOf(one: BranchCase, written: CaseDefinition | undefined, values: Values): Verdict {
+  if (one.equals !== undefined) return byValue(one.equals, values);
+  if (one.when !== undefined) {
+    const truth = constantTruth(one.when);
+    if (truth === undefined) return {};
+    return truth ? { always: true } : { never: 'its condition is always false' };
+  }
+  if (written?.match !== undefined) {
+    const pattern = written.match;
+    const fits = values.schemas?.some((schema) => canFit(pattern, schema)) ?? canFit(pattern, undefined);
+    return fits ? {} : { never: 'what it tests can never fit' };
+  }
+  return written?.error === undefined || canFitError(written.error) ? {} : { never: 'no error fits an empty list' };
+}
+
+function byValue(text: string, { constant, texts }: Values): Verdict {
+  if (constant !== undefined && constant !== null) {
+    const found = typeof constant === 'string' ? constant : JSON.stringify(constant);
+    return found === text ? { always: true } : { never: `'on' is always ${JSON.stringify(constant)}` };
+  }
+  if (texts === undefined || text === 'null' || texts.has(text)) return {};
+  return { never: `'on' is one of ${[...texts].slice(0, 8).join(', ')}` };
+}
+
+function allCovered(cases: readonly BranchCase[], { texts, mayBeNull: isOpen }: Values): string | undefined {
+  if (texts === undefined || isOpen) return undefined;
+  const keys = new Set(cases.map(({ equals }) => equals));
+  return [...texts].every((text) => keys.has(text)) ? 'the cases cover every value' : undefined;
+}

@@ -1,0 +1,71 @@
+/** What runs share, in memory. */
+import {
+  type CacheRow,
+  type InboxRow,
+  nextMoment,
+  type PermitAsk,
+  type PermitChanges,
+  type PermitRow,
+} from '@nebula/ports';
+
+interface Place extends PermitAsk {
+  readonly executionId: string;
+  isHeld: boolean;
+}
+
+export class MemoryPermits {
+  /** By key, in the order of asking. */
+  readonly #places = new Map<string, Place[]>();
+  readonly #rates = new Map<string, number>();
+  readonly cache = new Map<string, CacheRow>();
+
+  /** Returns the moments of its rates. */
+  change(
+    executionId: string,
+    { at, releases = [], asks = [], rates = [] }: PermitChanges,
+    deliver: (message: InboxRow, wakeAt: number) => void,
+  ): number[] {
+    const touched = new Set<string>();
+    for (const { key, node } of releases) {
+      const left = this.#at(key).filter((place) => place.executionId !== executionId || place.node !== node);
+      if (left.length === 0) this.#places.delete(key);
+      else this.#places.set(key, left);
+      touched.add(key);
+    }
+    for (const ask of asks) {
+      const places = this.#at(ask.key);
+      if (places.some((place) => place.executionId === executionId && place.node === ask.node)) continue;
+      this.#places.set(ask.key, [...places, { ...ask, executionId, isHeld: false }]);
+      touched.add(ask.key);
+    }
+    for (const key of touched) this.#grant(key, at, deliver);
+    return rates.map((rate) => {
+      const moment = nextMoment(this.#rates.get(rate.key), at, rate);
+      this.#rates.set(rate.key, moment.evenAt);
+      return moment.at;
+    });
+  }
+
+  #grant(key: string, at: number, deliver: (message: InboxRow, wakeAt: number) => void): void {
+    const places = this.#at(key);
+    let held = places.filter(({ isHeld }) => isHeld).length;
+    for (const place of places) {
+      if (place.isHeld) continue;
+      if (held >= place.limit) return;
+      place.isHeld = true;
+      held++;
+      const { executionId, messageId, body } = place;
+      deliver({ executionId, messageId, body }, at);
+    }
+  }
+
+  rows(key: string): PermitRow[] {
+    return this.#at(key)
+      .map(({ executionId, node, isHeld }) => ({ executionId, node, isHeld }))
+      .sort((a, b) => Number(b.isHeld) - Number(a.isHeld));
+  }
+
+  #at(key: string): Place[] {
+    return this.#places.get(key) ?? [];
+  }
+}

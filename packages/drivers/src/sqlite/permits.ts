@@ -1,0 +1,107 @@
+/** What runs share, as tables. Called inside of a transaction. */
+import { type CacheRow, type InboxRow, nextMoment, type PermitChanges, type PermitRow, type RateAsk } from '@nebula/ports';
+import type { Statements } from './statements.ts';
+
+interface Waiting {
+  readonly asked: number;
+  readonly executionId: string;
+  readonly places: number;
+  readonly messageId: string;
+  readonly body: string;
+}
+
+/** Places that are granted at once, one after the other: more wait for the next to be given back. */
+const MAX_GRANTS = 10_000;
+
+export class Permits {
+  readonly #statements: Statements;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  /** Returns the moments of its rates. */
+  change(
+    executionId: string,
+    { at, releases = [], asks = [], rates = [] }: PermitChanges,
+    deliver: (message: InboxRow, wakeAt: number) => void,
+  ): number[] {
+    const touched = new Set<string>();
+    for (const { key, node } of releases) {
+      const sql = 'DELETE FROM permits WHERE key = ? AND execution_id = ? AND node = ?';
+      if (this.#statements.run(sql, key, executionId, node) > 0) touched.add(key);
+    }
+    for (const { key, node, limit, messageId, body } of asks) {
+      const changes = this.#statements.run(
+        `INSERT INTO permits (key, execution_id, node, places, is_held, message_id, body)
+         VALUES (?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING`,
+        key,
+        executionId,
+        node,
+        limit,
+        messageId,
+        body,
+      );
+      if (changes > 0) touched.add(key);
+    }
+    for (const key of touched) this.#grant(key, at, deliver);
+    return rates.map((rate) => this.#moment(rate, at));
+  }
+
+  #grant(key: string, at: number, deliver: (message: InboxRow, wakeAt: number) => void): void {
+    let held = this.#statements.value<number>('SELECT count(*) FROM permits WHERE key = ? AND is_held = 1', key) ?? 0;
+    for (let granted = 0; granted < MAX_GRANTS; granted++) {
+      const next = this.#statements.first<Waiting>(
+        `SELECT asked, execution_id AS executionId, places, message_id AS messageId, body FROM permits
+         WHERE key = ? AND is_held = 0 ORDER BY asked LIMIT 1`,
+        key,
+      );
+      if (next === undefined || held >= next.places) return;
+      this.#statements.run('UPDATE permits SET is_held = 1 WHERE asked = ?', next.asked);
+      held++;
+      const { executionId, messageId, body } = next;
+      deliver({ executionId, messageId, body }, at);
+    }
+  }
+
+  #moment(rate: RateAsk, now: number): number {
+    const evenAt = this.#statements.value<number>('SELECT even_at FROM rates WHERE key = ?', rate.key);
+    const moment = nextMoment(evenAt, now, rate);
+    this.#statements.run('INSERT OR REPLACE INTO rates VALUES (?, ?)', rate.key, moment.evenAt);
+    return moment.at;
+  }
+
+  save({ key, family, input, output, executionId, node, at, expiresAt }: CacheRow): void {
+    const sql = 'INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
+    this.#statements.run(sql, key, family, input, output, executionId, node, at, expiresAt);
+  }
+
+  purge(now: number, limit: number): string[] {
+    const sql = 'SELECT key FROM cache WHERE expires_at <= ? ORDER BY expires_at LIMIT ?';
+    const keys = this.#statements.all<{ readonly key: string }>(sql, now, limit).map(({ key }) => key);
+    for (const key of keys) this.#statements.run('DELETE FROM cache WHERE key = ?', key);
+    return keys;
+  }
+}
+
+const CACHE_COLUMNS = `key, family, input, output, execution_id AS executionId, node, at, expires_at AS expiresAt`;
+
+export function permitRows(statements: Statements, key: string): PermitRow[] {
+  return statements
+    .all<{ executionId: string; node: string; isHeld: number }>(
+      `SELECT execution_id AS executionId, node, is_held AS isHeld FROM permits
+       WHERE key = ? ORDER BY is_held DESC, asked`,
+      key,
+    )
+    .map((row) => ({ ...row, isHeld: row.isHeld === 1 }));
+}
+
+export function cachedRow(statements: Statements, key: string, now: number): CacheRow | undefined {
+  const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)`;
+  return statements.first<CacheRow>(sql, key, now);
+}
+
+export function newestOfFamily(statements: Statements, family: string): CacheRow | undefined {
+  const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE family = ? ORDER BY at DESC LIMIT 1`;
+  return statements.first<CacheRow>(sql, family);
+}

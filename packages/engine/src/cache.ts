@@ -1,0 +1,92 @@
+/**
+ * Outputs that are used again: found by action, interface version, cache version and input, minus what does not count.
+ * Of all runs that miss the same output at once, one works it out and the others wait for it (a permit of the key).
+ */
+import {
+  type Action,
+  type CacheHit,
+  type CacheMiss,
+  canonicalJson,
+  type Held,
+  hold,
+  isJsonObject,
+  type Json,
+  type NodeState,
+} from '@nebula/core';
+import type { CacheRow, Clock, Digest, Store } from '@nebula/ports';
+import type { Values } from './values.ts';
+
+/** Large outputs of the cache outlive their runs: they are kept under this name. */
+export const CACHE_BLOBS = 'cache';
+
+export type Look =
+  | { readonly hit: CacheHit; readonly output: Held }
+  | { readonly miss: CacheMiss };
+
+export class Cache {
+  private readonly store: Store;
+  private readonly clock: Clock;
+  private readonly digest: Digest;
+  private readonly values: Values;
+
+  constructor({ store, clock, digest, values }: { store: Store; clock: Clock; digest: Digest; values: Values }) {
+    this.store = store;
+    this.clock = clock;
+    this.digest = digest;
+    this.values = values;
+  }
+
+  async look(executionId: string, node: NodeState): Promise<Look> {
+    const blob = node.input?.blob;
+    if (blob !== undefined) await this.values.fetch(executionId, [blob]);
+    const input = blob === undefined ? (node.input?.value ?? null) : this.values.lookup(blob);
+    const { family, members } = describe(node, input, this.digest);
+    const key = this.digest(`${family} ${members}`);
+    const row = node.plan.cache?.overwrite ? undefined : await this.store.cached(key, this.clock.now());
+    if (row !== undefined) {
+      const output = await this.outputOf(row);
+      if (output !== undefined) return { hit: { executionId: row.executionId, node: row.node, at: row.at }, output };
+    }
+    const earlier = earlierOf(await this.store.newestCached(family), members);
+    return { miss: { key, family, input: members, earlier } };
+  }
+
+  private async outputOf({ output }: CacheRow): Promise<Held | undefined> {
+    const held = JSON.parse(output) as Held;
+    if (held.blob === undefined) return held;
+    // What has been swept, or was never copied, is worked out again.
+    const isThere = await this.values.fetch(CACHE_BLOBS, [held.blob]).then(
+      () => true,
+      () => false,
+    );
+    return isThere ? hold(this.values.lookup(held.blob)) : undefined;
+  }
+
+}
+
+/** Members are hashed one by one: a miss can then name the ones that are different, and large inputs stay small. */
+function describe(node: NodeState, input: Json, digest: Digest): { readonly family: string; readonly members: string } {
+  const ignored = new Set(node.plan.cache?.ignore ?? []);
+  const members: Record<string, string> = {};
+  if (isJsonObject(input)) {
+    for (const name of Object.keys(input).sort()) {
+      if (!ignored.has(name)) members[name] = digest(canonicalJson(input[name] as Json)).slice(0, 32);
+    }
+  } else members[''] = digest(canonicalJson(input)).slice(0, 32);
+  return { family: familyOf(node), members: JSON.stringify(members) };
+}
+
+function familyOf({ plan }: NodeState): string {
+  const action = 'action' in plan.work ? (plan.work.action as Action) : undefined;
+  const [major = ''] = (action?.version ?? '').split('.');
+  return `${action?.id ?? ''}@${major}#${plan.cache?.version ?? ''}`;
+}
+
+function earlierOf(row: CacheRow | undefined, now: string): CacheMiss['earlier'] {
+  if (row === undefined) return null;
+  const before = JSON.parse(row.input) as Record<string, string>;
+  const after = JSON.parse(now) as Record<string, string>;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => before[name] !== after[name]).map((name) => name || 'the input');
+  return { executionId: row.executionId, node: row.node, changed };
+}

@@ -1,0 +1,98 @@
+/** Places, rates and outputs that runs share. */
+import { expect } from 'vitest';
+import type { CacheRow, PermitChanges } from '../permits.ts';
+import type { Store } from '../store.ts';
+import { put, type StoreTest } from './store-subject.ts';
+
+const ask = (node: string, limit: number, key = 'k') => ({ key, node, limit, messageId: `granted ${node}`, body: node });
+
+/** Changes of permits without a frame. */
+async function change(store: Store, executionId: string, permits: Partial<PermitChanges>): Promise<readonly number[]> {
+  const [outcome] = await store.append([{ executionId, permits: { at: 5, ...permits } }]);
+  expect(outcome).toMatchObject({ ok: true });
+  return (outcome?.ok ? outcome.rates : undefined) ?? [];
+}
+
+async function granted(store: Store, executionId: string): Promise<string[]> {
+  return (await store.inbox(executionId)).map(({ body }) => body);
+}
+
+const row = (key: string, more: Partial<CacheRow> = {}): CacheRow => ({
+  key,
+  family: 'f',
+  input: '{}',
+  output: '1',
+  executionId: 'a',
+  node: 'n',
+  at: 1,
+  expiresAt: null,
+  ...more,
+});
+
+export function permitTests(test: StoreTest): void {
+  test('[STO-34] places are granted up to the limit, and then in the order of asking', async ({ store }) => {
+    for (const id of ['a', 'b', 'c', 'd']) await put(store, id);
+    for (const id of ['a', 'b', 'c', 'd']) await change(store, id, { asks: [ask('n', 2)] });
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => granted(store, id)))).toEqual([['n'], ['n'], [], []]);
+    expect((await store.execution('a'))?.wakeAt).toBe(5);
+    expect(await store.permits('k')).toEqual([
+      { executionId: 'a', node: 'n', isHeld: true },
+      { executionId: 'b', node: 'n', isHeld: true },
+      { executionId: 'c', node: 'n', isHeld: false },
+      { executionId: 'd', node: 'n', isHeld: false },
+    ]);
+    await change(store, 'b', { at: 9, releases: [{ key: 'k', node: 'n' }] });
+    expect([await granted(store, 'c'), await granted(store, 'd')]).toEqual([['n'], []]);
+    expect((await store.execution('c'))?.wakeAt).toBe(9);
+    await change(store, 'd', { releases: [{ key: 'k', node: 'n' }] });
+    await change(store, 'a', { releases: [{ key: 'k', node: 'n' }] });
+    expect(await store.permits('k')).toEqual([{ executionId: 'c', node: 'n', isHeld: true }]);
+  });
+
+  test('[STO-34] one run may hold several places, and keys do not touch each other', async ({ store }) => {
+    await put(store, 'a');
+    await change(store, 'a', { asks: [ask('n', 1), ask('m', 1), ask('o', 1, 'other')] });
+    expect(await granted(store, 'a')).toEqual(['n', 'o']);
+    await change(store, 'a', { releases: [{ key: 'k', node: 'n' }] });
+    expect(await granted(store, 'a')).toEqual(['n', 'o', 'm']);
+  });
+
+  test('[STO-35] asking twice is asking once, and giving back what nobody holds changes nothing', async ({ store }) => {
+    await put(store, 'a');
+    await put(store, 'b');
+    await change(store, 'a', { asks: [ask('n', 1)] });
+    await change(store, 'a', { asks: [ask('n', 1)] });
+    await change(store, 'b', { releases: [{ key: 'k', node: 'n' }, { key: 'nothing', node: 'n' }] });
+    expect(await granted(store, 'a')).toEqual(['n']);
+    expect(await store.permits('k')).toHaveLength(1);
+  });
+
+  test('[STO-35] a refused write neither asks nor gives back', async ({ store }) => {
+    await put(store, 'a');
+    const frame = { seq: 9, at: 1, entries: '[]' };
+    await store.append([{ executionId: 'a', frame, permits: { at: 1, asks: [ask('n', 1)] }, cache: [row('x')] }]);
+    expect(await store.permits('k')).toEqual([]);
+    expect(await store.cached('x', 1)).toBeUndefined();
+  });
+
+  test('[STO-36] a rate gives up to its limit at once, then one per interval', async ({ store }) => {
+    await put(store, 'a');
+    const rate = { key: 'r', limit: 2, perMs: 1_000 };
+    expect(await change(store, 'a', { at: 100, rates: [rate, rate, rate, rate] })).toEqual([100, 100, 600, 1_100]);
+    expect(await change(store, 'a', { at: 5_000, rates: [rate, { ...rate, key: 'other' }] })).toEqual([5_000, 5_000]);
+  });
+
+  test('[STO-37] outputs are found by key until they expire', async ({ store }) => {
+    await put(store, 'a');
+    const cache = [row('x', { expiresAt: 10 }), row('y', { at: 2, output: '2' }), row('z', { family: 'g' })];
+    await store.append([{ executionId: 'a', cache }]);
+    expect(await store.cached('x', 9)).toEqual(row('x', { expiresAt: 10 }));
+    expect(await store.cached('x', 10)).toBeUndefined();
+    expect(await store.newestCached('f')).toMatchObject({ key: 'y' });
+    expect(await store.newestCached('none')).toBeUndefined();
+    await store.append([{ executionId: 'a', cache: [row('y', { at: 3, output: '3' })] }]);
+    expect(await store.cached('y', 9)).toMatchObject({ output: '3' });
+    expect(await store.purgeCache(10, 5)).toEqual(['x']);
+    expect(await store.purgeCache(10, 5)).toEqual([]);
+  });
+}

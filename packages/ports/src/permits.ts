@@ -1,0 +1,70 @@
+/**
+ * What runs share, as rows: places among the holders of a key, moments of a rate, and outputs that may be used again.
+ *
+ *  P1 A key has at most `limit` holders; who asks while it is full waits, and is granted in the order of asking.
+ *  P2 Asking twice is asking once, and giving back what nobody holds changes nothing.
+ *  P3 Whoever is granted a place finds the message that it left in its inbox, and is due.
+ *  P4 Moments of a rate: never more than `limit` in any `perMs`, counted from the first.
+ */
+
+export interface PermitAsk {
+  readonly key: string;
+  readonly node: string;
+  readonly limit: number;
+  /** Put into the inbox of the execution that asks, when the place is granted. */
+  readonly messageId: string;
+  readonly body: string;
+}
+
+export interface PermitRelease {
+  readonly key: string;
+  readonly node: string;
+}
+
+export interface RateAsk {
+  readonly key: string;
+  readonly limit: number;
+  readonly perMs: number;
+}
+
+export interface PermitRow {
+  readonly executionId: string;
+  readonly node: string;
+  readonly isHeld: boolean;
+}
+
+/** Part of a write: accepted or refused with it. Releases come first. */
+export interface PermitChanges {
+  readonly at: number;
+  readonly releases?: readonly PermitRelease[];
+  readonly asks?: readonly PermitAsk[];
+  readonly rates?: readonly RateAsk[];
+}
+
+/** An output that was reached once with some input. */
+export interface CacheRow {
+  /** Names action, versions and input. */
+  readonly key: string;
+  /** Names action and versions: what all inputs have in common. */
+  readonly family: string;
+  /** What the input was, member by member, so that a miss can be explained. */
+  readonly input: string;
+  readonly output: string;
+  readonly executionId: string;
+  readonly node: string;
+  readonly at: number;
+  readonly expiresAt: number | null;
+}
+
+/** The moment at which the next one may begin, and the new state of the rate: the time at which it is even again. */
+export function nextMoment(
+  evenAt: number | undefined,
+  now: number,
+  { limit, perMs }: RateAsk,
+): { readonly at: number; readonly evenAt: number } {
+  const interval = perMs / limit;
+  const base = Math.max(evenAt ?? now, now);
+  // Up to `limit` may come at once; then one per interval.
+  const at = Math.max(now, Math.ceil(base - (perMs - interval)));
+  return { at, evenAt: base + interval };
+}

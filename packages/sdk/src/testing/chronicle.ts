@@ -1,0 +1,179 @@
+/** What has become of one execution: the fold of its journal, and what the fold forgets (rounds that are over). */
+import {
+  documentOf,
+  type Entry,
+  evolve,
+  isFinished,
+  type Json,
+  type NodeDocument,
+  type NodeState,
+  newRunState,
+  nodeAt,
+  type Plan,
+  pathOf,
+  type RunDocument,
+  type RunState,
+  wakeTime,
+} from '@nebula/core';
+import type { Coverage, Places } from './coverage.ts';
+import type { Outside } from './outside.ts';
+
+export interface Frame {
+  readonly seq: number;
+  readonly at: number;
+  readonly entries: readonly Entry[];
+}
+
+/** Somebody outside could move the run on. */
+export interface WaitingFor {
+  readonly node: string;
+  readonly kind: 'signal' | 'approval' | 'callback' | 'settling' | 'attempt';
+  /** Of a signal: its name, and the key if it has one. */
+  readonly name?: string;
+  readonly key?: string;
+}
+
+export class Chronicle {
+  readonly state: RunState;
+  readonly frames: Frame[] = [];
+  /** Paths of nodes that completed or failed, in the order of finishing. */
+  readonly path: string[] = [];
+  readonly skipped: string[] = [];
+  private readonly ended = new Map<string, NodeDocument>();
+  private readonly coverage: Coverage;
+  private readonly places: Places;
+
+  constructor(plan: Plan, executionId: string, coverage: Coverage) {
+    this.state = newRunState(plan, executionId);
+    this.coverage = coverage;
+    this.places = coverage.survey(plan);
+  }
+
+  fold(frame: Frame): void {
+    for (const entry of frame.entries) {
+      evolve(this.state, entry, frame.at);
+      this.note(entry);
+    }
+    this.state.seq = frame.seq;
+    this.frames.push(frame);
+  }
+
+  get isOver(): boolean {
+    return isFinished(this.state.status);
+  }
+
+  get document(): RunDocument {
+    const now = documentOf(this.state, noBlobs);
+    const gone = [...this.ended].filter(([path]) => now.nodes[path] === undefined);
+    return { ...now, nodes: { ...now.nodes, ...Object.fromEntries(gone) } };
+  }
+
+  /** Time, or an attempt that takes time, will move it; nobody else need do anything. */
+  movesByItself(now: number, outside: Outside): boolean {
+    const { state } = this;
+    if (this.isOver || state.pausedAt !== null) return false;
+    if (state.stopping !== null) return true;
+    for (const scope of state.scopes.values()) {
+      for (const node of scope.nodes) if (moves(state, node, now, outside)) return true;
+    }
+    return false;
+  }
+
+  waitingFor(outside: Outside): WaitingFor[] {
+    const found: WaitingFor[] = [];
+    for (const scope of this.state.scopes.values()) {
+      for (const node of scope.nodes) found.push(...awaited(this.state, node, outside));
+    }
+    return found;
+  }
+
+  private note(entry: Entry): void {
+    switch (entry.type) {
+      case 'node.completed':
+      case 'node.failed':
+        this.path.push(entry.node);
+        this.end(entry.node);
+        return;
+      case 'node.skipped':
+        this.skipped.push(...entry.nodes);
+        for (const node of entry.nodes) this.end(node);
+        return;
+      case 'node.cancelled':
+        this.end(entry.node);
+        return;
+      default:
+        return;
+    }
+  }
+
+  private end(path: string): void {
+    const node = nodeAt(this.state, path);
+    if (node === undefined) return;
+    const { phase, plan } = node;
+    const document = documentOf({ ...this.state, scopes: new Map([['', { ...node.scope, nodes: [node] }]]) }, noBlobs);
+    const [own] = Object.values(document.nodes);
+    if (own !== undefined) this.ended.set(path, own);
+    if (phase.status === 'completed' || phase.status === 'failed') this.coverage.ran(this.places, plan);
+    for (const edge of plan.outgoing) if (isTaken(edge, phase)) this.coverage.taken(this.places, edge);
+  }
+}
+
+type EdgePlan = NodeState['plan']['outgoing'][number];
+
+/** From what the journal says of a final node. */
+function isTaken({ on, key }: EdgePlan, phase: NodeState['phase']): boolean {
+  const isDead = 'dead' in phase && phase.dead?.includes(key) === true;
+  switch (phase.status) {
+    case 'completed':
+      return on !== 'error' && !isDead;
+    case 'failed':
+      if (phase.handling === 'handled') return phase.taken?.includes(key) === true;
+      return phase.handling === 'ignored' && on !== 'error' && !isDead;
+    case 'skipped':
+      return phase.why === 'disabled' && (on === 'success' || on === 'always') && !isDead;
+    default:
+      return false;
+  }
+}
+
+function moves(state: RunState, node: NodeState, now: number, outside: Outside): boolean {
+  const { phase } = node;
+  switch (phase.status) {
+    case 'queued':
+    case 'waiting':
+      return true;
+    case 'running':
+      return outside.endsByItself(state.executionId, pathOf(node)) || hasTimer(state, now);
+    case 'gated':
+      return phase.until !== null;
+    case 'listening':
+      return phase.waits.every(({ kind }) => kind === 'time');
+    case 'open':
+      return phase.stopping !== null || (node.body?.until ?? null) !== null;
+    default:
+      return false;
+  }
+}
+
+function hasTimer(state: RunState, now: number): boolean {
+  return Number.isFinite(wakeTime(state, now, Number.POSITIVE_INFINITY) ?? Number.POSITIVE_INFINITY);
+}
+
+function awaited(state: RunState, node: NodeState, outside: Outside): WaitingFor[] {
+  const { phase } = node;
+  const path = pathOf(node);
+  if (phase.status === 'unknown') return [{ node: path, kind: 'settling' }];
+  if (phase.status === 'running' && !outside.endsByItself(state.executionId, path))
+    return [{ node: path, kind: 'attempt' }];
+  if (phase.status !== 'listening') return [];
+  return phase.waits.flatMap((wait): WaitingFor[] => {
+    if (wait.kind === 'time') return [];
+    if (wait.kind !== 'signal') return [{ node: path, kind: wait.kind }];
+    return [{ node: path, kind: 'signal', name: wait.signal, ...(wait.key === '' ? {} : { key: wait.key }) }];
+  });
+}
+
+/** The kit lets no value become a blob. */
+function noBlobs(): Json {
+  throw new Error('invariant broken: a value of a test is in a blob');
+}

@@ -1,0 +1,293 @@
+/**
+ * The world outside of the workflow, as a test makes it up: mocks answer for actions, and every call is remembered.
+ *
+ *  1 An action runs for real only when it is pure and reaches nothing, or when the test says so.
+ *  2 A call whose outcome died with its process is answered again as it was, when its idempotency key comes back.
+ *  3 What is wrong with the test itself is a complaint: it ends the test, and not a node.
+ */
+import {
+  type Action,
+  type ActionContext,
+  compileSchema,
+  describePath,
+  type Entry,
+  type Json,
+  NebulaError,
+  type RunError,
+  type Verification,
+} from '@nebula/core';
+import { withoutRounds } from './actions-used.ts';
+import { type Answer, isAnswer, kindOf, type Mock, type MockContext } from './mock.ts';
+
+/** One attempt of a node, as the outside saw it. */
+export interface Call {
+  readonly executionId: string;
+  /** Path of the node: `items/3/pack`. */
+  readonly node: string;
+  readonly action: string;
+  readonly attempt: number;
+  readonly input: Json;
+  readonly idempotencyKey: string;
+  /** Virtual time (ms). */
+  readonly at: number;
+  /** `lost`: its process died before the outcome was written down. */
+  readonly outcome: 'under way' | 'completed' | 'failed' | 'lost';
+  readonly output?: Json;
+  readonly error?: Pick<RunError, 'code' | 'message'>;
+}
+
+interface OpenCall {
+  readonly process: number;
+  record: Call;
+  /** Waits for virtual time, or for ever. */
+  isAsleep: boolean;
+  isHanging: boolean;
+  /** The journal has its outcome. */
+  isSettled: boolean;
+  /** The answers of sequences that it was given. */
+  readonly taken: Map<Answer, number>;
+}
+
+export interface OutsideOptions {
+  /** By action (`payment.charge`, `payment.charge@2`) or by node (`charge`, `items/pack`). */
+  readonly mocks: Readonly<Record<string, Mock>>;
+  /** Actions that may run for real although they are not pure. */
+  readonly real: readonly string[];
+  now(): number;
+}
+
+export class Outside {
+  /** The first thing that is wrong with the test. */
+  complaint: Error | undefined;
+  /** Which process makes the calls now. */
+  process = 0;
+  private readonly options: OutsideOptions;
+  private readonly open: OpenCall[] = [];
+  private readonly positions = new Map<Answer, number>();
+  /** Answers to calls that died, by idempotency key. */
+  private readonly lost = new Map<string, Map<Answer, number>>();
+  private waiters: (() => void)[] = [];
+
+  constructor(options: OutsideOptions) {
+    this.options = options;
+  }
+
+  get calls(): readonly Call[] {
+    return this.open.map(({ record }) => record);
+  }
+
+  /** Calls of the living process that do something other than waiting for time. */
+  get isBusy(): boolean {
+    return this.open.some((call) => call.process === this.process && isUnderWay(call) && !call.isAsleep);
+  }
+
+  /** Whether an attempt under way ends by itself, given time. */
+  endsByItself(executionId: string, node: string): boolean {
+    const call = this.open.findLast(({ record }) => record.executionId === executionId && record.node === node);
+    return call === undefined || !call.isHanging;
+  }
+
+  /** Resolves when a call has ended or begun to wait. */
+  change(): Promise<void> {
+    return new Promise((resolve) => this.waiters.push(resolve));
+  }
+
+  /** The stand-in that the engine gets to know. */
+  standIn(action: Action, isKnown: boolean): Action {
+    return {
+      ...action,
+      run: (ctx, input) => this.run(action, isKnown, ctx, input),
+      ...(action.verify && { verify: (ctx) => this.verify(action, ctx) }),
+    };
+  }
+
+  /** The process has died. */
+  forget(): void {
+    for (const call of this.open) {
+      if (call.process !== this.process || call.isSettled || call.record.outcome === 'lost') continue;
+      if (isUnderWay(call)) call.record = { ...call.record, outcome: 'lost' };
+      if (call.taken.size > 0) this.lost.set(call.record.idempotencyKey, call.taken);
+    }
+    this.process++;
+  }
+
+  /** Entries of a run are durable. */
+  written(executionId: string, entries: readonly Entry[]): void {
+    const nodes = new Set(entries.flatMap((entry) => (isOutcome(entry) ? [entry.node] : [])));
+    for (const call of this.open) {
+      if (call.record.executionId === executionId && nodes.has(call.record.node)) call.isSettled = true;
+    }
+  }
+
+  /** What is known about the last attempt of a node. */
+  lastCall(executionId: string, node: string): Call | undefined {
+    return this.open.findLast(({ record }) => record.executionId === executionId && record.node === node)?.record;
+  }
+
+  private async run(action: Action, isKnown: boolean, ctx: ActionContext, input: Json): Promise<Json> {
+    const mock = this.mockFor(action, ctx.node);
+    if (mock === undefined && !this.mayRun(action, input)) throw this.complain(notMocked(action, ctx.node));
+    const call: OpenCall = {
+      process: this.process,
+      record: {
+        executionId: ctx.executionId,
+        node: ctx.node,
+        action: `${action.id}@${action.version}`,
+        attempt: ctx.attempt,
+        input,
+        idempotencyKey: ctx.idempotencyKey,
+        at: this.options.now(),
+        outcome: 'under way',
+      },
+      isAsleep: false,
+      isHanging: false,
+      isSettled: false,
+      taken: new Map(),
+    };
+    this.open.push(call);
+    const own = contextFor(ctx, call, () => this.changed());
+    try {
+      const output = await (mock === undefined
+        ? action.run(withSleep(ctx, own), input)
+        : this.answer(mock, input, own, call));
+      if (mock !== undefined && isKnown) await this.checkOutput(action, ctx.node, output as Json);
+      if (call.record.outcome === 'under way')
+        call.record = { ...call.record, outcome: 'completed', output: output as Json };
+      return output as Json;
+    } catch (error) {
+      const { code = 'ACTION_FAILED', message } = error as Partial<RunError> & Error;
+      if (isUnderWay(call)) call.record = { ...call.record, outcome: 'failed', error: { code, message } };
+      throw error;
+    } finally {
+      this.changed();
+    }
+  }
+
+  private verify(action: Action, ctx: ActionContext): Verification {
+    const last = this.lastCall(ctx.executionId, ctx.node);
+    if (this.mockFor(action, ctx.node) === undefined) return { happened: 'unknown' };
+    return last?.outcome === 'completed' ? { happened: true, output: last.output ?? null } : { happened: false };
+  }
+
+  private async answer(mock: Mock, input: Json, ctx: MockContext, call: OpenCall): Promise<unknown> {
+    if (typeof mock === 'function') {
+      const given: unknown = await mock(structuredClone(input), ctx);
+      return isAnswer(given) ? this.answer(given, input, ctx, call) : (given ?? null);
+    }
+    if (!isAnswer(mock)) return structuredClone(mock);
+    switch (kindOf(mock)) {
+      case 'fail':
+        throw (mock as Extract<Answer, { error: unknown }>).error;
+      case 'sequence':
+        return this.answer(this.nextOf(mock as Extract<Answer, { answers: unknown }>, call), input, ctx, call);
+      case 'after': {
+        const { delayMs, then } = mock as Extract<Answer, { then: unknown }>;
+        await ctx.sleep(delayMs);
+        return this.answer(then, input, ctx, call);
+      }
+      case 'hang':
+        call.isAsleep = true;
+        call.isHanging = true;
+        return new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)));
+    }
+  }
+
+  private nextOf(sequence: Extract<Answer, { answers: unknown }>, call: OpenCall): Mock {
+    const { answers } = sequence;
+    const before = this.lost.get(call.record.idempotencyKey)?.get(sequence);
+    this.lost.get(call.record.idempotencyKey)?.delete(sequence);
+    const position = before ?? this.positions.get(sequence) ?? 0;
+    if (before === undefined) this.positions.set(sequence, position + 1);
+    call.taken.set(sequence, position);
+    return answers[Math.min(position, answers.length - 1)] as Mock;
+  }
+
+  private mockFor({ id, version }: Action, node: string): Mock | undefined {
+    const { mocks } = this.options;
+    for (const key of [node, withoutRounds(node), `${id}@${version}`, `${id}@${version.split('.')[0]}`, id]) {
+      if (Object.hasOwn(mocks, key)) return mocks[key];
+    }
+    return undefined;
+  }
+
+  private mayRun({ id, effect = 'once', capabilities = [] }: Action, input: Json): boolean {
+    if (this.options.real.includes(id)) return true;
+    return capabilities.length === 0 && (typeof effect === 'function' ? effect(input) : effect) === 'pure';
+  }
+
+  private async checkOutput(action: Action, node: string, output: Json): Promise<void> {
+    const { output: schema, describeOnly = [], parseOutput } = action;
+    let told: string | undefined;
+    if (parseOutput !== undefined) {
+      try {
+        await parseOutput(structuredClone(output));
+      } catch (error) {
+        told = (error as Error).message;
+      }
+    } else if (schema !== undefined && !describeOnly.includes('output')) {
+      const problems = compileSchema(schema).problems(output) ?? [];
+      if (problems.length > 0) {
+        told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
+      }
+    }
+    if (told !== undefined) throw this.complain(wrongOutput(action, node, told));
+  }
+
+  private complain(error: NebulaError): NebulaError {
+    this.complaint ??= error;
+    return error;
+  }
+
+  private changed(): void {
+    const { waiters } = this;
+    this.waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+}
+
+function isUnderWay({ record }: OpenCall): boolean {
+  return record.outcome === 'under way';
+}
+
+const OUTCOMES = ['node.completed', 'node.retrying', 'node.failed', 'node.cancelled', 'node.opened'] as const;
+
+function isOutcome(entry: Entry): entry is Extract<Entry, { type: (typeof OUTCOMES)[number] }> {
+  return (OUTCOMES as readonly string[]).includes(entry.type);
+}
+
+function contextFor(ctx: ActionContext, call: OpenCall, changed: () => void): MockContext {
+  const { executionId, workflowId, node, attempt, idempotencyKey, signal, log, now } = ctx;
+  const sleep = async (ms: number): Promise<void> => {
+    call.isAsleep = true;
+    changed();
+    try {
+      await ctx.sleep(ms);
+    } finally {
+      call.isAsleep = false;
+    }
+  };
+  return { executionId, workflowId, node, attempt, idempotencyKey, signal, log, now, sleep };
+}
+
+/** What really runs has its whole context; only its sleeps are noticed. */
+function withSleep(ctx: ActionContext, { sleep }: MockContext): ActionContext {
+  return new Proxy(ctx, {
+    get: (target, key) => (key === 'sleep' ? sleep : (Reflect.get(target, key, target) as unknown)),
+  });
+}
+
+function notMocked({ id, version, effect = 'once', capabilities = [] }: Action, node: string): NebulaError {
+  const reason =
+    capabilities.length > 0
+      ? `reaches outside (${capabilities.join(', ')})`
+      : `is ${typeof effect === 'function' ? 'not pure' : effect}`;
+  return new NebulaError('NOT_MOCKED', `'${node}' runs ${id}@${version}, which ${reason} and has no mock`, {
+    hint: `Add mocks: { '${id}': … } or { '${withoutRounds(node)}': … }, or let it run: real: ['${id}']`,
+  });
+}
+
+function wrongOutput({ id, version }: Action, node: string, told: string): NebulaError {
+  return new NebulaError('MOCK_INVALID', `the mock of '${node}' gives what ${id}@${version} never would: ${told}`, {
+    hint: `\`nebula actions ${id}\` says what it gives`,
+  });
+}

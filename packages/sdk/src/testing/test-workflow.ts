@@ -1,0 +1,54 @@
+/** Runs a workflow in memory, with mocks and virtual time. */
+import type { Json } from '@nebula/core';
+import type { NebulaConfig } from '../config.ts';
+import { Coverage } from './coverage.ts';
+import type { Mock } from './mock.ts';
+import { processCoverage } from './process-coverage.ts';
+import { definitionOf, type WorkflowSource } from './source.ts';
+import { TestRun } from './test-run.ts';
+import { World } from './world.ts';
+
+export interface TestOptions {
+  readonly input?: Json;
+  /** By action (`payment.charge`, `payment.charge@2`) or by node (`charge`, `items/pack`, `~undo/charge`). */
+  readonly mocks?: Readonly<Record<string, Mock>>;
+  /** The project's configuration: its actions are known, with their schemas and effects. */
+  readonly config?: Pick<NebulaConfig, 'actions' | 'retryPolicies' | 'capabilities' | 'expressionLimits'>;
+  /** Further actions that are known, such as the built-in ones. */
+  readonly actions?: NonNullable<NebulaConfig['actions']>;
+  /** Other workflows that this one runs, inline or as children. */
+  readonly workflows?: readonly WorkflowSource[];
+  /** Ids of actions that may run for real although they are not pure. */
+  readonly real?: readonly string[];
+  /** Stops as soon as this node has been begun; otherwise time goes on by itself until the run ends or waits for somebody. */
+  readonly until?: string;
+  /** Where nodes and edges that were gone through are counted. */
+  readonly coverage?: Coverage;
+  /** Where relative paths of real actions begin; the current folder when left out. */
+  readonly projectDir?: string;
+}
+
+export async function testWorkflow(source: WorkflowSource, options: TestOptions = {}): Promise<TestRun> {
+  const world = worldOf(source, options);
+  await world.start(options.input ?? {});
+  const run = new TestRun(world);
+  if (options.until === undefined) await world.rest();
+  else {
+    await world.rest(() => true);
+    await run.until(options.until);
+  }
+  return run;
+}
+
+export function worldOf(source: WorkflowSource, options: TestOptions): World {
+  const { mocks = {}, config = {}, actions = [], workflows = [], real = [], projectDir = process.cwd() } = options;
+  return new World({
+    definition: definitionOf(source),
+    workflows: workflows.map(definitionOf),
+    mocks,
+    real,
+    config: { ...config, actions: [...actions, ...(config.actions ?? [])] },
+    coverage: options.coverage ?? processCoverage() ?? new Coverage(),
+    projectDir,
+  });
+}

@@ -1,0 +1,334 @@
+/**
+ * A world in memory: data that outlives processes, one living process with the real engine, virtual time.
+ *
+ *  1 Time goes on by itself while something is to come of it, and stands still as soon as somebody outside is waited
+ *    for: a signal may come before its deadline, and it is the test that says so.
+ *  2 A dead process is followed by a new one on the same data as soon as anything is asked of the world.
+ *  3 What the engine has written is folded here again: nobody trusts what it says about itself.
+ */
+import {
+  type Action,
+  type Catalog,
+  compilePlan,
+  createCatalog,
+  type Entry,
+  type Json,
+  NebulaError,
+  type Plan,
+  usedWorkflows,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryStore, seededRandom } from '@nebula/drivers/memory';
+import { sha256 } from '@nebula/drivers/real';
+import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
+import { createEngine, type Engine } from '@nebula/engine';
+import type { Write } from '@nebula/ports';
+import type { NebulaConfig } from '../config.ts';
+import { Chronicle } from './chronicle.ts';
+import { TestClock } from './clock.ts';
+import type { Coverage } from './coverage.ts';
+import type { Mock } from './mock.ts';
+import { Outside } from './outside.ts';
+import { type Edge, Process } from './process.ts';
+import { invalidWorkflow } from './source.ts';
+import { standIns } from './stand-ins.ts';
+
+/** Some time in November 2023: the same for every test. */
+const START_MS = 1_700_000_000_000;
+const SEED = 7;
+/** So that only the workflow's own limits count. */
+const SLOTS = 1_000;
+/** Jumps of time without an end in sight: enough for a year of resyncs. */
+const MAX_JUMPS = 1_000_000;
+/** Real time for which a mock or a real action may keep the test waiting. */
+const PATIENCE_MS = 10_000;
+
+export interface WorldOptions {
+  readonly definition: WorkflowDefinition;
+  readonly workflows: readonly WorkflowDefinition[];
+  readonly mocks: Readonly<Record<string, Mock>>;
+  readonly real: readonly string[];
+  readonly config: Pick<NebulaConfig, 'actions' | 'retryPolicies' | 'capabilities' | 'expressionLimits'>;
+  readonly coverage: Coverage;
+  readonly projectDir: string;
+}
+
+/** One append, and what it holds. */
+export interface Append {
+  readonly number: number;
+  readonly frames: readonly {
+    readonly executionId: string;
+    readonly seq: number;
+    readonly entries: readonly Entry[];
+  }[];
+}
+
+export class World {
+  readonly clock = new TestClock(START_MS);
+  readonly outside: Outside;
+  readonly appends: Append[] = [];
+  /** The process dies at this append; `side`: before it is durable, or after that and before it is answered. */
+  crashAt: { readonly append: number; readonly side: 'before' | 'after' } | undefined;
+  readonly executionId = 'exe_test';
+  private readonly options: WorldOptions;
+  private readonly catalog: Catalog;
+  private readonly actions: readonly Action[];
+  private readonly data = memoryData();
+  private readonly blobs = memoryBlobs();
+  private readonly random = seededRandom(SEED, () => this.clock.now());
+  private readonly chronicles = new Map<string, Chronicle>();
+  private process: Process;
+  private engine: Engine | undefined;
+  private trouble: unknown;
+
+  constructor(options: WorldOptions) {
+    this.options = options;
+    const { mocks, real, config } = options;
+    this.outside = new Outside({ mocks, real, now: () => this.clock.now() });
+    this.actions = standIns(this.outside, config.actions ?? [], mocks, [options.definition, ...options.workflows]);
+    this.catalog = createCatalog(this.actions, config.retryPolicies, config.capabilities);
+    this.process = new Process(this.clock);
+  }
+
+  /** Registers everything and starts the run. */
+  async start(input: Json): Promise<void> {
+    this.check();
+    const { definition, workflows } = this.options;
+    const all = inOrder([...workflows, definition]);
+    await this.ask(async (engine) => {
+      for (const one of all) await engine.register(one as unknown as Json);
+      await engine.start(definition.id, definition.version, { input, executionId: this.executionId });
+    });
+  }
+
+  /** Something of the engine; asked again of the next one when it dies over it. */
+  async ask<T>(request: (engine: Engine) => Promise<T>): Promise<T> {
+    for (;;) {
+      const engine = await this.living();
+      const { died } = this.process;
+      const answers: (() => T)[] = [];
+      const asked = request(engine).then(
+        (value) => answers.push(() => value),
+        (error: unknown) =>
+          answers.push(() => {
+            throw error;
+          }),
+      );
+      // Requests are answered without time passing; what they wait for is called back here.
+      while (answers.length === 0 && !this.process.isDead) {
+        await Promise.race([asked, died, this.clock.drain().then(() => this.fireDue())]);
+      }
+      const [answer] = answers;
+      if (answer !== undefined) return answer();
+    }
+  }
+
+  /** Kills the process, as kill -9 does. The next one goes on. */
+  kill(): void {
+    this.process.kill();
+    this.outside.forget();
+    this.engine = undefined;
+  }
+
+  /** Lets time go on by itself, until `until` holds or nothing more comes of it. */
+  async rest(until: () => boolean = () => false): Promise<void> {
+    for (let jumps = 0; jumps < MAX_JUMPS; jumps++) {
+      await this.stand();
+      if (until() || this.run().isOver) return;
+      if (this.isDead) continue;
+      if (!this.movesByItself()) return;
+      await this.clock.moveTo(this.clock.nextAt());
+    }
+    throw new NebulaError('STUCK', 'time went on and on, and the run came to no end', {
+      hint: 'Is there a loop without bound, or an attempt that never ends? `until` in the options stops earlier',
+    });
+  }
+
+  /** Moves time on by exactly so much, deadlines of waits included. */
+  async advance(ms: number): Promise<void> {
+    const target = this.clock.now() + ms;
+    for (;;) {
+      await this.stand();
+      if (this.isDead) continue;
+      const next = this.clock.nextAt();
+      if (next > target) break;
+      await this.clock.moveTo(next);
+    }
+    await this.clock.moveTo(target);
+    await this.stand();
+  }
+
+  /** The run of the test, or one of its children. */
+  run(executionId = this.executionId): Chronicle {
+    const chronicle = this.chronicles.get(executionId);
+    if (chronicle === undefined) throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
+    return chronicle;
+  }
+
+  get executions(): readonly string[] {
+    return [...this.chronicles.keys()];
+  }
+
+  private get isDead(): boolean {
+    return this.process.isDead;
+  }
+
+  private movesByItself(): boolean {
+    const now = this.clock.now();
+    return [...this.chronicles.values()].some((one) => one.movesByItself(now, this.outside));
+  }
+
+  /** Everything that can happen without time passing has happened. */
+  private async stand(): Promise<void> {
+    await this.living();
+    do {
+      await this.clock.drain();
+      await this.fireDue();
+      if (this.outside.isBusy && !this.isDead) await this.patiently();
+    } while (!this.isDead && (this.outside.isBusy || this.clock.nextAt() <= this.clock.now()));
+    this.fold();
+    if (this.outside.complaint !== undefined) throw this.outside.complaint;
+    if (this.trouble !== undefined) throw this.trouble;
+  }
+
+  private async fireDue(): Promise<void> {
+    if (this.clock.nextAt() <= this.clock.now()) await this.clock.moveTo(this.clock.now());
+  }
+
+  /** A mock or a real action awaits something real. */
+  private async patiently(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(slow(this.outside)), PATIENCE_MS);
+    });
+    try {
+      await Promise.race([this.outside.change(), this.process.died, tooLong]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async living(): Promise<Engine> {
+    while (this.engine === undefined || this.process.isDead) {
+      this.process = new Process(this.clock);
+      const { clock, died } = this.process;
+      const { config, projectDir } = this.options;
+      const engine = createEngine(
+        {
+          store: this.process.store(memoryStore({ data: this.data, exclusive: true }), this.edge()),
+          queue: memoryQueue({ clock }),
+          blobs: this.blobs,
+          logs: memoryLogs(),
+          sandbox: createInProcessSandbox({ projectDir, clock }),
+          clock,
+          random: this.random,
+          digest: sha256,
+        },
+        {
+          actions: this.actions,
+          ...(config.retryPolicies && { retryPolicies: config.retryPolicies }),
+          ...(config.capabilities && { capabilities: config.capabilities }),
+          ...(config.expressionLimits && { expressionLimits: config.expressionLimits }),
+          concurrency: SLOTS,
+          retentionMs: null,
+          inlineLimitBytes: Number.MAX_SAFE_INTEGER,
+        },
+      );
+      engine.on((event) => {
+        if (event.type === 'trouble' || event.type === 'fault') this.trouble ??= event.error;
+      });
+      this.engine = engine;
+      await Promise.race([engine.open(), died]);
+    }
+    return this.engine;
+  }
+
+  private edge(): Edge {
+    const dies = (side: 'before' | 'after'): boolean => {
+      const isHere = this.crashAt?.append === this.appends.length && this.crashAt.side === side;
+      if (isHere) this.kill();
+      return isHere;
+    };
+    return {
+      beforeAppend: (writes) => {
+        this.appends.push({ number: this.appends.length + 1, frames: framesOf(writes) });
+        return dies('before');
+      },
+      afterAppend: (writes) => {
+        for (const { executionId, entries } of framesOf(writes)) this.outside.written(executionId, entries);
+        return dies('after');
+      },
+    };
+  }
+
+  private fold(): void {
+    for (const [executionId, { row, frames }] of this.data.runs) {
+      let chronicle = this.chronicles.get(executionId);
+      if (chronicle === undefined) {
+        chronicle = new Chronicle(this.plan(row.workflowId, row.version), executionId, this.options.coverage);
+        this.chronicles.set(executionId, chronicle);
+      }
+      for (const frame of frames.slice(chronicle.state.seq)) {
+        const { seq, at } = frame;
+        chronicle.fold({ seq, at, entries: JSON.parse(frame.entries) as Entry[] });
+      }
+    }
+  }
+
+  private plan(workflowId: string, version: number): Plan {
+    const find = (id: string, wanted?: number): WorkflowDefinition | undefined => {
+      const row = this.data.workflows
+        .filter((one) => one.workflowId === id && (wanted === undefined || one.version === wanted))
+        .sort((a, b) => b.version - a.version)[0];
+      return row && { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
+    };
+    const { plan, problems } = compilePlan(find(workflowId, version) as WorkflowDefinition, this.catalog, {
+      workflows: find,
+    });
+    if (plan === undefined) throw invalidWorkflow(problems);
+    return plan;
+  }
+
+  /** Everything that is wrong with the definitions is told at once, before anything runs. */
+  private check(): void {
+    const { definition, workflows } = this.options;
+    const find = (id: string): WorkflowDefinition | undefined => workflows.find((one) => one.id === id);
+    for (const one of [...workflows, definition]) {
+      const { problems } = compilePlan(one, this.catalog, {
+        workflows: find,
+        knownWorkflows: workflows.map(({ id }) => id),
+      });
+      if (problems.some(({ severity }) => severity === 'error')) throw invalidWorkflow(problems);
+    }
+  }
+}
+
+function framesOf(writes: readonly Write[]): Append['frames'] {
+  return writes.flatMap(({ executionId, frame }) =>
+    frame === undefined ? [] : [{ executionId, seq: frame.seq, entries: JSON.parse(frame.entries) as Entry[] }],
+  );
+}
+
+/** Those that others inline come before them: what is inlined is pinned to the version that is there. */
+function inOrder(definitions: readonly WorkflowDefinition[]): WorkflowDefinition[] {
+  const ordered: WorkflowDefinition[] = [];
+  const visited = new Set<WorkflowDefinition>();
+  const visit = (definition: WorkflowDefinition): void => {
+    if (visited.has(definition)) return;
+    visited.add(definition);
+    for (const { id } of usedWorkflows(definition)) {
+      const used = definitions.find((one) => one.id === id);
+      if (used !== undefined) visit(used);
+    }
+    ordered.push(definition);
+  };
+  for (const definition of definitions) visit(definition);
+  return ordered;
+}
+
+function slow(outside: Outside): NebulaError {
+  const open = outside.calls.filter(({ outcome }) => outcome === 'under way').map(({ node }) => `'${node}'`);
+  return new NebulaError('MOCK_SLOW', `${open.join(', ')} did not end within ${PATIENCE_MS / 1_000} s of real time`, {
+    hint: "A mock that never ends is hang(); one that takes its time is after('5m', …)",
+  });
+}

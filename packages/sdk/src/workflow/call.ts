@@ -1,0 +1,52 @@
+/** Which action runs, and with what. */
+import type { JsonObject, JsonSchema, NodeDefinition } from '@nebula/core';
+import type { TypedAction } from '../define-action.ts';
+import { invalid, type Place, renderFields } from './render.ts';
+import type { Fields } from './expression.ts';
+
+/** An action known by its name, `http.request@1`, whose types come from elsewhere. */
+export interface NamedAction<Input, Output> {
+  readonly name: string;
+  readonly '~types'?: { readonly input: Input; readonly output: Output };
+}
+
+export type AnyAction<Input, Output> = TypedAction<Input, Output> | NamedAction<Input, Output>;
+
+type Given<K extends 'retry' | 'timeout'> = NonNullable<NodeDefinition[K]>;
+
+export interface CallOptions {
+  readonly retry?: Given<'retry'>;
+  readonly timeout?: Given<'timeout'>;
+}
+
+/** An action that undoes a node. */
+export interface Call {
+  readonly action: string;
+  readonly with: object;
+  readonly options: CallOptions;
+}
+
+/** For `compensate`: `(charge) => call(refund, { id: charge.id })`. */
+export function call<Input, Output>(
+  action: AnyAction<Input, Output>,
+  parameters: Fields<Input>,
+  options: CallOptions = {},
+): Call {
+  return { action: actionName(action), with: parameters, options };
+}
+
+export function actionName(action: unknown): string {
+  const { name, id, version } = (action ?? {}) as { name?: unknown; id?: unknown; version?: unknown };
+  if (typeof name === 'string') return name;
+  if (typeof id === 'string' && typeof version === 'string') return `${id}@${version}`;
+  throw invalid('the second argument is no action', 'give what defineAction returns, or action(name) of `nebula types`');
+}
+
+/** What is known of its output. */
+export function outputSchema(action: object): JsonSchema {
+  return (action as { readonly output?: JsonSchema }).output ?? true;
+}
+
+export function renderCall({ action, with: parameters, options }: Call, place: Place): JsonObject {
+  return { action, with: renderFields(parameters, place, 'compensate.with'), ...(options as JsonObject) };
+}

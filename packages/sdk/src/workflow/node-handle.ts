@@ -1,0 +1,85 @@
+/** Nodes as authors hold them: names for what they give, and for what comes after them. */
+import type { JsonSchema, NodeStatus, RunError } from '@nebula/core';
+import { type NodePlace, type Ref, rootReference } from './expression.ts';
+import { objectSchema } from './schema-path.ts';
+
+export interface NodeHandle<Output> {
+  readonly id: string;
+  readonly output: Ref<Output>;
+  /** Null unless it has failed. */
+  readonly error: Ref<RunError | null>;
+  readonly status: Ref<NodeStatus>;
+  readonly success: Ref<boolean>;
+  readonly attempts: Ref<number>;
+  readonly input: Ref<unknown>;
+}
+
+/** One way out of a branch: give it to `needs`, or to `w.edge`. */
+export interface BranchCase {
+  readonly branch: string;
+  readonly case: string | null;
+}
+
+/** `Value` is what its cases are told apart by. */
+export interface BranchHandle<Value> extends NodeHandle<{ readonly taken: readonly string[] }> {
+  case(value: Value): BranchCase;
+  /** Taken when no case fits. */
+  readonly otherwise: BranchCase;
+}
+
+/** What a node may come after. */
+export type Before = NodeHandle<unknown> | BranchCase;
+
+const ERROR: JsonSchema = {
+  anyOf: [objectSchema({ code: { type: 'string' }, kind: { type: 'string' }, message: { type: 'string' } }), { type: 'null' }],
+};
+
+export class Handle implements NodeHandle<unknown> {
+  readonly id: string;
+  readonly output: Ref<unknown>;
+  readonly error: Ref<RunError | null>;
+  readonly status: Ref<NodeStatus>;
+  readonly success: Ref<boolean>;
+  readonly attempts: Ref<number>;
+  readonly input: Ref<unknown>;
+
+  constructor(node: NodePlace, schema: JsonSchema, isNullable: boolean) {
+    const member = <T>(name: string, known: JsonSchema = true) =>
+      rootReference<T>({ kind: 'node', node, member: name }, known);
+    this.id = node.id;
+    this.output = rootReference({ kind: 'node', node, member: 'output' }, schema, isNullable);
+    this.error = member('error', ERROR);
+    this.status = member('status');
+    this.success = member('success');
+    this.attempts = member('attempts');
+    this.input = member('input');
+    places.set(this, node);
+  }
+}
+
+const places = new WeakMap<object, NodePlace>();
+
+export function placeOf(handle: object): NodePlace | undefined {
+  return places.get(handle);
+}
+
+export class Branch extends Handle {
+  readonly otherwise: BranchCase;
+  readonly #node: NodePlace;
+
+  constructor(node: NodePlace, schema: JsonSchema) {
+    super(node, schema, false);
+    this.#node = node;
+    this.otherwise = this.#way(null);
+  }
+
+  case(value: unknown): BranchCase {
+    return this.#way(String(value));
+  }
+
+  #way(name: string | null): BranchCase {
+    const way: BranchCase = Object.freeze({ branch: this.id, case: name });
+    places.set(way, this.#node);
+    return way;
+  }
+}

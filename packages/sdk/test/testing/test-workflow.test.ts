@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import { defineAction } from '../../src/index.ts';
+import { after, fail, hang, sequence, testWorkflow } from '../../src/testing/index.ts';
+
+const charge = defineAction({
+  id: 'payment.charge',
+  version: '2.1',
+  effect: 'idempotent',
+  input: { type: 'object', required: ['amount'], properties: { amount: { type: 'number' } } },
+  output: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+  run: () => {
+    throw new Error('the real thing');
+  },
+});
+const config = { actions: [charge] };
+
+const order = {
+  id: 'order',
+  nodes: {
+    charge: {
+      action: 'payment.charge@2',
+      with: { amount: '{{ $input.amount }}' },
+      retry: { attempts: 3, delay: '1h' },
+    },
+    ship: { needs: ['charge'], action: 'parcel.ship@1', with: { receipt: '{{ $charge.id }}' } },
+    tell: { action: 'mail.send@1' },
+  },
+  edges: [{ from: 'charge', to: 'tell', on: 'error', match: { code: 'CARD_DECLINED' } }],
+  output: { shipped: '{{ $nodes.ship.success }}' },
+};
+const mocks = { 'payment.charge': { id: 'ch_1' }, 'parcel.ship': { ok: true }, 'mail.send': null };
+
+describe('a workflow under test', () => {
+  it('[TST-1] runs in memory to its end: status, output, error, path and skipped nodes', async () => {
+    const run = await testWorkflow(order, { input: { amount: 5 }, mocks, config });
+    expect(run).toMatchObject({ status: 'completed', output: { shipped: true }, error: null });
+    expect(run.path).toEqual(['charge', 'ship']);
+    expect(run.skipped).toEqual(['tell']);
+    expect(run.nodes.ship).toMatchObject({ status: 'completed', output: { ok: true }, attempts: 1 });
+    const failed = await testWorkflow(order, {
+      mocks: { ...mocks, ship: fail('NO_VAN') },
+      input: { amount: 1 },
+      config,
+    });
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'NO_VAN', node: 'ship' } });
+  });
+
+  it('[TST-2] remembers every call: input, attempt, idempotency key, outcome', async () => {
+    const answers = sequence([fail('BUSY'), fail('BUSY', { kind: 'SYSTEM' }), { id: 'ch_2' }]);
+    const run = await testWorkflow(order, { input: { amount: 5 }, mocks: { ...mocks, charge: answers }, config });
+    const calls = run.calls('charge');
+    expect(calls.map(({ attempt, outcome, input }) => [attempt, outcome, input])).toEqual([
+      [1, 'failed', { amount: 5 }],
+      [2, 'failed', { amount: 5 }],
+      [3, 'completed', { amount: 5 }],
+    ]);
+    expect(new Set(calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    expect((calls[1]?.at ?? 0) - (calls[0]?.at ?? 0)).toBe(3_600_000);
+    expect(run.calls('parcel.ship')).toMatchObject([{ input: { receipt: 'ch_2' } }]);
+    expect(run.calls('tell')).toEqual([]);
+    expect(() => run.calls('shp')).toThrow(/no node 'shp'/);
+  });
+
+  it('[TST-3] waits of 30 days take no time', async () => {
+    const run = await testWorkflow({
+      id: 'patient',
+      nodes: { nap: { wait: { for: '30d' } }, again: { needs: ['nap'], wait: { for: '300d' } } },
+    });
+    expect(run.status).toBe('completed');
+    expect(run.now - 1_700_000_000_000).toBe(330 * 86_400_000);
+  });
+
+  it('[TST-4] time stands still while somebody is waited for, and moves when the test says so', async () => {
+    const wait = { id: 'wait', nodes: { ok: { wait: { signal: 'go', key: 'k', deadline: '7d' } } } };
+    const run = await testWorkflow(wait);
+    expect(run).toMatchObject({ status: 'running', now: 1_700_000_000_000 });
+    expect(run.waitingFor).toEqual([{ node: 'ok', kind: 'signal', name: 'go', key: 'k' }]);
+    await run.advance('6d');
+    expect(run.status).toBe('running');
+    await run.signal('go', { n: 1 }, 'k');
+    expect(run).toMatchObject({ status: 'completed', output: { ok: { payload: { n: 1 } } } });
+    const late = await (await testWorkflow(wait)).advance('8d');
+    expect(late).toMatchObject({ status: 'failed', error: { code: 'TIMEOUT' } });
+  });
+
+  it('[TST-5] approvals, rejections, calls, cancelling, pausing, crashing', async () => {
+    const approval = {
+      id: 'approval',
+      nodes: {
+        ok: { wait: { approval: { title: 'Pay?', who: ['ann', 'bob'] } } },
+        done: { needs: ['ok'], set: { x: 1 } },
+      },
+      variables: { x: 0 },
+    };
+    const run = await testWorkflow(approval);
+    await expect(run.approve('ok', { by: 'eve' })).rejects.toMatchObject({ code: 'NOT_ALLOWED' });
+    await (await run.crash()).approve('ok', { comment: 'fine' });
+    expect(run).toMatchObject({ status: 'completed', path: ['ok', 'done'] });
+    const refused = await (await testWorkflow(approval)).reject('ok', { by: 'bob' });
+    expect(refused).toMatchObject({ status: 'failed', error: { code: 'REJECTED' } });
+    const cancelled = await (await testWorkflow(approval)).cancel();
+    expect(cancelled.status).toBe('cancelled');
+    const paused = await (await testWorkflow(approval)).pause('lunch');
+    expect(paused.status).toBe('paused');
+    await (await paused.resume()).approve('ok');
+    expect(paused.status).toBe('completed');
+    const called = await testWorkflow({ id: 'hook', nodes: { hook: { wait: { callback: true } } } });
+    expect((await called.callback('hook', { n: 2 })).output).toMatchObject({ hook: { payload: { n: 2 } } });
+  });
+
+  it('[TST-6] mocks: an answer, a function, a failure, a while, for ever', async () => {
+    const one = (more: object = {}) => ({ id: 'one', nodes: { a: { action: 'x.y@1', with: { n: 2 }, ...more } } });
+    const outputOf = async (mock: unknown, more = {}) => testWorkflow(one(more), { mocks: { 'x.y': mock as never } });
+    expect((await outputOf({ n: 1 })).output).toEqual({ a: { n: 1 } });
+    expect((await outputOf(({ n }: { n: number }) => n * 2)).output).toEqual({ a: 4 });
+    expect((await outputOf(async () => fail('NO'))).error).toMatchObject({ code: 'NO' });
+    const slow = await outputOf(after('2h', 'late'));
+    expect([slow.output, slow.now - 1_700_000_000_000]).toEqual([{ a: 'late' }, 7_200_000]);
+    expect((await outputOf(after('2h', 1), { timeout: '1h' })).error).toMatchObject({ code: 'TIMEOUT' });
+    expect((await outputOf(hang(), { timeout: '1h', effect: 'pure' })).error).toMatchObject({ code: 'TIMEOUT' });
+    const stuck = await outputOf(hang());
+    expect(stuck.waitingFor).toEqual([{ node: 'a', kind: 'attempt' }]);
+    expect((await stuck.cancel()).status).toBe('cancelled');
+  });
+
+  it('[TST-7] what is not mocked runs only when it is pure and reaches nothing, or the test says so', async () => {
+    const input = { amount: 1 };
+    const { 'payment.charge': _, ...others } = mocks;
+    await expect(testWorkflow(order, { input, mocks: others, config })).rejects.toMatchObject({
+      code: 'NOT_MOCKED',
+      hint: expect.stringContaining("real: ['payment.charge']"),
+    });
+    const real = await testWorkflow(order, { input, mocks: others, config, real: ['payment.charge'] });
+    expect(real.error?.message).toContain('the real thing');
+    const pure = defineAction({
+      id: 'text.upper',
+      version: '1',
+      effect: 'pure',
+      run: async (ctx) => {
+        await ctx.sleep(86_400_000);
+        return ctx.now();
+      },
+    });
+    const run = await testWorkflow(
+      { id: 'p', nodes: { a: { action: 'text.upper@1' } } },
+      { config: { actions: [pure] } },
+    );
+    expect(run.output).toEqual({ a: 1_700_086_400_000 });
+    const reading = defineAction({
+      id: 'web.get',
+      version: '1',
+      effect: 'pure',
+      capabilities: ['network'],
+      run: () => 1,
+    });
+    await expect(
+      testWorkflow({ id: 'p', nodes: { a: { action: 'web.get@1' } } }, { config: { actions: [reading] } }),
+    ).rejects.toMatchObject({ code: 'NOT_MOCKED', message: expect.stringContaining('network') });
+  });
+
+  it('[TST-8] mocks are held to the schemas of the real action, and to names that there are', async () => {
+    const input = { amount: 1 };
+    await expect(testWorkflow(order, { input, config, mocks: { ...mocks, charge: { nr: 1 } } })).rejects.toMatchObject({
+      code: 'MOCK_INVALID',
+      message: expect.stringContaining('payment.charge@2.1'),
+    });
+    const wrong = await testWorkflow(order, { input: { amount: 'x' }, config, mocks });
+    expect(wrong.error).toMatchObject({ code: 'INPUT_INVALID' });
+    await expect(testWorkflow(order, { input, config, mocks: { ...mocks, chrage: 1 } })).rejects.toMatchObject({
+      code: 'UNKNOWN_MOCK',
+      hint: "Did you mean 'charge'?",
+    });
+    await expect(testWorkflow(order, { input, config, mocks: { 'payment.chrge': 1 } })).rejects.toMatchObject({
+      code: 'UNKNOWN_MOCK',
+    });
+    await expect(testWorkflow({ id: 'x', nodes: { a: { acton: 'x' } } })).rejects.toMatchObject({
+      code: 'WORKFLOW_INVALID',
+      message: expect.stringContaining("did you mean 'action'"),
+    });
+  });
+
+  it('[TST-9] other workflows run inside it and as children', async () => {
+    const sub = {
+      id: 'sub',
+      nodes: {
+        work: { action: 'x.y@1', with: { n: '{{ $input.n }}' } },
+        ask: { needs: ['work'], wait: { signal: 's' } },
+      },
+      output: '{{ $work }}',
+    };
+    const main = (mode: string) => ({
+      id: 'main',
+      nodes: { call: { workflow: { id: 'sub', mode, input: { n: 3 } } } },
+    });
+    const options = { workflows: [sub], mocks: { 'x.y': ({ n }: { n: number }) => n + 1 } };
+    const inline = await testWorkflow(main('inline'), options);
+    expect(inline.waitingFor).toMatchObject([{ node: 'call/ask' }]);
+    expect((await inline.signal('s')).output).toEqual({ call: 4 });
+    const parent = await testWorkflow(main('child'), options);
+    expect(parent.status).toBe('running');
+    await parent.child('call').signal('s');
+    expect(parent.child('call')).toMatchObject({ status: 'completed', path: ['work', 'ask'] });
+    expect(parent).toMatchObject({ status: 'completed', output: { call: 4 } });
+    await expect(testWorkflow(main('inline'))).rejects.toMatchObject({ code: 'WORKFLOW_INVALID' });
+  });
+
+  it('[TST-10] stops at a node when it is told to', async () => {
+    const run = await testWorkflow(order, {
+      input: { amount: 1 },
+      mocks: { ...mocks, ship: after('1d', 1) },
+      config,
+      until: 'ship',
+    });
+    expect(run).toMatchObject({ status: 'running', path: ['charge'] });
+    await run.advance('1d');
+    expect(run.status).toBe('completed');
+    await expect(run.until('tel')).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
+    const paths = { id: 'l', nodes: { each: { forEach: { in: [1, 2] }, do: { nodes: { a: { action: 'x.y@1' } } } } } };
+    const loop = await testWorkflow(paths, { mocks: { 'each/a': 1 } });
+    expect(loop.path).toEqual(['each/0/a', 'each/1/a', 'each']);
+    expect(loop.nodes['each/1/a']).toMatchObject({ status: 'completed', output: 1 });
+    expect(loop.calls('a')).toHaveLength(2);
+    expect(loop.calls('each/1/a')).toHaveLength(1);
+  });
+});
