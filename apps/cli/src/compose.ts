@@ -170,5 +170,7 @@ async function definitionOf(
   version?: number,
 ): Promise<WorkflowDefinition | undefined> {
   const row = await store.workflowVersion(workflowId, version);
-  return row === undefined ? undefined : { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
+  return row === undefined
+    ? undefined
+    : { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
 }

@@ -79,7 +79,8 @@ function withoutEcho(problem: Problem, { files }: Others): Problem[] {
   if (problem.code !== 'UNKNOWN_WORKFLOW' && problem.code !== 'BROKEN_WORKFLOW') return [problem];
   const broken = files.some(({ id, definition }) => definition === undefined && problem.message.endsWith(`'${id}'`));
   if (broken) return [];
-  if (problem.code === 'BROKEN_WORKFLOW') return files.some(({ id }) => problem.message.includes(`'${id}'`)) ? [] : [problem];
+  if (problem.code === 'BROKEN_WORKFLOW')
+    return files.some(({ id }) => problem.message.includes(`'${id}'`)) ? [] : [problem];
   const hint = problem.hint?.replace('register it first', MISSING_HINT).replace(/; it must be there.*$/, '');
   return [{ ...problem, severity: 'error', ...(hint !== undefined && { hint }) }];
 }

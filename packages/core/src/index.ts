@@ -49,7 +49,7 @@ export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
 export { openChildren } from './run/children.ts';
-export { decide, timeoutError } from './run/decide.ts';
+export { decide, goOnWith, timeoutError } from './run/decide.ts';
 export { type Attempt, actionWork, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
 export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
 export { type CacheHit, type CacheMiss, type Entry, type Gate, type Parent, valuesIn } from './run/entry.ts';
@@ -59,17 +59,8 @@ export { permitKey } from './run/gates.ts';
 export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
-export {
-  idempotencyKey,
-  isFinished,
-  isStopped,
-  type NodeState,
-  newRunState,
-  nodeAt,
-  pathOf,
-  type RunState,
-  statusOf,
-} from './run/state.ts';
+export { startKey } from './run/start-key.ts';
+export { idempotencyKey, isFinished, isStopped, newRunState, nodeAt, type NodeState, pathOf, type RunState, startPermit, statusOf } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';

@@ -87,12 +87,22 @@ export interface Desk {
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /** False when there is no such execution. The request is durable; an engine acts on it when it sees it. */
-  requestCancel(executionId: string, reason: string, options?: { readonly compensate?: boolean }): Promise<boolean>;
+  /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
+  requestCancel(
+    executionId: string,
+    reason: string,
+    options?: { readonly compensate?: boolean; readonly node?: string },
+  ): Promise<boolean>;
   /** What runs ends, nothing starts, and time stands still, until it is resumed. */
   requestPause(executionId: string, reason?: string): Promise<boolean>;
   requestResume(executionId: string): Promise<boolean>;
   /** Runs a node of a finished run, and everything that depends on it, as something new. Rejects with `UNKNOWN_NODE`. */
   requestReplay(executionId: string, node: string, input?: Json): Promise<boolean>;
+  /**
+   * A new run that begins where this one would be replayed from: what was done before that node is taken over, and
+   * this one is not touched. Gives the id of the new run.
+   */
+  fork(executionId: string, node: string, input?: Json): Promise<string>;
   /** Kept by the run until a node waits for it. */
   requestSignal(executionId: string, signal: SignalRequest): Promise<boolean>;
   /** Rejects with `NOT_WAITING`, `NOT_ALLOWED`, `FORM_INVALID`. */
@@ -124,6 +134,8 @@ export interface StartOptions {
   readonly trigger?: Json;
   /** Chosen by the caller where starting twice must be starting once. */
   readonly executionId?: string;
+  /** The same key is the same execution, for ever: instead of an id. */
+  readonly idempotencyKey?: string;
   /** The node whose execution it is. */
   readonly parent?: Parent;
 }

@@ -19,9 +19,7 @@ import type { Values } from './values.ts';
 /** Large outputs of the cache outlive their runs: they are kept under this name. */
 export const CACHE_BLOBS = 'cache';
 
-export type Look =
-  | { readonly hit: CacheHit; readonly output: Held }
-  | { readonly miss: CacheMiss };
+export type Look = { readonly hit: CacheHit; readonly output: Held } | { readonly miss: CacheMiss };
 
 export class Cache {
   private readonly store: Store;
@@ -61,7 +59,6 @@ export class Cache {
     );
     return isThere ? hold(this.values.lookup(held.blob)) : undefined;
   }
-
 }
 
 /** Members are hashed one by one: a miss can then name the ones that are different, and large inputs stay small. */

@@ -7,6 +7,7 @@ import {
   describePath,
   didYouMean,
   documentOf,
+  type Entry,
   explainNode,
   explainRun,
   type Held,
@@ -21,6 +22,7 @@ import {
   statusOf,
   type TimelineEvent,
   timelineOf,
+  valuesIn,
 } from '@nebula/core';
 import type { Blobs, Clock, Digest, Logs, Random, Store } from '@nebula/ports';
 import type {
@@ -32,7 +34,7 @@ import type {
   Settlement,
   SignalRequest,
 } from './api.ts';
-import { decodeFrame } from './codec.ts';
+import { decodeFrame, encodeEntries } from './codec.ts';
 import { encodeMessage, type Message, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
@@ -99,8 +101,49 @@ export class StoreDesk implements Desk {
     return this.drivers.store.list(filter);
   }
 
-  requestCancel(executionId: string, reason: string, { compensate = true } = {}): Promise<boolean> {
-    return this.send(executionId, { type: 'cancel', reason, ...(compensate ? {} : { compensate }) });
+  async requestCancel(
+    executionId: string,
+    reason: string,
+    { compensate = true, node }: { readonly compensate?: boolean; readonly node?: string } = {},
+  ): Promise<boolean> {
+    if (node !== undefined) {
+      const state = await this.state(executionId);
+      if (state === undefined) return false;
+      if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
+    }
+    const options = { ...(compensate ? {} : { compensate }), ...(node === undefined ? {} : { node }) };
+    return this.send(executionId, { type: 'cancel', reason, ...options });
+  }
+
+  async fork(executionId: string, node: string, input?: Json): Promise<string> {
+    const state = await this.state(executionId);
+    if (state === undefined) {
+      throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
+    }
+    checkReplay(state, node);
+    const { store, blobs, random, clock } = this.drivers;
+    const forkId = random.id('exe');
+    const now = clock.now();
+    const frames = (await store.frames(executionId, 0)).map(decodeFrame);
+    const entries = frames.flatMap((frame) => frame.entries).map(withoutLinks);
+    // What the copied journal names must be there before it.
+    for (const { blob } of entries.flatMap(valuesIn)) {
+      if (blob === undefined) continue;
+      const data = await blobs.get(executionId, blob.sha256);
+      if (data !== undefined) await blobs.put(forkId, blob.sha256, data);
+    }
+    const { workflowId, version } = state.plan;
+    await store.append([
+      {
+        executionId: forkId,
+        create: { workflowId, version, createdAt: now, owner: null },
+        frame: { seq: 1, at: now, entries: encodeEntries(entries) },
+        status: state.status,
+        finishedAt: now,
+      },
+    ]);
+    await this.send(forkId, { type: 'replay', node, ...(input === undefined ? {} : { input }) });
+    return forkId;
   }
 
   requestPause(executionId: string, reason?: string): Promise<boolean> {
@@ -114,12 +157,7 @@ export class StoreDesk implements Desk {
   async requestReplay(executionId: string, node: string, input?: Json): Promise<boolean> {
     const state = await this.state(executionId);
     if (state === undefined) return false;
-    if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
-    if (!isFinished(state.status)) {
-      throw new NebulaError('STILL_RUNNING', `Execution ${executionId} is ${state.status}.`, {
-        hint: `Replay it when it has ended, or cancel it first: \`nebula executions cancel ${executionId}\`.`,
-      });
-    }
+    checkReplay(state, node);
     return this.send(executionId, { type: 'replay', node, ...(input === undefined ? {} : { input }) });
   }
 
@@ -219,6 +257,22 @@ function checkAnswer(state: RunState, path: string, { by, approved, form = null 
   throw new NebulaError('FORM_INVALID', `The form does not fit: ${told}.`, {
     hint: 'Fill in what its schema asks for.',
   });
+}
+
+function checkReplay(state: RunState, node: string): void {
+  const { executionId, status } = state;
+  if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
+  if (isFinished(status)) return;
+  throw new NebulaError('STILL_RUNNING', `Execution ${executionId} is ${status}.`, {
+    hint: `Replay it when it has ended, or cancel it first: \`nebula executions cancel ${executionId}\`.`,
+  });
+}
+
+/** A fork is nobody's child, and stands for no start. */
+function withoutLinks(entry: Entry): Entry {
+  if (entry.type !== 'run.started') return entry;
+  const { parent: _, key: __, ...rest } = entry;
+  return rest;
 }
 
 function unknownNode(state: RunState, path: string): NebulaError {

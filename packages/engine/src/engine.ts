@@ -10,10 +10,13 @@ import {
   NebulaError,
   nodeAt,
   openChildren,
+  type Plan,
   pathOf,
   RUN_DEFAULTS,
   type RunDocument,
   type Stimulus,
+  startKey,
+  startPermit,
   timelineOf,
   type WorkflowDefinition,
 } from '@nebula/core';
@@ -71,6 +74,7 @@ class LocalEngine extends StoreDesk implements Engine {
   private readonly waker: Waker;
   private readonly sweeper: Sweeper;
   private readonly listeners = new Set<(event: LiveEvent) => void>();
+  private readonly starting = new Map<string, Promise<string>>();
   private readonly waiters = new Map<string, Waiter[]>();
   private phase: 'new' | 'open' | 'closing' | 'closed' = 'new';
 
@@ -87,7 +91,14 @@ class LocalEngine extends StoreDesk implements Engine {
     });
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
     this.cache = new Cache({ ...drivers, values: this.values });
-    const shared = { ...drivers, cache: this.cache, runs: this.runs, values: this.values, meter: this.meter, workerId: this.workerId };
+    const shared = {
+      ...drivers,
+      cache: this.cache,
+      runs: this.runs,
+      values: this.values,
+      meter: this.meter,
+      workerId: this.workerId,
+    };
     const concurrency = options.concurrency ?? DEFAULTS.concurrency;
     this.attempts = new Attempts({
       ...shared,
@@ -158,7 +169,6 @@ class LocalEngine extends StoreDesk implements Engine {
   }
 
   async start(workflowId: string, version?: number, options: StartOptions = {}): Promise<string> {
-    const { trigger = { type: 'manual' } } = options;
     if (this.phase !== 'open') throw new NebulaError('ENGINE_CLOSED', 'The engine is not open.');
     if (this.runs.size >= (this.options.maxActiveRuns ?? DEFAULTS.maxActiveRuns)) {
       throw new NebulaError('BUSY', `${this.runs.size} runs are under way already.`, {
@@ -176,17 +186,68 @@ class LocalEngine extends StoreDesk implements Engine {
         details: { problems: [...problems] },
       });
     }
-    const executionId = options.executionId ?? this.all.random.id('exe');
+    const executionId = options.executionId ?? this.idFor(workflowId, options.idempotencyKey);
     if (!EXECUTION_ID.test(executionId)) {
       throw new NebulaError('EXECUTION_ID_INVALID', `'${executionId.slice(0, 80)}' cannot be the id of an execution.`, {
         hint: 'Ids have 1 to 200 letters, digits, _ and -.',
       });
     }
+    const { start } = plan;
+    if (start !== undefined && start.policy !== 'allow')
+      return this.startByKey(plan, executionId, { ...options, input });
+    return this.create(plan, executionId, { ...options, input });
+  }
+
+  private idFor(workflowId: string, key: string | undefined): string {
+    if (key === undefined) return this.all.random.id('exe');
+    return `exe_k${this.all.digest(`${workflowId} ${key}`).slice(0, 40)}`;
+  }
+
+  /** Starts with the same key are looked at one after the other. */
+  private startByKey(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
+    let key: string;
+    try {
+      key = startKey(plan, options.input ?? {});
+    } catch (error) {
+      if (!(error instanceof NebulaError)) throw error;
+      throw new NebulaError('START_KEY_INVALID', `config.start.key: ${error.message}`, {
+        hint: error.hint ?? 'See `config.start` in the definition.',
+      });
+    }
+    const permit = startPermit(plan.workflowId, key);
+    const before = this.starting.get(permit) ?? Promise.resolve('');
+    const mine = before.catch(() => '').then(() => this.startAlone(plan, executionId, options, key));
+    this.starting.set(permit, mine);
+    const done = (): void => {
+      if (this.starting.get(permit) === mine) this.starting.delete(permit);
+    };
+    mine.then(done, done);
+    return mine;
+  }
+
+  private async startAlone(plan: Plan, executionId: string, options: StartOptions, key: string): Promise<string> {
+    const { store, clock } = this.all;
+    const isDebounced = plan.start?.policy === 'debounce';
+    const [holder] = await store.permits(startPermit(plan.workflowId, key));
+    const until = clock.now() + (plan.start?.windowMs ?? 0);
+    if (holder === undefined)
+      return this.create(plan, executionId, options, { key, ...(isDebounced && { hold: { until } }) });
+    if (isDebounced) await this.send(holder.executionId, { type: 'restart', input: options.input ?? {}, until });
+    return holder.executionId;
+  }
+
+  private async create(
+    plan: Plan,
+    executionId: string,
+    options: StartOptions,
+    more: { readonly key?: string; readonly hold?: { readonly until: number } } = {},
+  ): Promise<string> {
+    const { trigger = { type: 'manual' }, parent, input = {} } = options;
     const known = this.runs.get(executionId);
     const run = known ?? this.runs.create(plan, executionId);
     this.waker.include(executionId);
-    const { parent } = options;
-    if (known === undefined) this.turns.post(run, { type: 'start', input, trigger, ...(parent && { parent }) });
+    if (known === undefined)
+      this.turns.post(run, { type: 'start', input, trigger, ...(parent && { parent }), ...more });
     if (run.isNew) {
       await new Promise<void>((resolve, reject) => {
         run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));

@@ -10,7 +10,9 @@ import {
 } from '@nebula/core';
 
 export type Message =
-  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean }
+  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
+  /** A run that is held back is put off, and gets another input. */
+  | { readonly type: 'restart'; readonly input: Json; readonly until: number }
   | { readonly type: 'retry' }
   | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
   | { readonly type: 'pause'; readonly reason?: string }
@@ -44,7 +46,15 @@ export function stimulusOf(body: string): Stimulus | undefined {
   switch (type) {
     case 'cancel':
       if (typeof reason !== 'string') return undefined;
-      return { type, reason, ...(message.compensate === false ? { compensate: false } : {}) };
+      return {
+        type,
+        reason,
+        ...(message.compensate === false ? { compensate: false } : {}),
+        ...(typeof node === 'string' ? { node } : {}),
+      };
+    case 'restart':
+      if (typeof message.until !== 'number') return undefined;
+      return { type, input: message.input ?? {}, until: message.until };
     case 'retry':
     case 'resume':
       return { type };

@@ -1,5 +1,17 @@
 /** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
-import { type FinalRunStatus, type Held, isFinished, nodeAt, type Parent, permitKey, seal, type Turn, valuesIn, wakeTime } from '@nebula/core';
+import {
+  type FinalRunStatus,
+  type Held,
+  isFinished,
+  nodeAt,
+  type Parent,
+  permitKey,
+  seal,
+  startPermit,
+  type Turn,
+  valuesIn,
+  wakeTime,
+} from '@nebula/core';
 import type { CacheRow, OutgoingRow, PermitAsk, PermitChanges, RateAsk, Store, Write } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
 import type { LiveRun } from './live-run.ts';
@@ -61,9 +73,14 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
 }
 
 /** What the frame asks of those that share something with this run, and what it gives back. */
-function permitsOf({ state }: LiveRun, { asks, now }: Turn): PermitChanges | undefined {
-  if (asks.length === 0 && state.freed.length === 0) return undefined;
+function permitsOf({ state, isNew }: LiveRun, { asks, now }: Turn): PermitChanges | undefined {
+  const isAlone = isNew && state.startKey !== null;
+  if (asks.length === 0 && state.freed.length === 0 && !isAlone) return undefined;
   const places: PermitAsk[] = [];
+  if (isAlone) {
+    const key = startPermit(state.plan.workflowId, state.startKey as string);
+    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}' });
+  }
   const rates: RateAsk[] = [];
   for (const { node, gate } of asks) {
     const key = permitKey(gate);

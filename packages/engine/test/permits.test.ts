@@ -68,7 +68,10 @@ describe('the cache', () => {
     const first = await top.start(flow({ ignore: ['at'] }), { n: 1, at: 1 });
     await top.complete('a', { big: 1 });
     const second = await top.start(flow({ ignore: ['at'] }), { n: 1, at: 2 });
-    expect(await top.engine.document(second)).toMatchObject({ status: 'completed', nodes: { a: { attempts: 0, output: { big: 1 } } } });
+    expect(await top.engine.document(second)).toMatchObject({
+      status: 'completed',
+      nodes: { a: { attempts: 0, output: { big: 1 } } },
+    });
     expect((await top.engine.explain(second, 'a'))?.reasons[0]).toContain(first);
     const third = await top.start(flow({ ignore: ['at'] }), { n: 2, at: 2 });
     await top.complete('a', { big: 2 });
@@ -115,5 +118,97 @@ describe('the cache', () => {
     await top.clock.advance(3_600_001);
     await top.start(flow({ ttl: '1h' }), { n: 1, at: 1 });
     expect(top.ran).toHaveLength(3);
+  });
+});
+
+describe('starts', () => {
+  const flow = (start: object) => ({ config: { start }, nodes: { a: hand({ with: { n: '{{ $input.n }}' } }) } });
+
+  it('[ENG-97] a singleton is started once as long as it runs', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const definition = flow({ key: '{{ $input.who }}', policy: 'singleton' });
+    const first = await top.start(definition, { who: 'ann', n: 1 });
+    expect(await top.start(definition, { who: 'ann', n: 2 })).toBe(first);
+    expect(await top.start(definition, { who: 'bob', n: 3 })).not.toBe(first);
+    top.calls[0]?.complete();
+    await top.settle();
+    expect(await top.start(definition, { who: 'ann', n: 4 })).not.toBe(first);
+  });
+
+  it('[ENG-98] debounced starts become one run, with the last input, when they have come to rest', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const definition = flow({ key: "'k'", policy: 'debounce', window: '10s' });
+    const first = await top.start(definition, { n: 1 });
+    await top.clock.advance(9_000);
+    expect(await top.start(definition, { n: 2 })).toBe(first);
+    await top.clock.advance(9_000);
+    expect(top.ran).toEqual([]);
+    await top.open();
+    await top.clock.advance(1_001);
+    expect(top.call('a').input).toEqual({ n: 2 });
+    expect(await top.start(definition, { n: 3 })).not.toBe(first);
+  });
+
+  it('[ENG-99] the same idempotency key is the same execution', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const { workflowId, version } = await top.register({ nodes: { a: hand() } });
+    const ids = ['x', 'x', 'y'].map((idempotencyKey) => top.engine.start(workflowId, version, { idempotencyKey }));
+    await top.settle();
+    const [one, two, three] = await Promise.all(ids);
+    expect(one).toBe(two);
+    expect(three).not.toBe(one);
+    expect(top.ran).toHaveLength(2);
+  });
+});
+
+describe('a fork', () => {
+  it('[ENG-100] is a new run that takes over what was done before the node; the old one is not touched', async () => {
+    const top = new BenchTop();
+    await top.open({ inlineLimitBytes: 100 });
+    const old = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'], with: { a: '{{ $a.length }}' } }) } });
+    await top.complete('a', 'x'.repeat(500));
+    await top.complete('b', 1);
+    const fork = await top.engine.fork(old, 'b', { edited: true });
+    await top.clock.advance(10);
+    expect(top.ran).toEqual(['a', 'b', 'b']);
+    expect(top.call('b')).toMatchObject({ input: { edited: true } });
+    await top.complete('b', 2);
+    expect(await top.engine.delete(old)).toBe(true);
+    expect(await top.engine.document(fork)).toMatchObject({
+      status: 'completed',
+      nodes: { a: { output: 'x'.repeat(500) }, b: { output: 2 } },
+    });
+    await expect(top.engine.fork('exe_none', 'a')).rejects.toMatchObject({ code: 'UNKNOWN_EXECUTION' });
+  });
+});
+
+describe('cancelling a part', () => {
+  it('[ENG-101] ends one node of a run', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'] }), c: hand() } });
+    await expect(top.engine.requestCancel(executionId, 'no', { node: 'z' })).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
+    await top.engine.requestCancel(executionId, 'no', { node: 'a' });
+    await top.settle();
+    expect(top.call('a').signal.aborted).toBe(true);
+    await top.complete('c');
+    expect(await top.statuses(executionId)).toEqual({ a: 'cancelled', b: 'skipped', c: 'completed' });
+    expect(await top.status(executionId)).toBe('completed');
+  });
+});
+
+describe('a loop without workers', () => {
+  it('[ENG-102] of many rounds is divided into turns, and ends', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const list = Array.from({ length: 5_000 }, (_, n) => n);
+    const body = { nodes: { s: { set: { v: '{{ $item }}' } } }, output: '{{ $item + 1 }}' };
+    const executionId = await top.start({ nodes: { each: { forEach: { in: '$input.list' }, do: body } } }, { list });
+    await top.clock.advance(10);
+    expect(await top.engine.document(executionId)).toMatchObject({ status: 'completed' });
+    expect((await top.engine.journal(executionId)).length).toBeGreaterThan(4);
   });
 });

@@ -76,8 +76,7 @@ export interface OutgoingRow extends InboxRow {
 
 export type WriteOutcome =
   /** `rates`: the moments that were given, in the order of asking. */
-  | { readonly ok: true; readonly position: number; readonly rates?: readonly number[] }
-  | { readonly ok: false };
+  { readonly ok: true; readonly position: number; readonly rates?: readonly number[] } | { readonly ok: false };
 
 export interface FrameRow {
   readonly executionId: string;

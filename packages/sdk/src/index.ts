@@ -3,3 +3,12 @@ export { type DriverContext, type DriverOpeners, defineConfig, type NebulaConfig
 export { type ActionDefinition, defineAction, type InputOf, type OutputOf, type TypedAction } from './define-action.ts';
 export { jsonSchema, type TypedSchema } from './json-schema.ts';
 export type { StandardSchema } from './standard-schema.ts';
+export { call, type NamedAction } from './workflow/call.ts';
+export type { Condition, Expression, Ref, Resolved, Text, Value } from './workflow/expression.ts';
+export type { Graph } from './workflow/graph.ts';
+export { actionsNamed, workflowsNamed } from './workflow/named.ts';
+export type { BranchCase, BranchHandle, NodeHandle } from './workflow/node-handle.ts';
+export type { NamedWorkflow, Workflow, WorkflowInput, WorkflowOutput } from './workflow/uses.ts';
+export { type Wait, type WaitOutput, wait } from './workflow/wait.ts';
+export { type WorkflowGraph, type WorkflowOptions, workflow } from './workflow/workflow.ts';
+export { at, expr, maybe, or, text, typed } from './workflow/written.ts';

@@ -4,8 +4,8 @@ import { dotLines, mermaidLines } from '../views/graph-formats.ts';
 import { pictureLines } from '../views/graph-picture.ts';
 import { jsonDocument } from '../views/json.ts';
 import { graphOf, type WorkflowGraph } from '../views/workflow-graph.ts';
-import { findOthers } from '../workflow-folder.ts';
 import { readFile, validDefinition } from '../workflow-file.ts';
+import { findOthers } from '../workflow-folder.ts';
 
 /** Draws what the file says; whether its actions exist does not matter for that. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {

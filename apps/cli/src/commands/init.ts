@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NebulaError } from '@nebula/core';
-import { shellWord, writeLines } from '../conclude.ts';
+import { writeLines } from '../conclude.ts';
 import { templateFiles } from '../init/template.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { nextLines } from '../views/summary.ts';
+import { shellWord } from '../views/words.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;

@@ -143,6 +143,7 @@ export class RunProgress {
       node.finishedAt = timeOf(seen.finishedAt);
       if (seen.rounds !== undefined) this.#bodyOf(node).rounds = seen.rounds;
       this.#move(node, seen.status);
+      if (node.waiting !== null) this.waiting.add(node);
     }
     for (const scope of this.#scopes.values()) this.#noteFailure(scope);
   }
@@ -380,10 +381,7 @@ export class RunProgress {
   }
 
   #bodyOf(node: NodeProgress): BodyProgress {
-    if (node.body === null) {
-      node.body = { rounds: null, until: null, scopes: new Map() };
-      if (node.scope === null) this.composites.add(node);
-    }
+    node.body ??= { rounds: null, until: null, scopes: new Map() };
     return node.body;
   }
 
@@ -396,7 +394,9 @@ export class RunProgress {
     const scope = this.#scopeFor(path.slice(0, cut));
     const id = path.slice(cut + 1);
     // Making the scope makes the nodes of its outline.
-    return this.#byPath.get(path) ?? this.#add(scope, { id, name: scope.isUndo ? id.replaceAll(':', '/') : id, prefix: '' });
+    return (
+      this.#byPath.get(path) ?? this.#add(scope, { id, name: scope.isUndo ? id.replaceAll(':', '/') : id, prefix: '' })
+    );
   }
 
   #scopeFor(path: string): ScopeProgress {
@@ -420,6 +420,7 @@ export class RunProgress {
     if (owner === null) this.undo = scope;
     else {
       this.#bodyOf(owner).scopes.set(path, scope);
+      if (owner.scope === null) this.composites.add(owner);
       if (!isUndo) for (const row of owner.outline) this.#add(scope, row);
     }
     return scope;
@@ -433,7 +434,9 @@ export class RunProgress {
       this.waiting.delete(node);
     }
     this.#scopes.delete(scope.path);
-    scope.owner?.body?.scopes.delete(scope.path);
+    const { owner } = scope;
+    owner?.body?.scopes.delete(scope.path);
+    if (owner?.body?.scopes.size === 0) this.composites.delete(owner);
     if (this.undo === scope) this.undo = null;
   }
 

@@ -1,12 +1,12 @@
 /** One line per event: what a run says when nobody watches a screen. */
 import { formatDuration, isJsonObject, type Json, type TimelineEvent } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
-import { errorOf } from '../live/event-details.ts';
 import type { RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { columnRight, printableLine } from '../terminal/width.ts';
+import { errorWords, eventWords } from './event-words.ts';
 import { nodeGlyph, nodePaint, runGlyph, runPaint } from './theme.ts';
-import { offsetText } from './words.ts';
+import { offsetText, shownPath } from './words.ts';
 
 const OFFSET_CELLS = 8;
 
@@ -45,7 +45,17 @@ function runText(event: TimelineEvent, run: RunProgress, colors: Colors): string
     case 'WorkflowStarted':
       return `${sign('run started')}  ${printableLine(run.title)}  ${run.executionId}`;
     case 'WorkflowReopened':
-      return sign('run reopened');
+      return sign(`run reopened${more(event)}`);
+    case 'WorkflowPaused':
+      return sign(`run paused${more(event)}`);
+    case 'WorkflowResumed':
+      return sign('run goes on after the pause');
+    case 'WorkflowStopping':
+      return sign(`run is ending: ${eventWords(event)}`);
+    case 'CompensationStarted':
+    case 'SignalKept':
+    case 'SignalTaken':
+      return sign(eventWords(event));
     case 'WorkflowCompleted':
     case 'WorkflowFailed':
     case 'WorkflowCancelled':
@@ -56,21 +66,42 @@ function runText(event: TimelineEvent, run: RunProgress, colors: Colors): string
   }
 }
 
+/** `: what else there is to say`. */
+function more(event: TimelineEvent): string {
+  const words = eventWords(event);
+  return words === '' ? '' : `: ${words}`;
+}
+
 function nodeText(event: TimelineEvent, run: RunProgress, colors: Colors): string | undefined {
   const path = event.node as string;
+  if (event.type === 'RoundFailed') return `${colors.red('✗')} ${path} failed: ${errorWords(event)}`;
   const node = run.node(path);
   if (node === undefined) return undefined;
-  const sign = (text: string): string => `${nodePaint(node.status, colors)(nodeGlyph(node.status))} ${path} ${text}`;
-  const took = formatDuration(event.at - (node.attemptAt ?? event.at));
-  const failure = errorOf(event.details);
-  const error = failure === null ? '' : `: ${failure.code}: ${printableLine(failure.message)}`;
+  const sign = (text: string): string =>
+    `${nodePaint(node.status, colors)(nodeGlyph(node.status))} ${shownPath(path)} ${text}`;
+  const took = formatDuration(event.at - (node.attemptAt ?? node.startedAt ?? event.at));
+  const error = errorWords(event) === '' ? '' : `: ${errorWords(event)}`;
   switch (event.type) {
     case 'NodeStarted':
       return sign(node.attempts > 1 ? `started, attempt ${node.attempts}` : 'started');
+    case 'NodeOpened':
+      return sign(`opened${more(event)}`);
     case 'NodeCompleted':
-      return sign(`completed in ${took}`);
+      return sign(eventWords(event) || `completed in ${took}`);
     case 'NodeFailed':
       return sign(`failed after ${took}${error}`);
+    case 'NodeStopping':
+    case 'CompensationStarted':
+      return sign(event.type === 'NodeStopping' ? `is ending${error}` : eventWords(event));
+    case 'ChildRequested':
+    case 'ItemsAdded':
+    case 'NodeAnswered':
+    case 'NodeGated':
+    case 'NodeGranted':
+    case 'NodeWaiting':
+    case 'RoundDelayed':
+    case 'SignalRefused':
+      return sign(eventWords(event));
     case 'NodeRetried': {
       const wait = node.retryAt === null ? 'will retry' : `retry in ${formatDuration(node.retryAt - event.at)}`;
       return sign(`attempt ${node.attempts} failed, ${wait}${error}`);

@@ -166,7 +166,8 @@ class Picture {
     if (item.below.length === 0) return;
     this.#canvas.text(centreOf(item), bottom, '┬', paint);
     const paints = new Set(item.below.map((link) => this.#edgePaint(link.edge)));
-    if (bottom < end) this.#canvas.vertical(centreOf(item), bottom + 1, end, paints.size === 1 ? [...paints][0] : undefined);
+    if (bottom < end)
+      this.#canvas.vertical(centreOf(item), bottom + 1, end, paints.size === 1 ? [...paints][0] : undefined);
   }
 
   /** The lines between two layers: one track per source where edges do not go straight down. Returns the next free row. */

@@ -3,10 +3,11 @@ import { isJsonObject, type Json, type JsonObject } from '@nebula/core';
 import type { JournalFrame } from '@nebula/engine';
 import type { Colors } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine } from '../terminal/width.ts';
+import { waitingOf, waitingText } from './wait-words.ts';
 import { clockText } from './words.ts';
 
 const SEQ_CELLS = 5;
-const TYPE_CELLS = 15;
+const TYPE_CELLS = 18;
 
 export function journalLines(
   frames: readonly JournalFrame[],
@@ -31,29 +32,39 @@ function entryText(entry: Json, colors: Colors): string {
 }
 
 function paintOf(type: string, colors: Colors): (text: string) => string {
-  if (/completed|finished$/.test(type)) return colors.green;
+  if (/completed|finished$|answered|resumed/.test(type)) return colors.green;
   if (/failed|unknown/.test(type)) return colors.red;
-  if (/retrying|cancelled|stopping|returned/.test(type)) return colors.yellow;
+  if (/retrying|cancelled|stopping|returned|waiting|paused|compensating|delayed|refused|gated/.test(type))
+    return colors.yellow;
   return type.startsWith('run.') ? colors.bold : colors.cyan;
 }
 
 /** The node first, then the other fields as `name=value`. */
 function fieldsText(fields: JsonObject, colors: Colors): string {
   // The worker is long and rarely what one looks for.
-  const { node, nodes, worker, ...others } = fields;
+  const { node, nodes, scope, worker, ...others } = fields;
   const rest: JsonObject = worker === undefined ? others : { ...others, worker };
-  const subject = typeof node === 'string' ? [node] : Array.isArray(nodes) ? nodes.map(String) : [];
+  const subject = subjectOf(node ?? scope ?? nodes);
   const parts = Object.entries(rest).map(([name, value]) => `${colors.dim(`${name}=`)}${valueText(name, value)}`);
   return [...subject.map((path) => colors.bold(printableLine(path))), ...parts].join(' ');
 }
 
+function subjectOf(named: Json | undefined): string[] {
+  if (typeof named === 'string') return named === '' ? ['the run'] : [named];
+  return Array.isArray(named) ? named.map(String) : [];
+}
+
+const MOMENTS: ReadonlySet<string> = new Set(['until', 'deadline']);
+const HELD: ReadonlySet<string> = new Set(['input', 'output', 'items', 'payload', 'undo', 'graph']);
+
 function valueText(name: string, value: Json): string {
-  if (name === 'until' && typeof value === 'number') return clockText(value);
+  if (MOMENTS.has(name) && typeof value === 'number') return clockText(value);
+  if (name === 'waits' && Array.isArray(value)) return printableLine(waitingText(waitingOf({ waits: value })));
   if (name === 'error' && isJsonObject(value)) {
     return printableLine(`${String(value.code)} ${JSON.stringify(value.message ?? '')}`);
   }
   // Inputs and outputs are held in a small envelope; readers want what is inside.
-  if ((name === 'input' || name === 'output') && isJsonObject(value) && 'value' in value) {
+  if (HELD.has(name) && isJsonObject(value) && 'value' in value) {
     return plainText(value.value as Json);
   }
   return plainText(value);

@@ -136,7 +136,8 @@ export function conditionText(value: Json): string {
 
 /** What must hold for a branch to go on with a node, one text for each case that leads to it. */
 export function casesTo(branch: BranchDefinition, target: string): string[] {
-  const leads = (to: string | readonly string[] | undefined): boolean => to !== undefined && [to].flat().includes(target);
+  const leads = (to: string | readonly string[] | undefined): boolean =>
+    to !== undefined && [to].flat().includes(target);
   const found: string[] = [];
   if (Array.isArray(branch.cases)) {
     for (const one of branch.cases) {

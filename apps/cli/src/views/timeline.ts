@@ -1,10 +1,10 @@
 /** A run over time: one bar per node. Waiting in the queue is light, running solid, a failed attempt ends in a cross. */
 import { formatDuration, type NodeStatus, type TimelineEvent, type TimelineEventType } from '@nebula/core';
-import { errorOf } from '../live/event-details.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine, visibleWidth } from '../terminal/width.ts';
+import { errorWords, eventWords } from './event-words.ts';
 import { nodeGlyph, nodePaint, type Paint } from './theme.ts';
-import { offsetText, plural } from './words.ts';
+import { offsetText, plural, shownPath } from './words.ts';
 
 export interface TimelineOptions {
   readonly colors: Colors;
@@ -41,7 +41,7 @@ export function timelineLines(events: readonly TimelineEvent[], options: Timelin
   const until = endOf(events, options.now);
   const lanes = lanesOf(events, until);
   const shown = lanes.slice(0, options.maxRows ?? lanes.length);
-  const nameCells = Math.min(MAX_NAME_CELLS, Math.max(4, ...shown.map((lane) => visibleWidth(lane.node))));
+  const nameCells = Math.min(MAX_NAME_CELLS, Math.max(4, ...shown.map((lane) => visibleWidth(shownPath(lane.node)))));
   const chartCells = Math.max(MIN_CHART_CELLS, options.width - nameCells - NOTE_CELLS - 6);
   const scale = { from: first.at, to: Math.max(until, first.at + 1), cells: chartCells };
   const lines = [
@@ -58,15 +58,22 @@ export function timelineLines(events: readonly TimelineEvent[], options: Timelin
 export function timelineEventLines(events: readonly TimelineEvent[], colors: Colors): string[] {
   const start = events[0]?.at ?? 0;
   return events.map((event) => {
-    const error = errorOf(event.details);
-    const note = error === null ? '' : colors.red(`${error.code}: ${printableLine(error.message)}`);
+    const error = errorWords(event);
     const when = colors.dim(columnRight(`+${offsetText(event.at - start)}`, 9));
-    return [when, column(event.type, 18), event.node ?? '', note]
+    return [
+      when,
+      column(event.type, TYPE_CELLS),
+      event.node ?? '',
+      eventWords(event),
+      error === '' ? '' : colors.red(error),
+    ]
       .filter((part) => part !== '')
       .join('  ')
       .trimEnd();
   });
 }
+
+const TYPE_CELLS = 19;
 
 const FINAL_EVENTS = new Set<TimelineEventType>([
   'WorkflowCompleted',
@@ -80,10 +87,19 @@ function endOf(events: readonly TimelineEvent[], now: number): number {
   return FINAL_EVENTS.has(last.type) ? last.at : Math.max(now, last.at);
 }
 
+const ABOUT_SCOPES = new Set<TimelineEventType>([
+  'RoundStarted',
+  'RoundCompleted',
+  'RoundFailed',
+  'RoundStopping',
+  'CompensationStarted',
+]);
+
 function lanesOf(events: readonly TimelineEvent[], until: number): Lane[] {
   const lanes = new Map<string, Lane>();
   for (const event of events) {
-    if (event.node === null) continue;
+    // Rounds are no nodes; what ran in them is.
+    if (event.node === null || ABOUT_SCOPES.has(event.type)) continue;
     let lane = lanes.get(event.node);
     if (lane === undefined) {
       lane = { node: event.node, status: 'pending', spans: [], attempts: 0, open: null };
@@ -107,6 +123,14 @@ function advance(lane: Lane, event: TimelineEvent): void {
     case 'NodeStarted':
       lane.attempts++;
       return enter('running', 'queued', 'running');
+    case 'ChildRequested':
+      lane.attempts++;
+      return enter('running', 'queued', 'running');
+    case 'NodeOpened':
+      return enter('running', 'queued', 'running');
+    case 'NodeWaiting':
+    case 'NodeGated':
+      return enter('waiting', 'queued', 'waiting');
     case 'NodeRetried':
       return enter('waiting', 'failed', 'waiting');
     case 'NodeReturned':
@@ -145,7 +169,7 @@ function laneLine(lane: Lane, nameCells: number, scale: Scale, { colors }: Timel
   const total = ran.reduce((sum, span) => sum + span.to - span.from, 0);
   const attempts = lane.attempts > 1 ? colors.yellow(` ×${lane.attempts}`) : '';
   const note = ran.length === 0 ? colors.dim(lane.status) : `${formatDuration(total)}${attempts}`;
-  const name = column(printableLine(lane.node), nameCells);
+  const name = column(printableLine(shownPath(lane.node)), nameCells);
   return `${paint(nodeGlyph(lane.status))} ${name}  ${bar(lane.spans, scale, colors)}  ${fit(note, NOTE_CELLS)}`;
 }
 
@@ -210,6 +234,6 @@ function legend(colors: Colors): string {
     `${colors.dim('░')} queued`,
     `${colors.green('█')} ran`,
     `${colors.red('╳')} failed attempt`,
-    `${colors.yellow('┄')} waits for retry`,
+    `${colors.yellow('┄')} waits`,
   ].join(colors.dim('   '));
 }

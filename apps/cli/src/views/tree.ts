@@ -3,7 +3,11 @@ import { formatDuration, type NodeStatus } from '@nebula/core';
 import type { NodeProgress, RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, fit, printableLine, visibleWidth } from '../terminal/width.ts';
+import { noteOf } from './node-note.ts';
+import { bodyRows, type Row, trimmed, undoRows } from './scope-rows.ts';
+import { nextLines } from './summary.ts';
 import { nodeGlyph, nodePaint, runGlyph, runPaint, SPINNER } from './theme.ts';
+import { answerCommands } from './wait-words.ts';
 import { countText, tickText } from './words.ts';
 
 export interface TreeOptions {
@@ -14,23 +18,72 @@ export interface TreeOptions {
   readonly now: number;
   /** Counts up with every painting and turns the spinners; below 0 they stand still. */
   readonly frame: number;
+  /** Writes a command for a run. */
+  readonly command?: (executionId: string, verb: string, rest?: string) => string;
 }
 
-const BAR_CELLS = 12;
 const MAX_NAME_CELLS = 40;
 const DURATION_CELLS = 8;
+/** Commands that are offered at once. */
+const MAX_STEPS = 4;
 /** Header and the blank line under it. */
 const HEADER_LINES = 2;
 /** Above it the nodes that are merely pending are not even looked at. */
 const SMALL_GRAPH = 2_000;
 
 export function treeLines(run: RunProgress, options: TreeOptions): string[] {
-  const room = (options.height ?? Number.POSITIVE_INFINITY) - HEADER_LINES;
-  const visible = visibleNodes(run, room);
+  const steps = stepLines(run, options);
+  const room = (options.height ?? Number.POSITIVE_INFINITY) - HEADER_LINES - steps.length;
+  const inside = insideOf(run, room);
+  const visible = visibleNodes(run, room - inside.count);
   const isFolded = visible.length < run.nodes.length;
-  const nameCells = nameColumn(visible, isFolded, options.width);
-  const rows = visible.map((node) => nodeLine(node, nameCells, isFolded, options));
-  return [headerLine(run, options), '', ...withSummaries(run, visible, rows, options)];
+  // Its parents may be folded away, so its place in the tree would say nothing.
+  const shown = visible.map((node) => [
+    { prefix: isFolded ? '' : node.prefix, name: node.name, node },
+    ...(inside.rows.get(node) ?? []).map((row) => (isFolded ? { ...row, prefix: row.prefix.trimStart() } : row)),
+  ]);
+  const rows = [...shown.flat(), ...inside.undo];
+  const nameCells = nameColumn(rows, options.width);
+  const lines = shown.flat().map((row) => rowLine(row, nameCells, options));
+  const undo = inside.undo.map((row) => rowLine(row, nameCells, options));
+  return [headerLine(run, options), '', ...withSummaries(run, visible, lines, options), ...undo, ...steps];
+}
+
+interface Inside {
+  /** By the node that they are inside of. */
+  readonly rows: ReadonlyMap<NodeProgress, readonly Row[]>;
+  readonly undo: readonly Row[];
+  readonly count: number;
+}
+
+/** What is inside of nodes gets the room that these leave, or half of it. */
+function insideOf(run: RunProgress, room: number): Inside {
+  const blocks = [...run.composites].map((node) => [node, bodyRows(node, node.prefix)] as const);
+  const all = undoRows(run);
+  const wanted = blocks.reduce((sum, [, rows]) => sum + rows.length, all.length);
+  let budget = Math.max(room - run.nodes.length, Math.floor(room / 2));
+  const take = (rows: readonly Row[], share: number): readonly Row[] => {
+    const taken = wanted <= budget ? rows : trimmed(rows, Math.min(budget, share));
+    budget -= taken.length;
+    return taken;
+  };
+  if (wanted <= budget) return { rows: new Map(blocks), undo: all, count: wanted };
+  const before = budget;
+  const undo = take(all, Math.ceil(budget / 2));
+  const rows = new Map<NodeProgress, readonly Row[]>();
+  blocks.forEach(([node, block], at) => {
+    rows.set(node, take(block, Math.ceil(budget / (blocks.length - at))));
+  });
+  return { rows, undo, count: before - budget };
+}
+
+/** While it runs: what a person can do about waits. When it has ended or parked, that is said elsewhere. */
+function stepLines(run: RunProgress, { command, frame, colors, width }: TreeOptions): string[] {
+  if (command === undefined || frame < 0 || run.waiting.size === 0) return [];
+  const steps = [...run.waiting].flatMap(({ path, waiting }) =>
+    answerCommands((verb, rest) => command(run.executionId, verb, rest), path, waiting?.waits ?? []),
+  );
+  return steps.length === 0 ? [] : ['', ...nextLines(steps.slice(0, MAX_STEPS), { colors, width })];
 }
 
 export function headerLine(run: RunProgress, { colors, now, frame, width }: TreeOptions): string {
@@ -42,7 +95,9 @@ export function headerLine(run: RunProgress, { colors, now, frame, width }: Tree
   const done =
     total - run.counts.pending - run.counts.queued - run.counts.running - run.counts.waiting - run.counts.unknown;
   const count = total === 0 ? '' : colors.dim(`${countText(done)}/${countText(total)}`);
-  const parts = [colors.bold(printableLine(run.title)), paint(run.status), elapsed, count, colors.dim(run.executionId)];
+  const reason = run.status === 'paused' && run.pauseReason !== null ? ` (${printableLine(run.pauseReason)})` : '';
+  const status = paint(run.status + reason);
+  const parts = [colors.bold(printableLine(run.title)), status, elapsed, count, colors.dim(run.executionId)];
   return fit(`${paint(glyph)} ${parts.filter((part) => part !== '').join(colors.dim(' · '))}`, width);
 }
 
@@ -112,24 +167,23 @@ function withSummaries(
   return [...line(FINISHED, ''), ...rows, ...line(OPEN, '… ')];
 }
 
-function nameColumn(nodes: readonly NodeProgress[], isFolded: boolean, width: number): number {
+function nameColumn(rows: readonly Row[], width: number): number {
   let widest = 0;
-  for (const { prefix, name } of nodes) {
-    widest = Math.max(widest, (isFolded ? 0 : prefix.length) + 2 + visibleWidth(name));
+  for (const { prefix, name, node } of rows) {
+    if (node !== null) widest = Math.max(widest, prefix.length + 2 + visibleWidth(name));
   }
   return Math.min(widest, MAX_NAME_CELLS, Math.max(10, Math.floor(width / 2)));
 }
 
 /** `├─ ✓ name            1.2s  what there is to say`. */
-function nodeLine(node: NodeProgress, nameCells: number, isFolded: boolean, options: TreeOptions): string {
+function rowLine({ prefix, name, node }: Row, nameCells: number, options: TreeOptions): string {
   const { colors, frame, width } = options;
+  if (node === null) return fit(colors.dim(prefix + printableLine(name)), width);
   const paint = nodePaint(node.status, colors);
-  // Its parents may be folded away, so its place in the tree would say nothing.
-  const prefix = isFolded ? '' : node.prefix;
   const glyph = node.status === 'running' ? spinner(frame < 0 ? frame : frame + node.order) : nodeGlyph(node.status);
   const isQuiet = node.status === 'pending' || node.status === 'skipped';
-  const name = column(printableLine(node.name), Math.max(4, nameCells - prefix.length - 2));
-  const shownName = isQuiet ? colors.dim(name) : node.status === 'running' ? colors.bold(name) : name;
+  const cell = column(printableLine(name), Math.max(4, nameCells - prefix.length - 2));
+  const shownName = isQuiet ? colors.dim(cell) : node.status === 'running' ? colors.bold(cell) : cell;
   const left = `${colors.dim(prefix)}${paint(glyph)} ${shownName}  ${durationCell(node, options)}`;
   const note = noteOf(node, options);
   return fit(note === '' ? left.trimEnd() : `${left}  ${note}`, width);
@@ -143,44 +197,4 @@ function durationCell(node: NodeProgress, { colors, now }: TreeOptions): string 
   const text = until === null ? '' : isRunning ? tickText(until - from) : formatDuration(until - from);
   const cell = ' '.repeat(Math.max(0, DURATION_CELLS - text.length)) + text;
   return isRunning ? cell : colors.dim(cell);
-}
-
-function noteOf(node: NodeProgress, options: TreeOptions): string {
-  const { colors, now } = options;
-  const attempt = node.attempts > 1 ? colors.yellow(`attempt ${node.attempts}`) : '';
-  const error = node.error === null ? '' : `${node.error.code}: ${printableLine(node.error.message)}`;
-  switch (node.status) {
-    case 'running':
-      return joined(attempt, progressText(node, colors), node.log === null ? '' : colors.dim(printableLine(node.log)));
-    case 'waiting': {
-      const wait = node.retryAt === null ? '' : colors.yellow(`retry in ${tickText(node.retryAt - now)}`);
-      return joined(wait, attempt, colors.dim(error));
-    }
-    case 'failed':
-      return joined(attempt, colors.red(error));
-    case 'unknown':
-      return joined(colors.magenta('outcome unknown'), colors.dim(error));
-    case 'completed':
-      return node.attempts > 1 ? colors.dim(`${node.attempts} attempts`) : '';
-    case 'skipped':
-    case 'cancelled':
-      return colors.dim(node.status);
-    case 'queued':
-      return joined(attempt, colors.dim('queued'));
-    default:
-      return '';
-  }
-}
-
-function joined(...parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join('  ');
-}
-
-function progressText(node: NodeProgress, colors: Colors): string {
-  const message = node.message === null ? '' : printableLine(node.message);
-  if (node.fraction === null) return message;
-  const fraction = Math.min(1, Math.max(0, node.fraction));
-  const filled = Math.round(fraction * BAR_CELLS);
-  const bar = colors.cyan('━'.repeat(filled)) + colors.dim('─'.repeat(BAR_CELLS - filled));
-  return joined(`${bar} ${String(Math.floor(fraction * 100)).padStart(3)}%`, message);
 }

@@ -1,7 +1,7 @@
 /** What a wait waits for, in words and as commands that end it. */
-import { formatDuration, isJsonObject, type Json } from '@nebula/core';
+import { isJsonObject, type Json } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
-import { shellWord } from './words.ts';
+import { momentText, shellWord } from './words.ts';
 
 /** As the journal has it. */
 export type Awaited =
@@ -27,12 +27,12 @@ export function waitingOf(details: Json): Waiting {
 }
 
 /** `signal go (key k) or an approval by ann, at most until 14:03 (in 2h)`. */
-export function waitingText({ waits, deadline }: Waiting, now: number): string {
+export function waitingText({ waits, deadline }: Waiting, now?: number): string {
   const what = waits.map((wait) => awaitedText(wait, now)).join(' or ');
   return deadline === null ? what : `${what}, at most until ${momentText(deadline, now)}`;
 }
 
-function awaitedText(wait: Awaited, now: number): string {
+function awaitedText(wait: Awaited, now: number | undefined): string {
   switch (wait.kind) {
     case 'time':
       return `until ${momentText(wait.at, now)}`;
@@ -47,41 +47,37 @@ function awaitedText(wait: Awaited, now: number): string {
   }
 }
 
-/** `14:03:07 (in 2h)`, with the date when it is another day. */
-function momentText(at: number, now: number): string {
-  const date = new Date(at);
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} `;
-  const isToday = new Date(now).toDateString() === date.toDateString();
-  const left = at <= now ? 'now' : `in ${formatDuration(Math.ceil((at - now) / 1_000) * 1_000)}`;
-  return `${isToday ? '' : day}${time} (${left})`;
-}
-
 /** Commands of a person who ends a wait, with what they do; times end by themselves. */
 export function answerCommands(
   command: (verb: string, rest?: string) => string,
   path: string,
   waits: readonly Awaited[],
 ): [command: string, purpose: string][] {
-  return waits.flatMap((wait): [string, string][] => {
-    switch (wait.kind) {
-      case 'time':
-        return [];
-      case 'signal': {
-        const key = wait.key === '' ? '' : ` --key ${shellWord(wait.key)}`;
-        return [[command('executions signal', `${shellWord(wait.signal)}${key}`), 'give the signal; --payload JSON with it']];
-      }
-      case 'approval': {
-        const [first] = wait.who ?? [];
-        const by = first === undefined ? '' : ` --by ${shellWord(first)}`;
-        return [
-          [command('executions approve', `${path}${by}`), 'approve it'],
-          [command('executions reject', `${path}${by} --comment TEXT`), 'reject it'],
-        ];
-      }
-      case 'callback':
-        return [[command('executions callback', `${path} --payload JSON`), 'make the call']];
+  return waits.flatMap((wait) => answersTo(wait, command, path));
+}
+
+function answersTo(
+  wait: Awaited,
+  command: (verb: string, rest?: string) => string,
+  path: string,
+): [command: string, purpose: string][] {
+  switch (wait.kind) {
+    case 'time':
+      return [];
+    case 'signal': {
+      const key = wait.key === '' ? '' : ` --key ${shellWord(wait.key)}`;
+      const words = `${shellWord(wait.signal)}${key}`;
+      return [[command('executions signal', words), 'give the signal; --payload JSON with it']];
     }
-  });
+    case 'approval': {
+      const [first] = wait.who ?? [];
+      const by = first === undefined ? '' : ` --by ${shellWord(first)}`;
+      return [
+        [command('executions approve', `${path}${by}`), 'approve it'],
+        [command('executions reject', `${path}${by} --comment TEXT`), 'reject it'],
+      ];
+    }
+    case 'callback':
+      return [[command('executions callback', `${path} --payload JSON`), 'make the call']];
+  }
 }

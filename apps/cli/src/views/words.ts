@@ -51,6 +51,23 @@ export function clockText(at: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
 }
 
+/** `14:03:07 (in 2h)`, with the date when it is another day; without `now` the moment alone. */
+export function momentText(at: number, now?: number): string {
+  const date = new Date(at);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const time = clockText(at).slice(0, 8);
+  if (now === undefined) return `${day} ${time}`;
+  const moment = new Date(now).toDateString() === date.toDateString() ? time : `${day} ${time}`;
+  return `${moment} (${at <= now ? 'now' : `in ${formatDuration(Math.ceil((at - now) / SECOND) * SECOND)}`})`;
+}
+
+/** `undo charge` for `~undo/charge`: what undoes stands in a scope of its own, under the path of what it undoes. */
+export function shownPath(path: string): string {
+  const cut = path.indexOf('~undo/');
+  return cut < 0 ? path : `undo ${path.slice(cut + '~undo/'.length).replaceAll(':', '/')}`;
+}
+
 /** As a shell takes it for one word. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -59,13 +59,7 @@ export function graphOf(definition: WorkflowDefinition, find: FindWorkflow = NOW
 }
 
 /** `around`: the workflows that this one is inside of. A file that is not valid may be drawn, too. */
-function graphIn(
-  body: Body,
-  id: string,
-  name: string,
-  find: FindWorkflow,
-  around: readonly string[],
-): WorkflowGraph {
+function graphIn(body: Body, id: string, name: string, find: FindWorkflow, around: readonly string[]): WorkflowGraph {
   const { graph } = buildGraph(body);
   const nodes = graph.ids.map((nodeId) => ({
     ...graphNode(nodeId, body.nodes?.[nodeId] ?? {}, find, around),

@@ -13,8 +13,9 @@ import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limit
 import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
 import { type Json, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
+import { verify } from '../verify/verify.ts';
 import { joinCapabilities } from './capabilities.ts';
-import type { CompileContext, Workflows } from './context.ts';
+import type { CompileContext, GraphRecord, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
 import type { NodePlan, Plan, StartPlan, SubPlan } from './plan.ts';
 import { References } from './references.ts';
@@ -38,6 +39,8 @@ export interface CompileOptions {
   /** Gives problems their place; without it they have paths only. */
   readonly source?: SourceMap;
   readonly limits?: ExpressionLimits;
+  /** Looks for what can never work as well, which a plan can do without. */
+  readonly verify?: boolean;
   /** The clock against which evaluations are timed; without it only operations are counted. */
   readonly now?: () => number;
   /** Other workflows, by id and version (without one, the newest): what is inlined must be among them. */
@@ -53,7 +56,11 @@ export function compilePlan(
 ): Compilation {
   const { source = nowhere(), limits = EXPRESSION_LIMITS } = options;
   const problems = new ProblemList(source);
-  const compiled = compileWorkflow(definition, catalog, problems, options, inlined(catalog, options, [definition.id]));
+  const workflows = inlined(catalog, options, [definition.id]);
+  const graphs: GraphRecord[] = [];
+  const record = options.verify ? (graph: GraphRecord): unknown => graphs.push(graph) : undefined;
+  const compiled = compileWorkflow(definition, catalog, problems, options, workflows, record);
+  if (options.verify && !problems.hasErrors) verify(definition, graphs, workflows.find, problems);
   if (problems.hasErrors || compiled === undefined) return { plan: undefined, problems: problems.sorted() };
   const { config = {} } = definition;
   const mode = config.mode ?? 'parallel';
@@ -94,6 +101,7 @@ function compileWorkflow(
   problems: ProblemList,
   options: CompileOptions,
   workflows: Workflows,
+  record?: CompileContext['record'],
 ): CompiledWorkflow | undefined {
   const { config = {} } = definition;
   const input = checkedSchema(problems, definition.input, ['input'], { fillDefaults: true });
@@ -109,6 +117,7 @@ function compileWorkflow(
     graphs,
     isGraphWhole: options.isGraphWhole ?? true,
     workflows,
+    record,
     compileGraph,
   };
   const graph = graphs.get(bodyKey([])) as Graph;

@@ -26,7 +26,7 @@ export interface CompileContext {
   readonly isGraphWhole: boolean;
   readonly workflows: Workflows;
   /** Takes every graph that is compiled, for what is verified afterwards. */
-  readonly record?: ((graph: GraphRecord) => void) | undefined;
+  readonly record?: ((graph: GraphRecord) => unknown) | undefined;
   compileGraph(source: GraphSource, context: CompileContext): CompiledGraph;
 }
 

@@ -30,7 +30,7 @@ export function compileSource(
   const { workflows, knownWorkflows } = options;
   const others = { ...(workflows && { workflows }), ...(knownWorkflows && { knownWorkflows }) };
   if (definition !== undefined && graphs !== undefined) {
-    const compiled = compilePlan(definition, catalog, { source, graphs, ...others });
+    const compiled = compilePlan(definition, catalog, { source, graphs, verify: true, ...others });
     const isValid = compiled.plan !== undefined;
     return {
       definition: isValid ? definition : undefined,

@@ -7,14 +7,14 @@ import { isTrue } from '../expression/index.ts';
 import type { EdgeError } from '../plan/plan.ts';
 import { decideRetry } from '../retry/retry.ts';
 import { addItems, settle } from './composite.ts';
-import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
 import { actionWork } from './dispatch.ts';
+import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
 import type { CacheHit, FailureHandling, Gate } from './entry.ts';
 import { placeReady, takesSlot } from './evolve.ts';
 import { nextGate } from './gates.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { begin } from './instant.ts';
-import { isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
+import { isFinal, isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { type Ending, RunScope } from './view.ts';
@@ -168,6 +168,28 @@ export function abort(turn: Turn, node: NodeState, reason: string, isOver = fals
   turn.aborts.push({ node: pathOf(node), attempt: node.phase.attempt, reason, isOver });
 }
 
+/** Ends one node, and what is in it; the run goes on without it. */
+export function cancelNode(turn: Turn, node: NodeState, reason: string): void {
+  if (isFinal(node.phase.status) || node.phase.status === 'unknown' || isStopped(turn.state, node.scope)) return;
+  const error: RunError = { code: 'CANCELLED', kind: 'USER', message: reason, node: pathOf(node) };
+  const { running, children } = turn.state;
+  for (const busy of [...running, ...children]) {
+    if (busy === node || isInside(busy.scope, node)) cutOff(turn, busy, error);
+  }
+  if (!isFinal(node.phase.status) && node.phase.status !== ('unknown' as string)) {
+    emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
+  }
+  follow(turn, node, []);
+}
+
+/** Nobody waits for its end. */
+function cutOff(turn: Turn, node: NodeState, error: RunError): void {
+  abort(turn, node, error.message, true);
+  const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
+  if (isOnce) emit(turn, { type: 'node.unknown', node: pathOf(node), error });
+  else emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
+}
+
 /**
  * After a reopening: nodes that begin again look at their joins, and those before which an edge could not be evaluated
  * fail as they did; the journal has such an edge as dead, which alone would let them be skipped.
@@ -198,6 +220,9 @@ function isUntouched(node: NodeState): boolean {
   return node.phase.status === 'pending' && node.place === 'none';
 }
 
+/** A loop whose body needs no worker could otherwise keep everybody waiting. */
+const MAX_ROUNDS_PER_TURN = 1_000;
+
 /** Works until nothing more follows. While a run is being stopped nothing does. */
 export function drain(turn: Turn): void {
   const { state } = turn;
@@ -213,7 +238,9 @@ export function drain(turn: Turn): void {
       continue;
     }
     const [settled] = state.settled;
-    if (settled === undefined) return;
+    // What is left is in the state, and is gone on with in the next turn.
+    if (settled === undefined || turn.rounds >= MAX_ROUNDS_PER_TURN) return;
+    turn.rounds++;
     state.settled.delete(settled);
     settle(turn, settled);
   }

@@ -9,7 +9,18 @@
  */
 import { type RunError, unreachable } from '../error.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
-import { abort, breakOff, completeNode, drain, failAttempt, failNode, makeReady, pass, stop } from './advance.ts';
+import {
+  abort,
+  breakOff,
+  cancelNode,
+  completeNode,
+  drain,
+  failAttempt,
+  failNode,
+  makeReady,
+  pass,
+  stop,
+} from './advance.ts';
 import { childEnded, childOverdue } from './children.ts';
 import { expand, nextRound, stopNode } from './composite.ts';
 import { finishIfDone } from './ending.ts';
@@ -33,6 +44,11 @@ export function decide(turn: Turn, stimulus: Stimulus): void {
   }
   drain(turn);
   fireTimers(turn);
+  conclude(turn);
+}
+
+/** Goes on with what an earlier turn left. */
+export function goOnWith(turn: Turn): void {
   conclude(turn);
 }
 
@@ -77,6 +93,8 @@ function react(turn: Turn, stimulus: Stimulus): void {
       if (node === undefined || !isLooking) return;
       return completeNode(turn, node, stimulus.output, { cached: stimulus.hit });
     }
+    case 'restart':
+      return restart(turn, stimulus);
     case 'retry':
     case 'replay':
       return;
@@ -85,11 +103,15 @@ function react(turn: Turn, stimulus: Stimulus): void {
   }
 }
 
-function cancel(turn: Turn, { reason, compensate = true }: Stimulus & { type: 'cancel' }): void {
+function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus & { type: 'cancel' }): void {
+  if (path !== undefined) {
+    const node = nodeAt(turn.state, path);
+    return node === undefined ? undefined : cancelNode(turn, node, reason);
+  }
   stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: reason }, { compensate });
 }
 
-function start(turn: Turn, { input, trigger, parent }: Stimulus & { type: 'start' }): void {
+function start(turn: Turn, { input, trigger, parent, hold: held, key }: Stimulus & { type: 'start' }): void {
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -101,7 +123,19 @@ function start(turn: Turn, { input, trigger, parent }: Stimulus & { type: 'start
     input: hold(input),
     trigger,
     ...(parent === undefined ? {} : { parent }),
+    ...(key === undefined ? {} : { key }),
   });
+  if (held === undefined) return enterRoot(turn);
+  emit(turn, { type: 'run.held', until: held.until });
+}
+
+/** A held run begins later, and with what was said last. */
+function restart(turn: Turn, { input, until }: Stimulus & { type: 'restart' }): void {
+  if (turn.state.heldUntil !== null) emit(turn, { type: 'run.held', until, input: hold(input) });
+}
+
+function enterRoot(turn: Turn): void {
+  const { state } = turn;
   // Last in, first out: the order of the definition, for those who read the journal.
   for (const plan of state.plan.root.entries.toReversed()) {
     if (plan !== state.plan.failureNode) turn.work.push(state.root.nodes[plan.index] as NodeState);
@@ -197,6 +231,10 @@ function fireTimers(turn: Turn): void {
 }
 
 function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
+  if (kind === 'held') {
+    emit(turn, { type: 'run.begun' });
+    return enterRoot(turn);
+  }
   if (kind === 'workflow') {
     return stop(turn, 'timed-out', timeoutError('workflow', turn.state.plan.timeoutMs, undefined));
   }

@@ -18,6 +18,7 @@ export function finishIfDone(turn: Turn): void {
     if (state.running.size + state.children.size === 0) stopped(turn, state.stopping);
     return;
   }
+  if (state.heldUntil !== null) return;
   const failureNode = failureNodeOf(state);
   const left = failureNode?.phase.status === 'pending' ? 1 : 0;
   if (state.root.open > left) return;

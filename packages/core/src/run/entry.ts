@@ -42,6 +42,8 @@ export type Entry =
   | NodeGated
   | NodeGranted
   | ScopeCompensating
+  | RunHeld
+  | RunBegun
   | RunPaused
   | RunResumed
   | RunStopping
@@ -57,6 +59,8 @@ export interface RunStarted {
   readonly trigger: Json;
   /** The execution whose node this one is, and how many there are above. */
   readonly parent?: Parent;
+  /** No other run of the workflow with this key is active, or held, beside it. */
+  readonly key?: string;
 }
 
 export interface Parent {
@@ -331,6 +335,18 @@ export interface ScopeCompensating {
   readonly scope: string;
   readonly status: FinalRunStatus;
   readonly error: RunError | null;
+}
+
+/** The run begins at `until`, and with this input where one is given: later starts with the same key put it off. */
+export interface RunHeld {
+  readonly type: 'run.held';
+  readonly until: number;
+  readonly input?: Held;
+}
+
+/** A held run begins. */
+export interface RunBegun {
+  readonly type: 'run.begun';
 }
 
 export interface RunPaused {

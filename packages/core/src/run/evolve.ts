@@ -50,10 +50,12 @@ import {
   type RunState,
   resetNode,
   type ScopeState,
+  startPermit,
 } from './state.ts';
 import {
   armAttempt,
   armGate,
+  armHeld,
   armOpen,
   armQueued,
   armRetry,
@@ -75,6 +77,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
       state.root.realm = { ...state.root.realm, input: entry.input };
       state.trigger = entry.trigger;
       state.parent = entry.parent ?? null;
+      state.startKey = entry.key ?? null;
       countSpilled(state, entry.input);
       armWorkflow(state);
       return;
@@ -160,6 +163,18 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     }
     case 'scope.compensating':
       return compensate(state, mustScope(state, entry.scope), entry, at);
+    case 'run.held':
+      state.heldUntil = entry.until;
+      if (entry.input !== undefined) {
+        state.root.realm = { ...state.root.realm, input: entry.input };
+        countSpilled(state, entry.input);
+      }
+      return armHeld(state);
+    case 'run.begun':
+      state.heldUntil = null;
+      freeStart(state);
+      state.activeSince = at;
+      return armWorkflow(state);
     case 'run.paused':
       state.status = 'paused';
       state.pausedAt = at;
@@ -325,7 +340,12 @@ function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: nu
   }
   if (node.plan.breaks) breakLoop(node);
   if (entry.undo !== undefined || entry.undoError !== undefined) remember(state, node, entry);
-  close(state, node, { status: 'completed', at, dead, ...(entry.cached === undefined ? {} : { cached: entry.cached }) });
+  close(state, node, {
+    status: 'completed',
+    at,
+    dead,
+    ...(entry.cached === undefined ? {} : { cached: entry.cached }),
+  });
 }
 
 /** What it takes to undo the node, should the run fail later. */
@@ -394,6 +414,13 @@ function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, 
     countSpilled(state, input);
   }
   enter(state, node, { status: 'gated', since: now, gate: at, until: null });
+}
+
+/** Others with the same key may start. */
+function freeStart(state: RunState): void {
+  if (state.startKey === null) return;
+  state.freed.push({ key: startPermit(state.plan.workflowId, state.startKey), node: '' });
+  state.startKey = null;
 }
 
 /** What it held, or waited for, is for others. */
@@ -584,8 +611,10 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
   if (entry.output !== undefined) countSpilled(state, entry.output);
   state.error = entry.error ?? null;
   noteUndone(state, state.root);
+  freeStart(state);
   state.stopping = null;
   state.ending = null;
+  state.heldUntil = null;
   state.pausedAt = null;
   state.ready.clear();
   state.timers.clear();

@@ -31,6 +31,11 @@ export function explainRun(state: RunState, now: number): Explanation {
   const base = { node: null, status: state.status };
   if (isFinished(state.status)) return { ...base, ...explainFinished(state) };
   const reasons: string[] = [];
+  if (state.heldUntil !== null) {
+    const left = formatDuration(Math.max(0, state.heldUntil - now));
+    reasons.push(`It begins in ${left}, unless it is started again before that (start policy debounce).`);
+  }
+  if (state.pausedAt !== null) reasons.push(`It has been paused for ${formatDuration(now - state.pausedAt)}.`);
   if (state.stopping !== null) {
     const running = [...state.running].map(pathOf).join(', ');
     reasons.push(`The run will end as ${state.stopping.status} once ${running} has stopped.`);
@@ -140,7 +145,8 @@ function explainOpen(node: NodeState, phase: Extract<Phase, { status: 'open' }>,
 }
 
 function completionOf(node: NodeState, cached: CacheHit | undefined): string {
-  if (cached === undefined) return node.attempts === 0 ? 'It completed.' : `It completed with attempt ${node.attempts}.`;
+  if (cached === undefined)
+    return node.attempts === 0 ? 'It completed.' : `It completed with attempt ${node.attempts}.`;
   const { executionId, node: path, at } = cached;
   return `Its output is from the cache: '${path}' of ${executionId} gave it at ${new Date(at).toISOString()}.`;
 }

@@ -28,6 +28,7 @@ const RUN_FIELDS = [
   'status',
   'trigger',
   'parent',
+  'startKey',
   'startedAt',
   'activeSince',
   'finishedAt',
@@ -40,6 +41,7 @@ const RUN_FIELDS = [
   'totalRetries',
   'reopened',
   'spilled',
+  'heldUntil',
   'pausedAt',
   'kept',
 ] as const satisfies readonly (keyof RunState)[];
@@ -220,7 +222,10 @@ function index(state: RunState): void {
     }
     while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   }
-  for (const scope of state.scopes.values()) for (const node of scope.nodes) indexNode(state, node);
+  for (const scope of state.scopes.values()) {
+    for (const node of scope.nodes) indexNode(state, node);
+    if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.settled.add(scope);
+  }
   armAll(state);
 }
 

@@ -215,7 +215,18 @@ export interface KeptSignal {
 
 export interface TimerItem {
   readonly at: number;
-  readonly kind: 'retry' | 'attempt' | 'queued' | 'total' | 'workflow' | 'stop' | 'round' | 'wait' | 'deadline' | 'gate';
+  readonly kind:
+    | 'retry'
+    | 'attempt'
+    | 'queued'
+    | 'total'
+    | 'workflow'
+    | 'stop'
+    | 'round'
+    | 'wait'
+    | 'deadline'
+    | 'gate'
+    | 'held';
   readonly node: NodeState | null;
   /** For `stop`: what is being stopped, where it is not the run or a node. */
   readonly scope?: ScopeState;
@@ -229,6 +240,8 @@ export interface RunState {
   status: RunStatus;
   trigger: Json;
   parent: Parent | null;
+  /** Of the starts of this workflow, which ones it stands for, while it does. */
+  startKey: string | null;
   startedAt: number;
   /** When it was started or last reopened: the workflow's timeout counts from here. */
   activeSince: number;
@@ -250,6 +263,8 @@ export interface RunState {
   undo: UndoItem[];
   /** Paths of what has been undone: a retry does it again. */
   undone: string[];
+  /** Begins then; null when it has begun. */
+  heldUntil: number | null;
   /** When it was paused; nothing starts and no timer fires until it is resumed. */
   pausedAt: number | null;
   /** Signals for which nobody waited when they came, oldest first. */
@@ -288,6 +303,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     status: 'pending',
     trigger: null,
     parent: null,
+    startKey: null,
     startedAt: 0,
     activeSince: 0,
     finishedAt: null,
@@ -302,6 +318,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     spilled: 0,
     root,
     scopes: new Map([['', root]]),
+    heldUntil: null,
     pausedAt: null,
     kept: [],
     running: new Set(),
@@ -436,6 +453,11 @@ export function nodeAt(state: RunState, path: string): NodeState | undefined {
 /** In `mode: levels` a node waits until everything on the levels before it has ended. */
 export function isHeldByLevel(state: RunState, node: NodeState): boolean {
   return state.plan.mode === 'levels' && node.plan.level > node.scope.level;
+}
+
+/** The permit that keeps other starts with the same key out. */
+export function startPermit(workflowId: string, key: string): string {
+  return `start:${workflowId}:${key}`;
 }
 
 /** Nothing begins in the scope any more: it, or something around it, is ending. */

@@ -23,6 +23,11 @@ export type Settlement =
   /** `verify` could not tell: a person has to look. */
   | { readonly happened: 'unknown' };
 
+/** Begins at `until`, unless it is put off again. */
+export interface Hold {
+  readonly until: number;
+}
+
 export interface ChildResult {
   readonly status: FinalRunStatus;
   readonly output: Held;
@@ -36,7 +41,16 @@ export interface OpenAttempt {
 }
 
 export type Stimulus =
-  | { readonly type: 'start'; readonly input: Json; readonly trigger: Json; readonly parent?: Parent }
+  | {
+      readonly type: 'start';
+      readonly input: Json;
+      readonly trigger: Json;
+      readonly parent?: Parent;
+      readonly hold?: Hold;
+      readonly key?: string;
+    }
+  /** A run that is held back begins with this input instead, and later. */
+  | { readonly type: 'restart'; readonly input: Json; readonly until: number }
   /** A child execution has ended, or could not be started. */
   | {
       readonly type: 'child';
@@ -55,8 +69,8 @@ export type Stimulus =
     }
   /** Time has passed. `lost`: open attempts whose worker is gone. */
   | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
-  /** `compensate`: false leaves what was done as it is. */
-  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean }
+  /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
+  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
   | { readonly type: 'retry' }
   /** From this node on, and everything that depends on it; with another input for it, if one is given. */
   | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
@@ -72,7 +86,13 @@ export type Stimulus =
       readonly form?: Json;
     }
   /** A gate lets the node pass, at `until` if that is later. */
-  | { readonly type: 'granted'; readonly node: string; readonly gate: Gate['kind']; readonly until?: number; readonly miss?: CacheMiss }
+  | {
+      readonly type: 'granted';
+      readonly node: string;
+      readonly gate: Gate['kind'];
+      readonly until?: number;
+      readonly miss?: CacheMiss;
+    }
   /** The cache has the output. */
   | { readonly type: 'cached'; readonly node: string; readonly output: Held; readonly hit: CacheHit }
   | { readonly type: 'callback'; readonly node: string; readonly payload: Json }

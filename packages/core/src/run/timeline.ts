@@ -38,6 +38,8 @@ export type TimelineEventType =
   | 'NodeGated'
   | 'NodeGranted'
   | 'CompensationStarted'
+  | 'WorkflowHeld'
+  | 'WorkflowBegun'
   | 'WorkflowPaused'
   | 'WorkflowResumed';
 
@@ -123,6 +125,10 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
       return [event('NodeGranted', entry.node, { until: entry.until })];
     case 'scope.compensating':
       return [event('CompensationStarted', entry.scope === '' ? null : entry.scope, { status: entry.status })];
+    case 'run.held':
+      return [event('WorkflowHeld', null, { until: entry.until })];
+    case 'run.begun':
+      return [event('WorkflowBegun', null)];
     case 'run.paused':
       return [event('WorkflowPaused', null, { reason: entry.reason ?? null })];
     case 'run.resumed':

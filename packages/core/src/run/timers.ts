@@ -17,6 +17,10 @@ export function armWorkflow(state: RunState): void {
   if (timeoutMs !== null) arm(state, { at: state.activeSince + timeoutMs, kind: 'workflow', node: null });
 }
 
+export function armHeld(state: RunState): void {
+  if (state.heldUntil !== null) arm(state, { at: state.heldUntil, kind: 'held', node: null });
+}
+
 export function armQueued(state: RunState, node: NodeState): void {
   const { queuedMs, totalMs } = node.plan.timeouts;
   if (node.phase.status !== 'queued') return;
@@ -106,6 +110,7 @@ export function armAll(state: RunState): void {
   state.timers.clear();
   if (isFinished(state.status)) return;
   armWorkflow(state);
+  armHeld(state);
   armStop(state);
   for (const scope of state.scopes.values()) {
     armStopping(state, null, scope);
@@ -132,8 +137,12 @@ function isDue(state: RunState, item: TimerItem): boolean {
   if (phase?.status !== 'running' && isStopped(state, around)) return false;
   const { attemptMs = null, queuedMs = null } = node?.plan.timeouts ?? {};
   switch (item.kind) {
+    case 'held':
+      return state.heldUntil === at;
     case 'workflow':
-      return state.ending === null && at === state.activeSince + (state.plan.timeoutMs ?? 0);
+      return (
+        state.heldUntil === null && state.ending === null && at === state.activeSince + (state.plan.timeoutMs ?? 0)
+      );
     case 'retry':
       return phase?.status === 'waiting' && phase.until === at && node?.place === 'none';
     case 'queued':

@@ -44,6 +44,8 @@ export interface Turn {
   readonly readied: NodeState[];
   /** Nodes whose incoming edges changed. */
   readonly work: NodeState[];
+  /** Rounds that ended in this turn; after so many the rest is left for the next one, so that others get theirs. */
+  rounds: number;
 }
 
 export function newTurn(state: RunState, now: number, lookup: BlobLookup, newId: () => string = noIds): Turn {
@@ -60,6 +62,7 @@ export function newTurn(state: RunState, now: number, lookup: BlobLookup, newId:
     cancels: [],
     readied: [],
     work: [],
+    rounds: 0,
   };
 }
 

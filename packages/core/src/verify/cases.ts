@@ -64,7 +64,8 @@ interface Values {
 function valuesOf(record: GraphRecord, work: BranchWork, branch: BranchDefinition, place: ValuePlace): Values {
   const own = branch.on === undefined ? undefined : schemaOfCondition(branch.on, place);
   const subject = work.subject && trustedOutput(record, work.subject);
-  const isKnown = (branch.on === undefined || own !== undefined) && (work.subject === undefined || subject !== undefined);
+  const isKnown =
+    (branch.on === undefined || own !== undefined) && (work.subject === undefined || subject !== undefined);
   const schemas = [own, subject, { type: 'null' }].filter((one) => one !== undefined);
   return {
     constant: constantOf(work.on),

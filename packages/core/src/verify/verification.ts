@@ -1,18 +1,19 @@
 /** What the checks of this folder look at: a workflow that was compiled without errors. */
-import type { WorkflowDefinition } from '../definition/model.ts';
-import type { Finding, ProblemList } from '../definition/problem-list.ts';
-import type { NodeDefinition } from '../definition/model.ts';
+import type { NodeDefinition, WorkflowDefinition } from '../definition/model.ts';
+import type { ProblemList } from '../definition/problem-list.ts';
 import { edgesAt } from '../graph/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { EdgePlan, NodePlan } from '../plan/plan.ts';
 import type { GraphScope } from '../plan/scope.ts';
 import type { DocumentPath } from '../problem.ts';
-import { isJsonObject, type JsonSchema } from '../value.ts';
+import type { Json, JsonSchema } from '../value.ts';
 
 export interface Verification {
   readonly definition: WorkflowDefinition;
   readonly graphs: readonly GraphRecord[];
   readonly problems: ProblemList;
+  /** The graph that a scope belongs to. */
+  readonly graphOf: ReadonlyMap<GraphScope, GraphRecord>;
   /** Other workflows, as far as they are known. */
   find(id: string, version: number | undefined): WorkflowDefinition | undefined;
 }
@@ -25,9 +26,20 @@ export function definitionOf({ source }: GraphRecord, { id }: NodePlan): NodeDef
   return source.body.nodes?.[id] ?? {};
 }
 
+const numbers = new WeakMap<GraphRecord, Map<EdgePlan, number>>();
+
 /** The edge's number in its graph. */
-function numberOf({ scope }: GraphRecord, edge: EdgePlan): number {
-  return edgesAt(scope.graph.incoming, edge.to.index)[edge.to.incoming.indexOf(edge)] as number;
+function numberOf(record: GraphRecord, edge: EdgePlan): number {
+  let known = numbers.get(record);
+  if (known === undefined) {
+    known = new Map();
+    for (const { index, incoming } of record.plan.nodes) {
+      const edges = edgesAt(record.scope.graph.incoming, index);
+      for (const [at, one] of incoming.entries()) known.set(one, edges[at] as number);
+    }
+    numbers.set(record, known);
+  }
+  return known.get(edge) as number;
 }
 
 export function edgePathOf(record: GraphRecord, edge: EdgePlan): DocumentPath {
@@ -35,7 +47,7 @@ export function edgePathOf(record: GraphRecord, edge: EdgePlan): DocumentPath {
 }
 
 /** What `match` of the edge says. */
-export function matchOf(record: GraphRecord, edge: EdgePlan) {
+export function matchOf(record: GraphRecord, edge: EdgePlan): Json | undefined {
   const origin = record.scope.graph.edgeOrigin[numberOf(record, edge)] as number;
   return origin < 0 ? undefined : record.source.body.edges?.[origin]?.match;
 }
@@ -43,8 +55,6 @@ export function matchOf(record: GraphRecord, edge: EdgePlan) {
 export function isFailureNode({ definition }: Verification, { source }: GraphRecord, { id }: NodePlan): boolean {
   return source.depth === 0 && source.outer === undefined && definition.config?.failureNode === id;
 }
-
-export type Warning = Required<Pick<Finding, 'code' | 'message' | 'hint' | 'path'>> & Pick<Finding, 'at'>;
 
 /** What is known of the node's output for sure: a schema that only describes is not checked when it runs. */
 export function trustedOutput({ scope }: GraphRecord, { index, work }: NodePlan): JsonSchema | undefined {
@@ -58,8 +68,4 @@ export function trustedScope(graphs: ReadonlyMap<GraphScope, GraphRecord>, scope
   const outer = scope.outer && { ...scope.outer, scope: trustedScope(graphs, scope.outer.scope) };
   if (record === undefined) return { ...scope, outer };
   return { ...scope, outer, outputs: record.plan.nodes.map((node) => trustedOutput(record, node)) };
-}
-
-export function isNonEmptyObject(value: unknown): boolean {
-  return isJsonObject(value) && Object.keys(value).length > 0;
 }

@@ -8,6 +8,7 @@
  *    know less than is true, never more.
  */
 import { type EdgePlan, isPlain, type NodePlan } from '../plan/plan.ts';
+import type { Chances } from './cases.ts';
 import { constantTruth } from './constant.ts';
 
 /** Choices of a node as bits: handled, then onward, or one bit for each case of a branch and one for its default. */
@@ -22,6 +23,9 @@ const NONE: Requirements = new Map();
 /** Requirements of one node; the oldest are forgotten first. */
 const MAX_REQUIREMENTS = 24;
 
+/** More edges that must be taken together than anybody writes down; they count as possible. */
+const MAX_JOIN = 64;
+
 /** Steps in search of edges that can be taken together; beyond, they count as possible. */
 const MAX_SEARCH_STEPS = 10_000;
 
@@ -29,8 +33,8 @@ const MAX_SEARCH_STEPS = 10_000;
 export interface Knowledge {
   /** Why an edge is never taken, whatever its source comes to. */
   faultOf(edge: EdgePlan): string | undefined;
-  /** Per choice of a branch (its cases, then its default), the keys of the edges that are taken; undefined: never made. */
-  choicesOf(node: NodePlan): readonly (readonly string[] | undefined)[] | undefined;
+  /** Of a branch. */
+  chancesOf(node: NodePlan): Chances | undefined;
 }
 
 export interface NodeWays {
@@ -61,6 +65,11 @@ export class Ways {
     return this.ways[node.index] as NodeWays;
   }
 
+  /** Whether the one runs only where the other has failed. */
+  needsFailure(one: NodePlan, other: NodePlan): boolean {
+    return this.of(one).requires.get(other.index) === HANDLED;
+  }
+
   /** Whether the edge can ever be taken. */
   isOpen(edge: EdgePlan): boolean {
     if (this.knowledge.faultOf(edge) !== undefined) return false;
@@ -89,7 +98,14 @@ export class Ways {
   private canJoin({ join }: NodePlan, open: readonly EdgePlan[]): boolean {
     const needed = join === 'all' ? 1 : join;
     if (open.length < needed) return false;
-    return needed === 1 || canBeTogether(open.map((edge) => this.requirements(edge)), needed);
+    return (
+      needed === 1 ||
+      needed > MAX_JOIN ||
+      canBeTogether(
+        open.map((edge) => this.requirements(edge)),
+        needed,
+      )
+    );
   }
 
   /** At least one of the edges is taken, so what all of them require is required. */
@@ -121,24 +137,31 @@ export class Ways {
   }
 
   private decide(node: NodePlan): void {
-    const choices = node.work.kind === 'branch' ? this.knowledge.choicesOf(node) : undefined;
-    const masks = node.outgoing.map((edge) => maskOf(edge, choices));
-    node.outgoing.forEach((edge, at) => this.masks.set(edge, masks[at] as Choices));
-    const isDecider = masks.some((one) => masks.some((other) => (one & other) === 0n));
-    if (isDecider) this.deciders.add(node.index);
+    const chances = this.knowledge.chancesOf(node);
+    const masks = node.outgoing.map((edge) => maskOf(edge, chances));
+    for (const [at, edge] of node.outgoing.entries()) this.masks.set(edge, masks[at] as Choices);
+    const distinct = [...new Set(masks)];
+    if (distinct.some((one) => distinct.some((other) => (one & other) === 0n))) this.deciders.add(node.index);
   }
 }
 
-function maskOf({ on, key }: EdgePlan, cases: readonly (readonly string[] | undefined)[] | undefined): Choices {
-  if (on === 'error') return HANDLED;
-  const failed = on === 'always' ? HANDLED : 0n;
-  if (cases === undefined) return failed | ONWARD;
-  const isCase = cases.some((keys) => keys?.includes(key));
-  let mask = failed;
-  cases.forEach((keys, at) => {
-    if (!isCase || keys?.includes(key)) mask |= ONWARD << BigInt(at);
+function maskOf(edge: EdgePlan, chances: Chances | undefined): Choices {
+  if (edge.on === 'error') return HANDLED;
+  const failed = edge.on === 'always' ? HANDLED : 0n;
+  return failed | (chances === undefined ? ONWARD : onwardOf(edge, chances));
+}
+
+function onwardOf({ key, from }: EdgePlan, { cases, otherwise }: Chances): Choices {
+  const choices = [...cases, otherwise];
+  const isCase = choices.some(({ to }) => to.includes(key));
+  // A branch that is passed over, or whose failure is ignored, takes all its edges.
+  if (!isCase || !from.enabled || from.onError === 'ignore') return (ONWARD << BigInt(choices.length)) - ONWARD;
+  const isMany = from.work.kind === 'branch' && from.work.many;
+  let mask = 0n;
+  choices.forEach(({ to, never }, at) => {
+    if (never === undefined && to.includes(key)) mask |= ONWARD << BigInt(at);
   });
-  return mask;
+  return isMany && mask !== 0n ? (ONWARD << BigInt(choices.length)) - ONWARD : mask;
 }
 
 function canBeTogether(edges: readonly Requirements[], needed: number): boolean {

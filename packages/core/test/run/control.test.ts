@@ -206,3 +206,62 @@ describe('split and merge', () => {
     expect(race.output).toEqual({ all: { aggregated: ['two'] } });
   });
 });
+
+describe('cancelling a part', () => {
+  it('[RUN-176] one node and what is in it end; what depends on it is skipped, and siblings are not touched', () => {
+    const run = drive({
+      nodes: {
+        each: { forEach: { in: [1, 2], parallel: true }, do: { nodes: { x: {}, y: { needs: ['x'] } } } },
+        after: { needs: ['each'] },
+        other: {},
+      },
+    });
+    run.step({ type: 'cancel', reason: 'not needed', node: 'each' });
+    expect(run.aborted).toEqual(['each/0/x', 'each/1/x']);
+    expect(run.running()).toEqual(['other']);
+    expect(run.statuses()).toMatchObject({ each: 'cancelled', after: 'skipped', other: 'running' });
+    expect(run.complete('other').status).toBe('completed');
+  });
+
+  it('[RUN-176] a node that waits or has not begun is cancelled as well; a once attempt becomes unknown', () => {
+    const run = drive({ nodes: { w: { wait: { signal: 's' } }, p: { action: 'pay@1' }, q: { needs: ['p'] } } });
+    run.step({ type: 'cancel', reason: 'no', node: 'w' }, { type: 'cancel', reason: 'no', node: 'q' });
+    run.step({ type: 'cancel', reason: 'no', node: 'p' });
+    expect(run.statuses()).toEqual({ w: 'cancelled', p: 'unknown', q: 'cancelled' });
+  });
+});
+
+describe('a run that is held back', () => {
+  it('[RUN-177] begins at its time, with the input that was given last', () => {
+    const run = drive({ nodes: { a: { with: { n: '{{ $input.n }}' } } } }, { input: { n: 1 }, hold: 10_000 });
+    run.advance(9_000).step({ type: 'restart', input: { n: 2 }, until: run.now + 10_000 });
+    run.advance(9_999);
+    expect(run.running()).toEqual([]);
+    run.advance(1);
+    expect(run.attempts.get('a')?.input).toEqual({ n: 2 });
+    run.step({ type: 'restart', input: { n: 3 }, until: run.now + 10_000 });
+    expect(run.complete('a').status).toBe('completed');
+  });
+});
+
+describe('a loop without workers', () => {
+  it('[RUN-178] is divided into turns, so that others get theirs', () => {
+    const list = Array.from({ length: 2_500 }, (_, n) => n);
+    const run = drive(
+      {
+        nodes: {
+          each: {
+            forEach: { in: '$input.list' },
+            do: { nodes: { s: { set: { v: '{{ $item }}' } } }, output: '{{ $item }}' },
+          },
+        },
+      },
+      { input: { list }, foldEvery: 1_000 },
+    );
+    expect(run.status).toBe('running');
+    run.checkFold();
+    while (run.status === 'running') run.step({ type: 'wake', lost: [], jitter: 0 });
+    expect(run.frames.length).toBe(3);
+    expect(run.output).toEqual({ each: list });
+  });
+});

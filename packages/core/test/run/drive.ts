@@ -45,6 +45,8 @@ export const testActions: readonly Action[] = [
 
 export interface DriveOptions {
   readonly input?: Json;
+  /** Held back for so long (ms). */
+  readonly hold?: number;
   /** Slots that the imagined worker has. */
   readonly slots?: number;
   /** False: ready nodes are not started by themselves. */
@@ -125,7 +127,8 @@ export class Drive {
     this.slots = options.slots ?? 1_000;
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
-    this.step({ type: 'start', input: options.input ?? {}, trigger: { type: 'manual' } });
+    const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
+    this.step({ type: 'start', input: options.input ?? {}, trigger: { type: 'manual' }, ...hold });
   }
 
   step(...stimuli: Stimulus[]): this {

@@ -3,7 +3,10 @@ import { drive } from './drive.ts';
 
 describe('gates', () => {
   it('[RUN-170] a node with a concurrency key waits until it is granted a place, and gives it back at its end', () => {
-    const run = drive({ nodes: { a: { concurrency: { key: '{{ $input.who }}', limit: 2 } } } }, { input: { who: 'ann' } });
+    const run = drive(
+      { nodes: { a: { concurrency: { key: '{{ $input.who }}', limit: 2 } } } },
+      { input: { who: 'ann' } },
+    );
     expect(run.statusOf('a')).toBe('waiting');
     expect(run.asks).toEqual([{ node: 'a', gate: { kind: 'concurrency', key: 'ann', limit: 2 } }]);
     run.step({ type: 'granted', node: 'a', gate: 'concurrency' });
@@ -25,7 +28,9 @@ describe('gates', () => {
   });
 
   it('[RUN-171] a body is a critical section when its node has a key', () => {
-    const run = drive({ nodes: { each: { forEach: { in: [1] }, concurrency: { key: 'k', limit: 1 }, do: { nodes: { x: {} } } } } });
+    const run = drive({
+      nodes: { each: { forEach: { in: [1] }, concurrency: { key: 'k', limit: 1 }, do: { nodes: { x: {} } } } },
+    });
     expect(run.running()).toEqual([]);
     run.step({ type: 'granted', node: 'each', gate: 'concurrency' });
     expect(run.running()).toEqual(['each/0/x']);
@@ -43,7 +48,12 @@ describe('gates', () => {
   });
 
   it('[RUN-173] what the cache has is the output, without an attempt; what it has not is run', () => {
-    const flow = { nodes: { a: { cache: { version: '1' }, with: { n: '{{ $input.n }}' } }, b: { needs: ['a'], with: { a: '{{ $a }}' } } } };
+    const flow = {
+      nodes: {
+        a: { cache: { version: '1' }, with: { n: '{{ $input.n }}' } },
+        b: { needs: ['a'], with: { a: '{{ $a }}' } },
+      },
+    };
     const hit = drive(flow, { input: { n: 1 } });
     expect(hit.asks).toEqual([{ node: 'a', gate: { kind: 'cache' } }]);
     expect(hit.document.nodes.a?.attempts).toBe(0);

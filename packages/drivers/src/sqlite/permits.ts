@@ -1,5 +1,12 @@
 /** What runs share, as tables. Called inside of a transaction. */
-import { type CacheRow, type InboxRow, nextMoment, type PermitChanges, type PermitRow, type RateAsk } from '@nebula/ports';
+import {
+  type CacheRow,
+  type InboxRow,
+  nextMoment,
+  type PermitChanges,
+  type PermitRow,
+  type RateAsk,
+} from '@nebula/ports';
 import type { Statements } from './statements.ts';
 
 interface Waiting {

@@ -4,7 +4,13 @@ import type { CacheRow, PermitChanges } from '../permits.ts';
 import type { Store } from '../store.ts';
 import { put, type StoreTest } from './store-subject.ts';
 
-const ask = (node: string, limit: number, key = 'k') => ({ key, node, limit, messageId: `granted ${node}`, body: node });
+const ask = (node: string, limit: number, key = 'k') => ({
+  key,
+  node,
+  limit,
+  messageId: `granted ${node}`,
+  body: node,
+});
 
 /** Changes of permits without a frame. */
 async function change(store: Store, executionId: string, permits: Partial<PermitChanges>): Promise<readonly number[]> {
@@ -62,7 +68,12 @@ export function permitTests(test: StoreTest): void {
     await put(store, 'b');
     await change(store, 'a', { asks: [ask('n', 1)] });
     await change(store, 'a', { asks: [ask('n', 1)] });
-    await change(store, 'b', { releases: [{ key: 'k', node: 'n' }, { key: 'nothing', node: 'n' }] });
+    await change(store, 'b', {
+      releases: [
+        { key: 'k', node: 'n' },
+        { key: 'nothing', node: 'n' },
+      ],
+    });
     expect(await granted(store, 'a')).toEqual(['n']);
     expect(await store.permits('k')).toHaveLength(1);
   });

@@ -48,9 +48,13 @@ export class TestClock implements Clock {
     this.#soon.push(callback);
   }
 
-  /** When the next timer is due that somebody waits for; when there is none, the next in the background. */
+  /** When the next timer is due that somebody waits for. */
   nextAt(): number {
-    return (next(this.#timers) ?? next(this.#background))?.at ?? Number.POSITIVE_INFINITY;
+    return next(this.#timers)?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  nextInBackgroundAt(): number {
+    return next(this.#background)?.at ?? Number.POSITIVE_INFINITY;
   }
 
   /** Calls back what waits for this turn, and what that asks for in turn, without moving time. */

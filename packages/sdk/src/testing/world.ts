@@ -105,9 +105,8 @@ export class World {
   async ask<T>(request: (engine: Engine) => Promise<T>): Promise<T> {
     for (;;) {
       const engine = await this.living();
-      const { died } = this.process;
       const answers: (() => T)[] = [];
-      const asked = request(engine).then(
+      request(engine).then(
         (value) => answers.push(() => value),
         (error: unknown) =>
           answers.push(() => {
@@ -116,7 +115,8 @@ export class World {
       );
       // Requests are answered without time passing; what they wait for is called back here.
       while (answers.length === 0 && !this.process.isDead) {
-        await Promise.race([asked, died, this.clock.drain().then(() => this.fireDue())]);
+        await this.clock.drain();
+        await this.fireDue();
       }
       const [answer] = answers;
       if (answer !== undefined) return answer();
@@ -137,7 +137,9 @@ export class World {
       if (until() || this.run().isOver) return;
       if (this.isDead) continue;
       if (!this.movesByItself()) return;
-      await this.clock.moveTo(this.clock.nextAt());
+      const next = this.clock.nextAt();
+      // A timer that is far away may be known to the store only: the engine looks there with its next heartbeat.
+      await this.clock.moveTo(Number.isFinite(next) ? next : this.clock.nextInBackgroundAt());
     }
     throw new NebulaError('STUCK', 'time went on and on, and the run came to no end', {
       hint: 'Is there a loop without bound, or an attempt that never ends? `until` in the options stops earlier',
@@ -147,11 +149,14 @@ export class World {
   /** Moves time on by exactly so much, deadlines of waits included. */
   async advance(ms: number): Promise<void> {
     const target = this.clock.now() + ms;
+    let hasLooked = false;
     for (;;) {
       await this.stand();
       if (this.isDead) continue;
-      const next = this.clock.nextAt();
+      const timer = this.clock.nextAt();
+      const next: number = Number.isFinite(timer) || hasLooked ? timer : this.clock.nextInBackgroundAt();
       if (next > target) break;
+      hasLooked = next !== timer;
       await this.clock.moveTo(next);
     }
     await this.clock.moveTo(target);

@@ -2,8 +2,8 @@
  * What authors hold in their hands: things that have a value when the workflow runs. To the compiler they are typed; here
  * they are a `Source`, which `render.ts` turns into the text of an expression once it is known where that text stands.
  */
-import { type JsonSchema, NebulaError } from '@nebula/core';
-import { alternatives, memberSchema, mayBeNull } from './schema-path.ts';
+import { type Json, type JsonSchema, NebulaError } from '@nebula/core';
+import { alternatives, mayBeNull, memberSchema } from './schema-path.ts';
 
 declare const resolved: unique symbol;
 
@@ -42,19 +42,19 @@ export interface Text extends Expression<string> {
 /** What may stand where a `T` is wanted: the value itself, with expressions at any depth of it. */
 export type Value<T> = Expression<T> | Written<T>;
 
-type Written<T> = unknown extends T
-  ? Json
+type Written<T> = [Json] extends [T]
+  ? AnyData
   : T extends string | number | boolean | null | undefined
     ? T
     : T extends object
       ? { readonly [K in keyof T]: Value<T[K]> }
       : never;
 
-type Json = string | number | boolean | null | readonly AnyValue[] | { readonly [key: string]: AnyValue };
-type AnyValue = Expression<unknown> | Json;
+type AnyData = string | number | boolean | null | readonly AnyValue[] | { readonly [key: string]: AnyValue };
+type AnyValue = Expression<unknown> | AnyData;
 
 /** The members of an object, each a value or an expression; an expression for all of them at once will not do. */
-export type Fields<T> = (unknown extends T
+export type Fields<T> = ([Json] extends [T]
   ? { readonly [key: string]: AnyValue }
   : T extends readonly unknown[]
     ? never

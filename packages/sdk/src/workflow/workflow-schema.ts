@@ -1,5 +1,5 @@
 /** Schemas that become part of a workflow, and so must be data. */
-import { canonicalJson, isJsonObject, type Json, type JsonObject, type JsonSchema } from '@nebula/core';
+import { canonicalJson, isJsonObject, type Json, type JsonSchema } from '@nebula/core';
 import type { Schema } from '../define-action.ts';
 import { isJsonSchema } from '../json-schema.ts';
 import { describeStandardSchema, isStandardSchema } from '../standard-schema.ts';
@@ -24,15 +24,21 @@ export function dataSchema(schema: Schema | undefined, what: string): JsonSchema
 }
 
 /** What differs between what is given and what comes out although nothing is converted. */
-const SIDED = new Set(['required', 'additionalProperties', '$schema', 'default']);
+const SIDED = new Set(['required', '$schema', 'default']);
+const MAPS = new Set(['properties', 'patternProperties', '$defs']);
 
 function shapeText(schema: JsonSchema): string {
-  return canonicalJson(shapeOf(schema));
+  return canonicalJson(shapeOf(schema, false));
 }
 
-function shapeOf(value: Json): Json {
-  if (Array.isArray(value)) return value.map(shapeOf);
+/** In a map, keys are names and not keywords. */
+function shapeOf(value: Json, isMap: boolean): Json {
+  if (Array.isArray(value)) return value.map((item) => shapeOf(item, false));
   if (!isJsonObject(value)) return value;
-  const members = Object.entries(value as JsonObject).filter(([key, member]) => !SIDED.has(key) || isJsonObject(member));
-  return Object.fromEntries(members.map(([key, member]) => [key, shapeOf(member)]));
+  const shape: Record<string, Json> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const isSided = SIDED.has(key) || (key === 'additionalProperties' && typeof member === 'boolean');
+    if (isMap || !isSided) shape[key] = shapeOf(member, !isMap && MAPS.has(key));
+  }
+  return shape;
 }

@@ -1,0 +1,94 @@
+/** What is inside of composite nodes, as rows of the tree: bodies that run once as a whole, of loops only what matters. */
+import type { NodeProgress, Rounds, RunProgress, ScopeProgress } from '../live/progress.ts';
+import type { Colors } from '../terminal/io.ts';
+import { plural } from './words.ts';
+
+/** A node, or a line of text between nodes. */
+export interface Row {
+  readonly prefix: string;
+  readonly name: string;
+  readonly node: NodeProgress | null;
+}
+
+/** Rounds of one loop that are shown: those that run, and the newest that failed. */
+const OPEN_ROUNDS = 4;
+const FAILED_ROUNDS = 3;
+const GUIDE = '  ┊ ';
+
+export function bodyRows(node: NodeProgress, prefix: string): Row[] {
+  const { body } = node;
+  if (body === null) return [];
+  const under = continued(prefix) + GUIDE;
+  const scopes = [...body.scopes.values()];
+  const once = scopes.filter(({ round }) => round === null);
+  return [...once.flatMap((scope) => scopeRows(scope, under)), ...roundRows(scopes, body.rounds, under)];
+}
+
+/** The lines of a tree in front of what stands under a node. */
+function continued(prefix: string): string {
+  return prefix.replaceAll('├─ ', '│  ').replaceAll('└─ ', '   ');
+}
+
+/** What is being undone, or was, last first. */
+export function undoRows({ undo, finishedAt }: RunProgress): Row[] {
+  if (undo === null || undo.nodes.length === 0) return [];
+  const heading = finishedAt === null ? '↺ undoing what was done, last first' : '↺ undone, last first';
+  return [text('', heading), ...undo.nodes.map((node) => row(node, '  ', node.name))];
+}
+
+function scopeRows(scope: ScopeProgress, prefix: string): Row[] {
+  if (!scope.isUndo) return scope.nodes.flatMap((node) => withBody(row(node, prefix + node.prefix, node.name)));
+  return [text(prefix, '↺ undoing'), ...scope.nodes.map((node) => row(node, `${prefix}  `, node.name))];
+}
+
+function withBody(one: Row): Row[] {
+  return one.node === null ? [one] : [one, ...bodyRows(one.node, one.prefix)];
+}
+
+function roundRows(scopes: readonly ScopeProgress[], rounds: Rounds | null, prefix: string): Row[] {
+  if (rounds === null) return [];
+  const all = scopes.filter(({ round }) => round !== null);
+  const open = all.filter(({ error }) => error === null);
+  const failed = all.filter(({ error }) => error !== null);
+  const shown = [...open.slice(0, OPEN_ROUNDS), ...failed.slice(-FAILED_ROUNDS)];
+  const rows = shown.flatMap((scope) => oneRound(scope, prefix));
+  const more = [
+    rounds.open > OPEN_ROUNDS ? `${plural(rounds.open - OPEN_ROUNDS, 'more round')} open` : '',
+    rounds.failed > FAILED_ROUNDS ? `${plural(rounds.failed - FAILED_ROUNDS, 'more round')} failed` : '',
+  ].filter((part) => part !== '');
+  return more.length === 0 ? rows : [...rows, text(prefix, `… ${more.join(', ')}`)];
+}
+
+/** A body of one node needs no heading. */
+function oneRound(scope: ScopeProgress, prefix: string): Row[] {
+  const { round, nodes } = scope;
+  const [only] = nodes;
+  if (nodes.length === 1 && only !== undefined) return withBody(row(only, prefix, `${round}/${only.name}`));
+  const inside = nodes.flatMap((node) => withBody(row(node, `${prefix}  ${node.prefix}`, node.name)));
+  return [text(prefix, `${round}`), ...inside];
+}
+
+function row(node: NodeProgress, prefix: string, name: string): Row {
+  return { prefix, name, node };
+}
+
+function text(prefix: string, words: string): Row {
+  return { prefix, name: words, node: null };
+}
+
+/** `12 of 100 rounds, 3 open, 1 failed`. */
+export function roundsText({ total, open, succeeded, failed }: Rounds, colors: Colors): string {
+  const ended = succeeded + failed;
+  const done = total === null ? plural(ended, 'round') : `${ended} of ${plural(total, 'round')}`;
+  return [done, open > 0 ? `${open} open` : '', failed > 0 ? colors.red(`${failed} failed`) : '']
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+/** At most `budget` rows: what is cut is said. */
+export function trimmed(rows: readonly Row[], budget: number): readonly Row[] {
+  if (rows.length <= budget) return rows;
+  if (budget <= 0) return [];
+  const kept = rows.slice(0, budget - 1);
+  return [...kept, text(rows[0]?.prefix ?? '', `… ${plural(rows.length - kept.length, 'more line')}`)];
+}

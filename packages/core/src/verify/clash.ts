@@ -1,0 +1,111 @@
+/** Whether what one schema gives can be what another one wants. Says no only where that is certain. */
+import { typesOf } from '../plan/value-schema.ts';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../value.ts';
+import { choicesOf, sharesValues, typeOf } from './fit.ts';
+
+export interface Clash {
+  /** Members that lead to where they differ. */
+  readonly path: readonly string[];
+  readonly message: string;
+  /** False: an empty list would fit. */
+  readonly isCertain: boolean;
+}
+
+const SAYS_MORE = ['$ref', '$dynamicRef', 'anyOf', 'oneOf', 'allOf', 'if', 'patternProperties', 'not'];
+
+export function clashOf(given: JsonSchema | undefined, wanted: JsonSchema | undefined): Clash | undefined {
+  if (!isPlainSchema(given) || !isPlainSchema(wanted)) return undefined;
+  const [some, all] = [kindsOf(given), kindsOf(wanted)];
+  // Null is never ruled out on the one side, so whoever takes it on the other takes what there is.
+  if (some === undefined || all === undefined || all.includes('null')) return undefined;
+  const isShared = some.some((one) => all.some((other) => sharesValues(one, other)));
+  if (!isShared) return clash(`is ${words(some)}, but must be ${words(all)}`);
+  if (isOnly(some, 'object') && isOnly(all, 'object')) return ofMembers(given, wanted);
+  if (isOnly(some, 'array') && isOnly(all, 'array')) return ofItems(given, wanted);
+  return ofChoices(given, wanted);
+}
+
+function isPlainSchema(schema: JsonSchema | undefined): schema is JsonObject {
+  return isJsonObject(schema) && !SAYS_MORE.some((keyword) => Object.hasOwn(schema, keyword));
+}
+
+function kindsOf(schema: JsonObject): readonly string[] | undefined {
+  const choices = choicesOf(schema);
+  return choices === undefined ? typesOf(schema) : [...new Set(choices.map(typeOf))];
+}
+
+function isOnly(types: readonly string[], type: string): boolean {
+  return types.length === 1 && types[0] === type;
+}
+
+function ofChoices(given: JsonObject, wanted: JsonObject): Clash | undefined {
+  const [some, all] = [choicesOf(given), choicesOf(wanted)];
+  if (some === undefined || all === undefined) return undefined;
+  const known = new Set(all.map((one) => JSON.stringify(one)));
+  if (some.some((one) => known.has(JSON.stringify(one)))) return undefined;
+  return clash(`is ${list(some)}, but must be ${list(all)}`);
+}
+
+function ofMembers(given: JsonObject, wanted: JsonObject): Clash | undefined {
+  const has = membersOf(given);
+  const wants = membersOf(wanted);
+  const sure = namesIn(given.required);
+  const needed = namesIn(wanted.required);
+  for (const name of needed) {
+    if (!Object.hasOwn(has, name) && given.additionalProperties === false) return clash(`has no '${name}'`);
+  }
+  for (const name of Object.keys(has)) {
+    if (wanted.additionalProperties === false && sure.includes(name) && !Object.hasOwn(wants, name)) {
+      return clash(`has '${name}', which is not known there`);
+    }
+    if (!sure.includes(name) && !needed.includes(name)) continue;
+    const inside = clashOf(has[name] as JsonSchema, wants[name] as JsonSchema | undefined);
+    if (inside !== undefined) return { ...inside, path: [name, ...inside.path] };
+  }
+  return undefined;
+}
+
+function ofItems(given: JsonObject, wanted: JsonObject): Clash | undefined {
+  if (given.maxItems === 0) return undefined;
+  const inside = clashOf(given.items as JsonSchema | undefined, wanted.items as JsonSchema | undefined);
+  if (inside === undefined) return undefined;
+  const isCertain = inside.isCertain && typeof given.minItems === 'number' && given.minItems > 0;
+  return { path: [], message: `has items of which each ${at(inside)}`, isCertain };
+}
+
+function at({ path, message }: Clash): string {
+  return path.length === 0 ? message : `has a '${path.join('.')}' that ${message}`;
+}
+
+function clash(message: string): Clash {
+  return { path: [], message, isCertain: true };
+}
+
+function membersOf({ properties }: JsonObject): JsonObject {
+  return isJsonObject(properties) ? properties : {};
+}
+
+function namesIn(required: Json | undefined): readonly string[] {
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+}
+
+function list(values: readonly Json[]): string {
+  return values
+    .slice(0, 8)
+    .map((one) => JSON.stringify(one))
+    .join(' or ');
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+function words(types: readonly string[]): string {
+  return types.map((type) => WORDS[type] ?? type).join(' or ');
+}

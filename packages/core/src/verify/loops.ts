@@ -1,0 +1,92 @@
+/** Loops that nothing ends. */
+import type { ValueReference } from '../expression/index.ts';
+import type { GraphRecord } from '../plan/context.ts';
+import type { GraphPlan, NodePlan } from '../plan/plan.ts';
+import { sharedBy } from '../plan/variables.ts';
+import { constantOf, constantTruth } from './constant.ts';
+import { definitionOf, nodePath, type Verification } from './verification.ts';
+
+export function checkLoops(verification: Verification, record: GraphRecord): void {
+  for (const node of record.plan.nodes) {
+    if (node.work.kind === 'while') checkWhile(verification, record, node, node.work.condition.references);
+    if (node.emits !== undefined) checkEmit(verification, record, node);
+  }
+}
+
+function checkWhile(
+  verification: Verification,
+  record: GraphRecord,
+  node: NodePlan,
+  references: readonly ValueReference[],
+): void {
+  const { work } = node;
+  if (work.kind !== 'while' || canBeLeft(work.body)) return;
+  const truth = constantTruth(work.condition);
+  if (truth === false || references.some((one) => canChange(verification, record, node, one))) return;
+  verification.problems.warning({
+    code: 'ENDLESS_LOOP',
+    message: `the loop '${node.id}' has no end: nothing that its condition reads changes while it runs`,
+    hint: 'let the condition read $self.output, $index or a variable that the body sets, or end it with break',
+    path: [...nodePath(record, node), 'while', 'condition'],
+  });
+}
+
+/** Something in the body, at any depth, ends the loop, the loop around it or the run. */
+function canBeLeft(body: GraphPlan): boolean {
+  return body.nodes.some(({ breaks, work }) => {
+    if (breaks || work.kind === 'terminate') return true;
+    if (work.kind === 'inline') return canBeLeft(work.workflow.root);
+    return 'body' in work && canBeLeft(work.body);
+  });
+}
+
+function canChange(
+  verification: Verification,
+  record: GraphRecord,
+  loop: NodePlan,
+  { kind, path }: ValueReference,
+): boolean {
+  if (kind === 'self' || kind === 'index') return true;
+  if (kind !== 'vars') return false;
+  const [name] = path;
+  // Whatever sets it and is not over, or still to come, when the loop runs.
+  return verification.graphs.some((other) =>
+    other.plan.nodes.some((node) => {
+      if (other === record && isApart(record, node, loop)) return false;
+      return mayAssign(verification, other, node, name);
+    }),
+  );
+}
+
+function isApart({ scope: { reach } }: GraphRecord, node: NodePlan, loop: NodePlan): boolean {
+  if (reach === undefined || node === loop) return false;
+  return reach.isUpstream(node.index, loop.index) || reach.isUpstream(loop.index, node.index);
+}
+
+function mayAssign(
+  { find }: Verification,
+  record: GraphRecord,
+  node: NodePlan,
+  name: string | number | undefined,
+): boolean {
+  const { work } = node;
+  if (work.kind === 'dynamic') return true;
+  if (work.kind === 'set') return name === undefined || work.values.has(String(name));
+  if (work.kind !== 'inline' || work.isolation !== 'shared') return false;
+  const names = [...sharedBy(definitionOf(record, node), find)];
+  return name === undefined || names.includes(String(name));
+}
+
+/** A node that runs in every round, and adds as many items in each. */
+function checkEmit(verification: Verification, record: GraphRecord, node: NodePlan): void {
+  const { emits, incoming, when, enabled, onError } = node;
+  if (emits === undefined || incoming.length > 0 || when !== undefined || !enabled || onError === 'ignore') return;
+  const items = constantOf(emits);
+  if (!Array.isArray(items) || items.length === 0 || canBeLeft(record.plan)) return;
+  verification.problems.warning({
+    code: 'ENDLESS_LOOP',
+    message: `'${node.id}' adds items in every round, so the loop has no end`,
+    hint: 'let what it adds depend on $item, $index or its output, or give the node a condition',
+    path: [...nodePath(record, node), 'emit'],
+  });
+}

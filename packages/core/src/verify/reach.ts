@@ -1,0 +1,183 @@
+/** Reports nodes that can never run, edges and cases that are never taken, and joins that never fire. */
+import type { GraphRecord } from '../plan/context.ts';
+import type { EdgePlan, NodePlan } from '../plan/plan.ts';
+import type { ValuePlace } from '../plan/value-schema.ts';
+import type { DocumentPath } from '../problem.ts';
+import { type Chance, type Chances, chancesOf } from './cases.ts';
+import { constantTruth } from './constant.ts';
+import { canFit, canFitError } from './fit.ts';
+import { edgePathOf, isFailureNode, matchOf, nodePath, trustedOutput, type Verification } from './verification.ts';
+import { Ways } from './ways.ts';
+
+/** Ids that a message names at the most. */
+const MAX_IDS_SHOWN = 5;
+
+/** Something that is wrong, and the nodes that can never run because of it. */
+interface Cause {
+  readonly code: 'NEVER_RUNS' | 'NEVER_TAKEN' | 'JOIN_NEVER_FIRES';
+  readonly message: string;
+  readonly hint: string;
+  readonly path: DocumentPath;
+  readonly at?: 'key';
+  readonly lost: string[];
+}
+
+export function checkReach(verification: Verification, record: GraphRecord, place: ValuePlace): Ways {
+  return new ReachCheck(verification, record, place).check();
+}
+
+class ReachCheck {
+  private readonly verification: Verification;
+  private readonly record: GraphRecord;
+  private readonly chances = new Map<NodePlan, Chances>();
+  private readonly ways: Ways;
+  private readonly causes: Cause[] = [];
+  private readonly causeOf = new Map<NodePlan | Chance, Cause>();
+
+  constructor(verification: Verification, record: GraphRecord, place: ValuePlace) {
+    this.verification = verification;
+    this.record = record;
+    for (const node of record.plan.nodes) {
+      if (node.work.kind === 'branch') this.chances.set(node, chancesOf(record, node, node.work, place));
+    }
+    this.ways = new Ways(record.plan.nodes, {
+      faultOf: (edge) => this.faultOf(edge)?.reason,
+      chancesOf: (node) => this.chances.get(node),
+    });
+  }
+
+  check(): Ways {
+    const { nodes } = this.record.plan;
+    for (const node of nodes.toSorted((a, b) => a.level - b.level)) {
+      if (isFailureNode(this.verification, this.record, node)) continue;
+      this.checkNode(node);
+      this.checkCases(node);
+    }
+    for (const { lost, message, ...finding } of this.causes) {
+      this.verification.problems.warning({ ...finding, message: `${message}${soLost(lost)}` });
+    }
+    return this.ways;
+  }
+
+  private checkNode(node: NodePlan): void {
+    const { canRun, isJoined } = this.ways.of(node);
+    if (canRun || !node.enabled) {
+      for (const edge of node.incoming) this.checkEdge(edge);
+      return;
+    }
+    const path = nodePath(this.record, node);
+    if (isJoined) {
+      this.add(node, {
+        code: 'NEVER_RUNS',
+        message: `'${node.id}' can never run: its condition is always false`,
+        hint: 'remove the condition; to take a node out for a while, write enabled: false',
+        path: [...path, 'when'],
+        lost: [],
+      });
+    } else if (node.incoming.some((edge) => this.ways.isOpen(edge))) {
+      this.add(node, this.joinCause(node, path));
+    } else {
+      this.blame(node);
+    }
+  }
+
+  private joinCause(node: NodePlan, path: DocumentPath): Cause {
+    const open = node.incoming.filter((edge) => this.ways.isOpen(edge)).length;
+    const isFew = open < Number(node.join);
+    return {
+      code: 'JOIN_NEVER_FIRES',
+      message: isFew
+        ? `'${node.id}' can never run: it waits for ${node.join} edges, of which only ${open} can ever be taken`
+        : `'${node.id}' can never run: it waits for ${node.join} edges, but fewer can be taken together, because they exclude each other`,
+      hint: 'use a lower join, or all, which does not wait for edges that are dead',
+      path: [...path, 'join'],
+      lost: [],
+    };
+  }
+
+  /** No edge to the node is ever taken: because of one of them, or of what comes before. */
+  private blame(node: NodePlan): void {
+    for (const edge of node.incoming) {
+      const fault = this.faultOf(edge) ?? this.endOf(edge);
+      if (fault === undefined) continue;
+      const message = `'${node.id}' can never run: ${fault.reason}`;
+      this.add(node, { code: 'NEVER_RUNS', message, hint: fault.hint, path: fault.path, lost: [] });
+      return;
+    }
+    const cause = node.incoming.map((edge) => this.earlier(edge)).find((one) => one !== undefined);
+    if (cause === undefined) return;
+    cause.lost.push(node.id);
+    this.causeOf.set(node, cause);
+  }
+
+  private earlier(edge: EdgePlan): Cause | undefined {
+    const source = this.causeOf.get(edge.from);
+    if (source !== undefined) return source;
+    const { cases = [], otherwise } = this.chances.get(edge.from) ?? {};
+    const chance = [...cases, otherwise].find((one) => one?.to.includes(edge.key) && one.never !== undefined);
+    return chance && this.causeOf.get(chance);
+  }
+
+  private checkEdge(edge: EdgePlan): void {
+    const fault = this.ways.isOpen(edge) ? undefined : (this.faultOf(edge) ?? this.endOf(edge));
+    if (fault === undefined) return;
+    const message = `the edge from '${edge.from.id}' to '${edge.to.id}' is never taken: ${fault.reason}`;
+    this.causes.push({ code: 'NEVER_TAKEN', message, hint: fault.hint, path: fault.path, lost: [] });
+  }
+
+  private checkCases(node: NodePlan): void {
+    const chances = this.chances.get(node);
+    if (chances === undefined || !this.ways.of(node).canRun) return;
+    for (const chance of [...chances.cases, chances.otherwise]) {
+      const isDefault = chance === chances.otherwise;
+      if (chance.never === undefined || (isDefault && chance.to.length === 0)) continue;
+      this.add(chance, {
+        code: 'NEVER_TAKEN',
+        message: `${isDefault ? 'the default' : 'this case'} of '${node.id}' is never taken: ${chance.never}`,
+        hint: isDefault ? 'remove it' : 'remove it, or change its test or its place',
+        path: [...nodePath(this.record, node), ...chance.path],
+        lost: [],
+      });
+    }
+  }
+
+  private add(of: NodePlan | Chance, cause: Cause): void {
+    this.causes.push(cause);
+    this.causeOf.set(of, cause);
+  }
+
+  /** Why the edge itself can never be taken. */
+  private faultOf(edge: EdgePlan): { reason: string; hint: string; path: DocumentPath } | undefined {
+    if (edge.when === undefined && edge.match === undefined && edge.matchError === undefined) return undefined;
+    const path = edgePathOf(this.record, edge);
+    if (constantTruth(edge.when) === false) {
+      const reason = `the condition of the edge from '${edge.from.id}' is always false`;
+      return { reason, hint: 'remove the edge, or its condition', path: [...path, 'when'] };
+    }
+    const pattern = matchOf(this.record, edge);
+    if (pattern === undefined) return undefined;
+    if (edge.matchError !== undefined) {
+      if (canFitError(pattern)) return undefined;
+      const reason = `no error of '${edge.from.id}' fits an empty list`;
+      return { reason, hint: 'name what to match, or leave it out', path: [...path, 'match'] };
+    }
+    const mayBeIgnored = edge.from.onError === 'ignore' && canFit(pattern, { type: 'null' });
+    if (mayBeIgnored || canFit(pattern, trustedOutput(this.record, edge.from))) return undefined;
+    const reason = `the output of '${edge.from.id}' can never fit what the edge matches`;
+    return { reason, hint: 'compare it with the schema of that output', path: [...path, 'match'] };
+  }
+
+  /** Nothing follows the end of the run. */
+  private endOf(edge: EdgePlan): { reason: string; hint: string; path: DocumentPath } | undefined {
+    if (edge.from.work.kind !== 'terminate' || !this.ways.of(edge.from).canRun) return undefined;
+    const reason = `'${edge.from.id}' ends the run`;
+    return { reason, hint: 'remove the edge, or let it lead from a node before', path: edgePathOf(this.record, edge) };
+  }
+}
+
+function soLost(lost: readonly string[]): string {
+  if (lost.length === 0) return '';
+  const more = lost.length > MAX_IDS_SHOWN ? ` and ${lost.length - MAX_IDS_SHOWN} more` : '';
+  const names = lost.slice(0, MAX_IDS_SHOWN).map((id) => `'${id}'`);
+  return `; so ${names.join(', ')}${more} can never run either`;
+}

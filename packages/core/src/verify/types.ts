@@ -1,0 +1,100 @@
+/** Compares what expressions give with what actions, workflows and loops want, where the schemas of both are known. */
+import type { Action } from '../action.ts';
+import type { GraphRecord } from '../plan/context.ts';
+import type { NodePlan } from '../plan/plan.ts';
+import { schemaOfCondition, schemaOfValue, type ValuePlace } from '../plan/value-schema.ts';
+import type { DocumentPath } from '../problem.ts';
+import { isJsonObject, type Json, type JsonSchema } from '../value.ts';
+import { type Clash, clashOf } from './clash.ts';
+import { definitionOf, nodePath, type Verification } from './verification.ts';
+
+export function checkTypes(verification: Verification, record: GraphRecord, place: ValuePlace): void {
+  for (const node of record.plan.nodes) new NodeTypes(verification, record, place, node).check();
+}
+
+const LIST: JsonSchema = { type: 'array' };
+
+class NodeTypes {
+  private readonly verification: Verification;
+  private readonly record: GraphRecord;
+  private readonly place: ValuePlace;
+  private readonly node: NodePlan;
+
+  constructor(verification: Verification, record: GraphRecord, place: ValuePlace, node: NodePlan) {
+    this.verification = verification;
+    this.record = record;
+    this.place = place;
+    this.node = node;
+  }
+
+  check(): void {
+    const { work, compensate } = this.node;
+    const definition = definitionOf(this.record, this.node);
+    const { place } = this;
+    if (work.kind === 'action') this.checkValue(definition.with, inputOf(work.action), place, ['with']);
+    if (work.kind === 'dynamic') {
+      this.checkValue(definition.dynamic?.with, inputOf(work.action), place, ['dynamic', 'with']);
+    }
+    if (compensate !== undefined) {
+      const self = place.scope.outputs[this.node.index];
+      const keys = ['compensate', 'with'];
+      this.checkValue(definition.compensate?.with, inputOf(compensate.action), { ...place, self }, keys);
+    }
+    if (definition.workflow !== undefined) {
+      const { id, version, input } = definition.workflow;
+      this.checkValue(input, this.verification.find(id, version)?.input, place, ['workflow', 'input']);
+    }
+    this.checkList(definition.forEach?.in, ['forEach', 'in']);
+    this.checkList(definition.split?.in, ['split', 'in']);
+  }
+
+  private checkList(raw: Json | undefined, keys: DocumentPath): void {
+    if (typeof raw === 'string') this.compare(schemaOfCondition(raw, this.place), LIST, keys);
+  }
+
+  /** What is written out was checked already; here it is about expressions. */
+  private checkValue(
+    raw: Json | undefined,
+    wanted: JsonSchema | undefined,
+    place: ValuePlace,
+    keys: DocumentPath,
+  ): void {
+    if (raw === undefined || !isJsonObject(wanted)) return;
+    if (typeof raw === 'string') {
+      if (raw.includes('{{')) this.compare(schemaOfValue(raw, place), wanted, keys);
+    } else if (Array.isArray(raw)) {
+      for (const [index, one] of raw.entries()) this.checkValue(one, inside(wanted.items), place, [...keys, index]);
+    } else if (isJsonObject(raw)) {
+      for (const [name, one] of Object.entries(raw)) {
+        const { properties, additionalProperties } = wanted;
+        const isKnown = isJsonObject(properties) && Object.hasOwn(properties, name);
+        this.checkValue(one, inside(isKnown ? properties[name] : additionalProperties), place, [...keys, name]);
+      }
+    }
+  }
+
+  private compare(given: JsonSchema | undefined, wanted: JsonSchema, keys: DocumentPath): void {
+    const clash = clashOf(given, wanted);
+    if (clash === undefined) return;
+    const finding = {
+      code: 'TYPE_MISMATCH',
+      message: `what the expression gives ${told(clash)}`,
+      hint: 'read another member, or convert it with toNumber() or toString()',
+      path: [...nodePath(this.record, this.node), ...keys],
+    };
+    this.verification.problems[clash.isCertain ? 'error' : 'warning'](finding);
+  }
+}
+
+function told({ path, message }: Clash): string {
+  return path.length === 0 ? message : `has a '${path.join('.')}' that ${message}`;
+}
+
+/** A schema that only describes may refuse what the action takes. */
+function inputOf(action: Action): JsonSchema | undefined {
+  return action.describeOnly?.includes('input') ? undefined : action.input;
+}
+
+function inside(schema: Json | undefined): JsonSchema | undefined {
+  return isJsonObject(schema) ? schema : undefined;
+}

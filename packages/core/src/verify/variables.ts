@@ -1,0 +1,134 @@
+/** Variables that nothing reads, and reads before which nothing has set a variable. */
+import type { ValueReference } from '../expression/index.ts';
+import type { GraphRecord } from '../plan/context.ts';
+import type { NodePlan } from '../plan/plan.ts';
+import type { GraphScope } from '../plan/scope.ts';
+import { sharedBy } from '../plan/variables.ts';
+import type { DocumentPath } from '../problem.ts';
+import { type Read, readsOf } from './reads.ts';
+import { definitionOf, isFailureNode, nodePath, type Verification } from './verification.ts';
+
+/** A node that sets variables. */
+interface Setter {
+  readonly record: GraphRecord;
+  readonly node: NodePlan;
+}
+
+export function checkVariables(verification: Verification): void {
+  const { definition, graphs } = verification;
+  const works = graphs.flatMap(({ plan }) => plan.nodes.map(({ work }) => work));
+  // Graphs that are not there yet may set and read what they like.
+  if (works.some(({ kind }) => kind === 'dynamic')) return;
+  const check = new VariableCheck(verification);
+  check.checkOrder();
+  const isShared = works.some((work) => work.kind === 'inline' && work.isolation === 'shared');
+  if (!isShared) check.checkUse(Object.keys(definition.variables ?? {}));
+}
+
+class VariableCheck {
+  private readonly verification: Verification;
+  private readonly setters = new Map<string, Setter[]>();
+  private readonly reads: { readonly record: GraphRecord; readonly read: Read }[] = [];
+
+  constructor(verification: Verification) {
+    this.verification = verification;
+    for (const record of verification.graphs) {
+      for (const read of readsOf(record)) this.reads.push({ record, read });
+      for (const node of record.plan.nodes) {
+        const shared = sharedBy(definitionOf(record, node), verification.find);
+        for (const name of node.work.kind === 'set' ? node.work.values.keys() : shared) {
+          const known = this.setters.get(name) ?? [];
+          known.push({ record, node });
+          this.setters.set(name, known);
+        }
+      }
+    }
+  }
+
+  checkOrder(): void {
+    const declared = this.verification.definition.variables ?? {};
+    for (const { record, read } of this.reads) {
+      for (const reference of read.value.references) {
+        const [name] = reference.path;
+        if (reference.kind !== 'vars' || reference.optional || name === undefined) continue;
+        if (Object.hasOwn(declared, name) || this.isSetBefore(String(name), record, read)) continue;
+        this.verification.problems.warning({
+          code: 'UNSET_VARIABLE',
+          message: `nothing sets the variable '${name}' before it is read here`,
+          hint: 'give it a first value under `variables`, or let the node that sets it come before',
+          path: [...read.path, ...reference.valuePath],
+          at: { offset: reference.offset, length: reference.length },
+        });
+      }
+    }
+  }
+
+  private isSetBefore(name: string, record: GraphRecord, read: Read): boolean {
+    if (read.node !== undefined && isFailureNode(this.verification, record, read.node)) return true;
+    return (this.setters.get(name) ?? []).some((setter) => comesBefore(setter, record.scope, read));
+  }
+
+  checkUse(declared: readonly string[]): void {
+    const references = this.reads.flatMap(({ read }) => read.value.references);
+    const names = new Set(references.filter(isOfVariable).map(({ path }) => path[0]));
+    // Reads all of them, or one that is not written out.
+    if (names.has(undefined)) return;
+    const nodes = new Set(references.map((one) => (one.kind === 'node' ? one.id : undefined)));
+    for (const name of declared) {
+      if (!names.has(name) && !this.setters.has(name)) this.reportUnused(name, ['variables', name]);
+    }
+    for (const [name, setters] of this.setters) {
+      if (names.has(name) || setters.some((one) => isOutputRead(one, nodes))) continue;
+      const [{ record, node }] = setters as [Setter];
+      this.reportUnused(name, [...nodePath(record, node), 'set', name]);
+    }
+  }
+
+  private reportUnused(name: string, path: DocumentPath): void {
+    this.verification.problems.warning({
+      code: 'UNUSED_VARIABLE',
+      message: `nothing reads the variable '${name}'`,
+      hint: `remove it, or read it as $vars.${name}`,
+      path,
+      at: 'key',
+    });
+  }
+}
+
+function isOfVariable({ kind }: ValueReference): boolean {
+  return kind === 'vars';
+}
+
+/** The values that a set assigns are its output, too. */
+function isOutputRead({ record, node }: Setter, read: ReadonlySet<string | undefined>): boolean {
+  return read.has(node.id) || (record.plan.output === undefined && node.outgoing.length === 0);
+}
+
+/** Before it on every way; in a loop, in an earlier round. */
+function comesBefore({ record, node: setter }: Setter, scope: GraphScope, { node: reader, isAfter }: Read): boolean {
+  for (let at: GraphScope | undefined = scope, inside = reader?.index; at !== undefined; ) {
+    const other = nodeIn(record.scope, setter.index, at);
+    if (other !== undefined) {
+      if (inside === undefined || isInLoop(at) || (other === inside && isAfter)) return true;
+      return at.reach?.isUpstream(other, inside) ?? true;
+    }
+    inside = at.outer?.node;
+    at = at.outer?.scope;
+  }
+  return true;
+}
+
+/** The node of the outer graph that the node is, or is inside of. */
+function nodeIn(scope: GraphScope, node: number, outer: GraphScope): number | undefined {
+  let index = node;
+  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) {
+    if (at === outer) return index;
+    index = at.outer?.node ?? -1;
+  }
+  return undefined;
+}
+
+function isInLoop(scope: GraphScope): boolean {
+  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.loop) return true;
+  return false;
+}

@@ -1,0 +1,38 @@
+/**
+ * Looks for what is allowed but cannot be meant, before anything runs. Everything that is reported is certain: a node
+ * that "can never run" never runs, whatever happens. What cannot be known is not reported.
+ */
+import type { WorkflowDefinition } from '../definition/model.ts';
+import type { ProblemList } from '../definition/problem-list.ts';
+import type { GraphRecord } from '../plan/context.ts';
+import { checkEffects } from './effects.ts';
+import { checkFailureNode } from './failure-node.ts';
+import { checkTimeLimits } from './limits.ts';
+import { checkLoops } from './loops.ts';
+import { checkReach } from './reach.ts';
+import { checkTypes } from './types.ts';
+import { checkVariables } from './variables.ts';
+import { trustedScope, type Verification } from './verification.ts';
+import type { Ways } from './ways.ts';
+
+/** The workflow has no errors; `graphs` are all of its graphs. */
+export function verify(
+  definition: WorkflowDefinition,
+  graphs: readonly GraphRecord[],
+  find: Verification['find'],
+  problems: ProblemList,
+): void {
+  const graphOf = new Map(graphs.map((record) => [record.scope, record]));
+  const verification: Verification = { definition, graphs, graphOf, find, problems };
+  const ways = new Map<GraphRecord, Ways>();
+  for (const record of graphs) {
+    const place = { scope: trustedScope(graphOf, record.scope), input: definition.input };
+    ways.set(record, checkReach(verification, record, place));
+    checkTypes(verification, record, place);
+    checkLoops(verification, record);
+    checkTimeLimits(verification, record);
+  }
+  checkEffects(verification, ways);
+  checkVariables(verification);
+  checkFailureNode(verification);
+}

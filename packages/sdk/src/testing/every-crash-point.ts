@@ -1,0 +1,213 @@
+/**
+ * Kills the engine at every boundary of the journal, once before the append is durable and once after it, lets another
+ * engine go on with the same data, and compares how it ends with how it ends undisturbed.
+ */
+import { canonicalJson, type Entry, type Json, jsonEquals, NebulaError } from '@nebula/core';
+import { Coverage } from './coverage.ts';
+import type { WorkflowSource } from './source.ts';
+import { TestRun } from './test-run.ts';
+import { type TestOptions, worldOf } from './test-workflow.ts';
+import type { Append, World } from './world.ts';
+
+export interface CrashOptions extends Omit<TestOptions, 'until' | 'coverage'> {
+  /** What people do to the run, after it has come to rest: signals, approvals, the passing of time. */
+  readonly steps?: (run: TestRun) => Promise<unknown>;
+}
+
+export interface CrashReport {
+  /** Appends of the undisturbed run. */
+  readonly boundaries: number;
+  /** Crashes that were survived: two for each boundary. */
+  readonly crashes: number;
+}
+
+/** Where it crashed and what came of it. */
+export interface CrashDifference {
+  readonly boundary: number;
+  /** Before the append was durable, or after that and before it was answered. */
+  readonly side: 'before' | 'after';
+  readonly frames: readonly {
+    readonly executionId: string;
+    readonly seq: number;
+    readonly entries: readonly Entry[];
+  }[];
+  /** `status`, `output`, `error`, `nodes.charge.output`, `effects.charge:0`. */
+  readonly what: string;
+  readonly expected: Json;
+  readonly actual: Json;
+}
+
+/** Rejects with `CRASH_DIFFERENCE` at the first crash that shows; `details` is a `CrashDifference`. */
+export async function everyCrashPoint(source: WorkflowSource, options: CrashOptions = {}): Promise<CrashReport> {
+  const undisturbed = await play(source, options);
+  const { appends } = undisturbed.world;
+  const expected = endingOf(undisturbed.world);
+  let crashes = 0;
+  for (const append of appends) {
+    for (const side of ['before', 'after'] as const) {
+      const place = { append: append.number, side };
+      const { world, failure } = await play(source, options, place, expected);
+      const difference =
+        failure === undefined
+          ? differenceOf(expected, endingOf(world))
+          : { what: 'test', expected: null, actual: failure };
+      if (difference !== undefined)
+        throw told({ ...difference, ...placeOf(world.appends[append.number - 1], append, side) });
+      crashes++;
+    }
+  }
+  return { boundaries: appends.length, crashes };
+}
+
+interface Played {
+  readonly world: World;
+  /** What the test itself threw: a request that was refused, a mock that was wrong. */
+  readonly failure?: string;
+}
+
+async function play(
+  source: WorkflowSource,
+  options: CrashOptions,
+  crashAt?: World['crashAt'],
+  expected?: Ending,
+): Promise<Played> {
+  const world = worldOf(source, { ...options, coverage: new Coverage() });
+  world.crashAt = crashAt;
+  try {
+    await world.start(options.input ?? {});
+    await world.rest();
+    if (expected !== undefined) await settleUnknown(world, expected);
+    await options.steps?.(new TestRun(world));
+    if (expected !== undefined) await settleUnknown(world, expected);
+    return { world };
+  } catch (error) {
+    if (crashAt === undefined) throw error;
+    return { world, failure: (error as Error).message };
+  }
+}
+
+/** A person looks at what the crash left open: what the mock did is what happened. */
+async function settleUnknown(world: World, expected: Ending): Promise<void> {
+  for (let patience = 0; patience < 100; patience++) {
+    const open = world.executions.flatMap((executionId) =>
+      Object.entries(world.run(executionId).document.nodes)
+        .filter(
+          ([node, { status }]) =>
+            status === 'unknown' && expected.nodes[`${nameIn(world, executionId, node)}.status`] !== 'unknown',
+        )
+        .map(([node]) => ({ executionId, node })),
+    );
+    const [first] = open;
+    if (first === undefined) return;
+    const { executionId, node } = first;
+    const last = world.outside.lastCall(executionId, node);
+    await new TestRun(world, executionId).settle(
+      node,
+      last?.outcome === 'completed'
+        ? { happened: true, output: last.output ?? null }
+        : { happened: false, then: 'retry' },
+    );
+  }
+}
+
+/** How everything ended. Attempts and times are not part of it: a crash may cost some of both. */
+interface Ending {
+  readonly status: string;
+  readonly output: Json;
+  readonly error: string | null;
+  readonly nodes: Readonly<Record<string, Json>>;
+  /** By idempotency key: how often a `once` effect happened; for others that it did. */
+  readonly effects: Readonly<Record<string, number>>;
+}
+
+function endingOf(world: World): Ending {
+  const { document } = world.run();
+  const nodes: Record<string, Json> = {};
+  const effects: Record<string, number> = {};
+  for (const executionId of world.executions) {
+    const chronicle = world.run(executionId);
+    const once = new Set<string>();
+    for (const { entries } of chronicle.frames) {
+      for (const entry of entries) if (entry.type === 'node.started' && entry.effect === 'once') once.add(entry.node);
+    }
+    for (const [path, node] of Object.entries(chronicle.document.nodes)) {
+      const name = nameIn(world, executionId, path);
+      nodes[`${name}.status`] = node.status;
+      nodes[`${name}.output`] = withoutTimes(node.output);
+    }
+    for (const call of world.outside.calls) {
+      if (call.executionId !== executionId || call.outcome !== 'completed') continue;
+      const key = nameIn(world, executionId, call.idempotencyKey.slice(executionId.length + 1));
+      effects[key] = once.has(call.node) ? (effects[key] ?? 0) + 1 : 1;
+    }
+  }
+  return {
+    status: document.status,
+    output: withoutTimes(document.output),
+    error: document.error?.code ?? null,
+    nodes,
+    effects,
+  };
+}
+
+/** Ids of children are drawn; they are named after the node that started them. */
+function nameIn(world: World, executionId: string, path: string): string {
+  const { parent } = world.run(executionId).state;
+  return parent === null ? path : nameIn(world, parent.executionId, `${parent.node}>${path}`);
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** A crash takes time. */
+function withoutTimes(value: Json): Json {
+  if (typeof value === 'string') return MOMENT.test(value) ? '(a moment)' : value;
+  if (Array.isArray(value)) return value.map(withoutTimes);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutTimes(member as Json)]));
+}
+
+type Finding = Pick<CrashDifference, 'what' | 'expected' | 'actual'>;
+
+function differenceOf(expected: Ending, actual: Ending): Finding | undefined {
+  for (const what of ['status', 'error', 'output'] as const) {
+    if (!jsonEquals(expected[what], actual[what])) return { what, expected: expected[what], actual: actual[what] };
+  }
+  for (const group of ['nodes', 'effects'] as const) {
+    for (const key of new Set([...Object.keys(expected[group]), ...Object.keys(actual[group])])) {
+      const [before = null, now = null] = [expected[group][key], actual[group][key]];
+      if (!jsonEquals(before, now)) return { what: `${group}.${key}`, expected: before, actual: now };
+    }
+  }
+  return undefined;
+}
+
+function placeOf(
+  reached: Append | undefined,
+  planned: Append,
+  side: 'before' | 'after',
+): Pick<CrashDifference, 'boundary' | 'side' | 'frames'> {
+  return { boundary: planned.number, side, frames: (reached ?? planned).frames };
+}
+
+function told(difference: CrashDifference): NebulaError {
+  const { boundary, side, frames, what, expected, actual } = difference;
+  const where = frames.map(
+    ({ executionId, seq, entries }) => `frame ${seq} of ${executionId}: ${entries.map(short).join(', ')}`,
+  );
+  const lines = [
+    `a crash ${side === 'before' ? 'before append' : 'after append'} ${boundary} is not survived: ${what}`,
+    ...(where.length === 0 ? ['  (an append without entries)'] : where.map((line) => `  ${line}`)),
+    `  undisturbed: ${canonicalJson(expected)}`,
+    `  after crash: ${canonicalJson(actual)}`,
+  ];
+  return new NebulaError('CRASH_DIFFERENCE', lines.join('\n'), {
+    details: JSON.parse(JSON.stringify(difference)) as Json,
+    hint: 'What an action does must depend on its input and its idempotency key alone',
+  });
+}
+
+function short(entry: Entry): string {
+  const subject =
+    'node' in entry ? entry.node : 'nodes' in entry ? entry.nodes.join(' ') : 'scope' in entry ? entry.scope : '';
+  return subject === '' ? entry.type : `${entry.type} ${subject}`;
+}

@@ -1,0 +1,364 @@
+/** The `w` of `workflow(…)` and the `b` of bodies: one method for each kind of node. */
+import type { Json, JsonObject, JsonSchema, RunError } from '@nebula/core';
+import { actionName, type AnyAction, type Call, outputSchema, renderCall } from './call.ts';
+import {
+  type Expression,
+  type Fields,
+  itemSchema,
+  type Ref,
+  type Resolved,
+  rootReference,
+  sourceOf,
+  type Value,
+} from './expression.ts';
+import { GraphDraft, type NodeDraft } from './graph-draft.ts';
+import { type Before, Branch, type BranchHandle, Handle, type NodeHandle } from './node-handle.ts';
+import type {
+  ActionOptions,
+  CaseTest,
+  EdgeOptions,
+  ForEachOptions,
+  LastingOptions,
+  MappedOutput,
+  NodeOptions,
+  OnError,
+  RetryUntilOptions,
+  SubWorkflowOptions,
+  WhileOptions,
+} from './node-options.ts';
+import { type Place, renderCondition, renderFields, renderValue } from './render.ts';
+import { objectSchema } from './schema-path.ts';
+import { renderWait, type Wait, type WaitOutput } from './wait.ts';
+import { type AnyWorkflow, Uses } from './uses.ts';
+
+/** An ignored failure gives null. */
+type Output<Out, E> = Out | (E extends 'ignore' ? null : never);
+type ItemOf<L> = L extends Expression<infer T>
+  ? T extends readonly (infer Item)[]
+    ? Item
+    : never
+  : L extends readonly (infer V)[]
+    ? Resolved<V>
+    : never;
+type CaseValue = string | number | boolean | null;
+/** Options of any kind, as they come without a compiler. */
+type Options = Partial<ActionOptions<never, never>> & { readonly [key: string]: unknown };
+
+/** What a graph shares with the others of its workflow. */
+export interface Surroundings<Input, Vars> {
+  readonly input: Ref<Input>;
+  readonly vars: Ref<Vars>;
+  readonly execution: Ref<Execution>;
+  readonly trigger: Ref<unknown>;
+  readonly uses: Uses;
+}
+
+export interface Execution {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly attempt: number;
+  /** In a failure node: why the run fails. */
+  readonly error: RunError | null;
+}
+
+export class Graph<Input, Vars, Item> {
+  readonly input: Ref<Input>;
+  readonly vars: Ref<Vars>;
+  readonly execution: Ref<Execution>;
+  readonly trigger: Ref<unknown>;
+  readonly #surroundings: Surroundings<Input, Vars>;
+  readonly #draft: GraphDraft;
+
+  constructor(draft: GraphDraft, surroundings: Surroundings<Input, Vars>) {
+    this.#draft = draft;
+    this.#surroundings = surroundings;
+    this.input = surroundings.input;
+    this.vars = surroundings.vars;
+    this.execution = surroundings.execution;
+    this.trigger = surroundings.trigger;
+  }
+
+  /** Runs an action. */
+  node<In, Out, E extends OnError = 'halt'>(
+    id: string,
+    action: AnyAction<In, Out>,
+    parameters: Fields<In>,
+    options: ActionOptions<Out, Item, E> = {},
+  ): NodeHandle<Output<Out, E>> {
+    const kind = (place: Place) => ({ action: actionName(action), with: renderFields(parameters, place, `${id}.with`) });
+    return this.#add(id, kind, options, outputSchema(action)) as NodeHandle<Output<Out, E>>;
+  }
+
+  /** Runs an action, and then the graph that it returned. */
+  dynamic<In, E extends OnError = 'halt'>(
+    id: string,
+    action: AnyAction<In, unknown>,
+    parameters: Fields<In>,
+    options: ActionOptions<unknown, Item, E> = {},
+  ): NodeHandle<unknown> {
+    const kind = (place: Place) => ({
+      dynamic: { action: actionName(action), with: renderFields(parameters, place, `${id}.with`) },
+    });
+    return this.#add(id, kind, options, true);
+  }
+
+  /** Goes on along the case that fits: by the value of an expression, or by the test of each case. */
+  branch<T extends CaseValue>(
+    id: string,
+    on: Expression<T>,
+    options?: NodeOptions<never, Item>,
+  ): BranchHandle<Exclude<T, null>>;
+  branch<Name extends string>(
+    id: string,
+    cases: { readonly [K in Name]: CaseTest },
+    options?: NodeOptions<never, Item> & { readonly on?: Expression<unknown>; readonly many?: boolean },
+  ): BranchHandle<Name>;
+  branch(
+    id: string,
+    by: object,
+    options: NodeOptions<never, Item> & { readonly on?: Expression<unknown>; readonly many?: boolean } = {},
+  ): BranchHandle<CaseValue> {
+    const node = this.#draft.add(id);
+    const place = node.place();
+    const { on = sourceOf(by) && by, many, ...common } = options;
+    const tests = sourceOf(by) === undefined ? new Map(Object.entries(by).map(([name, test]) => [name, caseTest(test, place, id)])) : undefined;
+    node.branch = {
+      tests,
+      targets: new Map(),
+      head: {
+        ...(on !== undefined && { on: renderCondition(on, place, `${id}.on`) }),
+        ...(many !== undefined && { many }),
+      },
+    };
+    this.#describe(node, common, undefined);
+    const schema = objectSchema({ taken: { type: 'array', items: { type: 'string' } } });
+    return new Branch(node, schema) as unknown as BranchHandle<CaseValue>;
+  }
+
+  /** Runs a body for every item. */
+  forEach<
+    const L extends Expression<readonly unknown[]> | readonly unknown[],
+    R,
+    M extends number | string = never,
+    E extends OnError = 'halt',
+  >(
+    id: string,
+    items: L,
+    body: (b: Graph<Input, Vars, ItemOf<L>>, item: Ref<ItemOf<L>>, index: Ref<number>) => R,
+    options: ForEachOptions<Item, M, E> = {},
+  ): NodeHandle<Output<readonly (Resolved<R> | ([M] extends [never] ? never : null))[], E>> {
+    const { parallel, maxConcurrency, minSuccess, ...common } = options;
+    const loop = {};
+    const source = sourceOf(items);
+    const item = rootReference<ItemOf<L>>(
+      { kind: 'loop', loop, member: 'item' },
+      source?.kind === 'path' ? itemSchema(source.schema) : true,
+    );
+    let round: JsonSchema = true;
+    const kind = (place: Place, node: NodeDraft) => {
+      const inner = this.#body<ItemOf<L>>(loop, place, (b) => body(b, item, indexOf(loop)));
+      round = minSuccess === undefined ? inner.schema : true;
+      return {
+        forEach: {
+          in: source === undefined ? renderValue(items, place, `${node.id}.in`) : renderCondition(items, place, `${node.id}.in`),
+          ...given({ parallel, maxConcurrency, minSuccess }),
+        },
+        do: inner.body,
+      };
+    };
+    return this.#add(id, kind, common, () => ({ type: 'array', items: round })) as never;
+  }
+
+  /** Runs a body as long as a condition holds. Null when it never did. */
+  while<R, E extends OnError = 'halt'>(
+    id: string,
+    body: (b: Graph<Input, Vars, never>, index: Ref<number>) => R,
+    options: WhileOptions<Resolved<R>, Item, E>,
+  ): NodeHandle<Resolved<R> | null> {
+    const { condition, maxIterations, ...common } = options;
+    const loop = {};
+    const kind = (place: Place, node: NodeDraft) => {
+      const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop)));
+      const asked = askBetweenRounds(node, loop, condition, true);
+      return { while: { condition: asked, ...given({ maxIterations }) }, do: inner.body };
+    };
+    return this.#add(id, kind, common, true, true) as never;
+  }
+
+  /** Runs a body until it succeeds and a condition holds. */
+  retryUntil<R, E extends OnError = 'halt'>(
+    id: string,
+    body: (b: Graph<Input, Vars, never>, index: Ref<number>) => R,
+    options: RetryUntilOptions<Resolved<R>, Item, E>,
+  ): NodeHandle<Output<Resolved<R>, E>> {
+    const { attempts, until, backoff, ...common } = options;
+    const loop = {};
+    let schema: JsonSchema = true;
+    const kind = (place: Place, node: NodeDraft) => {
+      const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop)));
+      schema = inner.schema;
+      const asked = until === undefined ? undefined : askBetweenRounds(node, loop, until, false, schema);
+      return { retryUntil: { ...given({ until: asked, attempts, backoff }) }, do: inner.body };
+    };
+    return this.#add(id, kind, common, () => schema) as never;
+  }
+
+  /** Runs another workflow: inside this run, or as one of its own. */
+  workflow<In, Out, Mapped = undefined, E extends OnError = 'halt'>(
+    id: string,
+    used: AnyWorkflow<In, Out>,
+    input: Value<In>,
+    options: SubWorkflowOptions<Out, Mapped, Item, E> = {},
+  ): NodeHandle<Output<MappedOutput<Out, Mapped>, E>> {
+    const { version, mode, isolation, output, ...common } = options;
+    this.#surroundings.uses.add(used);
+    const kind = (place: Place, node: NodeDraft) => {
+      const self = {};
+      const mapped = output?.(selfReference(self));
+      return {
+        workflow: {
+          id: used.id,
+          ...given({ version, mode, isolation }),
+          input: renderValue(input, place, `${id}.input`),
+          ...(mapped !== undefined && { output: renderValue(mapped, node.place({ self }), `${id}.output`) }),
+        },
+      };
+    };
+    return this.#add(id, kind, common, true) as never;
+  }
+
+  /** Waits for one thing, or for the first of several. */
+  wait<Event extends string, Payload, E extends OnError = 'halt'>(
+    id: string,
+    waits: Wait<Event, Payload> | readonly Wait<Event, Payload>[],
+    options: LastingOptions<WaitOutput<Event, Payload>, Item, E> & { readonly deadline?: Value<string | number> } = {},
+  ): NodeHandle<Output<WaitOutput<Event, Payload>, E>> {
+    const { deadline, ...common } = options;
+    let schema: JsonSchema = true;
+    const kind = (place: Place) => {
+      const rendered = renderWait(waits, place);
+      schema = rendered.schema;
+      const until = deadline === undefined ? {} : { deadline: renderValue(deadline, place, `${id}.deadline`) };
+      return { wait: { ...rendered.definition, ...until } };
+    };
+    return this.#add(id, kind, common, () => schema) as never;
+  }
+
+  /** Assigns variables. */
+  set<Name extends keyof Vars & string>(
+    id: string,
+    values: { readonly [K in Name]: Value<Vars[K]> },
+    options: NodeOptions<Pick<Vars, Name>, Item> = {},
+  ): NodeHandle<Pick<Vars, Name>> {
+    const kind = (place: Place) => ({ set: renderFields(values, place, `${id}.set`) });
+    const schema = objectSchema(Object.fromEntries(Object.keys(values).map((name) => [name, true])));
+    return this.#add(id, kind, options, schema) as never;
+  }
+
+  /** Ends the run at once. */
+  terminate(
+    id: string,
+    ...[status, outcome, options = {}]:
+      | [status: 'completed', outcome?: { readonly output?: Value<unknown> }, options?: NodeOptions<never, Item>]
+      | [status: 'failed', outcome?: { readonly error?: Value<string | Failure> }, options?: NodeOptions<never, Item>]
+  ): NodeHandle<unknown> {
+    const kind = (place: Place) => ({
+      terminate: status,
+      ...(outcome !== undefined && { with: renderFields(outcome, place, `${id}.with`) }),
+    });
+    return this.#add(id, kind, options, true);
+  }
+
+  /** Leads from one node to another. A way out of a branch has no options. */
+  edge<Out>(from: NodeHandle<Out>, to: NodeHandle<unknown>, options?: EdgeOptions<Out>): void;
+  edge(from: Before, to: NodeHandle<unknown>): void;
+  edge(from: Before, to: NodeHandle<unknown>, options: object = {}): void {
+    const { when, ...rest } = options as { readonly when?: unknown };
+    const place = this.#draft.draftOf(from).place();
+    this.#draft.link(from, this.#draft.draftOf(to).id, {
+      ...given(rest),
+      ...(when !== undefined && { when: renderCondition(when, place, 'when of an edge') }),
+    });
+  }
+
+  /** `schema` may be known only once the definition is there. */
+  #add(
+    id: string,
+    kind: (place: Place, node: NodeDraft) => JsonObject,
+    options: object,
+    schema: JsonSchema | (() => JsonSchema),
+    isNullable = false,
+  ): Handle {
+    const node = this.#draft.add(id);
+    const definition = kind(node.place(), node);
+    const known = typeof schema === 'function' ? schema() : schema;
+    this.#describe(node, options, known);
+    node.definition = { ...node.definition, ...definition };
+    return new Handle(node, known, isNullable || (options as Options).onError === 'ignore');
+  }
+
+  /** What is not known here is left to the reader of definitions, which says what was probably meant. */
+  #describe(node: NodeDraft, options: object, schema: JsonSchema | undefined): void {
+    const { needs = [], when, emit, compensate, concurrency, rateLimit, ...plain } = options as Options;
+    this.#draft.comesAfter(node, needs);
+    const place = node.place();
+    const self = {};
+    const after = node.place({ self });
+    const output = selfReference<never>(self, schema);
+    const items = typeof emit === 'function' ? (emit as (output: Ref<never>) => unknown)(output) : emit;
+    const undo = typeof compensate === 'function' ? (compensate as (output: Ref<never>) => Call)(output) : compensate;
+    const keyed = (limit: { readonly key: Value<string> }) => ({ ...limit, key: renderValue(limit.key, place, 'key') });
+    node.definition = {
+      ...given(plain),
+      ...(when !== undefined && { when: renderCondition(when, place, `${node.id}.when`) }),
+      ...(items !== undefined && { emit: sourceOf(items) ? renderCondition(items, after, 'emit') : renderValue(items, after, 'emit') }),
+      ...(undo !== undefined && { compensate: renderCall(undo, after) }),
+      ...(concurrency !== undefined && { concurrency: keyed(concurrency) }),
+      ...(rateLimit !== undefined && { rateLimit: keyed(rateLimit) }),
+    };
+  }
+
+  #body<Inner>(loop: object, holder: Place, build: (b: Graph<Input, Vars, Inner>) => unknown) {
+    const draft = new GraphDraft(this.#draft.workflow, this.#draft, loop);
+    return draft.finish(build(new Graph<Input, Vars, Inner>(draft, this.#surroundings)), holder);
+  }
+}
+
+/** As a terminated run tells it. */
+export interface Failure {
+  readonly code?: string;
+  readonly message: string;
+  readonly details?: unknown;
+}
+
+function caseTest(test: CaseTest, place: Place, id: string): JsonObject {
+  if ('when' in test) return { when: renderCondition(test.when, place, `${id}.when`) };
+  return { ...(test as unknown as JsonObject) };
+}
+
+function indexOf(loop: object): Ref<number> {
+  return rootReference<number>({ kind: 'loop', loop, member: 'index' });
+}
+
+function selfReference<T>(of: object, schema: JsonSchema = true, isNullable = false): Ref<T> {
+  return rootReference<T>({ kind: 'self', of }, schema, isNullable);
+}
+
+/** Between rounds, `$index` counts those of the loop itself, and `$self` is what the last one gave. */
+function askBetweenRounds(
+  node: NodeDraft,
+  loop: object,
+  asked: unknown,
+  isNullable: boolean,
+  schema: JsonSchema = true,
+): Json {
+  const self = {};
+  const place = node.place({ self, loops: [loop, ...node.graph.loops] });
+  const condition: unknown =
+    typeof asked === 'function' ? asked(selfReference(self, schema, isNullable), indexOf(loop)) : asked;
+  return renderCondition(condition, place, `the condition of ${node.id}`);
+}
+
+function given(options: object): JsonObject {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as JsonObject;
+}

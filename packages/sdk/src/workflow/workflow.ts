@@ -1,0 +1,129 @@
+/** `workflow`: typed code becomes the same data as a YAML file. */
+import {
+  type ConfigDefinition,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  NebulaError,
+  type Problem,
+  readDefinitionObject,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { Parsed, Schema, Written } from '../define-action.ts';
+import { type Expression, type Resolved, type Root, rootReference } from './expression.ts';
+import { Graph } from './graph.ts';
+import { GraphDraft } from './graph-draft.ts';
+import type { NodeHandle } from './node-handle.ts';
+import { invalid, type Place, renderCondition } from './render.ts';
+import { objectSchema, withDefaults } from './schema-path.ts';
+import { Uses, type Workflow } from './uses.ts';
+import { dataSchema } from './workflow-schema.ts';
+
+export interface WorkflowOptions<I extends Schema | undefined, Vars> {
+  readonly name?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly version?: number;
+  readonly input?: I;
+  /** What `w.vars` holds at the start. */
+  readonly variables?: Vars;
+  readonly config?: Omit<ConfigDefinition, 'failureNode' | 'start'>;
+}
+
+/** The outermost graph has also what concerns the whole run. */
+export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
+  readonly #root: GraphDraft;
+  readonly #config: Record<string, Json>;
+
+  constructor(draft: GraphDraft, config: Record<string, Json>, surroundings: ConstructorParameters<typeof Graph<Input, Vars, never>>[1]) {
+    super(draft, surroundings);
+    this.#root = draft;
+    this.#config = config;
+  }
+
+  /** This node runs after a failure and its compensation, and never otherwise; `w.execution.error` says why. */
+  onFailure(node: NodeHandle<unknown>): void {
+    this.#root.failureNode = this.#root.draftOf(node).id;
+    this.#config.failureNode = this.#root.failureNode;
+  }
+
+  /** How starts with the same key are admitted. The key may read `w.input` and `w.trigger`. */
+  startsBy(
+    key: Expression<unknown>,
+    options: { readonly policy?: 'allow' | 'singleton' | 'debounce'; readonly window?: string } = {},
+  ): void {
+    const read = () => {
+      throw invalid('no node has run when the workflow starts', 'the key may read w.input and w.trigger');
+    };
+    const place: Place = { workflow: this.#root.workflow, loops: [], read };
+    this.#config.start = { key: renderCondition(key, place, 'the key of starts'), ...options };
+  }
+}
+
+export function workflow<
+  const I extends Schema | undefined = undefined,
+  Vars extends Readonly<Record<string, unknown>> = Readonly<Record<never, never>>,
+  R = void,
+>(
+  id: string,
+  options: WorkflowOptions<I, Vars>,
+  build: (w: WorkflowGraph<Parsed<I>, Vars>) => R,
+): Workflow<Written<I>, Resolved<R>> {
+  const { input: schema, variables, config: given, ...about } = options;
+  const input = dataSchema(schema, `the input of workflow '${id}'`);
+  const of = {};
+  const draft = new GraphDraft(of);
+  const config: Record<string, Json> = { ...(given as JsonObject | undefined) };
+  const uses = new Uses();
+  const fact = <T>(name: Extract<Root, { kind: 'run' }>['name'], known?: JsonSchema) =>
+    rootReference<T>({ kind: 'run', name, of }, known);
+  const w = new WorkflowGraph<Parsed<I>, Vars>(draft, config, {
+    input: fact('input', input && withDefaults(input)),
+    vars: fact('vars', objectSchema(Object.fromEntries(Object.keys(variables ?? {}).map((name) => [name, true])))),
+    execution: fact('execution', EXECUTION),
+    trigger: fact('trigger'),
+    uses,
+  });
+  const { body } = draft.finish(build(w));
+  const definition = checked(id, {
+    id,
+    ...about,
+    ...(input !== undefined && { input }),
+    ...(variables !== undefined && { variables }),
+    ...(Object.keys(config).length > 0 && { config }),
+    ...body,
+  });
+  return Object.freeze({ id, definition, uses: uses.list() });
+}
+
+const EXECUTION = objectSchema({
+  id: { type: 'string' },
+  startedAt: { type: 'string' },
+  attempt: { type: 'integer' },
+  error: true,
+});
+
+/** Node strips types without checking them, and some rules no type can say. */
+function checked(id: string, written: object): WorkflowDefinition {
+  const { definition, problems } = readDefinitionObject(dropUndefined(written));
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (definition !== undefined && errors.length === 0) return definition;
+  const [first] = errors;
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
+  throw new NebulaError('WORKFLOW_INVALID', `workflow '${id}' is not valid: ${first && told(first)}${more}`, {
+    ...(first?.hint !== undefined && { hint: first.hint }),
+    details: { problems: errors.map((problem) => ({ code: problem.code, message: told(problem) })) },
+  });
+}
+
+function told({ message, path }: Problem): string {
+  return path.length === 0 ? message : `${message} (${path.join('.')})`;
+}
+
+function dropUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropUndefined);
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([key, member]) => [key, dropUndefined(member)]));
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { defineAction } from '../../src/index.ts';
+import { everyCrashPoint, fail, sequence } from '../../src/testing/index.ts';
+
+const pay = defineAction({ id: 'pay.once', version: '1', effect: 'once', run: () => null });
+const look = defineAction({
+  id: 'pay.checked',
+  version: '1',
+  effect: 'once',
+  run: () => null,
+  verify: () => ({ happened: 'unknown' }),
+});
+const config = { actions: [pay, look] };
+
+describe('every crash point', () => {
+  it('[TST-11] kills before and after every append, and finds that nothing differs', async () => {
+    const definition = {
+      id: 'saga',
+      variables: { n: 0 },
+      nodes: {
+        reserve: {
+          action: 'stock.reserve@1',
+          compensate: { action: 'stock.release@1', with: { id: '{{ $self.output.id }}' } },
+        },
+        each: {
+          needs: ['reserve'],
+          forEach: { in: [1, 2, 3], parallel: true },
+          do: {
+            nodes: { pack: { action: 'box.pack@1', with: { n: '{{ $item }}' }, retry: { attempts: 2, delay: '1m' } } },
+          },
+        },
+        nap: { needs: ['each'], wait: { for: '3d' } },
+        ok: { needs: ['nap'], wait: { approval: { title: 'Ship?', who: ['ann'] } } },
+        charge: { needs: ['ok'], action: 'pay.once@1' },
+        check: { needs: ['ok'], action: 'pay.checked@1' },
+      },
+      output: { packed: '{{ $each }}', paid: '{{ $charge }}' },
+    };
+    const report = await everyCrashPoint(definition, {
+      config,
+      mocks: {
+        'stock.reserve': { id: 'r1' },
+        'stock.release': null,
+        'box.pack': sequence([fail('JAM'), 'a', 'b', 'c']),
+        'pay.once': 'paid',
+        'pay.checked': 'seen',
+      },
+      steps: (run) => run.approve('ok'),
+    });
+    expect(report.crashes).toBe(report.boundaries * 2);
+    expect(report.boundaries).toBeGreaterThan(7);
+  });
+
+  it('[TST-11] compensations, children and signals survive, too', async () => {
+    const sub = { id: 'sub', nodes: { work: { action: 'x.work@1' }, go: { needs: ['work'], wait: { signal: 'go' } } } };
+    const main = {
+      id: 'main',
+      nodes: {
+        one: { action: 'x.do@1', compensate: { action: 'x.undo@1' } },
+        call: { needs: ['one'], workflow: { id: 'sub', mode: 'child' } },
+        bad: { needs: ['call'], action: 'x.bad@1' },
+      },
+    };
+    await everyCrashPoint(main, {
+      workflows: [sub],
+      mocks: { 'x.work': 1, 'x.do': 2, 'x.undo': 3, 'x.bad': fail('NO') },
+      steps: async (run) => {
+        await run.child('call').signal('go');
+        expect(run).toMatchObject({ status: 'failed', error: { code: 'NO' } });
+        expect(run.calls('x.undo').length).toBeGreaterThan(0);
+      },
+    });
+  });
+
+  it('[TST-12] reports the first difference, with its boundary and entries', async () => {
+    let calls = 0;
+    const counting = everyCrashPoint(
+      { id: 'count', nodes: { a: { action: 'x.count@1' }, b: { needs: ['a'], action: 'x.b@1' } } },
+      { mocks: { 'x.count': () => ++calls % 100, 'x.b': (_, ctx) => ctx.attempt } },
+    );
+    await expect(counting).rejects.toMatchObject({
+      code: 'CRASH_DIFFERENCE',
+      message: expect.stringContaining('before append 2 is not survived: nodes.a.output'),
+    });
+    const attempts = everyCrashPoint(
+      { id: 'attempts', nodes: { a: { action: 'x.a@1' }, b: { needs: ['a'], action: 'x.b@1' } } },
+      { mocks: { 'x.a': 1, 'x.b': (_, ctx) => ({ attempt: ctx.attempt }) } },
+    );
+    await expect(attempts).rejects.toMatchObject({
+      code: 'CRASH_DIFFERENCE',
+      details: { side: 'after', what: 'output', frames: [{ executionId: 'exe_test' }], actual: { b: { attempt: 2 } } },
+      message: expect.stringContaining('node.started b'),
+    });
+  });
+});
