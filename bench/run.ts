@@ -3,10 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { w1, w2 } from './workloads/chain.ts';
+import { w9 } from './workloads/children.ts';
 import { w7 } from './workloads/expressions.ts';
 import { w3 } from './workloads/fan-out.ts';
 import { w4 } from './workloads/first-run.ts';
 import { w5 } from './workloads/layers.ts';
+import { w8 } from './workloads/loops.ts';
+import { w10 } from './workloads/parked.ts';
 import { w6 } from './workloads/recorded.ts';
 
 const WORKLOADS: Readonly<Record<string, { readonly title: string; run(): Promise<Record<string, number>> }>> = {
@@ -17,6 +20,9 @@ const WORKLOADS: Readonly<Record<string, { readonly title: string; run(): Promis
   W5: { title: 'one DAG of 1,000, 10,000 and 100,000 nodes', run: w5 },
   W6: { title: 'recorded DAGs, 16 slots', run: w6 },
   W7: { title: 'expressions, against jsonata and jexl', run: w7 },
+  W8: { title: 'one forEach of 1,000, 10,000 and 100,000 items', run: w8 },
+  W9: { title: 'one run with 10,000 child executions', run: w9 },
+  W10: { title: '100,000 parked runs', run: w10 },
 };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });

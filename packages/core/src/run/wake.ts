@@ -46,9 +46,10 @@ function hasReady(state: RunState): boolean {
   return false;
 }
 
-/** Unfinished, and neither time nor a worker will move it: it waits for a person or a signal. */
+/** Unfinished, and neither time nor a worker nor another run will move it: it waits for a person or a signal. */
 export function isParked(state: RunState): boolean {
-  return !isFinished(state.status) && !isActive(state) && nextTimer(state) === undefined;
+  if (isFinished(state.status) || isActive(state) || nextTimer(state) !== undefined) return false;
+  return state.pausedAt !== null || state.children.size + state.gated.size === 0;
 }
 
 export function openAttempts(state: RunState): OpenAttempt[] {

@@ -101,8 +101,8 @@ nodes:
     expect(
       codes(`id: x
 nodes:
-  a: { action: do, compensate: { action: do, with: { x: "{{ $self.output }}" } } }
-  b: { while: { condition: $self.output }, do: { nodes: { s: { action: do } }, output: "{{ $self.output }}" } }
+  a: { action: do, effect: idempotent, compensate: { action: do, with: { x: "{{ $self.output }}" } } }
+  b: { while: { condition: $self.output }, do: { nodes: { s: { action: do } } } }
   c: { retryUntil: { until: $self.output, attempts: 2 }, do: { nodes: { s: { action: do } } } }
   d: { workflow: { id: w, mode: child, output: "{{ $self.output }}" } }
   e: { forEach: { in: [1] }, do: { nodes: { s: { action: do, emit: $self.output.more } } } }`),
@@ -112,8 +112,9 @@ nodes:
 nodes:
   a: { action: do, with: { x: "{{ $self.output }}" } }
   b: { while: { condition: true }, do: { nodes: { s: { action: do, when: $self.output } } } }
+  c: { forEach: { in: [1] }, do: { nodes: { s: { action: do } }, output: "{{ $self.output }}" } }
 output: "{{ $self.output }}"`),
-    ).toEqual(['NO_SELF', 'NO_SELF', 'NO_SELF']);
+    ).toEqual(['NO_SELF', 'NO_SELF', 'NO_SELF', 'NO_SELF']);
   });
 
   it('[PLN-4] mistakes inside a body and beside it are told together, in order', () => {

@@ -67,7 +67,7 @@ edges: [{ from: a, to: b, on: error }, { from: s, to: last, on: error }]`);
     const plan = planOf(`id: x
 nodes:
   loop:
-    forEach: { in: [1] }
+    forEach: { in: $input.list }
     do:
       nodes:
         s: { split: { in: $item } }

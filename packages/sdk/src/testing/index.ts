@@ -4,5 +4,8 @@ export { type CrashDifference, type CrashOptions, type CrashReport, everyCrashPo
 export { after, fail, hang, type Mock, type MockContext, sequence } from './mock.ts';
 export type { Call } from './outside.ts';
 export type { WorkflowSource } from './source.ts';
+export type { Difference } from './test-file/expectation.ts';
+export { type ReadTestFile, readTestFile, type TestFile } from './test-file/read.ts';
+export { runTestFile, type TestFileOptions, type TestResult } from './test-file/run.ts';
 export { type ApproveOptions, TestRun } from './test-run.ts';
 export { type TestOptions, testWorkflow } from './test-workflow.ts';

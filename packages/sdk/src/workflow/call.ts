@@ -1,8 +1,8 @@
 /** Which action runs, and with what. */
 import type { JsonObject, JsonSchema, NodeDefinition } from '@nebula/core';
 import type { TypedAction } from '../define-action.ts';
-import { invalid, type Place, renderFields } from './render.ts';
 import type { Fields } from './expression.ts';
+import { invalid, type Place, renderFields } from './render.ts';
 
 /** An action known by its name, `http.request@1`, whose types come from elsewhere. */
 export interface NamedAction<Input, Output> {
@@ -39,7 +39,10 @@ export function actionName(action: unknown): string {
   const { name, id, version } = (action ?? {}) as { name?: unknown; id?: unknown; version?: unknown };
   if (typeof name === 'string') return name;
   if (typeof id === 'string' && typeof version === 'string') return `${id}@${version}`;
-  throw invalid('the second argument is no action', 'give what defineAction returns, or action(name) of `nebula types`');
+  throw invalid(
+    'the second argument is no action',
+    'give what defineAction returns, or action(name) of `nebula types`',
+  );
 }
 
 /** What is known of its output. */

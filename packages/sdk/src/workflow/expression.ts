@@ -27,7 +27,7 @@ type Members<T> = [NonNullable<T>] extends [never]
 /** What may be missing is null in the language, and so it is here. */
 type ObjectMembers<T extends object, N> = {
   readonly [K in keyof T as IsName<K> extends true ? K : never]-?: Ref<
-    Exclude<T[K], undefined> | N | ({} extends Pick<T, K> ? null : never) | (undefined extends T[K] ? null : never)
+    Exclude<T[K], undefined> | N | (Partial<Pick<T, K>> extends Pick<T, K> ? null : never) | (undefined extends T[K] ? null : never)
   >;
 };
 
@@ -83,7 +83,11 @@ export type Root =
   | { readonly kind: 'node'; readonly node: NodePlace; readonly member: string }
   | { readonly kind: 'loop'; readonly loop: object; readonly member: 'item' | 'index' | 'items' }
   | { readonly kind: 'self'; readonly of: object }
-  | { readonly kind: 'run'; readonly name: 'input' | 'vars' | 'execution' | 'workflow' | 'trigger'; readonly of: object }
+  | {
+      readonly kind: 'run';
+      readonly name: 'input' | 'vars' | 'execution' | 'workflow' | 'trigger';
+      readonly of: object;
+    }
   | { readonly kind: 'code'; readonly parts: readonly string[]; readonly holes: readonly unknown[] };
 
 export interface NodePlace {

@@ -5,7 +5,7 @@
  * 3. Reading a node of a graph around it is reading by the composite node there. 4. Edges that follow from reading are
  *    added at the end, when all of the author's own are known.
  */
-import { type EdgeDefinition, type Json, type JsonObject, type JsonSchema } from '@nebula/core';
+import type { EdgeDefinition, Json, JsonObject, JsonSchema } from '@nebula/core';
 import { type NodePlace, sourceOf } from './expression.ts';
 import { type Arrow, impliedNeeds } from './implied-needs.ts';
 import { type Before, Handle, placeOf } from './node-handle.ts';
@@ -64,7 +64,8 @@ export class GraphDraft {
   }
 
   add(id: string): NodeDraft {
-    if (typeof id !== 'string') throw invalid(`the id of a node is ${typeof id}`, "an id is a text: w.node('fetch', …)");
+    if (typeof id !== 'string')
+      throw invalid(`the id of a node is ${typeof id}`, "an id is a text: w.node('fetch', …)");
     if (this.nodes.has(id)) throw invalid(`there are two nodes '${id}'`, 'give one of them another id');
     const node = new NodeDraft(id, this);
     this.nodes.set(id, node);
@@ -115,7 +116,8 @@ export class GraphDraft {
   /** The body, once everything is in it; reads of what is around it become reads of `holder`. */
   finish(output: unknown, holder?: Place): { body: JsonObject; schema: JsonSchema } {
     const value = output instanceof Handle ? output.output : output;
-    if (value instanceof Promise) throw invalid('the function is asynchronous', 'a workflow is data: write it without await');
+    if (value instanceof Promise)
+      throw invalid('the function is asynchronous', 'a workflow is data: write it without await');
     const read = (node: NodePlace) => (node.graph === this ? undefined : this.readOutside(node));
     const place: Place = { workflow: this.workflow, loops: this.loops, read };
     const rendered = value === undefined ? undefined : renderValue(value, place, 'output');
@@ -195,4 +197,3 @@ function schemaOf(value: unknown): JsonSchema {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
   return objectSchema(Object.fromEntries(Object.entries(value).map(([key, member]) => [key, schemaOf(member)])));
 }
-

@@ -1,6 +1,6 @@
 /** The `w` of `workflow(…)` and the `b` of bodies: one method for each kind of node. */
 import type { Json, JsonObject, JsonSchema, RunError } from '@nebula/core';
-import { actionName, type AnyAction, type Call, outputSchema, renderCall } from './call.ts';
+import { type AnyAction, actionName, type Call, outputSchema, renderCall } from './call.ts';
 import {
   type Expression,
   type Fields,
@@ -12,7 +12,7 @@ import {
   type Value,
 } from './expression.ts';
 import { GraphDraft, type NodeDraft } from './graph-draft.ts';
-import { type Before, Branch, type BranchHandle, Handle, type NodeHandle } from './node-handle.ts';
+import { type AnyNode, type Before, Branch, type BranchHandle, Handle, type NodeHandle } from './node-handle.ts';
 import type {
   ActionOptions,
   CaseTest,
@@ -28,18 +28,19 @@ import type {
 } from './node-options.ts';
 import { type Place, renderCondition, renderFields, renderValue } from './render.ts';
 import { objectSchema } from './schema-path.ts';
+import type { AnyWorkflow, Uses } from './uses.ts';
 import { renderWait, type Wait, type WaitOutput } from './wait.ts';
-import { type AnyWorkflow, Uses } from './uses.ts';
 
 /** An ignored failure gives null. */
 type Output<Out, E> = Out | (E extends 'ignore' ? null : never);
-type ItemOf<L> = L extends Expression<infer T>
-  ? T extends readonly (infer Item)[]
-    ? Item
-    : never
-  : L extends readonly (infer V)[]
-    ? Resolved<V>
-    : never;
+type ItemOf<L> =
+  L extends Expression<infer T>
+    ? T extends readonly (infer Item)[]
+      ? Item
+      : never
+    : L extends readonly (infer V)[]
+      ? Resolved<V>
+      : never;
 type CaseValue = string | number | boolean | null;
 /** Options of any kind, as they come without a compiler. */
 type Options = Partial<ActionOptions<never, never>> & { readonly [key: string]: unknown };
@@ -85,7 +86,10 @@ export class Graph<Input, Vars, Item> {
     parameters: Fields<In>,
     options: ActionOptions<Out, Item, E> = {},
   ): NodeHandle<Output<Out, E>> {
-    const kind = (place: Place) => ({ action: actionName(action), with: renderFields(parameters, place, `${id}.with`) });
+    const kind = (place: Place) => ({
+      action: actionName(action),
+      with: renderFields(parameters, place, `${id}.with`),
+    });
     return this.#add(id, kind, options, outputSchema(action)) as NodeHandle<Output<Out, E>>;
   }
 
@@ -121,7 +125,10 @@ export class Graph<Input, Vars, Item> {
     const node = this.#draft.add(id);
     const place = node.place();
     const { on = sourceOf(by) && by, many, ...common } = options;
-    const tests = sourceOf(by) === undefined ? new Map(Object.entries(by).map(([name, test]) => [name, caseTest(test, place, id)])) : undefined;
+    const tests =
+      sourceOf(by) === undefined
+        ? new Map(Object.entries(by).map(([name, test]) => [name, caseTest(test, place, id)]))
+        : undefined;
     node.branch = {
       tests,
       targets: new Map(),
@@ -160,7 +167,10 @@ export class Graph<Input, Vars, Item> {
       round = minSuccess === undefined ? inner.schema : true;
       return {
         forEach: {
-          in: source === undefined ? renderValue(items, place, `${node.id}.in`) : renderCondition(items, place, `${node.id}.in`),
+          in:
+            source === undefined
+              ? renderValue(items, place, `${node.id}.in`)
+              : renderCondition(items, place, `${node.id}.in`),
           ...given({ parallel, maxConcurrency, minSuccess }),
         },
         do: inner.body,
@@ -270,9 +280,9 @@ export class Graph<Input, Vars, Item> {
   }
 
   /** Leads from one node to another. A way out of a branch has no options. */
-  edge<Out>(from: NodeHandle<Out>, to: NodeHandle<unknown>, options?: EdgeOptions<Out>): void;
-  edge(from: Before, to: NodeHandle<unknown>): void;
-  edge(from: Before, to: NodeHandle<unknown>, options: object = {}): void {
+  edge<Out>(from: NodeHandle<Out>, to: AnyNode, options?: EdgeOptions<Out>): void;
+  edge(from: Before, to: AnyNode): void;
+  edge(from: Before, to: AnyNode, options: object = {}): void {
     const { when, ...rest } = options as { readonly when?: unknown };
     const place = this.#draft.draftOf(from).place();
     this.#draft.link(from, this.#draft.draftOf(to).id, {
@@ -311,7 +321,9 @@ export class Graph<Input, Vars, Item> {
     node.definition = {
       ...given(plain),
       ...(when !== undefined && { when: renderCondition(when, place, `${node.id}.when`) }),
-      ...(items !== undefined && { emit: sourceOf(items) ? renderCondition(items, after, 'emit') : renderValue(items, after, 'emit') }),
+      ...(items !== undefined && {
+        emit: sourceOf(items) ? renderCondition(items, after, 'emit') : renderValue(items, after, 'emit'),
+      }),
       ...(undo !== undefined && { compensate: renderCall(undo, after) }),
       ...(concurrency !== undefined && { concurrency: keyed(concurrency) }),
       ...(rateLimit !== undefined && { rateLimit: keyed(rateLimit) }),

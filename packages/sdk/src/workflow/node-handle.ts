@@ -3,15 +3,18 @@ import type { JsonSchema, NodeStatus, RunError } from '@nebula/core';
 import { type NodePlace, type Ref, rootReference } from './expression.ts';
 import { objectSchema } from './schema-path.ts';
 
-export interface NodeHandle<Output> {
+export interface AnyNode {
   readonly id: string;
-  readonly output: Ref<Output>;
   /** Null unless it has failed. */
   readonly error: Ref<RunError | null>;
   readonly status: Ref<NodeStatus>;
   readonly success: Ref<boolean>;
   readonly attempts: Ref<number>;
   readonly input: Ref<unknown>;
+}
+
+export interface NodeHandle<Output> extends AnyNode {
+  readonly output: Ref<Output>;
 }
 
 /** One way out of a branch: give it to `needs`, or to `w.edge`. */
@@ -28,10 +31,13 @@ export interface BranchHandle<Value> extends NodeHandle<{ readonly taken: readon
 }
 
 /** What a node may come after. */
-export type Before = NodeHandle<unknown> | BranchCase;
+export type Before = AnyNode | BranchCase;
 
 const ERROR: JsonSchema = {
-  anyOf: [objectSchema({ code: { type: 'string' }, kind: { type: 'string' }, message: { type: 'string' } }), { type: 'null' }],
+  anyOf: [
+    objectSchema({ code: { type: 'string' }, kind: { type: 'string' }, message: { type: 'string' } }),
+    { type: 'null' },
+  ],
 };
 
 export class Handle implements NodeHandle<unknown> {

@@ -116,7 +116,4 @@ export type EdgeOptions<Output> = { readonly when?: Condition } & (
 );
 
 /** Exactly one test. */
-export type CaseTest =
-  | { readonly when: Condition }
-  | { readonly match: Json }
-  | { readonly error: ErrorPattern };
+export type CaseTest = { readonly when: Condition } | { readonly match: Json } | { readonly error: ErrorPattern };

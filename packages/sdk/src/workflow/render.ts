@@ -1,6 +1,14 @@
 /** References and values → the text of the language, seen from the place where it will stand. */
 import { isJsonObject, type Json, type JsonObject, NebulaError } from '@nebula/core';
-import { type NodePlace, type PathSource, type Root, type Source, type Step, sourceOf, type TextSource } from './expression.ts';
+import {
+  type NodePlace,
+  type PathSource,
+  type Root,
+  type Source,
+  type Step,
+  sourceOf,
+  type TextSource,
+} from './expression.ts';
 
 /** Where a value stands. */
 export interface Place {
@@ -53,7 +61,9 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 function noValue(value: unknown, where: string): NebulaError {
   const isNode = isJsonObject(value) && sourceOf(value.output) !== undefined;
   const what = isNode ? 'a node' : value === undefined ? 'undefined' : typeof value;
-  const hint = isNode ? `write ${String(value.id)}.output` : 'workflows are data: give what JSON can hold, or a reference';
+  const hint = isNode
+    ? `write ${String(value.id)}.output`
+    : 'workflows are data: give what JSON can hold, or a reference';
   return invalid(`${where} is ${what}, which is no value`, hint);
 }
 
@@ -77,7 +87,9 @@ function rootCode(root: Root, place: Place): string {
       if (root.of === place.workflow) return `$${root.name}`;
       throw invalid(`$${root.name} of another workflow is read`, 'use the w of this one');
     case 'code':
-      return root.parts.map((part, index) => (index === 0 ? '' : holeCode(root.holes[index - 1], place)) + part).join('');
+      return root.parts
+        .map((part, index) => (index === 0 ? '' : holeCode(root.holes[index - 1], place)) + part)
+        .join('');
   }
 }
 
@@ -104,7 +116,8 @@ function holeCode(hole: unknown, place: Place, quote = '"'): string {
     const members = Object.entries(hole).filter(([, member]) => member !== undefined);
     return `{ ${members.map(([key, member]) => `${literalText(key)}: ${holeCode(member, place)}`).join(', ')} }`;
   }
-  if (hole === null || typeof hole === 'boolean' || (typeof hole === 'number' && Number.isFinite(hole))) return `${hole}`;
+  if (hole === null || typeof hole === 'boolean' || (typeof hole === 'number' && Number.isFinite(hole)))
+    return `${hole}`;
   throw noValue(hole, 'a hole of expr');
 }
 

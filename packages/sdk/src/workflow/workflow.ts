@@ -14,7 +14,7 @@ import type { Parsed, Schema, Written } from '../define-action.ts';
 import { type Expression, type Resolved, type Root, rootReference } from './expression.ts';
 import { Graph } from './graph.ts';
 import { GraphDraft } from './graph-draft.ts';
-import type { NodeHandle } from './node-handle.ts';
+import type { AnyNode } from './node-handle.ts';
 import { invalid, type Place, renderCondition } from './render.ts';
 import { objectSchema, withDefaults } from './schema-path.ts';
 import { Uses, type Workflow } from './uses.ts';
@@ -36,14 +36,18 @@ export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
   readonly #root: GraphDraft;
   readonly #config: Record<string, Json>;
 
-  constructor(draft: GraphDraft, config: Record<string, Json>, surroundings: ConstructorParameters<typeof Graph<Input, Vars, never>>[1]) {
+  constructor(
+    draft: GraphDraft,
+    config: Record<string, Json>,
+    surroundings: ConstructorParameters<typeof Graph<Input, Vars, never>>[1],
+  ) {
     super(draft, surroundings);
     this.#root = draft;
     this.#config = config;
   }
 
   /** This node runs after a failure and its compensation, and never otherwise; `w.execution.error` says why. */
-  onFailure(node: NodeHandle<unknown>): void {
+  onFailure(node: AnyNode): void {
     this.#root.failureNode = this.#root.draftOf(node).id;
     this.#config.failureNode = this.#root.failureNode;
   }

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Action, Json, WorkflowDefinition } from '../../src/index.ts';
+import { planOf, type Short, testActions } from '../run/drive.ts';
+import { Dice, liveThrough, randomFlow } from '../run/random-composite.ts';
+import { RandomDrive } from '../run/random-drive.ts';
+import { definitionOf, happenings, randomWorkflow } from '../run/random-workflow.ts';
+import { neverRuns, ran } from './never.ts';
+
+const FIRST = Number(process.env.FUZZ_FROM ?? 1);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
+
+const actions: readonly Action[] = [
+  ...testActions,
+  { id: 'check', version: '1', effect: 'once', run: (): Json => null, verify: () => ({ happened: 'unknown' }) },
+];
+
+describe('what is said to never run', { timeout: 600_000 }, () => {
+  it('[VER-1] never does, whatever happens to a graph', () => {
+    const habits = fc.record({ slots: fc.constantFrom(1, 2, 100), isLazy: fc.boolean() });
+    let told = 0;
+    fc.assert(
+      fc.property(randomWorkflow, happenings, habits, (workflow, list, how) => {
+        const definition = { id: 'test', ...definitionOf(workflow) } as unknown as WorkflowDefinition;
+        const never = neverRuns(definition, actions);
+        told += never.size;
+        const run = new RandomDrive(workflow, how);
+        for (const happening of list) run.happen(happening);
+        run.drain();
+        const both = [...ran(run.entries)].filter((path) => never.has(path));
+        expect(both).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+    expect(told).toBeGreaterThan(0);
+  });
+
+  it('[VER-1] never does, whatever happens to composite nodes', () => {
+    let told = 0;
+    for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
+      const { flow, workflows } = randomFlow(new Dice(seed));
+      const { definition } = planOf(flow, {}, workflows);
+      const never = neverRuns(definition, actions, (id) => definitionNamed(id, workflows[id]));
+      told += never.size;
+      const both = [...ran(liveThrough(seed).entries)].filter((path) => never.has(path));
+      expect(both, `seed ${seed}`).toEqual([]);
+    }
+    expect(told).toBeGreaterThan(0);
+  });
+});
+
+function definitionNamed(id: string, short: Short | undefined): WorkflowDefinition | undefined {
+  return short && { ...planOf(short).definition, id };
+}

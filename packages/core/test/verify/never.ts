@@ -1,0 +1,55 @@
+/** What a verification says can never run, as paths of ids; and what a journal says did. */
+import { type Action, compilePlan, createCatalog, type Entry, type WorkflowDefinition } from '../../src/index.ts';
+
+export function neverRuns(
+  definition: WorkflowDefinition,
+  actions: readonly Action[],
+  workflows: (id: string) => WorkflowDefinition | undefined = () => undefined,
+): Set<string> {
+  const { problems } = compilePlan(definition, createCatalog(actions), { verify: true, workflows });
+  const never = new Set<string>();
+  for (const { code, path, message } of problems) {
+    if (!['NEVER_RUNS', 'NEVER_TAKEN', 'JOIN_NEVER_FIRES'].includes(code)) continue;
+    const around = bodyOf(path.map(String));
+    for (const id of idsIn(message)) never.add([...around, id].join('/'));
+  }
+  return never;
+}
+
+/** `'a' can never run: …; so 'b', 'c' can never run either`. */
+function idsIn(message: string): string[] {
+  const [own = '', lost = ''] = message.split('; so ');
+  const first = /^'([^']+)' can never run/.exec(own)?.[1];
+  return [
+    ...(first === undefined ? [] : [first]),
+    ...Array.from(lost.matchAll(/'([^']+)'/g), (match) => match[1] ?? ''),
+  ];
+}
+
+/** The nodes whose bodies the path goes through. */
+function bodyOf(path: readonly string[]): string[] {
+  const ids: string[] = [];
+  for (let at = 0; path[at] === 'nodes' && path[at + 2] === 'do'; at += 3) ids.push(path[at + 1] as string);
+  return ids;
+}
+
+const RUNNING = ['node.started', 'node.opened', 'node.completed', 'node.waiting'];
+
+/** Paths of ids, without the numbers of rounds. Compensations are not runs of their node. */
+export function ran(entries: readonly Entry[]): Set<string> {
+  const found = new Set<string>();
+  let isOver = false;
+  for (const entry of entries) {
+    if (entry.type === 'run.stopping') isOver = true;
+    // Whoever begins again a run that ended itself leads it past its end.
+    if (entry.type === 'run.reopened' && isOver) break;
+    if (!RUNNING.includes(entry.type) || !('node' in entry) || String(entry.node).includes('~undo')) continue;
+    found.add(
+      String(entry.node)
+        .split('/')
+        .filter((part) => !/^\d+$/.test(part))
+        .join('/'),
+    );
+  }
+  return found;
+}

@@ -1,0 +1,128 @@
+/** What a test expects of a run, and where the run is different. */
+import { type DocumentPath, isJsonObject, type Json, type SourceRange } from '@nebula/core';
+import { withoutRounds } from '../actions-used.ts';
+import type { TestRun } from '../test-run.ts';
+import { describe, type TestDocument } from './document.ts';
+import { type Mismatch, mismatches } from './matching.ts';
+
+export interface Expectation {
+  readonly status?: string;
+  readonly output?: Json;
+  readonly error?: Json;
+  /** Exactly these, in this order. */
+  readonly path?: readonly string[];
+  /** Among those that ran, or were skipped. */
+  readonly ran?: readonly string[];
+  readonly skipped?: readonly string[];
+  readonly nodes?: Readonly<Record<string, Json>>;
+  /** By node or action: how often, or with which inputs. */
+  readonly calls?: Readonly<Record<string, Json>>;
+  /** Nodes that wait for somebody. */
+  readonly waiting?: readonly string[];
+  /** Where each key stands in the file. */
+  readonly places: Readonly<Record<string, SourceRange | undefined>>;
+}
+
+const KEYS = ['status', 'output', 'error', 'path', 'ran', 'skipped', 'nodes', 'calls', 'waiting'];
+const STATUSES = ['pending', 'running', 'paused', 'compensating', 'completed', 'failed', 'cancelled', 'timed-out'];
+
+export function readExpectation(document: TestDocument, value: Json | undefined, path: DocumentPath): Expectation {
+  const members = document.members(value, path, 'expect', KEYS);
+  const places = Object.fromEntries(Object.keys(members).map((key) => [key, document.rangeOf([...path, key], 'key')]));
+  const { status, output, error, nodes, calls } = members;
+  if (status !== undefined && !STATUSES.includes(String(status))) {
+    document.report(
+      [...path, 'status'],
+      'WRONG_VALUE',
+      `there is no status ${describe(status)}`,
+      `there are: ${STATUSES.join(', ')}`,
+    );
+  }
+  for (const [key, map] of Object.entries({ nodes, calls })) {
+    if (map !== undefined && !isJsonObject(map)) {
+      document.report([...path, key], 'WRONG_TYPE', `${key} is a mapping of nodes, not ${describe(map)}`);
+    }
+  }
+  const texts = (key: string): string[] | undefined =>
+    members[key] === undefined ? undefined : document.texts(members[key], [...path, key], key);
+  const lists = { path: texts('path'), ran: texts('ran'), skipped: texts('skipped'), waiting: texts('waiting') };
+  return {
+    places,
+    ...(typeof status === 'string' && { status }),
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error: typeof error === 'string' ? { code: error } : error }),
+    ...(isJsonObject(nodes ?? null) && { nodes: nodes as Record<string, Json> }),
+    ...(isJsonObject(calls ?? null) && { calls: calls as Record<string, Json> }),
+    ...(Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined)) as Partial<
+      typeof lists
+    > as object),
+  };
+}
+
+/** One thing that is not as expected. */
+export interface Difference extends Mismatch {
+  readonly place: SourceRange | undefined;
+}
+
+/** `isLast`: the test ends here, and the run must have completed unless it says otherwise. */
+export function differencesOf(run: TestRun, expected: Expectation, isLast: boolean): Difference[] {
+  const found: Difference[] = [];
+  const place = (key: string): SourceRange | undefined => expected.places[key];
+  const add = (key: string, list: readonly Mismatch[]): void => {
+    found.push(...list.map((one) => ({ ...one, place: place(key) })));
+  };
+  const { error, output } = run;
+  const status = expected.status ?? (isLast ? impliedStatus(expected) : undefined);
+  if (status !== undefined && run.status !== status) {
+    add('status', [
+      {
+        what: 'status',
+        expected: status,
+        actual: run.status,
+        ...(error !== null && { note: `${error.code}: ${error.message}` }),
+      },
+    ]);
+  }
+  if (expected.output !== undefined) add('output', mismatches(expected.output, output, 'output'));
+  if (expected.error !== undefined) add('error', mismatches(expected.error, error as unknown as Json, 'error'));
+  if (expected.path !== undefined && expected.path.join('\n') !== run.path.join('\n')) {
+    add('path', [{ what: 'path', expected: [...expected.path], actual: [...run.path] }]);
+  }
+  add('ran', missing('ran', expected.ran, run.path));
+  add('skipped', missing('skipped', expected.skipped, run.skipped));
+  add(
+    'waiting',
+    missing(
+      'waiting',
+      expected.waiting,
+      run.waitingFor.map(({ node }) => node),
+    ),
+  );
+  const { nodes } = run;
+  for (const [path, pattern] of Object.entries(expected.nodes ?? {})) {
+    const own = typeof pattern === 'string' ? { status: pattern } : pattern;
+    add('nodes', mismatches(own, (nodes[path] ?? null) as unknown as Json, `nodes.${path}`));
+  }
+  for (const [of, wanted] of Object.entries(expected.calls ?? {})) add('calls', callMismatches(run, of, wanted));
+  return found;
+}
+
+function impliedStatus(expected: Expectation): string | undefined {
+  if (expected.error !== undefined) return 'failed';
+  return expected.waiting === undefined ? 'completed' : 'running';
+}
+
+function missing(what: string, wanted: readonly string[] | undefined, there: readonly string[]): Mismatch[] {
+  const names = new Set([...there, ...there.map(withoutRounds)]);
+  const lacking = (wanted ?? []).filter((name) => !names.has(name));
+  return lacking.length === 0
+    ? []
+    : [{ what, expected: [...(wanted ?? [])], actual: [...there], note: `${lacking.join(', ')} is not there` }];
+}
+
+function callMismatches(run: TestRun, of: string, wanted: Json): Mismatch[] {
+  const inputs = run.calls(of).map(({ input }) => input);
+  const what = `calls.${of}`;
+  if (!Array.isArray(wanted)) return mismatches(wanted, inputs.length, what);
+  return mismatches(wanted, inputs, what);
+}

@@ -1,0 +1,129 @@
+/** Runs the tests of a `*.test.yaml` file. */
+import path from 'node:path';
+import type { SourceRange } from '@nebula/core';
+import type { Coverage } from '../coverage.ts';
+import { everyCrashPoint } from '../every-crash-point.ts';
+import { definitionOf } from '../source.ts';
+import type { TestRun } from '../test-run.ts';
+import { type TestOptions, testWorkflow } from '../test-workflow.ts';
+import { type Difference, differencesOf } from './expectation.ts';
+import type { Step, TestCase, TestFile } from './read.ts';
+
+export interface TestFileOptions extends Pick<TestOptions, 'config' | 'actions' | 'projectDir'> {
+  /** The folder of the file: workflows are named from here. */
+  readonly dir: string;
+  readonly coverage: Coverage;
+}
+
+/** Exactly one of `differences` and `failure` says something when it has not passed. */
+export interface TestResult {
+  readonly name: string;
+  readonly place: SourceRange | undefined;
+  readonly passed: boolean;
+  readonly differences: readonly Difference[];
+  /** The test could not be carried out, or broke off. */
+  readonly failure?: {
+    readonly code?: string;
+    readonly message: string;
+    readonly hint?: string;
+    readonly place?: SourceRange;
+  };
+  /** How the run went, for whoever looks at a difference. */
+  readonly path: readonly string[];
+  /** Crashes that were survived, where the test asks for them. */
+  readonly crashes?: number;
+}
+
+/** Rejects when a workflow cannot be read. */
+export async function runTestFile(file: TestFile, options: TestFileOptions): Promise<TestResult[]> {
+  const { dir } = options;
+  const workflow = definitionOf(path.resolve(dir, file.workflow));
+  const workflows = file.workflows.map((name) => definitionOf(path.resolve(dir, name)));
+  const results: TestResult[] = [];
+  for (const test of file.tests) results.push(await runTest(test, workflow, { ...options, workflows }));
+  return results;
+}
+
+async function runTest(
+  test: TestCase,
+  workflow: object,
+  { config, actions, projectDir, workflows, coverage }: TestFileOptions & Pick<TestOptions, 'workflows'>,
+): Promise<TestResult> {
+  const { name, place, input, mocks, real } = test;
+  const shared: TestOptions = {
+    input,
+    mocks,
+    real,
+    ...(config && { config }),
+    ...(actions && { actions }),
+    ...(projectDir !== undefined && { projectDir }),
+    ...(workflows && { workflows }),
+  };
+  const about = { name, place };
+  let run: TestRun | undefined;
+  let step: Step | undefined;
+  try {
+    run = await testWorkflow(workflow, { ...shared, coverage });
+    for (step of test.steps) {
+      const differences = await act(run, step);
+      if (differences.length > 0) return { ...about, passed: false, differences, path: run.path };
+    }
+    step = undefined;
+    const differences = differencesOf(run, test.expect, true);
+    if (differences.length > 0 || !test.crashes) {
+      return { ...about, passed: differences.length === 0, differences, path: run.path };
+    }
+    const { crashes } = await everyCrashPoint(workflow, { ...shared, steps: (one) => actAll(one, test.steps) });
+    return { ...about, passed: true, differences: [], path: run.path, crashes };
+  } catch (error) {
+    const { code, message, hint } = error as Error & { code?: string; hint?: string };
+    const failure = {
+      message,
+      ...(code && { code }),
+      ...(hint && { hint }),
+      ...(step?.place && { place: step.place }),
+    };
+    return { ...about, passed: false, differences: [], failure, path: run?.path ?? [] };
+  }
+}
+
+async function actAll(run: TestRun, steps: readonly Step[]): Promise<void> {
+  for (const step of steps) await act(run, step);
+}
+
+/** What is not as the step expects. */
+async function act(run: TestRun, step: Step): Promise<Difference[]> {
+  switch (step.do) {
+    case 'advance':
+      await run.advance(step.duration);
+      return [];
+    case 'signal':
+      await run.signal(step.name, step.payload, step.key);
+      return [];
+    case 'approve':
+    case 'reject': {
+      const { node, by, comment, form } = step;
+      await run[step.do](node, { ...(by && { by }), ...(comment && { comment }), ...(form !== undefined && { form }) });
+      return [];
+    }
+    case 'callback':
+      await run.callback(step.node, step.payload);
+      return [];
+    case 'cancel':
+      await run.cancel(step.reason);
+      return [];
+    case 'pause':
+      await run.pause(step.reason);
+      return [];
+    case 'resume':
+    case 'retry':
+    case 'crash':
+      await run[step.do]();
+      return [];
+    case 'settle':
+      await run.settle(step.node, step.settlement);
+      return [];
+    case 'expect':
+      return differencesOf(run, step.expect, false);
+  }
+}
