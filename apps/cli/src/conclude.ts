@@ -1,12 +1,15 @@
 /** What a command says about runs that it has brought to their end, and its exit code. */
 import type { RunDocument } from '@nebula/core';
-import type { Settled } from '@nebula/engine';
+import type { Desk } from '@nebula/engine';
 import { EXIT, exitCodeOf } from './exit-code.ts';
-import { waitingFor, worstExitCode } from './live/watch.ts';
+import { RunProgress } from './live/progress.ts';
+import type { Rest } from './live/settling.ts';
+import { worstExitCode } from './live/watch.ts';
 import type { Context, EngineSession, Project } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
-import { parkedLines, summaryLines } from './views/summary.ts';
+import { type ParkedRun, parkedLines } from './views/parked.ts';
+import { summaryLines } from './views/summary.ts';
 import { plural, shellWord } from './views/words.ts';
 
 /** Commands for a run, as they can be typed: `executions show` → `nebula executions show exe_1 --data-dir …`. */
@@ -17,6 +20,12 @@ export function commandWriter(context: Context, project: Project, executionId: s
   };
 }
 
+/** The same for a run that is named with each command. */
+export function anyCommandWriter(context: Context, project: Project) {
+  return (executionId: string | undefined, verb: string, rest?: string): string =>
+    commandWriter(context, project, executionId)(verb, rest);
+}
+
 /** A command that somebody else wrote as `nebula …`, as it can be typed here. */
 export function localCommand({ program }: Context, project: Project, text: string): string {
   if (!text.startsWith('nebula ')) return text;
@@ -24,56 +33,75 @@ export function localCommand({ program }: Context, project: Project, text: strin
   return program + text.slice('nebula'.length) + dataDir;
 }
 
-export function settledExitCode(settled: Settled): number {
-  return settled.parked ? EXIT.parked : exitCodeOf(settled.document.status);
+export function restExitCode(rest: Rest): number {
+  return rest.parked ? EXIT.parked : exitCodeOf(rest.document.status);
+}
+
+interface Concluding {
+  readonly context: Context;
+  readonly project: Project;
+  readonly desk: Desk;
 }
 
 /** One run: its document, or a summary for people. */
-export function concludeRun(
-  context: Context,
-  project: Project,
-  settled: Settled,
+export async function concludeRun(
+  concluding: Concluding,
+  rest: Rest,
   { json, quiet }: { readonly json: boolean; readonly quiet: boolean },
-): number {
-  const { io } = context;
-  if (json) io.out.write(jsonDocument(settled.document));
+): Promise<number> {
+  const { io } = concluding.context;
+  if (json) io.out.write(jsonDocument(rest.document));
   // A script that reads the document still wants to be told on stderr what has to be done.
   const output = json ? io.err : io.out;
-  if (!json || settled.parked) writeLines(output, runLines(context, project, settled, output, output.live && !quiet));
-  return settledExitCode(settled);
+  if (!json || rest.parked) writeLines(output, await runLines(concluding, rest, output, output.live && !quiet));
+  return restExitCode(rest);
 }
 
-function runLines(
-  context: Context,
-  project: Project,
-  settled: Settled,
+async function runLines(
+  { context, project, desk }: Concluding,
+  rest: Rest,
   output: Output,
   isUnderTree: boolean,
-): string[] {
-  const { document } = settled;
-  const command = commandWriter(context, project, document.executionId);
-  const options = { colors: output.colors, width: output.columns(), command, isUnderTree };
-  return settled.parked ? parkedLines(document, waitingFor(settled), options) : summaryLines(document, options);
+): Promise<string[]> {
+  const view = { colors: output.colors, width: output.columns() };
+  const command = commandWriter(context, project, rest.document.executionId);
+  if (!rest.parked) return summaryLines(rest.document, { ...view, command, isUnderTree });
+  const runs = await Promise.all(restingIn(rest).map((one) => parkedRun(desk, one)));
+  return parkedLines(runs, { ...view, command: anyCommandWriter(context, project), now: context.io.now() });
+}
+
+type Parked = Rest & { readonly parked: true };
+
+/** The run, and those that are parked inside of it. */
+function restingIn(rest: Rest): Parked[] {
+  return rest.parked ? [rest, ...rest.inside.flatMap(restingIn)] : [];
+}
+
+async function parkedRun(desk: Desk, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
+  const progress = new RunProgress(document.executionId, document.workflowId, []);
+  progress.sync(document);
+  progress.recall(await desk.timeline(document.executionId));
+  return { document, explanations: waitingFor, progress, inside: inside.map((one) => one.document.executionId) };
 }
 
 /** Several runs: `{executions: [documents]}`, or how many ended how, and what the unhappy ones say. */
-export function concludeRuns(context: Context, project: Project, settled: readonly Settled[], json: boolean): number {
-  const { io } = context;
-  if (json) io.out.write(jsonDocument({ executions: settled.map(({ document }) => document) }));
+export async function concludeRuns(concluding: Concluding, rests: readonly Rest[], json: boolean): Promise<number> {
+  const { io } = concluding.context;
+  if (json) io.out.write(jsonDocument({ executions: rests.map(({ document }) => document) }));
   const counts = new Map<string, number>();
-  for (const { parked, document } of settled) {
+  for (const { parked, document } of rests) {
     const word = parked ? 'parked' : document.status;
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   const output = json ? io.err : io.out;
   const words = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
-  if (!json) writeLines(output, [`${plural(settled.length, 'run')} continued: ${words}`]);
-  for (const one of settled) {
+  if (!json) writeLines(output, [`${plural(rests.length, 'run')} continued: ${words}`]);
+  for (const one of rests) {
     if (one.parked || (!json && one.document.status !== 'completed')) {
-      writeLines(output, ['', ...runLines(context, project, one, output, false)]);
+      writeLines(output, ['', ...(await runLines(concluding, one, output, false))]);
     }
   }
-  return worstExitCode(settled.map(settledExitCode));
+  return worstExitCode(rests.map(restExitCode));
 }
 
 /** The runs are safe: how to go on. */

@@ -81,7 +81,11 @@ class Fold {
     } else if (entry.undo !== undefined || entry.undoError !== undefined) {
       this.toUndo.delete(path);
       const held = isJsonObject(entry.undo) ? entry.undo.value : undefined;
-      this.toUndo.set(path, { node: path, with: held, problem: errorOf({ error: entry.undoError ?? null })?.message ?? null });
+      this.toUndo.set(path, {
+        node: path,
+        with: held,
+        problem: errorOf({ error: entry.undoError ?? null })?.message ?? null,
+      });
     }
   }
 

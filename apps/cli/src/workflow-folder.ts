@@ -194,3 +194,22 @@ class RegisteredWorkflows {
     await (await this.#session)?.close();
   }
 }
+
+/** Those that run inside a workflow which is registered, as far as pictures need them. */
+export async function registeredWorkflows(
+  session: DeskSession,
+  definition: WorkflowDefinition | undefined,
+): Promise<FindWorkflow> {
+  const found = new Map<string, WorkflowDefinition>();
+  const queue = definition === undefined ? [] : [definition];
+  for (let one = queue.pop(); one !== undefined && found.size < MAX_OTHERS; one = queue.pop()) {
+    for (const used of usedWorkflows(one)) {
+      if (used.mode === 'child' || found.has(keyOf(used))) continue;
+      const inner = await session.definition(used.id, used.version);
+      if (inner === undefined) continue;
+      found.set(keyOf(used), inner);
+      queue.push(inner);
+    }
+  }
+  return (id, version) => found.get(keyOf({ id, version }));
+}

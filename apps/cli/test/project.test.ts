@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { commandWriter, shellWord } from '../src/conclude.ts';
+import { commandWriter } from '../src/conclude.ts';
 import { openProject } from '../src/project.ts';
 import type { Context } from '../src/services.ts';
+import { shellWord } from '../src/views/words.ts';
 import { memoryIo } from './support/screen-text.ts';
 
 let root: string;

@@ -10,7 +10,8 @@ import { explanationLines } from '../src/views/explanation.ts';
 import { journalLines } from '../src/views/journal.ts';
 import { jsonLines } from '../src/views/json.ts';
 import { storedLogLine } from '../src/views/logs.ts';
-import { parkedLines, summaryLines } from '../src/views/summary.ts';
+import { parkedLines } from '../src/views/parked.ts';
+import { summaryLines } from '../src/views/summary.ts';
 import { timelineEventLines, timelineLines } from '../src/views/timeline.ts';
 import { agoText, countText, offsetText } from '../src/views/words.ts';
 import { event, iso, nodeDocument, runDocument, T0 } from './support/runs.ts';
@@ -142,10 +143,13 @@ describe('the end of a run', () => {
 
   test('[CLI-42] parked: what it waits for, and what to do', () => {
     const document = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
-    const waitingFor = [
+    const explanations = [
       { node: 'charge', status: 'unknown', reasons: ['Nobody knows whether it took effect.'], next: [] },
     ];
-    expect(text(parkedLines(document, waitingFor, options))).toMatchInlineSnapshot(`
+    const progress = new RunProgress('exe_1', 'order', []);
+    const command = (id: string, verb: string, rest = ''): string => `nebula ${verb} ${id} ${rest}`.trimEnd();
+    const run = { document, explanations, progress, inside: [] };
+    expect(text(parkedLines([run], { ...options, command, now: T0 }))).toMatchInlineSnapshot(`
       "
       ⏸ parked  exe_1
 

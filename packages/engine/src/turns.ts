@@ -21,6 +21,7 @@ import {
   decide,
   goOnWith,
   type Held,
+  hasLeftOver,
   NebulaError,
   newTurn,
   nextReady,
@@ -229,7 +230,7 @@ export class Turns {
       // All of it before any is decided on: if it has to be decided on again, none may be missing.
       for (const stimulus of mailbox) draft.stimuli.push(stimulus);
       for (const stimulus of mailbox) decide(draft.turn, stimulus);
-      if (mailbox.length === 0 && state.settled.size > 0) goOnWith(draft.turn);
+      if (mailbox.length === 0 && hasLeftOver(state)) goOnWith(draft.turn);
       if (this.parts.queue.local) this.enqueueReady(run);
       return true;
     } catch (error) {
@@ -460,7 +461,7 @@ export class Turns {
     if (write.sends !== undefined || write.permits !== undefined) this.parts.onWake(turn.now);
     this.answer(run, turn, rates);
     // A long loop that needs no worker goes on in the next turn, after everybody else had theirs.
-    if (run.state.settled.size > 0) this.touch(run);
+    if (hasLeftOver(run.state)) this.touch(run);
     // The answer of the store may have taken so long that others have given up what this process would begin, or that it
     // has been told to close since: then nobody would wait for what it begins.
     const mayBegin = draft.starting.length === 0 || (this.takesWork && this.parts.isLeased());

@@ -107,17 +107,7 @@ const everything = workflow(
           (c, round) => c.node('inner', pack, { sku: item.sku, round, weight: one.output.grams }, { break: true }),
           { condition: (last, round) => expr<boolean>`${round} < 3 && ${last.grams} != ${item.quantity}` },
         );
-        b.node(
-          'more',
-          pack,
-          { again: again.output },
-          {
-            emit: () =>
-              typed<typeof item extends never ? never : readonly { sku: string; quantity: number }[]>(
-                one.output.parcel,
-              ),
-          },
-        );
+        b.node('more', pack, { again: again.output }, { emit: (output) => [{ sku: output.parcel, quantity: 1 }] });
         return { parcel: one.output.parcel, again: again.output.grams };
       },
       { parallel: true, maxConcurrency: 3, minSuccess: '80%', needs: [route.case('paid')], timeout: { total: '1h' } },
@@ -331,10 +321,7 @@ describe('needs', () => {
 });
 
 describe('references', () => {
-  const shown = (write: (w: never) => unknown) => write;
-
   test('[SDK-12] a question mark where a schema does not promise the member', () => {
-    expect(shown).toBeDefined();
     const built = workflow(
       'w',
       { input: { type: 'object', properties: { n: { type: 'number', default: 3 }, m: { type: 'number' } } } as const },
@@ -512,7 +499,7 @@ describe('what is refused while it is written', () => {
   test('[SDK-17] schemas that are more than data', () => {
     const refused = (input: z.ZodType) => refusal(() => workflow('w', { input }, (w) => w.node('a', pack, {})));
     expect(refused(z.object({ n: z.string().transform(Number) }))).toContain('changes what it is given');
-    expect(refused(z.object({ at: z.date() }))).toContain('changes what it is given');
+    expect(refused(z.object({ at: z.date() }))).toContain('has no JSON Schema');
     const opaque = { '~standard': { version: 1 as const, vendor: 'x', validate: (value: unknown) => ({ value }) } };
     expect(refusal(() => workflow('w', { input: opaque }, (w) => w.node('a', pack, {})))).toContain(
       'has no JSON Schema',

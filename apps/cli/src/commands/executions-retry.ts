@@ -3,7 +3,7 @@ import { commandWriter, writeLines } from '../conclude.ts';
 import { documentOf, unknownExecution, withDesk } from '../desk.ts';
 import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
-import { resumeOne } from './resume.ts';
+import { resumeSome } from './resume.ts';
 
 /** Leaves the request, then continues the run here, unless an engine works on the folder already. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
@@ -18,7 +18,7 @@ export async function execute(context: Context, args: readonly string[], options
     throw error;
   }
   try {
-    return await resumeOne(context, project, session, executionId, options);
+    return await resumeSome(context, project, session, [executionId], options);
   } finally {
     await session.close();
   }

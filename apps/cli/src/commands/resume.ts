@@ -1,18 +1,12 @@
-import { NebulaError } from '@nebula/core';
 import type { ExecutionStatus } from '@nebula/ports';
-import {
-  commandWriter,
-  concludeInterrupted,
-  concludeRun,
-  concludeRuns,
-  settledExitCode,
-  writeLines,
-} from '../conclude.ts';
-import { textOption, unknownExecution } from '../desk.ts';
+import { anyCommandWriter, concludeInterrupted, concludeRun, concludeRuns, writeLines } from '../conclude.ts';
+import { documentOf, textOption, unknownExecution } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
+import { familyOf } from '../run-facts.ts';
 import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
+import { registeredWorkflows } from '../workflow-folder.ts';
 
 const UNFINISHED: readonly ExecutionStatus[] = ['pending', 'running', 'paused', 'compensating'];
 const PAGE = 500;
@@ -32,25 +26,36 @@ export async function execute(context: Context, args: readonly string[], options
   }
 }
 
-/** Also what `executions retry` ends in. */
-export async function resumeOne(
+/** Also what `executions retry` and `executions replay` end in: continues these runs, and all that runs for them. */
+export async function resumeSome(
+  context: Context,
+  project: Project,
+  session: EngineSession,
+  executionIds: readonly string[],
+  options: CommandOptions,
+): Promise<number> {
+  const runs: WatchedRun[] = [];
+  const only: string[] = [];
+  for (const executionId of executionIds) {
+    const run = await watchedRun(session, executionId);
+    if (run === undefined) return unknownExecution(project, executionId);
+    runs.push(run);
+    only.push(...(await familyOf(session.desk, executionId)));
+  }
+  return await continueRuns(context, project, session, runs, options, () => session.engine.open({ only }));
+}
+
+async function resumeOne(
   context: Context,
   project: Project,
   session: EngineSession,
   executionId: string,
   options: CommandOptions,
 ): Promise<number> {
-  const view = { json: options.json === true, quiet: options.quiet === true };
-  const { json } = view;
-  const run = await watchedRun(session, executionId);
-  if (run === undefined) return unknownExecution(project, executionId);
-  const resumeCommand = commandWriter(context, project, executionId)('resume');
-  const watching = { ...view, resumeCommand };
-  const ended = await watch(context, session, [run], watching, () => session.engine.open({ only: [executionId] }));
-  if (ended.interrupted) return concludeInterrupted(context, project, session, [executionId], json);
-  const [settled] = ended.settled;
-  if (settled === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
-  return concludeRun(context, project, settled, view);
+  const document = await documentOf(session, project, executionId);
+  // Whoever names it wants it to go on.
+  if (document.status === 'paused') await session.desk.requestResume(executionId);
+  return await resumeSome(context, project, session, [executionId], options);
 }
 
 async function resumeAll(
@@ -59,25 +64,36 @@ async function resumeAll(
   session: EngineSession,
   options: CommandOptions,
 ): Promise<number> {
+  const runs = await unfinishedRuns(session);
+  if (runs.length > 0) {
+    return await continueRuns(context, project, session, runs, options, () => session.engine.open(), true);
+  }
+  if (options.json === true) context.io.out.write(jsonDocument({ executions: [] }));
+  else writeLines(context.io.out, ['nothing to continue: every run here has ended']);
+  return EXIT.completed;
+}
+
+async function continueRuns(
+  context: Context,
+  project: Project,
+  session: EngineSession,
+  runs: readonly WatchedRun[],
+  options: CommandOptions,
+  open: () => Promise<void>,
+  isList = runs.length > 1,
+): Promise<number> {
   const view = { json: options.json === true, quiet: options.quiet === true };
   const { json } = view;
-  const runs = await unfinishedRuns(session);
-  if (runs.length === 0) {
-    if (json) context.io.out.write(jsonDocument({ executions: [] }));
-    else writeLines(context.io.out, ['nothing to continue: every run here has ended']);
-    return EXIT.completed;
-  }
-  const resumeCommand = commandWriter(context, project, undefined)('resume');
-  const ended = await watch(context, session, runs, { ...view, resumeCommand }, () => session.engine.open());
+  const watching = { ...view, command: anyCommandWriter(context, project) };
+  const ended = await watch(context, session, runs, watching, open);
   const executionIds = runs.map((run) => run.executionId);
   if (ended.interrupted) return concludeInterrupted(context, project, session, executionIds, json);
-  const [only] = ended.settled;
-  if (ended.settled.length === 1 && only !== undefined && !json) return concludeRun(context, project, only, view);
-  if (ended.settled.length === 1 && only !== undefined) {
-    context.io.out.write(jsonDocument({ executions: [only.document] }));
-    return settledExitCode(only);
+  const concluding = { context, project, desk: session.desk };
+  const [only] = ended.rests;
+  if (ended.rests.length > 1 || only === undefined || (isList && json)) {
+    return await concludeRuns(concluding, ended.rests, json);
   }
-  return concludeRuns(context, project, ended.settled, json);
+  return await concludeRun(concluding, only, view);
 }
 
 async function unfinishedRuns(session: EngineSession): Promise<WatchedRun[]> {
@@ -103,5 +119,6 @@ async function watchedRun(session: EngineSession, executionId: string): Promise<
   if (document === undefined) return undefined;
   const definition = await session.definition(document.workflowId, document.version);
   const title = `${definition?.name ?? document.workflowId} v${document.version}`;
-  return { executionId, definition, title, document };
+  const find = await registeredWorkflows(session, definition);
+  return { executionId, definition, find, title, document, timeline: await session.desk.timeline(executionId) };
 }

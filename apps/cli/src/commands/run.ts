@@ -1,6 +1,6 @@
-import { type Json, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
+import { type Json, NebulaError, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
-import { commandWriter, concludeInterrupted, concludeRun } from '../conclude.ts';
+import { anyCommandWriter, concludeInterrupted, concludeRun } from '../conclude.ts';
 import { textOption } from '../desk.ts';
 import { applySettings, readJson } from '../input.ts';
 import { watch } from '../live/watch.ts';
@@ -41,15 +41,18 @@ export async function runWorkflow(
     const { engine } = session;
     const executionId = session.newExecutionId();
     const title = definition.name ?? definition.id;
-    const run = { executionId, definition, title };
-    const resumeCommand = commandWriter(context, project, executionId)('resume');
-    const ended = await watch(context, session, [run], { ...view, resumeCommand }, async () => {
+    const find = (id: string) => others.find((other) => other.id === id);
+    const run = { executionId, definition, find, title };
+    const command = anyCommandWriter(context, project);
+    const ended = await watch(context, session, [run], { ...view, command }, async () => {
       await engine.open({ only: [executionId] });
       const { workflowId, version } = await registerAll(engine, [...others, definition]);
       await engine.start(workflowId, version, { executionId, input, trigger: { type: 'manual', from: 'cli' } });
     });
     if (ended.interrupted) return await concludeInterrupted(context, project, session, [executionId], json);
-    return concludeRun(context, project, ended.settled[0] as (typeof ended.settled)[number], view);
+    const [rest] = ended.rests;
+    if (rest === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
+    return await concludeRun({ context, project, desk: session.desk }, rest, view);
   } finally {
     await session.close();
   }

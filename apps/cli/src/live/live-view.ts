@@ -5,7 +5,8 @@ import type { Io, Output } from '../terminal/io.ts';
 import { Screen } from '../terminal/screen.ts';
 import { printable } from '../terminal/width.ts';
 import { eventLine, logLine } from '../views/event-line.ts';
-import { headerLine, treeLines } from '../views/tree.ts';
+import { headerLine, type TreeOptions, treeLines } from '../views/tree.ts';
+import { answerCommands, waitingOf } from '../views/wait-words.ts';
 import { plural } from '../views/words.ts';
 import type { RunProgress } from './progress.ts';
 
@@ -26,12 +27,22 @@ const FRAME_MS = 85;
 /** The last picture may scroll, up to this height. */
 const MAX_FINAL_ROWS = 60;
 const STILL = -1;
+/** Under the text of an event. */
+const STEP_INDENT = ' '.repeat(12);
 /** More runs than this are shown with one line each. */
 const MAX_TREES = 4;
 
-export function openLiveView(io: Io, output: Output, runs: readonly RunProgress[], quiet: boolean): LiveView {
+type CommandWriter = NonNullable<TreeOptions['command']>;
+
+export function openLiveView(
+  io: Io,
+  output: Output,
+  runs: readonly RunProgress[],
+  quiet: boolean,
+  command: CommandWriter,
+): LiveView {
   if (quiet) return new SilentView(io);
-  return output.live ? new TreeView(io, output, runs) : new LineView(io, output, runs);
+  return output.live ? new TreeView(io, output, runs, command) : new LineView(io, output, runs, command);
 }
 
 class SilentView implements LiveView {
@@ -58,9 +69,11 @@ class LineView implements LiveView {
   readonly #output: Output;
   readonly #startedAt: number;
   readonly #isSingle: boolean;
+  readonly #command: CommandWriter;
 
-  constructor(io: Io, output: Output, runs: readonly RunProgress[]) {
+  constructor(io: Io, output: Output, runs: readonly RunProgress[], command: CommandWriter) {
     this.#output = output;
+    this.#command = command;
     this.#startedAt = io.now();
     this.#isSingle = runs.length === 1;
   }
@@ -68,6 +81,11 @@ class LineView implements LiveView {
   event(run: RunProgress, event: TimelineEvent): void {
     const line = eventLine(event, run, { colors: this.#output.colors, startedAt: this.#startedAt });
     if (line !== undefined) this.#write(run, line);
+    if (event.type !== 'NodeWaiting' || event.node === null) return;
+    const write = (verb: string, rest?: string): string => this.#command(run.executionId, verb, rest);
+    for (const [command] of answerCommands(write, event.node, waitingOf(event.details).waits)) {
+      this.#write(run, `${STEP_INDENT}${this.#output.colors.bold(command)}`);
+    }
   }
 
   log(run: RunProgress, line: StoredLogLine): void {
@@ -94,6 +112,7 @@ class TreeView implements LiveView {
   readonly #io: Io;
   readonly #output: Output;
   readonly #runs: readonly RunProgress[];
+  readonly #command: CommandWriter;
   readonly #screen: Screen;
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
@@ -101,10 +120,11 @@ class TreeView implements LiveView {
   #paintedRevision = -1;
   #printed: string[] = [];
 
-  constructor(io: Io, output: Output, runs: readonly RunProgress[]) {
+  constructor(io: Io, output: Output, runs: readonly RunProgress[], command: CommandWriter) {
     this.#io = io;
     this.#output = output;
     this.#runs = runs;
+    this.#command = command;
     this.#screen = new Screen(output);
     this.#stopListening = output.onResize(() => {
       this.#paintedRevision = -1;
@@ -165,6 +185,7 @@ class TreeView implements LiveView {
       width: this.#output.columns(),
       now: this.#io.now(),
       frame: this.#frame,
+      command: this.#command,
     };
     if (this.#runs.length <= MAX_TREES) {
       const each = Math.max(4, Math.floor(height / Math.max(1, this.#runs.length)) - 1);

@@ -1,13 +1,18 @@
 /**
  * Waits until runs have ended, or nothing moves them any more.
  *
- * To the engine a run whose nodes only wait for other executions is parked, since nothing in its own journal moves it.
- * To somebody who waits for it, it is parked when all these are parked as well.
+ * The engine knows of one run at a time: one that waits for other executions is not parked, whatever these do. To
+ * somebody who waits for it, it is parked when all of these are, and nothing else goes on in it.
+ *
+ *  1 `#children` has the executions that run for nodes of a run: from its journal once, and from its events afterwards.
+ *  2 A child is in there until the run has taken up its result, so nobody takes a run that is about to for parked.
  */
-import type { RunDocument } from '@nebula/core';
-import type { Explanation, Settled } from '@nebula/engine';
+import type { RunDocument, TimelineEvent } from '@nebula/core';
+import type { Explanation } from '@nebula/engine';
 import { openChildren } from '../run-facts.ts';
 import type { EngineSession } from '../services.ts';
+import { textOf } from './event-details.ts';
+import { type NodeProgress, RunProgress } from './progress.ts';
 
 /** A run that has come to rest; `inside`: the executions for which it waits, which are parked themselves. */
 export type Rest =
@@ -22,15 +27,21 @@ export type Rest =
 export class Settling {
   readonly #session: EngineSession;
   readonly #changes = new Map<string, number>();
-  readonly #listeners = new Set<() => void>();
+  /** Of each run by node. */
+  readonly #children = new Map<string, Map<string, string>>();
+  readonly #resting = new Map<string, Promise<Rest>>();
+  readonly #listeners = new Map<string, Set<() => void>>();
   readonly #stop: () => void;
 
   constructor(session: EngineSession) {
     this.#session = session;
     this.#stop = session.engine.on((event) => {
+      if (event.type === 'timeline') this.#hear(event.executionId, event.event);
       if (event.type !== 'changed') return;
       this.#changes.set(event.executionId, this.#changesOf(event.executionId) + 1);
-      for (const listener of [...this.#listeners]) listener();
+      const listeners = this.#listeners.get(event.executionId);
+      this.#listeners.delete(event.executionId);
+      for (const listener of listeners ?? []) listener();
     });
   }
 
@@ -38,23 +49,77 @@ export class Settling {
     this.#stop();
   }
 
-  async rest(executionId: string): Promise<Rest> {
+  rest(executionId: string): Promise<Rest> {
+    const known = this.#resting.get(executionId);
+    if (known !== undefined) return known;
+    const resting = this.#rest(executionId).finally(() => this.#resting.delete(executionId));
+    this.#resting.set(executionId, resting);
+    quietly(resting);
+    return resting;
+  }
+
+  async #rest(executionId: string): Promise<Rest> {
+    const own = this.#session.engine.settled(executionId);
+    quietly(own);
+    const ended = own.then((settled): Rest => (settled.parked ? { ...settled, inside: [] } : settled));
+    quietly(ended);
+    await Promise.race([ended, this.#learn(executionId)]);
     for (;;) {
       const seen = this.#changesOf(executionId);
-      const settled = await this.#session.engine.settled(executionId);
-      if (!settled.parked) return settled;
-      const children = await openChildren(this.#session.desk, settled.document);
-      if (children.length === 0) return { ...settled, inside: [] };
-      const ids = children.map((child) => child.executionId);
-      const inside = await Promise.race([this.#changedSince(executionId, seen), this.#allParked(ids)]);
-      if (inside !== undefined) return { ...settled, inside };
+      const moved = this.#changedSince(executionId, seen);
+      const first = await Promise.race([ended, moved, this.#parkedInside(executionId)]);
+      if (first === undefined) continue;
+      if (!('inside' in first) || first.waitingFor !== undefined) return first as Rest;
+      const document = await this.#standing(executionId);
+      if (document !== undefined && this.#changesOf(executionId) === seen) {
+        return { parked: true, document, waitingFor: [], inside: first.inside };
+      }
+      const later = await Promise.race([ended, moved]);
+      if (later !== undefined) return later;
     }
   }
 
-  /** Never, when one of them ends: then the run that waits for it goes on. */
-  async #allParked(executionIds: readonly string[]): Promise<readonly Rest[]> {
-    const rests = await Promise.all(executionIds.map((id) => this.rest(id)));
-    return rests.every(({ parked }) => parked) ? rests : await new Promise<never>(() => {});
+  /** Never, when there are none, or when one of them ends: then the run that waits for it goes on. */
+  async #parkedInside(executionId: string): Promise<{ inside: readonly Rest[]; waitingFor?: undefined }> {
+    const children = [...(this.#children.get(executionId)?.values() ?? [])];
+    const inside = await Promise.all(children.map((child) => this.rest(child)));
+    const isParked = inside.length > 0 && inside.every(({ parked }) => parked);
+    return isParked ? { inside } : await new Promise<never>(() => {});
+  }
+
+  /** The run, if nothing but others' executions, people and signals could move it. */
+  async #standing(executionId: string): Promise<RunDocument | undefined> {
+    const { desk } = this.#session;
+    const document = await desk.document(executionId);
+    if (document === undefined) return undefined;
+    const progress = new RunProgress(executionId, '', []);
+    progress.sync(document);
+    progress.recall(await desk.timeline(executionId));
+    const nodes = [...progress.nodes, ...(progress.undo?.nodes ?? [])];
+    return nodes.every(stands) ? document : undefined;
+  }
+
+  async #learn(executionId: string): Promise<void> {
+    const { desk } = this.#session;
+    const document = await desk.document(executionId);
+    if (document === undefined) return;
+    const seen = this.#changesOf(executionId);
+    const children = await openChildren(desk, document);
+    // What has happened meanwhile is told by events, and may be newer than what was read.
+    if (this.#changesOf(executionId) !== seen) return await this.#learn(executionId);
+    for (const child of children) this.#childrenOf(executionId).set(child.node, child.executionId);
+  }
+
+  #hear(executionId: string, { type, node, details }: TimelineEvent): void {
+    if (node === null) return;
+    if (type === 'ChildRequested') this.#childrenOf(executionId).set(node, textOf(details, 'executionId') ?? '');
+    else if (OVER.has(type)) this.#children.get(executionId)?.delete(node);
+  }
+
+  #childrenOf(executionId: string): Map<string, string> {
+    const children = this.#children.get(executionId) ?? new Map<string, string>();
+    this.#children.set(executionId, children);
+    return children;
   }
 
   #changesOf(executionId: string): number {
@@ -62,18 +127,32 @@ export class Settling {
   }
 
   #changedSince(executionId: string, seen: number): Promise<undefined> {
+    if (this.#changesOf(executionId) > seen) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const look = (): void => {
-        if (this.#changesOf(executionId) <= seen) return;
-        this.#listeners.delete(look);
-        resolve(undefined);
-      };
-      this.#listeners.add(look);
-      look();
+      const listeners = this.#listeners.get(executionId) ?? new Set();
+      this.#listeners.set(
+        executionId,
+        listeners.add(() => resolve(undefined)),
+      );
     });
   }
 }
 
-export function asRest(settled: Settled): Rest {
-  return settled.parked ? { ...settled, inside: [] } : settled;
+const OVER: ReadonlySet<string> = new Set(['NodeCompleted', 'NodeFailed', 'NodeCancelled', 'NodeRetried']);
+
+/** Neither a worker nor time moves it. */
+function stands(node: NodeProgress): boolean {
+  const { status, child, body, waiting } = node;
+  if (status === 'queued') return false;
+  if (status === 'waiting') {
+    return waiting !== null && waiting.deadline === null && waiting.waits.every(({ kind }) => kind !== 'time');
+  }
+  if (status !== 'running' || child !== null) return true;
+  if (body === null || body.until !== null) return false;
+  return [...body.scopes.values()].every((scope) => scope.nodes.every(stands));
+}
+
+/** Whoever asked may have stopped waiting long before the engine is closed. */
+function quietly(promise: Promise<unknown>): void {
+  promise.catch(() => undefined);
 }

@@ -1,6 +1,5 @@
 /** Watches runs of an engine in this process until they have ended or somebody interrupts. */
-import { NebulaError, type RunDocument, type WorkflowDefinition } from '@nebula/core';
-import type { Explanation, Settled } from '@nebula/engine';
+import { NebulaError, type RunDocument, type TimelineEvent, type WorkflowDefinition } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
 import type { Context, EngineSession } from '../services.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
@@ -9,29 +8,31 @@ import { type Output, outliveReaders } from '../terminal/io.ts';
 import { noteResumeCommand } from '../terminal/leave.ts';
 import { printableLine } from '../terminal/width.ts';
 import { outlineOf } from '../views/outline.ts';
-import { graphOf } from '../views/workflow-graph.ts';
+import { type FindWorkflow, graphOf } from '../views/workflow-graph.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import { RunProgress } from './progress.ts';
+import { type Rest, Settling } from './settling.ts';
 
 export interface WatchOptions {
   /** The one document goes to stdout, so everything else goes to stderr, and only to a terminal. */
   readonly json: boolean;
   readonly quiet: boolean;
-  /** The command that goes on with these runs, should the process end before they do. */
-  readonly resumeCommand: string;
+  /** Writes a command for a run, or, without one, for all of them. */
+  readonly command: (executionId: string | undefined, verb: string, rest?: string) => string;
 }
 
 export interface WatchedRun {
   readonly executionId: string;
   readonly definition: WorkflowDefinition | undefined;
+  /** Workflows that run inside of it. */
+  readonly find?: FindWorkflow;
   readonly title: string;
   /** Where it stands already, for a run that is resumed. */
   readonly document?: RunDocument | undefined;
+  readonly timeline?: readonly TimelineEvent[];
 }
 
-export type Ended =
-  | { readonly interrupted: true }
-  | { readonly interrupted: false; readonly settled: readonly Settled[] };
+export type Ended = { readonly interrupted: true } | { readonly interrupted: false; readonly rests: readonly Rest[] };
 
 /** How long an attempt may take to end by itself after Ctrl-C. */
 const HAND_BACK_MS = 3_000;
@@ -51,15 +52,18 @@ export async function watch(
   const runs = new Map(watched.map((run) => [run.executionId, progressOf(run, watched.length)]));
   const quiet = options.quiet || (options.json && !output.live);
   const interrupt = listenForInterrupt();
-  const view = openLiveView(io, output, [...runs.values()], quiet);
+  const view = openLiveView(io, output, [...runs.values()], quiet, options.command);
   const releaseOutput = captureForeignOutput((line) => view.foreign(line));
   const stopOutliving = outliveReaders();
-  const forgetCommand = noteResumeCommand(options.resumeCommand);
+  const forgetCommand = noteResumeCommand(
+    options.command(watched.length === 1 ? watched[0]?.executionId : undefined, 'resume'),
+  );
+  const settling = new Settling(session);
   const stopEvents = feed(session, runs, view);
   const stopLogs = watched.length <= MAX_RUNS_WITH_LOGS && !quiet ? followLogs(session, runs, view) : undefined;
   try {
     await begin();
-    const all = Promise.all(watched.map(({ executionId }) => session.engine.settled(executionId)));
+    const all = Promise.all(watched.map(({ executionId }) => settling.rest(executionId)));
     // Closing the engine rejects it, long after anybody waits for it.
     all.catch(() => undefined);
     const first = await Promise.race([all, interrupt.happened]).catch((error: unknown) => {
@@ -71,9 +75,10 @@ export async function watch(
       return { interrupted: true };
     }
     for (const { document } of first) runs.get(document.executionId)?.sync(document);
-    return { interrupted: false, settled: first };
+    return { interrupted: false, rests: first };
   } finally {
     stopEvents();
+    settling.close();
     await stopLogs?.();
     releaseOutput();
     view.close();
@@ -97,9 +102,10 @@ class StrandedRun extends NebulaError {
 function progressOf(run: WatchedRun, count: number): RunProgress {
   // Outlines of many runs would be neither seen nor cheap.
   const isOutlined = run.definition !== undefined && count <= MAX_RUNS_WITH_LOGS;
-  const outline = isOutlined ? outlineOf(graphOf(run.definition as WorkflowDefinition)) : [];
+  const outline = isOutlined ? outlineOf(graphOf(run.definition as WorkflowDefinition, run.find)) : [];
   const progress = new RunProgress(run.executionId, run.title, outline);
   if (run.document !== undefined) progress.sync(run.document);
+  if (run.timeline !== undefined) progress.recall(run.timeline);
   return progress;
 }
 
@@ -122,8 +128,8 @@ function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, vi
         break;
       case 'timeline':
         run.apply(event.event);
-        // What begins again is more than the event tells.
-        if (event.event.type === 'WorkflowReopened') syncWith(run, session.engine.peek(event.executionId));
+        // What begins again, or is to be undone, is more than the event tells.
+        if (MORE_TO_TELL.has(event.event.type)) syncWith(run, session.engine.peek(event.executionId));
         view.event(run, event.event);
         break;
       case 'finished':
@@ -134,6 +140,8 @@ function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, vi
     }
   });
 }
+
+const MORE_TO_TELL: ReadonlySet<string> = new Set(['WorkflowReopened', 'CompensationStarted']);
 
 function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
@@ -181,8 +189,4 @@ function followLogs(
 export function worstExitCode(codes: readonly number[]): number {
   const badness = [EXIT.internal, EXIT.failed, EXIT.stopped, EXIT.parked];
   return badness.find((code) => codes.includes(code)) ?? EXIT.completed;
-}
-
-export function waitingFor(settled: Settled): readonly Explanation[] {
-  return settled.parked ? settled.waitingFor : [];
 }

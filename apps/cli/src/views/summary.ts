@@ -1,8 +1,7 @@
 /** What is said when a run has ended: status, duration, output or error, and what to do next. */
 import { formatDuration, type RunDocument, type RunError } from '@nebula/core';
-import type { Explanation } from '@nebula/engine';
 import type { Colors } from '../terminal/io.ts';
-import { column, printable, visibleWidth, wrap } from '../terminal/width.ts';
+import { column, printable, visibleWidth } from '../terminal/width.ts';
 import { jsonLines } from './json.ts';
 import { runGlyph, runPaint } from './theme.ts';
 import { plural } from './words.ts';
@@ -81,29 +80,3 @@ export function nextLines(
 }
 
 const NEXT_INDENT = 6;
-
-/** A run that only a person or a signal can move. */
-export function parkedLines(
-  document: RunDocument,
-  waitingFor: readonly Explanation[],
-  { colors, width, command }: SummaryOptions,
-): string[] {
-  const lines = [`${colors.yellow(`⏸ ${colors.bold('parked')}`)}  ${colors.dim(document.executionId)}`, ''];
-  for (const { node, reasons } of waitingFor) {
-    if (node !== null) lines.push(colors.bold(node));
-    lines.push(...reasons.flatMap((reason) => wrap(printable(reason), width - 2)).map((line) => `  ${line}`));
-  }
-  const unknown = Object.entries(document.nodes).filter(([, node]) => node.status === 'unknown');
-  const steps: [string, string][] = [];
-  for (const [path] of unknown.slice(0, 3)) {
-    steps.push([
-      command('executions settle', `${path} --happened --output JSON`),
-      'it took effect, and this is its output',
-    ]);
-    steps.push([command('executions settle', `${path} --retry`), 'it did not: run it again']);
-    steps.push([command('executions settle', `${path} --fail`), 'it did not: let the node fail']);
-  }
-  if (steps.length === 0) steps.push([command('executions explain'), 'what it waits for']);
-  steps.push([command('resume'), 'go on afterwards']);
-  return [...lines, '', ...nextLines(steps, { colors, width })];
-}

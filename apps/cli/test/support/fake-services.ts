@@ -76,6 +76,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     requestPause: note('requestPause', () => true),
     requestResume: note('requestResume', () => true),
     requestReplay: note('requestReplay', () => true),
+    fork: note('fork', () => 'exe_2'),
     requestSignal: note('requestSignal', () => true),
     requestAnswer: note('requestAnswer', () => true),
     requestCallback: note('requestCallback', () => true),

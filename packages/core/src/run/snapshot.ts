@@ -11,6 +11,7 @@ import { countBusy, newBody, openScope, realmInside, runsOnce } from './scopes.t
 import {
   type BodyState,
   isFinal,
+  isStopped,
   type NodeState,
   newRunState,
   nodeAt,
@@ -222,11 +223,15 @@ function index(state: RunState): void {
     }
     while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   }
-  for (const scope of state.scopes.values()) {
-    for (const node of scope.nodes) indexNode(state, node);
-    if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.settled.add(scope);
-  }
+  for (const scope of state.scopes.values()) for (const node of scope.nodes) indexNode(state, node);
+  for (const scope of state.scopes.values()) if (isSettled(state, scope)) state.settled.add(scope);
   armAll(state);
+}
+
+/** A turn may have left the end of a round for the next one. */
+function isSettled(state: RunState, { parent, isClosed, open }: ScopeState): boolean {
+  if (parent === null || isClosed || open > 0 || isStopped(state, parent.scope)) return false;
+  return parent.phase.status === 'open' && parent.phase.stopping === null;
 }
 
 function indexNode(state: RunState, node: NodeState): void {

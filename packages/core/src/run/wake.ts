@@ -25,7 +25,12 @@ export function concerns(state: RunState, worker: string): boolean {
 }
 
 function hasWork(state: RunState): boolean {
-  return state.dispatched > 0 || state.settled.size > 0 || hasReady(state) || toVerify(state).length > 0;
+  return state.dispatched > 0 || hasLeftOver(state) || hasReady(state) || toVerify(state).length > 0;
+}
+
+/** The last turn left something for the next one. */
+export function hasLeftOver(state: RunState): boolean {
+  return state.settled.size > 0 && state.stopping === null;
 }
 
 /** Nodes of unknown outcome whose action can be asked whether it took effect, and has not been. */

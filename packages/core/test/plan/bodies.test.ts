@@ -99,9 +99,11 @@ nodes:
 
   it('[PLN-22] $self has a value where a node or a round is over', () => {
     expect(
+      codes('id: x\nnodes: { a: { action: do, compensate: { action: do, with: { x: "{{ $self.output }}" } } } }'),
+    ).toEqual([]);
+    expect(
       codes(`id: x
 nodes:
-  a: { action: do, effect: idempotent, compensate: { action: do, with: { x: "{{ $self.output }}" } } }
   b: { while: { condition: $self.output }, do: { nodes: { s: { action: do } } } }
   c: { retryUntil: { until: $self.output, attempts: 2 }, do: { nodes: { s: { action: do } } } }
   d: { workflow: { id: w, mode: child, output: "{{ $self.output }}" } }

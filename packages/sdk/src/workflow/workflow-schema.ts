@@ -2,7 +2,7 @@
 import { canonicalJson, isJsonObject, type Json, type JsonSchema } from '@nebula/core';
 import type { Schema } from '../define-action.ts';
 import { isJsonSchema } from '../json-schema.ts';
-import { describeStandardSchema, isStandardSchema } from '../standard-schema.ts';
+import { describeStandardSchema, isStandardSchema, type StandardSchema } from '../standard-schema.ts';
 import { invalid } from './render.ts';
 
 /** A library's schema as JSON Schema. What only code can do, such as converting, would be lost, and is refused. */
@@ -13,7 +13,7 @@ export function dataSchema(schema: Schema | undefined, what: string): JsonSchema
     throw invalid(`${what} is not a schema`, 'give a Standard Schema (zod 4 and others) or a JSON Schema');
   }
   const [given, parsed] = [describeStandardSchema(schema, 'input'), describeStandardSchema(schema, 'output')];
-  if (given === undefined) {
+  if (given === undefined || !isWhole(schema)) {
     throw invalid(`${what} has no JSON Schema`, 'use a library that makes them (zod 4), or write a JSON Schema');
   }
   if (parsed === undefined || shapeText(given) !== shapeText(parsed)) {
@@ -21,6 +21,16 @@ export function dataSchema(schema: Schema | undefined, what: string): JsonSchema
   }
   const { $schema: _, ...rest } = isJsonObject(given) ? given : {};
   return isJsonObject(given) ? rest : given;
+}
+
+/** False when a member has no form in JSON, a date for example, and was left open in the description. */
+function isWhole(schema: StandardSchema): boolean {
+  try {
+    schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What differs between what is given and what comes out although nothing is converted. */

@@ -31,7 +31,9 @@ export interface TestCase {
   readonly crashes: boolean;
 }
 
-export type Step = { readonly place: SourceRange | undefined } & (
+export type Step = Deed & { readonly place: SourceRange | undefined };
+
+type Deed =
   | { readonly do: 'advance'; readonly duration: string }
   | { readonly do: 'signal'; readonly name: string; readonly payload: Json; readonly key?: string }
   | {
@@ -45,8 +47,7 @@ export type Step = { readonly place: SourceRange | undefined } & (
   | { readonly do: 'cancel' | 'pause'; readonly reason?: string }
   | { readonly do: 'resume' | 'retry' | 'crash' }
   | { readonly do: 'settle'; readonly node: string; readonly settlement: Settlement }
-  | { readonly do: 'expect'; readonly expect: Expectation }
-);
+  | { readonly do: 'expect'; readonly expect: Expectation };
 
 export interface ReadTestFile {
   /** Present exactly when there are no problems. */
@@ -225,41 +226,41 @@ class Reader {
     return step && { ...step, place: document.rangeOf(at, 'key') };
   }
 
-  private stepOf(verb: string, value: Json, path: DocumentPath): Omit<Step, 'place'> | undefined {
+  private stepOf(verb: string, value: Json, path: DocumentPath): Deed | undefined {
     const { document } = this;
     switch (verb) {
       case 'advance': {
         const duration = this.duration(value, path);
-        return duration === undefined ? undefined : ({ do: 'advance', duration } as Step);
+        return duration === undefined ? undefined : ({ do: 'advance', duration } as Deed);
       }
       case 'signal': {
         const { name, payload = null, key } = this.about(value, path, 'name', ['payload', 'key']);
-        return { do: 'signal', name: String(name), payload, ...(key !== undefined && { key: String(key) }) } as Step;
+        return { do: 'signal', name: String(name), payload, ...(key !== undefined && { key: String(key) }) } as Deed;
       }
       case 'approve':
       case 'reject': {
         const about = this.about(value, path, 'node', ['by', 'comment', 'form']);
-        return { do: verb, ...about } as Step;
+        return { do: verb, ...about } as Deed;
       }
       case 'callback': {
         const { node, payload = null } = this.about(value, path, 'node', ['payload']);
-        return { do: 'callback', node, payload } as Step;
+        return { do: 'callback', node, payload } as Deed;
       }
       case 'cancel':
       case 'pause':
-        return { do: verb, ...(typeof value === 'string' && { reason: value }) } as Step;
+        return { do: verb, ...(typeof value === 'string' && { reason: value }) } as Deed;
       case 'resume':
       case 'retry':
       case 'crash':
-        return { do: verb } as Step;
+        return { do: verb } as Deed;
       case 'settle':
         return this.settle(value, path);
       default:
-        return { do: 'expect', expect: readExpectation(document, value, path) } as Step;
+        return { do: 'expect', expect: readExpectation(document, value, path) } as Deed;
     }
   }
 
-  private settle(value: Json, path: DocumentPath): Omit<Step, 'place'> {
+  private settle(value: Json, path: DocumentPath): Deed {
     const { node, happened, output = null } = this.about(value, path, 'node', ['happened', 'output']);
     const settlement =
       happened === true
@@ -273,7 +274,7 @@ class Reader {
         'write: settle: { node: charge, happened: true, output: … }, or happened: retry, or happened: fail',
       );
     }
-    return { do: 'settle', node, settlement } as Step;
+    return { do: 'settle', node, settlement } as Deed;
   }
 
   /** `approve: ok` is short for `approve: { node: ok }`. */

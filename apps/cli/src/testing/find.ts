@@ -1,0 +1,54 @@
+/** Which files `nebula test` runs. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { NebulaError } from '@nebula/core';
+
+export interface FoundTests {
+  /** As paths from the current folder. */
+  readonly yaml: readonly string[];
+  readonly code: readonly string[];
+}
+
+const YAML = /\.test\.ya?ml$/;
+const CODE = /\.test\.[mc]?[jt]s$/;
+const KIT = '@nebula/sdk/testing';
+const SKIPPED = new Set(['node_modules', 'coverage', 'dist']);
+
+/**
+ * Files as they are named; of folders everything below them. Code that does not use the test kit belongs to another
+ * runner, and is run only where it is named.
+ */
+export function findTests(cwd: string, names: readonly string[]): FoundTests {
+  const found = new Set<string>();
+  for (const name of names.length === 0 ? ['.'] : names) {
+    const place = path.resolve(cwd, name);
+    if (!existsSync(place)) {
+      throw new NebulaError('FILE_UNREADABLE', `there is no ${name}`, {
+        hint: 'give a test file, or a folder of them',
+      });
+    }
+    if (statSync(place).isDirectory()) for (const file of below(place)) found.add(path.relative(cwd, file));
+    else if (YAML.test(place) || CODE.test(place)) found.add(path.relative(cwd, place));
+    else {
+      throw new NebulaError('NOT_A_TEST', `${name} is not a test file`, {
+        hint: 'tests are called *.test.yaml or *.test.ts, and lie beside the workflow',
+      });
+    }
+  }
+  const files = [...found].sort();
+  if (files.length === 0) {
+    throw new NebulaError('NO_TESTS', `there are no tests in ${names.join(', ') || 'this folder'}`, {
+      hint: 'tests are called *.test.yaml, or *.test.ts with @nebula/sdk/testing',
+    });
+  }
+  return { yaml: files.filter((file) => YAML.test(file)), code: files.filter((file) => CODE.test(file)) };
+}
+
+function below(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const place = path.join(folder, entry.name);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) || entry.name.startsWith('.') ? [] : below(place);
+    if (YAML.test(entry.name)) return [place];
+    return CODE.test(entry.name) && readFileSync(place, 'utf8').includes(KIT) ? [place] : [];
+  });
+}

@@ -1,0 +1,82 @@
+/** `*.test.ts`: run by Node's own test runner, each file in a process of its own. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { run } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Coverage, CoverageData } from '@nebula/sdk/testing';
+import type { FileOutcome, TestOutcome } from './outcome.ts';
+
+const LEND = fileURLToPath(new URL('./lend.ts', import.meta.url));
+/** As the test kit knows it. */
+const COVERAGE_DIR = 'NEBULA_TEST_COVERAGE';
+
+interface TestEvent {
+  readonly name: string;
+  readonly nesting: number;
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly details: { readonly type?: string | undefined; readonly error?: Error };
+}
+
+export async function runCode(cwd: string, files: readonly string[], coverage: Coverage): Promise<FileOutcome[]> {
+  const dir = mkdtempSync(path.join(tmpdir(), 'nebula-coverage-'));
+  const before = process.env[COVERAGE_DIR];
+  process.env[COVERAGE_DIR] = dir;
+  try {
+    const outcomes = await collect(cwd, files);
+    for (const name of readdirSync(dir)) {
+      coverage.add(JSON.parse(readFileSync(path.join(dir, name), 'utf8')) as CoverageData);
+    }
+    return outcomes;
+  } finally {
+    if (before === undefined) delete process.env[COVERAGE_DIR];
+    else process.env[COVERAGE_DIR] = before;
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function collect(cwd: string, files: readonly string[]): Promise<FileOutcome[]> {
+  const places = files.map((file) => path.resolve(cwd, file));
+  const found = new Map<string, TestOutcome[]>(places.map((place) => [place, []]));
+  const stream = run({ files: places, concurrency: true, execArgv: ['--import', LEND] });
+  const heard = (event: TestEvent, passed: boolean): void => {
+    const file = event.file ?? event.name;
+    const outcome = outcomeOf(event, passed, cwd);
+    if (outcome !== undefined) found.get(file)?.push(outcome);
+  };
+  stream.on('test:pass', (event) => heard(event as unknown as TestEvent, true));
+  stream.on('test:fail', (event) => heard(event as unknown as TestEvent, false));
+  for await (const _ of stream) {
+    // Read to its end; what matters comes as events.
+  }
+  return files.map((file, at) => ({ file, tests: withoutEchoes(found.get(places[at] as string) ?? []) }));
+}
+
+function outcomeOf(event: TestEvent, passed: boolean, cwd: string): TestOutcome | undefined {
+  const { name, file, line, column, details } = event;
+  if (details.type === 'suite') return undefined;
+  const isWholeFile = path.isAbsolute(name);
+  if (isWholeFile && passed) return undefined;
+  const error = (details.error?.cause ?? details.error) as
+    | (Error & { code?: string; hint?: string })
+    | string
+    | undefined;
+  const message = typeof error === 'string' ? error : (error?.message ?? 'it failed');
+  const { code, hint } = typeof error === 'object' ? error : {};
+  return {
+    name: isWholeFile ? '(the file)' : name,
+    passed,
+    differences: [],
+    path: [],
+    ...(!passed && { failure: { message, ...(code && { code }), ...(hint && { hint }) } }),
+    ...(file !== undefined && line !== undefined && { place: `${path.relative(cwd, file)}:${line}:${column ?? 1}` }),
+  };
+}
+
+/** A file fails because a test of it does: that is told once. */
+function withoutEchoes(tests: readonly TestOutcome[]): readonly TestOutcome[] {
+  const own = tests.filter(({ name }) => name !== '(the file)');
+  return own.some(({ passed }) => !passed) ? own : tests;
+}

@@ -1,0 +1,59 @@
+/** `*.test.yaml`: read, run in memory against the actions of the project, compared. */
+import path from 'node:path';
+import { NebulaError, renderProblems, type SourceRange } from '@nebula/core';
+import type { Coverage, TestResult } from '@nebula/sdk/testing';
+import { readNamedFile } from '../named-file.ts';
+import type { Context } from '../services.ts';
+import type { FileOutcome, TestOutcome } from './outcome.ts';
+
+export async function runYaml(context: Context, file: string, coverage: Coverage): Promise<FileOutcome> {
+  const { io, services } = context;
+  const { readTestFile, runTestFile } = await import('@nebula/sdk/testing');
+  const text = new TextDecoder().decode(await readNamedFile(io, file, 'a test file'));
+  const read = readTestFile(text);
+  if (read.file === undefined) {
+    const report = renderProblems(read.problems, { file, text, color: io.out.colors.isColorSupported });
+    return { file, tests: [], broken: { code: 'TEST_FILE_INVALID', report: report.trimEnd().split('\n') } };
+  }
+  const project = await services.openProject({ file });
+  const { retryPolicies, capabilities, expressionLimits } = project.config;
+  try {
+    const results = await runTestFile(read.file, {
+      dir: path.dirname(path.resolve(io.cwd, file)),
+      projectDir: project.dir,
+      actions: await services.actions(project),
+      config: {
+        ...(retryPolicies && { retryPolicies }),
+        ...(capabilities && { capabilities }),
+        ...(expressionLimits && { expressionLimits }),
+      },
+      coverage,
+    });
+    return { file, tests: results.map((result) => outcomeOf(file, result)) };
+  } catch (error) {
+    if (!(error instanceof NebulaError)) throw error;
+    const lines = [
+      ...error.message.trimEnd().split('\n'),
+      ...(error.hint === undefined ? [] : [`  hint: ${error.hint}`]),
+    ];
+    return { file, tests: [], broken: { code: error.code, report: lines } };
+  }
+}
+
+function outcomeOf(file: string, result: TestResult): TestOutcome {
+  const { name, passed, differences, failure, path: went, crashes } = result;
+  const place = placeText(file, failure?.place ?? differences[0]?.place ?? result.place);
+  return {
+    name,
+    passed,
+    differences,
+    path: went,
+    ...(place !== undefined && { place }),
+    ...(failure && { failure }),
+    ...(crashes !== undefined && { crashes }),
+  };
+}
+
+export function placeText(file: string, place: SourceRange | undefined): string | undefined {
+  return place === undefined ? undefined : `${file}:${place.line}:${place.column}`;
+}

@@ -1,0 +1,95 @@
+/** What the tests of this folder ask of a verification. */
+import {
+  type Action,
+  compileSource,
+  createCatalog,
+  type JsonSchema,
+  type Problem,
+  readDefinition,
+  type WorkflowDefinition,
+} from '../../src/index.ts';
+
+const closed = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+const ORDER = closed({
+  id: { type: 'integer' },
+  state: { enum: ['open', 'paid'] },
+  total: { type: 'number', minimum: 0 },
+  note: { type: ['string', 'null'] },
+  lines: { type: 'array', items: closed({ sku: { type: 'string' }, count: { type: 'integer' } }) },
+});
+
+const actions: readonly Action[] = [
+  { id: 'do', version: '1', effect: 'idempotent', run: () => null },
+  { id: 'look', version: '1', effect: 'pure', run: () => null },
+  { id: 'pay', version: '1', effect: 'once', run: () => null },
+  { id: 'sure', version: '1', effect: 'once', run: () => null, verify: () => ({ happened: false }) },
+  { id: 'order', version: '1', effect: 'pure', output: ORDER, run: () => null },
+  { id: 'loose', version: '1', effect: 'pure', output: ORDER, describeOnly: ['output'], run: () => null },
+  {
+    id: 'mail',
+    version: '1',
+    effect: 'idempotent',
+    input: {
+      type: 'object',
+      properties: {
+        to: { type: 'string' },
+        count: { type: 'integer' },
+        note: { type: ['string', 'null'] },
+        tags: { type: 'array', items: { type: 'string' } },
+        state: { enum: ['new', 'old'] },
+        line: closed({ sku: { type: 'string' }, count: { type: 'integer' } }),
+        either: { anyOf: [{ type: 'string' }, { type: 'boolean' }] },
+      },
+    },
+    run: () => null,
+  },
+  {
+    id: 'coerce',
+    version: '1',
+    effect: 'pure',
+    input: { type: 'object', properties: { n: { type: 'number' } } },
+    describeOnly: ['input'],
+    run: () => null,
+  },
+  { id: 'call', version: '1', effect: 'pure', capabilities: ['network'], run: () => null },
+  {
+    id: 'bounded',
+    version: '1',
+    effect: 'pure',
+    capabilities: ['network'],
+    input: { type: 'object', properties: { timeout: { default: '10s' } } },
+    run: () => null,
+  },
+];
+
+const catalog = createCatalog(actions);
+
+/** Other workflows by id, as YAML without the id. */
+export type Others = Readonly<Record<string, string>>;
+
+export function problemsOf(yaml: string, others: Others = {}): readonly Problem[] {
+  return compileSource(`id: test\n${yaml}`, catalog, {
+    file: 'test.yaml',
+    workflows: (id) => named(id, others[id]),
+  }).problems;
+}
+
+function named(id: string, yaml: string | undefined): WorkflowDefinition | undefined {
+  return yaml === undefined ? undefined : readDefinition(`id: ${id}\n${yaml}`, { file: `${id}.yaml` }).definition;
+}
+
+/** `CODE path: message` of every problem. */
+export function found(yaml: string, others: Others = {}): string[] {
+  return problemsOf(yaml, others).map(({ code, path, message }) => `${code} ${path.join('.')}: ${message}`);
+}
+
+/** `CODE path` of every problem. */
+export function codes(yaml: string, others: Others = {}): string[] {
+  return problemsOf(yaml, others).map(({ code, path }) => `${code} ${path.join('.')}`);
+}
