@@ -111,7 +111,7 @@ describe('looking at runs', () => {
     };
     expect((await play(['executions', 'timeline', 'exe_1'], script)).io.out.text()).toContain('✓ fetch  █');
     expect((await play(['executions', 'timeline', 'exe_1', '--events'], script)).io.out.lines()[2]).toBe(
-      '   +0.30s  NodeCompleted       fetch',
+      '   +0.30s  NodeCompleted        fetch',
     );
     const { io } = await play(['executions', 'timeline', 'exe_1', '--json'], script);
     expect(JSON.parse(io.out.text())).toEqual({ executionId: 'exe_1', events: script.timeline });

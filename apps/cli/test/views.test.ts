@@ -43,7 +43,7 @@ describe('timeline', () => {
       ✗ charge                      ███████████████████╳  1s
       ⊘ tell                                              skipped
 
-      ░ queued   █ ran   ╳ failed attempt   ┄ waits for retry
+      ░ queued   █ ran   ╳ failed attempt   ┄ waits
       "
     `);
   });
@@ -57,15 +57,15 @@ describe('timeline', () => {
     expect(text(timelineEventLines(RETRIED, colors))).toMatchInlineSnapshot(`
       "
          +0.00s  WorkflowStarted
-         +0.00s  NodeScheduled       fetch
-         +0.20s  NodeStarted         fetch
-         +0.50s  NodeRetried         fetch  NET: reset
-         +0.80s  NodeStarted         fetch
-         +1.00s  NodeCompleted       fetch
-         +1.00s  NodeStarted         charge
-         +1.00s  NodeSkipped         tell
-         +2.00s  NodeFailed          charge  DECLINED: no
-         +2.00s  WorkflowFailed      DECLINED: no
+         +0.00s  NodeScheduled        fetch
+         +0.20s  NodeStarted          fetch
+         +0.50s  NodeRetried          fetch  NET: reset
+         +0.80s  NodeStarted          fetch
+         +1.00s  NodeCompleted        fetch
+         +1.00s  NodeStarted          charge
+         +1.00s  NodeSkipped          tell
+         +2.00s  NodeFailed           charge  DECLINED: no
+         +2.00s  WorkflowFailed       DECLINED: no
       "
     `);
   });
@@ -218,9 +218,9 @@ describe('other views', () => {
     ];
     const lines = journalLines(frames, { colors, width: 120 });
     expect(lines.map((line) => line.replace(/\d\d:\d\d:\d\d\.\d{3}/, 'HH:MM:SS.mmm'))).toEqual([
-      '    1  HH:MM:SS.mmm  run.started      workflowId=order version=1 input={"id":7}',
-      '    ·                node.scheduled   a b',
-      '    2  HH:MM:SS.mmm  node.failed      a error=E "no\\n" handling=fatal',
+      '    1  HH:MM:SS.mmm  run.started         workflowId=order version=1 input={"id":7}',
+      '    ·                node.scheduled      a b',
+      '    2  HH:MM:SS.mmm  node.failed         a error=E "no\\n" handling=fatal',
     ]);
   });
 

@@ -57,8 +57,8 @@ describe('graph', () => {
       id: 'good',
       name: 'Good',
       nodes: [
-        { id: 'a', name: 'a', action: 'core.noop@1', level: 0 },
-        { id: 'b', name: 'b', action: 'core.noop@1', level: 1 },
+        { id: 'a', name: 'a', kind: 'action', action: 'core.noop@1', does: 'core.noop@1', level: 0 },
+        { id: 'b', name: 'b', kind: 'action', action: 'core.noop@1', does: 'core.noop@1', level: 1 },
       ],
       edges: [{ from: 'a', to: 'b', on: 'success' }],
     });

@@ -41,6 +41,9 @@ import { readState } from './runs.ts';
 import { removeExecution } from './sweeper.ts';
 import { Values } from './values.ts';
 
+/** How long a signal waits for somebody who listens. */
+const KEEP_SIGNALS_MS = 24 * 3_600_000;
+
 export interface DeskDrivers {
   readonly store: Store;
   readonly blobs: Blobs;
@@ -163,6 +166,19 @@ export class StoreDesk implements Desk {
 
   requestSignal(executionId: string, { signal, key = '', payload = null }: SignalRequest): Promise<boolean> {
     return this.send(executionId, { type: 'signal', signal, key, payload });
+  }
+
+  publishSignal({
+    signal,
+    key = '',
+    payload = null,
+    keepMs = KEEP_SIGNALS_MS,
+    messageId = this.drivers.random.id('msg'),
+  }: Parameters<Desk['publishSignal']>[0]): Promise<string | undefined> {
+    const { store, clock } = this.drivers;
+    const at = clock.now();
+    const body = encodeMessage({ type: 'signal', signal, key, payload });
+    return store.publish({ signal, key, messageId, body, at, expiresAt: at + keepMs });
   }
 
   async requestAnswer(executionId: string, node: string, answer: AnswerRequest): Promise<boolean> {

@@ -311,6 +311,12 @@ class LocalEngine extends StoreDesk implements Engine {
     return this.meter.read();
   }
 
+  override async publishSignal(...signal: Parameters<StoreDesk['publishSignal']>): Promise<string | undefined> {
+    const executionId = await super.publishSignal(...signal);
+    this.waker.wakeAt(this.all.clock.now());
+    return executionId;
+  }
+
   protected override async send(...message: Parameters<StoreDesk['send']>): Promise<boolean> {
     const isKnown = await super.send(...message);
     this.waker.wakeAt(this.all.clock.now());

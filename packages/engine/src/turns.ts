@@ -458,7 +458,7 @@ export class Turns {
       if (write.wakeAt !== null) this.parts.onWake(write.wakeAt);
     }
     // Whom it wrote to is due now, and so is whoever was granted something.
-    if (write.sends !== undefined || write.permits !== undefined) this.parts.onWake(turn.now);
+    if ((write.sends ?? write.permits ?? write.listeners) !== undefined) this.parts.onWake(turn.now);
     this.answer(run, turn, rates);
     // A long loop that needs no worker goes on in the next turn, after everybody else had theirs.
     if (hasLeftOver(run.state)) this.touch(run);

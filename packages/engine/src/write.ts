@@ -12,7 +12,17 @@ import {
   valuesIn,
   wakeTime,
 } from '@nebula/core';
-import type { CacheRow, OutgoingRow, PermitAsk, PermitChanges, RateAsk, Store, Write } from '@nebula/ports';
+import type {
+  CacheRow,
+  Listener,
+  ListenerChanges,
+  OutgoingRow,
+  PermitAsk,
+  PermitChanges,
+  RateAsk,
+  Store,
+  Write,
+} from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
 import type { LiveRun } from './live-run.ts';
 import { encodeMessage } from './messages.ts';
@@ -66,6 +76,8 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (wake !== undefined) write.wakeAt = wake.at;
   if (draft.messages.length > 0) write.taken = draft.messages.map(({ messageId }) => messageId);
   if (permits !== undefined) write.permits = permits;
+  const listeners = listenersOf(run, turn);
+  if (listeners !== undefined) write.listeners = listeners;
   const cache = cacheRows(run, turn);
   if (cache.length > 0) write.cache = cache;
   addStatus(run, turn, parts, write);
@@ -92,6 +104,19 @@ function permitsOf({ state, isNew }: LiveRun, { asks, now }: Turn): PermitChange
     places.push({ key, node, limit, messageId: `permit:${node}:${attempt}:${state.reopened}:${gate.kind}`, body });
   }
   return { at: now, releases: state.freed.splice(0), asks: places, rates };
+}
+
+/** Which signals the run waits for, so that those who do not know the run can send them. */
+function listenersOf({ state }: LiveRun, { entries, now }: Turn): ListenerChanges | undefined {
+  const add: Listener[] = [];
+  const remove = state.deaf.splice(0);
+  for (const entry of entries) {
+    if (entry.type !== 'node.waiting' || remove.includes(entry.node)) continue;
+    for (const wait of entry.waits) {
+      if (wait.kind === 'signal') add.push({ signal: wait.signal, key: wait.key, node: entry.node });
+    }
+  }
+  return add.length + remove.length === 0 ? undefined : { at: now, add, remove };
 }
 
 /** Outputs of this frame that others may use again. */

@@ -190,7 +190,9 @@ describe('cancelling a part', () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'] }), c: hand() } });
-    await expect(top.engine.requestCancel(executionId, 'no', { node: 'z' })).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
+    await expect(top.engine.requestCancel(executionId, 'no', { node: 'z' })).rejects.toMatchObject({
+      code: 'UNKNOWN_NODE',
+    });
     await top.engine.requestCancel(executionId, 'no', { node: 'a' });
     await top.settle();
     expect(top.call('a').signal.aborted).toBe(true);
@@ -210,5 +212,24 @@ describe('a loop without workers', () => {
     await top.clock.advance(10);
     expect(await top.engine.document(executionId)).toMatchObject({ status: 'completed' });
     expect((await top.engine.journal(executionId)).length).toBeGreaterThan(4);
+  });
+});
+
+describe('signals for whoever listens', () => {
+  it('[ENG-103] go to the run that waits for their key, also when they come before it', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const definition = {
+      nodes: { w: { wait: { signal: 'paid', key: '{{ $input.order }}' } } },
+      output: '{{ $w.payload }}',
+    };
+    const seven = await top.start(definition, { order: 7 });
+    expect(await top.engine.publishSignal({ signal: 'paid', key: '8', payload: 'early' })).toBeUndefined();
+    expect(await top.engine.publishSignal({ signal: 'paid', key: '7', payload: 'now' })).toBe(seven);
+    await top.settle();
+    expect(await top.engine.document(seven)).toMatchObject({ status: 'completed', output: 'now' });
+    const eight = await top.start(definition, { order: 8 });
+    await top.settle();
+    expect(await top.engine.document(eight)).toMatchObject({ status: 'completed', output: 'early' });
   });
 });

@@ -4,11 +4,14 @@ export type { Digest } from './digest.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export {
   type CacheRow,
+  type Listener,
+  type ListenerChanges,
   nextMoment,
   type PermitAsk,
   type PermitChanges,
   type PermitRelease,
   type PermitRow,
+  type PublishedSignal,
   type RateAsk,
 } from './permits.ts';
 export type { Delivery, Queue, Task } from './queue.ts';

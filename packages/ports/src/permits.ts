@@ -4,6 +4,8 @@
  *  P1 A key has at most `limit` holders; who asks while it is full waits, and is granted in the order of asking.
  *  P2 Asking twice is asking once, and giving back what nobody holds changes nothing.
  *  P3 Whoever is granted a place finds the message that it left in its inbox, and is due.
+ *  P5 A published signal goes to one listener, the one that has listened longest; with none it is kept until one comes,
+ *     or it expires. A listener gets each signal once.
  *  P4 Moments of a rate: never more than `limit` in any `perMs`, counted from the first.
  */
 
@@ -67,4 +69,29 @@ export function nextMoment(
   // Up to `limit` may come at once; then one per interval.
   const at = Math.max(now, Math.ceil(base - (perMs - interval)));
   return { at, evenAt: base + interval };
+}
+
+/** A node that waits for a signal of this name and key. */
+export interface Listener {
+  readonly signal: string;
+  readonly key: string;
+  readonly node: string;
+}
+
+/** Part of a write: who listens from now on, and which nodes do not any more. */
+export interface ListenerChanges {
+  readonly at: number;
+  readonly add?: readonly Listener[];
+  /** Nodes of the execution. */
+  readonly remove?: readonly string[];
+}
+
+/** A signal for whoever listens, whichever run that is. The message is put into its inbox. */
+export interface PublishedSignal {
+  readonly signal: string;
+  readonly key: string;
+  readonly messageId: string;
+  readonly body: string;
+  readonly at: number;
+  readonly expiresAt: number;
 }

@@ -11,7 +11,7 @@
  *  S6 `claimDue` gives a due execution to one caller only, until the time that it sets.
  */
 import type { RunStatus } from '@nebula/core';
-import type { CacheRow, PermitChanges, PermitRow } from './permits.ts';
+import type { CacheRow, ListenerChanges, PermitChanges, PermitRow, PublishedSignal } from './permits.ts';
 
 /** Where a run stands, as lists and filters see it. */
 export type ExecutionStatus = RunStatus;
@@ -65,6 +65,7 @@ export interface Write {
   /** Messages to other executions, put into their inboxes with the frame; those to executions that are gone are dropped. */
   readonly sends?: readonly OutgoingRow[];
   readonly permits?: PermitChanges;
+  readonly listeners?: ListenerChanges;
   /** Outputs that others may use again; a newer one takes the place of an older one with the same key. */
   readonly cache?: readonly CacheRow[];
 }
@@ -144,6 +145,9 @@ export interface Store {
   /** Puts a message into a run's inbox and makes the run due at `wakeAt`; false when there is no such execution. */
   send(message: InboxRow, wakeAt: number): Promise<boolean>;
   inbox(executionId: string): Promise<readonly InboxRow[]>;
+
+  /** Gives a signal to one listener and tells which, or keeps it. The same message id is the same signal. */
+  publish(signal: PublishedSignal): Promise<string | undefined>;
 
   /** Those who hold a key, and those who wait for it, in the order in which they are granted. */
   permits(key: string): Promise<readonly PermitRow[]>;

@@ -1,25 +1,27 @@
 import { NebulaError } from '@nebula/core';
+import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
 import { commandWriter, writeLines } from '../conclude.ts';
-import { documentOf, withDesk } from '../desk.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
-export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
-  const executionId = args[0] as string;
-  return withDesk(context, options, async (session, project) => {
-    const document = await documentOf(session, project, executionId);
-    if (!(await session.desk.delete(executionId))) {
-      throw new NebulaError(
-        'NOT_FINISHED',
-        `${executionId} is ${document.status}: only runs that have ended are deleted`,
-        {
-          hint: `first ${commandWriter(context, project, executionId)('executions cancel')}`,
-        },
-      );
-    }
-    if (options.json === true) out.write(jsonDocument({ executionId, deleted: true }));
-    else writeLines(out, [`deleted ${executionId}`]);
-    return 0;
-  });
+  const refused = (target: Target, project: Project): NebulaError =>
+    new NebulaError('NOT_FINISHED', `${target.executionId} is ${target.status}: only runs that have ended are deleted`, {
+      hint: `first ${commandWriter(context, project, target.executionId)('executions cancel')}`,
+    });
+  const change: Change = {
+    verb: 'delete',
+    done: 'deleted',
+    refusal: (target, project) => (target.isFinished ? undefined : refused(target, project)),
+    async act(target, { desk }, project) {
+      if (!(await desk.delete(target.executionId))) throw refused(target, project);
+    },
+  };
+  const changed = await changeRuns(context, args, options, change);
+  if (!changed.one) return concludeChange(context, options, change, changed, []);
+  const { executionId } = changed.target;
+  if (options.json === true) out.write(jsonDocument({ executionId, deleted: true }));
+  else writeLines(out, [`deleted ${executionId}`]);
+  return 0;
 }

@@ -1,62 +1,44 @@
 import { NebulaError } from '@nebula/core';
-import { commandWriter, writeLines } from '../conclude.ts';
-import { documentOf, unknownExecution, withDesk } from '../desk.ts';
-import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
-import { jsonDocument } from '../views/json.ts';
-import { resumeSome } from './resume.ts';
+import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
+import { commandWriter } from '../conclude.ts';
+import { unknownExecution } from '../desk.ts';
+import { keptLines } from '../requests.ts';
+import type { CommandOptions, Context, Project } from '../services.ts';
+import { goOnHere } from './executions-replay.ts';
 
-/** Leaves the request, then continues the run here, unless an engine works on the folder already. */
+/** Leaves the request, then continues the runs here, unless an engine works on the folder already. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const executionId = args[0] as string;
-  const project = await request(context, executionId, options);
-  if (options.run === false) return leftForLater(context, project, executionId, options);
-  let session: EngineSession;
-  try {
-    session = await context.services.openEngine(project);
-  } catch (error) {
-    if (isHeldByAnother(error)) return leftForLater(context, project, executionId, options);
-    throw error;
+  const change: Change = {
+    verb: 'retry',
+    done: 'requested',
+    refusal: (target, project) => refusalOf(context, project, target),
+    async act({ executionId }, { desk }, project) {
+      if (!(await desk.requestRetry(executionId))) unknownExecution(project, executionId);
+    },
+  };
+  const changed = await changeRuns(context, args, options, change);
+  const { project } = changed;
+  if (changed.one) return await goOnHere(context, project, [changed.target.executionId], options);
+  const isLeft = options.run === false || changed.changed.length === 0 || changed.failures.length > 0;
+  if (isLeft) {
+    return concludeChange(context, options, change, changed, keptLines(context, project, undefined, 'the requests are kept'));
   }
-  try {
-    return await resumeSome(context, project, session, [executionId], options);
-  } finally {
-    await session.close();
-  }
+  return await goOnHere(
+    context,
+    project,
+    changed.changed.map(({ executionId }) => executionId),
+    options,
+  );
 }
 
-function request(context: Context, executionId: string, options: CommandOptions): Promise<Project> {
-  return withDesk(context, options, async (session, project) => {
-    const document = await documentOf(session, project, executionId);
-    if (document.finishedAt === null) {
-      throw new NebulaError(
-        'NOT_FINISHED',
-        `${executionId} is ${document.status}: only a run that has ended is retried`,
-        {
-          hint: commandWriter(context, project, executionId)('resume'),
-        },
-      );
-    }
-    if (document.status === 'completed') {
-      throw new NebulaError('NOTHING_TO_RETRY', `${executionId} has completed: there is nothing to retry`);
-    }
-    if (!(await session.desk.requestRetry(executionId))) unknownExecution(project, executionId);
-    return project;
+function refusalOf(context: Context, project: Project, { executionId, status, isFinished }: Target) {
+  if (!isFinished) {
+    return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only a run that has ended is retried`, {
+      hint: commandWriter(context, project, executionId)('resume'),
+    });
+  }
+  if (status !== 'completed') return undefined;
+  return new NebulaError('NOTHING_TO_RETRY', `${executionId} has completed: there is nothing to retry`, {
+    hint: `${commandWriter(context, project, executionId)('executions replay', 'NODE')} does a part of it again`,
   });
-}
-
-function leftForLater(context: Context, project: Project, executionId: string, options: CommandOptions): number {
-  const { out } = context.io;
-  if (options.json === true) out.write(jsonDocument({ executionId, requested: true }));
-  else {
-    const resume = commandWriter(context, project, executionId)('resume');
-    writeLines(out, [
-      'the request is kept; an engine that runs on this folder acts on it, else',
-      `  ${out.colors.bold(resume)}`,
-    ]);
-  }
-  return 0;
-}
-
-function isHeldByAnother(error: unknown): boolean {
-  return error instanceof NebulaError && error.code === 'STORE_LOCKED';
 }

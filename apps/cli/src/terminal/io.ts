@@ -1,4 +1,5 @@
 /** Where a command writes and what those places can do. Passed in, so that commands can be tried without a process. */
+import { userInfo } from 'node:os';
 import picocolors from 'picocolors';
 import { EXIT } from '../exit-code.ts';
 import { leave } from './leave.ts';
@@ -22,6 +23,10 @@ export interface Io {
   readonly cwd: string;
   now(): number;
   readStdin(): Promise<Uint8Array>;
+  /** The name of whoever sits here. */
+  user(): string;
+  /** Asks whoever sits here; undefined when nobody does. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
 }
 
 const DEFAULT_COLUMNS = 80;
@@ -45,7 +50,28 @@ export function processIo(): Io {
     cwd: process.cwd(),
     now: () => Date.now(),
     readStdin,
+    user: () => userName(process.env),
+    ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? askTerminal : undefined,
   };
+}
+
+/** A user without an entry in the system's list has no name there. */
+function userName(env: Environment): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env.USER ?? env.USERNAME ?? 'unknown';
+  }
+}
+
+async function askTerminal(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
 }
 
 function streamOutput(stream: NodeJS.WriteStream, env: Environment): Output {

@@ -43,6 +43,8 @@ export interface MemoryIo extends Io {
 export function memoryIo(
   options: Partial<Pick<Io, 'cwd' | 'env' | 'now'>> & {
     stdin?: string | Uint8Array;
+    /** What somebody at the terminal answers. */
+    answer?: string;
     out?: MemoryOutput;
     err?: MemoryOutput;
   } = {},
@@ -54,5 +56,7 @@ export function memoryIo(
     cwd: options.cwd ?? process.cwd(),
     now: options.now ?? (() => 1_000_000),
     readStdin: async () => Buffer.from(options.stdin ?? ''),
+    user: () => 'ann',
+    ask: options.answer === undefined ? undefined : async () => options.answer as string,
   };
 }

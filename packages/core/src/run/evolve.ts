@@ -214,6 +214,7 @@ export function replay(
   }
   // Given back by whoever wrote these frames.
   state.freed = [];
+  state.deaf = [];
   return state;
 }
 
@@ -250,8 +251,10 @@ function enter(state: RunState, node: NodeState, phase: Phase): void {
   if (before === 'running') state.running.delete(node);
   else if (before === 'child') state.children.delete(node);
   else if (before === 'unknown') state.unknown.delete(node);
-  else if (before === 'listening') state.listening.delete(node);
-  else if (before === 'gated') state.gated.delete(node);
+  else if (before === 'listening') {
+    state.listening.delete(node);
+    state.deaf.push(pathOf(node));
+  } else if (before === 'gated') state.gated.delete(node);
   if (phase.status === 'running') state.running.add(node);
   else if (phase.status === 'child') state.children.add(node);
   else if (phase.status === 'unknown') state.unknown.add(node);

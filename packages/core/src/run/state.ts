@@ -275,6 +275,8 @@ export interface RunState {
   readonly gated: Set<NodeState>;
   /** Permits that are given back with the next frame. */
   freed: FreedPermit[];
+  /** Nodes that do not wait for a signal any more: told with the next frame. */
+  deaf: string[];
   /** Nodes for which another execution runs. */
   readonly children: Set<NodeState>;
   /** Waits, the oldest first. */
@@ -325,6 +327,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     unknown: new Set(),
     gated: new Set(),
     freed: [],
+    deaf: [],
     children: new Set(),
     listening: new Set(),
     dispatched: 0,

@@ -141,7 +141,9 @@ export class Ways {
     const masks = node.outgoing.map((edge) => maskOf(edge, chances));
     for (const [at, edge] of node.outgoing.entries()) this.masks.set(edge, masks[at] as Choices);
     const distinct = [...new Set(masks)];
-    if (distinct.some((one) => distinct.some((other) => (one & other) === 0n))) this.deciders.add(node.index);
+    const isDecider =
+      distinct.includes(HANDLED) || distinct.some((one) => distinct.some((other) => (one & other) === 0n));
+    if (isDecider) this.deciders.add(node.index);
   }
 }
 

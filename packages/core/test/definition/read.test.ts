@@ -258,6 +258,13 @@ describe('aliases, tags, keys', () => {
     expect(result.problems.every(({ severity }) => severity === 'warning')).toBe(true);
   });
 
+  it('[DEF-25] cases of a branch are named by values, whose text is compared', () => {
+    const cases = (keys: string): string[] =>
+      codes(yaml(`id: x\nnodes: { a: { action: do }, r: { branch: { on: $input.n, cases: { ${keys} } } } }\n`));
+    expect(cases('200: a, true: a, -1.5: a')).toEqual([]);
+    expect(cases('1.50: a')).toEqual(['NON_STRING_KEY']);
+  });
+
   it.each(['? [a]\n: 1', '? {a: 1}\n: 1', ': 1', '~: 1', 'null: 1'])(
     '[DEF-25] %j has no key that could be text',
     (text) => {

@@ -1,6 +1,7 @@
 /** What the tests of this folder ask of a verification. */
 import {
   type Action,
+  compilePlan,
   compileSource,
   createCatalog,
   type JsonSchema,
@@ -92,4 +93,9 @@ export function found(yaml: string, others: Others = {}): string[] {
 /** `CODE path` of every problem. */
 export function codes(yaml: string, others: Others = {}): string[] {
   return problemsOf(yaml, others).map(({ code, path }) => `${code} ${path.join('.')}`);
+}
+
+/** Codes of what is wrong with a definition that was made by a program. */
+export function problemsIn(definition: object, verify = true): string[] {
+  return compilePlan(definition as WorkflowDefinition, catalog, { verify }).problems.map(({ code }) => code);
 }

@@ -2,10 +2,13 @@
 import {
   type CacheRow,
   type InboxRow,
+  type Listener,
+  type ListenerChanges,
   nextMoment,
   type PermitAsk,
   type PermitChanges,
   type PermitRow,
+  type PublishedSignal,
 } from '@nebula/ports';
 
 interface Place extends PermitAsk {
@@ -18,6 +21,9 @@ export class MemoryPermits {
   readonly #places = new Map<string, Place[]>();
   readonly #rates = new Map<string, number>();
   readonly cache = new Map<string, CacheRow>();
+  #listeners: (Listener & { readonly executionId: string; isTaken: boolean })[] = [];
+  #signals: PublishedSignal[] = [];
+  readonly #published = new Set<string>();
 
   /** Returns the moments of its rates. */
   change(
@@ -59,6 +65,40 @@ export class MemoryPermits {
     }
   }
 
+  listen(
+    executionId: string,
+    { at, add = [], remove = [] }: ListenerChanges,
+    deliver: (message: InboxRow, wakeAt: number) => void,
+  ): void {
+    const isGone = new Set(remove);
+    this.#listeners = this.#listeners.filter((one) => one.executionId !== executionId || !isGone.has(one.node));
+    for (const listener of add) {
+      const { signal, key, node } = listener;
+      if (
+        this.#listeners.some((one) => one.executionId === executionId && sameWait(one, listener) && one.node === node)
+      )
+        continue;
+      const kept = this.#signals.find((one) => one.signal === signal && one.key === key && one.expiresAt > at);
+      this.#signals = this.#signals.filter((one) => one !== kept && one.expiresAt > at);
+      this.#listeners.push({ ...listener, executionId, isTaken: kept !== undefined });
+      if (kept !== undefined) deliver({ executionId, messageId: kept.messageId, body: kept.body }, at);
+    }
+  }
+
+  publish(published: PublishedSignal, deliver: (message: InboxRow, wakeAt: number) => void): string | undefined {
+    const { messageId, body, at } = published;
+    if (this.#published.has(messageId)) return undefined;
+    this.#published.add(messageId);
+    const listener = this.#listeners.find((one) => !one.isTaken && sameWait(one, published));
+    if (listener === undefined) {
+      this.#signals.push(published);
+      return undefined;
+    }
+    listener.isTaken = true;
+    deliver({ executionId: listener.executionId, messageId, body }, at);
+    return listener.executionId;
+  }
+
   rows(key: string): PermitRow[] {
     return this.#at(key)
       .map(({ executionId, node, isHeld }) => ({ executionId, node, isHeld }))
@@ -68,4 +108,8 @@ export class MemoryPermits {
   #at(key: string): Place[] {
     return this.#places.get(key) ?? [];
   }
+}
+
+function sameWait(a: { signal: string; key: string }, b: { signal: string; key: string }): boolean {
+  return a.signal === b.signal && a.key === b.key;
 }

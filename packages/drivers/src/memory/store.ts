@@ -13,6 +13,7 @@ import {
   type FrameRow,
   type InboxRow,
   type PermitRow,
+  type PublishedSignal,
   type RegisterOutcome,
   type SnapshotRow,
   type Store,
@@ -101,8 +102,10 @@ class MemoryStore implements Store {
     run.row = changed(run.row, write, run.inbox.size > 0);
     for (const { wakeAt, ...message } of write.sends ?? []) this.#deliver(message, wakeAt);
     for (const row of write.cache ?? []) data.permits.cache.set(row.key, { ...row });
+    const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
+    if (write.listeners !== undefined) data.permits.listen(write.executionId, write.listeners, deliver);
     if (write.permits === undefined) return { ok: true, position: data.position };
-    const rates = data.permits.change(write.executionId, write.permits, (message, at) => this.#deliver(message, at));
+    const rates = data.permits.change(write.executionId, write.permits, deliver);
     return { ok: true, position: data.position, ...(rates.length === 0 ? {} : { rates }) };
   }
 
@@ -185,6 +188,12 @@ class MemoryStore implements Store {
 
   async inbox(executionId: string): Promise<readonly InboxRow[]> {
     return [...(this.#open().runs.get(executionId)?.inbox.values() ?? [])];
+  }
+
+  async publish(signal: PublishedSignal): Promise<string | undefined> {
+    const executionId = this.#open().permits.publish(signal, (message, at) => this.#deliver(message, at));
+    this.#wrote();
+    return executionId;
   }
 
   async permits(key: string): Promise<readonly PermitRow[]> {

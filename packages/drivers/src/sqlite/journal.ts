@@ -9,6 +9,7 @@ import {
   type DueClaim,
   FINISHED_STATUSES,
   type InboxRow,
+  type PublishedSignal,
   type RegisterOutcome,
   type SnapshotRow,
   type WorkflowVersionRow,
@@ -68,14 +69,20 @@ export class Journal {
   }
 
   /** What a write does to other runs, once it is accepted. */
-  #share({ executionId, sends, permits, cache }: Write, outcomes: WriteOutcome[], index: number): void {
+  #share({ executionId, sends, permits, listeners, cache }: Write, outcomes: WriteOutcome[], index: number): void {
     const outcome = outcomes[index];
-    if (!outcome?.ok || (sends ?? permits ?? cache) === undefined) return;
+    if (!outcome?.ok || (sends ?? permits ?? listeners ?? cache) === undefined) return;
     for (const message of sends ?? []) this.#deliver(message, message.wakeAt);
     for (const row of cache ?? []) this.#permits.save(row);
+    const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
+    if (listeners !== undefined) this.#permits.listen(executionId, listeners, deliver);
     if (permits === undefined) return;
-    const rates = this.#permits.change(executionId, permits, (message, at) => this.#deliver(message, at));
+    const rates = this.#permits.change(executionId, permits, deliver);
     if (rates.length > 0) outcomes[index] = { ...outcome, rates };
+  }
+
+  publish(signal: PublishedSignal): string | undefined {
+    return this.#transaction(() => this.#permits.publish(signal, (message, at) => this.#deliver(message, at)));
   }
 
   purgeCache(now: number, limit: number): readonly string[] {

@@ -2,9 +2,11 @@
 import {
   type CacheRow,
   type InboxRow,
+  type ListenerChanges,
   nextMoment,
   type PermitChanges,
   type PermitRow,
+  type PublishedSignal,
   type RateAsk,
 } from '@nebula/ports';
 import type { Statements } from './statements.ts';
@@ -76,6 +78,67 @@ export class Permits {
     const moment = nextMoment(evenAt, now, rate);
     this.#statements.run('INSERT OR REPLACE INTO rates VALUES (?, ?)', rate.key, moment.evenAt);
     return moment.at;
+  }
+
+  listen(
+    executionId: string,
+    { at, add = [], remove = [] }: ListenerChanges,
+    deliver: (message: InboxRow, wakeAt: number) => void,
+  ): void {
+    for (const node of remove) {
+      this.#statements.run('DELETE FROM listeners WHERE execution_id = ? AND node = ?', executionId, node);
+    }
+    for (const { signal, key, node } of add) {
+      const isNew = this.#statements.run(
+        `INSERT INTO listeners (signal, key, execution_id, node, is_taken) VALUES (?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
+        signal,
+        key,
+        executionId,
+        node,
+      );
+      const kept = isNew === 0 ? undefined : this.#takeKept(signal, key, at);
+      if (kept === undefined) continue;
+      const sql = `UPDATE listeners SET is_taken = 1 WHERE execution_id = ? AND node = ? AND signal = ? AND key = ?`;
+      this.#statements.run(sql, executionId, node, signal, key);
+      deliver({ executionId, ...kept }, at);
+    }
+  }
+
+  #takeKept(signal: string, key: string, now: number): { messageId: string; body: string } | undefined {
+    const kept = this.#statements.first<{ messageId: string; body: string }>(
+      `SELECT message_id AS messageId, body FROM signals
+       WHERE signal = ? AND key = ? AND body IS NOT NULL AND expires_at > ? ORDER BY arrival LIMIT 1`,
+      signal,
+      key,
+      now,
+    );
+    if (kept !== undefined) this.#statements.run('UPDATE signals SET body = NULL WHERE message_id = ?', kept.messageId);
+    return kept;
+  }
+
+  publish(published: PublishedSignal, deliver: (message: InboxRow, wakeAt: number) => void): string | undefined {
+    const { signal, key, messageId, body, at, expiresAt } = published;
+    this.#statements.run('DELETE FROM signals WHERE expires_at <= ?', at);
+    const isNew = this.#statements.run(
+      `INSERT INTO signals (message_id, signal, key, body, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      messageId,
+      signal,
+      key,
+      body,
+      expiresAt,
+    );
+    if (isNew === 0) return undefined;
+    const listener = this.#statements.first<{ since: number; executionId: string }>(
+      `SELECT since, execution_id AS executionId FROM listeners
+       WHERE signal = ? AND key = ? AND is_taken = 0 ORDER BY since LIMIT 1`,
+      signal,
+      key,
+    );
+    if (listener === undefined) return undefined;
+    this.#statements.run('UPDATE listeners SET is_taken = 1 WHERE since = ?', listener.since);
+    this.#statements.run('UPDATE signals SET body = NULL WHERE message_id = ?', messageId);
+    deliver({ executionId: listener.executionId, messageId, body }, at);
+    return listener.executionId;
   }
 
   save({ key, family, input, output, executionId, node, at, expiresAt }: CacheRow): void {

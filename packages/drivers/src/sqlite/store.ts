@@ -17,6 +17,7 @@ import type {
   InboxRow,
   Logs,
   PermitRow,
+  PublishedSignal,
   RegisterOutcome,
   SnapshotRow,
   Store,
@@ -226,6 +227,10 @@ class OpenStore implements SqliteStore {
 
   inbox(executionId: string): Promise<readonly InboxRow[]> {
     return this.#read((reads) => reads.inbox(executionId));
+  }
+
+  publish(signal: PublishedSignal): Promise<string | undefined> {
+    return this.#write('publish', signal);
   }
 
   permits(key: string): Promise<readonly PermitRow[]> {

@@ -27,7 +27,10 @@ type Members<T> = [NonNullable<T>] extends [never]
 /** What may be missing is null in the language, and so it is here. */
 type ObjectMembers<T extends object, N> = {
   readonly [K in keyof T as IsName<K> extends true ? K : never]-?: Ref<
-    Exclude<T[K], undefined> | N | (Partial<Pick<T, K>> extends Pick<T, K> ? null : never) | (undefined extends T[K] ? null : never)
+    | Exclude<T[K], undefined>
+    | N
+    | (Partial<Pick<T, K>> extends Pick<T, K> ? null : never)
+    | (undefined extends T[K] ? null : never)
   >;
 };
 
@@ -179,7 +182,7 @@ export function textExpression(source: TextSource): Text {
 function refuseText(key: symbol): undefined {
   if (key !== Symbol.toPrimitive) return undefined;
   throw new NebulaError('WORKFLOW_INVALID', 'a reference has no value while the workflow is written', {
-    hint: 'write text`Hello ${user.output.name}`, or expr`…` to calculate with it',
+    hint: 'put text before the quotes, text`Hello …`, or expr`…` to calculate with it',
   });
 }
 

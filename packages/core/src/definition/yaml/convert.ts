@@ -83,6 +83,7 @@ export class YamlConverter {
     }
     const range = this.#rangeOf(node ?? map);
     if (typeof value === 'number' || typeof value === 'boolean') {
+      if (this.#isCase() && JSON.stringify(value) === written) return written;
       this.#problems.warning({
         code: 'NON_STRING_KEY',
         message: `the key ${written} is read as the text "${written}"`,
@@ -101,6 +102,11 @@ export class YamlConverter {
       range: template ? this.#rangeOf(map) : range,
     });
     return undefined;
+  }
+
+  /** Cases of a branch are named by values, which are compared as text. */
+  #isCase(): boolean {
+    return this.#path.at(-1) === 'cases' && this.#path.at(-2) === 'branch';
   }
 
   #refuseMergeKey(node: ParsedNode): undefined {

@@ -1,0 +1,195 @@
+/**
+ * Commands that change runs: one that is named, several, or all that a filter finds. What is more than one run is shown
+ * first, and changed when somebody has said yes.
+ */
+import { NebulaError } from '@nebula/core';
+import type { ExecutionRow, ExecutionStatus } from '@nebula/ports';
+import { readingWidth, writeLines } from './conclude.ts';
+import { documentOf, textOption, withDesk } from './desk.ts';
+import { EXIT } from './exit-code.ts';
+import { failureDocument, failureOf } from './failure.ts';
+import type { CommandOptions, Context, DeskSession, Project } from './services.ts';
+import type { Output } from './terminal/io.ts';
+import { jsonDocument } from './views/json.ts';
+import { tableLines } from './views/table.ts';
+import { runGlyph, runPaint } from './views/theme.ts';
+import { agoText, plural } from './views/words.ts';
+
+export interface Target {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly status: ExecutionStatus;
+  readonly startedAt: number | null;
+  readonly isFinished: boolean;
+}
+
+export interface Change {
+  /** `cancel`. */
+  readonly verb: string;
+  /** Why it cannot be done to this run; undefined when it can. */
+  refusal(target: Target, project: Project): NebulaError | undefined;
+  act(target: Target, session: DeskSession, project: Project): Promise<void>;
+  /** Its word in `--json`: `requested`. */
+  readonly done: string;
+}
+
+/** `one`: exactly one run was named, and the command goes on as it likes. */
+export type Changed =
+  | { readonly one: true; readonly project: Project; readonly target: Target }
+  | {
+      readonly one: false;
+      readonly project: Project;
+      readonly changed: readonly Target[];
+      readonly failures: readonly { readonly target: Target; readonly error: unknown }[];
+    };
+
+const PAGE = 500;
+
+export function changeRuns(
+  context: Context,
+  executionIds: readonly string[],
+  options: CommandOptions,
+  change: Change,
+): Promise<Changed> {
+  return withDesk(context, options, async (session, project): Promise<Changed> => {
+    const hasFilter = options.status !== undefined || options.workflow !== undefined;
+    if ((executionIds.length > 0) === hasFilter) throw whichRuns(change.verb, hasFilter);
+    const targets = hasFilter
+      ? await filtered(session, options)
+      : await Promise.all([...new Set(executionIds)].map((id) => named(session, project, id)));
+    const [only] = targets;
+    if (!hasFilter && targets.length === 1 && only !== undefined) {
+      const refusal = change.refusal(only, project);
+      if (refusal !== undefined) throw refusal;
+      await change.act(only, session, project);
+      return { one: true, project, target: only };
+    }
+    const fitting = targets.filter((target) => change.refusal(target, project) === undefined);
+    if (!(await isConfirmed(context, options, change.verb, fitting, targets.length - fitting.length))) {
+      return { one: false, project, changed: [], failures: [] };
+    }
+    return { one: false, project, ...(await actOnAll(fitting, session, project, change)) };
+  });
+}
+
+function whichRuns(verb: string, isBoth: boolean): NebulaError {
+  return new NebulaError('USAGE', isBoth ? 'name runs, or say which with a filter: not both' : `${verb} which runs?`, {
+    hint: 'name one or several, or find them with --status and --workflow',
+  });
+}
+
+async function actOnAll(targets: readonly Target[], session: DeskSession, project: Project, change: Change) {
+  const changed: Target[] = [];
+  const failures: { target: Target; error: unknown }[] = [];
+  for (const target of targets) {
+    try {
+      await change.act(target, session, project);
+      changed.push(target);
+    } catch (error) {
+      failures.push({ target, error });
+    }
+  }
+  return { changed, failures };
+}
+
+async function named(session: DeskSession, project: Project, executionId: string): Promise<Target> {
+  const { workflowId, version, status, startedAt, finishedAt } = await documentOf(session, project, executionId);
+  const at = startedAt === null ? null : Date.parse(startedAt);
+  return { executionId, workflowId, version, status, startedAt: at, isFinished: finishedAt !== null };
+}
+
+async function filtered({ desk }: DeskSession, options: CommandOptions): Promise<Target[]> {
+  const workflowId = textOption(options, 'workflow');
+  const filter = {
+    limit: PAGE,
+    ...(Array.isArray(options.status) && { status: options.status as ExecutionStatus[] }),
+    ...(workflowId !== undefined && { workflowId }),
+  };
+  const rows: ExecutionRow[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof desk.list>> = await desk.list({ ...filter, ...(cursor !== null && { cursor }) });
+    rows.push(...page.rows);
+    cursor = page.next;
+  } while (cursor !== null);
+  return rows.map(({ executionId, workflowId: id, version, status, createdAt, finishedAt }) => ({
+    executionId,
+    workflowId: id,
+    version,
+    status,
+    startedAt: createdAt,
+    isFinished: finishedAt !== null,
+  }));
+}
+
+/** Runs that are listed before the question. */
+const MAX_LISTED = 20;
+
+async function isConfirmed(
+  { io }: Context,
+  options: CommandOptions,
+  verb: string,
+  targets: readonly Target[],
+  left: number,
+): Promise<boolean> {
+  const output = options.json === true ? io.err : io.out;
+  const others = left === 0 ? '' : `; ${plural(left, 'other run')} cannot be`;
+  if (targets.length === 0) {
+    if (options.json !== true) writeLines(output, [left === 0 ? 'no run matches' : `no run to ${verb}${others}`]);
+    return false;
+  }
+  if (options.yes === true) return true;
+  if (io.ask === undefined) {
+    throw new NebulaError('NOT_CONFIRMED', `this would ${verb} ${plural(targets.length, 'run')}${others}`, {
+      hint: '--yes does it without asking',
+    });
+  }
+  writeLines(output, targetLines(targets, output, io.now()));
+  const answer = await io.ask(`${verb} ${plural(targets.length, 'run')}${others}? [y/N] `);
+  if (/^y(es)?$/i.test(answer.trim())) return true;
+  writeLines(output, ['nothing was changed']);
+  return false;
+}
+
+function targetLines(targets: readonly Target[], output: Output, now: number): string[] {
+  const { colors } = output;
+  const headings = [{ title: 'EXECUTION' }, { title: 'STATUS' }, { title: 'WORKFLOW' }, { title: 'STARTED' }];
+  const rows = targets
+    .slice(0, MAX_LISTED)
+    .map(({ executionId, status, workflowId, version, startedAt }) => [
+      executionId,
+      runPaint(status, colors)(`${runGlyph(status)} ${status}`),
+      `${workflowId} ${colors.dim(`v${version}`)}`,
+      startedAt === null ? '' : agoText(startedAt, now),
+    ]);
+  const more = targets.length > MAX_LISTED ? [colors.dim(`… ${plural(targets.length - MAX_LISTED, 'more run')}`)] : [];
+  return [...tableLines(headings, rows, { colors, width: readingWidth(output) }), ...more];
+}
+
+/** What is said about several runs. `after`: what happens with them now. */
+export function concludeChange(
+  { io }: Context,
+  options: CommandOptions,
+  change: Pick<Change, 'verb' | 'done'>,
+  { changed, failures }: Changed & { readonly one: false },
+  after: readonly string[],
+): number {
+  if (options.json === true) {
+    const executions = [
+      ...changed.map(({ executionId }) => ({ executionId, [change.done]: true })),
+      ...failures.map(({ target, error }) => ({
+        executionId: target.executionId,
+        ...(failureDocument(failureOf(error, false)) as object),
+      })),
+    ];
+    io.out.write(jsonDocument({ executions }));
+  } else {
+    if (changed.length > 0) writeLines(io.out, [`${change.verb}: ${plural(changed.length, 'run')}`, ...after]);
+    for (const { target, error } of failures) {
+      const { code, message } = failureOf(error, false);
+      writeLines(io.err, [`${io.err.colors.red(`error ${code}:`)} ${target.executionId}: ${message}`]);
+    }
+  }
+  return failures.length === 0 ? EXIT.completed : EXIT.failed;
+}

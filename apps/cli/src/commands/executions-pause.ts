@@ -1,0 +1,40 @@
+import { type Change, changeRuns, concludeChange } from '../bulk.ts';
+import { commandWriter, writeLines } from '../conclude.ts';
+import { textOption, unknownExecution, withDesk } from '../desk.ts';
+import { ended, keptLines, tellKept, waitUntil } from '../requests.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { out } = context.io;
+  const reason = textOption(options, 'reason');
+  const change: Change = {
+    verb: 'pause',
+    done: 'requested',
+    refusal: ended,
+    async act({ executionId }, { desk }, project) {
+      if (!(await desk.requestPause(executionId, reason))) unknownExecution(project, executionId);
+    },
+  };
+  const changed = await changeRuns(context, args, options, change);
+  if (!changed.one) {
+    const words = 'the requests are kept';
+    return concludeChange(context, options, change, changed, keptLines(context, changed.project, undefined, words));
+  }
+  const { project, target } = changed;
+  const { executionId } = target;
+  const document = await withDesk(context, options, (session) =>
+    waitUntil(session, executionId, ({ status, finishedAt }) => status === 'paused' || finishedAt !== null),
+  );
+  const status = document?.status ?? target.status;
+  if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
+  else if (status === 'paused') {
+    const write = commandWriter(context, project, executionId);
+    writeLines(out, [
+      `${out.colors.yellow('⏸ paused')}  ${executionId}`,
+      'what runs ends, nothing starts, and time stands still, until',
+      `  ${out.colors.bold(write('executions resume'))}`,
+    ]);
+  } else tellKept(context, project, executionId, 'the request is kept');
+  return 0;
+}

@@ -1,0 +1,61 @@
+import { type Json, NebulaError } from '@nebula/core';
+import { type Change, changeRuns, concludeChange } from '../bulk.ts';
+import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
+import { readJson } from '../input.ts';
+import { RunProgress } from '../live/progress.ts';
+import { ended, keptLines, tellKept } from '../requests.ts';
+import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+
+/** The last word is the name of the signal; before it stand the runs, unless a filter finds them. */
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const signal = args.at(-1) as string;
+  const executionIds = args.slice(0, -1);
+  if (executionIds.length === 0 && options.status === undefined && options.workflow === undefined) {
+    throw new NebulaError('USAGE', 'a signal has a name, and a run that it is for', {
+      hint: `${context.program} executions signal EXECUTION NAME`,
+    });
+  }
+  const key = textOption(options, 'key');
+  const text = textOption(options, 'payload');
+  const payload: Json = text === undefined ? null : await readJson(context.io, text, '--payload');
+  const change: Change = {
+    verb: `signal ${signal} to`,
+    done: 'requested',
+    refusal: ended,
+    async act({ executionId }, { desk }, project) {
+      const isKnown = await desk.requestSignal(executionId, { signal, payload, ...(key !== undefined && { key }) });
+      if (!isKnown) unknownExecution(project, executionId);
+    },
+  };
+  const changed = await changeRuns(context, executionIds, options, change);
+  if (!changed.one) {
+    const after = keptLines(context, changed.project, undefined, 'the signals are kept');
+    return concludeChange(context, options, change, changed, after);
+  }
+  const { project, target } = changed;
+  const waits = await withDesk(context, options, (session) => waitsFor(session, project, target.executionId, signal));
+  const isAwaited = waits.some((wait) => wait.key === (key ?? ''));
+  if (options.json === true) {
+    context.io.out.write(jsonDocument({ executionId: target.executionId, signal, requested: true, awaited: isAwaited }));
+  } else {
+    const other = waits.find((wait) => wait.key !== '');
+    const early = other === undefined ? 'nobody waits for it yet' : `it is waited for with --key ${other.key}`;
+    const words = isAwaited ? `signal ${signal} is kept` : `signal ${signal} is kept, but ${early}`;
+    tellKept(context, project, target.executionId, words);
+  }
+  return 0;
+}
+
+async function waitsFor(
+  session: DeskSession,
+  project: Project,
+  executionId: string,
+  signal: string,
+): Promise<{ readonly key: string }[]> {
+  const progress = new RunProgress(executionId, '', []);
+  progress.sync(await documentOf(session, project, executionId));
+  progress.recall(await session.desk.timeline(executionId));
+  const waits = [...progress.waiting].flatMap(({ waiting }) => waiting?.waits ?? []);
+  return waits.flatMap((wait) => (wait.kind === 'signal' && wait.signal === signal ? [{ key: wait.key }] : []));
+}

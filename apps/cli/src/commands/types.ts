@@ -1,0 +1,90 @@
+/**
+ * Types for workflows that are written in TypeScript. Workflows are those of the files that are named; without any, of the
+ * YAML files in the project. Modules are loaded only when they are named, because loading runs them.
+ */
+import { readdir, readFile as readText, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { NebulaError, type WorkflowDefinition } from '@nebula/core';
+import { textOption } from '../desk.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
+import { jsonDocument } from '../views/json.ts';
+import { typeModule } from '../views/type-module.ts';
+import { plural } from '../views/words.ts';
+import { readFile, validDefinition } from '../workflow-file.ts';
+import { isModule, loadModule } from '../workflow-module.ts';
+
+const MAX_FILES = 1_000;
+const MAX_DEPTH = 8;
+
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io, services } = context;
+  const [first] = args;
+  const project = await services.openProject(first === undefined ? {} : { file: first });
+  const actions = await services.actions(project);
+  const workflows = args.length > 0 ? await namedWorkflows(context, args) : await foundWorkflows(context, project.dir);
+  const text = typeModule(actions, distinct(workflows));
+  const out = textOption(options, 'out');
+  if (out === undefined) {
+    io.out.write(text);
+    return 0;
+  }
+  const isChanged = await writeChanged(path.resolve(io.cwd, out), text, out);
+  if (options.json === true) {
+    io.out.write(jsonDocument({ file: out, changed: isChanged, actions: actions.length, workflows: workflows.length }));
+    return 0;
+  }
+  const what = `${plural(actions.length, 'action')}, ${plural(workflows.length, 'workflow')}`;
+  io.out.write(`${printableLine(out)} ${isChanged ? 'written' : 'is up to date'}: ${what}\n`);
+  return 0;
+}
+
+async function namedWorkflows(context: Context, files: readonly string[]): Promise<WorkflowDefinition[]> {
+  const found: WorkflowDefinition[] = [];
+  for (const file of files) {
+    if (isModule(file)) found.push((await loadModule(context.io, file)).definition);
+    else found.push(validDefinition(context.io, await readFile(context.io, file)));
+  }
+  return found;
+}
+
+/** Other YAML lies about in projects, so what is no workflow is passed over without a word. */
+async function foundWorkflows({ io }: Context, dir: string): Promise<WorkflowDefinition[]> {
+  const found: WorkflowDefinition[] = [];
+  for (const file of await yamlFiles(dir, MAX_DEPTH)) {
+    const { definition } = await readFile(io, file);
+    if (definition !== undefined) found.push(definition);
+  }
+  return found;
+}
+
+async function yamlFiles(dir: string, depth: number): Promise<string[]> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+  const files: string[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const place = path.join(dir, entry.name);
+    const isHidden = entry.name.startsWith('.') || entry.name === 'node_modules';
+    if (entry.isDirectory() && !isHidden && depth > 0) files.push(...(await yamlFiles(place, depth - 1)));
+    else if (entry.isFile() && /(?<!\.test)\.ya?ml$/.test(entry.name)) files.push(place);
+  }
+  return files.slice(0, MAX_FILES);
+}
+
+/** The first of each id. */
+function distinct(workflows: readonly WorkflowDefinition[]): WorkflowDefinition[] {
+  return [...new Map([...workflows].reverse().map((one) => [one.id, one])).values()];
+}
+
+/** A file that is watched is not touched for nothing. */
+async function writeChanged(place: string, text: string, shown: string): Promise<boolean> {
+  if ((await readText(place, 'utf8').catch(() => undefined)) === text) return false;
+  try {
+    await writeFile(place, text);
+    return true;
+  } catch (error) {
+    throw new NebulaError('FILE_UNWRITABLE', `${shown} cannot be written: ${(error as Error).message}`, {
+      hint: 'give --out a path in a folder that exists',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,37 @@
+/** Workflows in TypeScript: a module whose default export is a workflow of the builder, or a definition. */
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isJsonObject, NebulaError, type WorkflowDefinition } from '@nebula/core';
+import type { Io } from './terminal/io.ts';
+
+export interface WorkflowModule {
+  readonly definition: WorkflowDefinition;
+  /** Those that it runs, each after what it runs itself. */
+  readonly uses: readonly WorkflowDefinition[];
+}
+
+export function isModule(file: string): boolean {
+  return /\.[mc]?[tj]s$/.test(file);
+}
+
+export async function loadModule(io: Io, file: string): Promise<WorkflowModule> {
+  const place = path.resolve(io.cwd, file);
+  let loaded: { readonly default?: unknown };
+  try {
+    loaded = (await import(pathToFileURL(place).href)) as typeof loaded;
+  } catch (error) {
+    if (error instanceof NebulaError) throw error;
+    throw new NebulaError('WORKFLOW_INVALID', `${file} cannot be loaded: ${(error as Error).message}`, {
+      cause: error,
+      hint: 'NEBULA_DEBUG=1 shows where it fails',
+    });
+  }
+  const exported = loaded.default;
+  if (isJsonObject(exported) && isJsonObject(exported.definition)) {
+    return { uses: [], ...(exported as unknown as Partial<WorkflowModule>) } as WorkflowModule;
+  }
+  if (isJsonObject(exported)) return { definition: exported as unknown as WorkflowDefinition, uses: [] };
+  throw new NebulaError('WORKFLOW_INVALID', `${file} has no workflow as its default export`, {
+    hint: "write: export default workflow('id', { … }, (w) => { … }), with workflow from '@nebula/sdk'",
+  });
+}
