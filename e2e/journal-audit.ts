@@ -83,6 +83,10 @@ export class JournalAudit {
         node.open = null;
         node.isFinished = true;
         this.finished.add(place);
+        return;
+      default:
+        // The workflow has actions only.
+        say(`has ${entry.type}`);
     }
   }
 }

@@ -54,7 +54,7 @@ export function changeRuns(
 ): Promise<Changed> {
   return withDesk(context, options, async (session, project): Promise<Changed> => {
     const hasFilter = options.status !== undefined || options.workflow !== undefined;
-    if ((executionIds.length > 0) === hasFilter) throw whichRuns(change.verb, hasFilter);
+    if (executionIds.length > 0 === hasFilter) throw whichRuns(change.verb, hasFilter);
     const targets = hasFilter
       ? await filtered(session, options)
       : await Promise.all([...new Set(executionIds)].map((id) => named(session, project, id)));
@@ -109,7 +109,10 @@ async function filtered({ desk }: DeskSession, options: CommandOptions): Promise
   const rows: ExecutionRow[] = [];
   let cursor: string | null = null;
   do {
-    const page: Awaited<ReturnType<typeof desk.list>> = await desk.list({ ...filter, ...(cursor !== null && { cursor }) });
+    const page: Awaited<ReturnType<typeof desk.list>> = await desk.list({
+      ...filter,
+      ...(cursor !== null && { cursor }),
+    });
     rows.push(...page.rows);
     cursor = page.next;
   } while (cursor !== null);

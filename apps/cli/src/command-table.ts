@@ -1,5 +1,5 @@
 /**
- * Every command, as data: what it takes, what it is for, and where its code is. Help, completion and the parser are
+ * Every command, as data: what it takes, what it is for, and where its code is. Long because there are many. Help, completion and the parser are
  * made from this table; the code of a command is loaded only when it is run.
  */
 import type { CommandModule } from './services.ts';
@@ -36,6 +36,27 @@ const DATA_DIR: OptionSpec = {
   text: 'where runs are kept (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
 };
 const QUIET: OptionSpec = { flags: '-q, --quiet', text: 'say nothing while it runs' };
+
+const STATUS_FILTER: OptionSpec = {
+  flags: '--status <status>',
+  text: 'only runs with this status; may be given several times',
+  choices: ['pending', 'running', 'paused', 'compensating', 'completed', 'failed', 'cancelled', 'timed-out'],
+  repeatable: true,
+};
+const WORKFLOW_FILTER: OptionSpec = { flags: '--workflow <id>', text: 'only runs of this workflow' };
+const NO_RUN: OptionSpec = { flags: '--no-run', text: 'only leave the request, for an engine to find' };
+/** For commands that change many runs at once. */
+const BULK: readonly OptionSpec[] = [
+  { ...STATUS_FILTER, text: 'instead of naming runs: those with this status; may be given several times' },
+  { ...WORKFLOW_FILTER, text: 'instead of naming runs: those of this workflow' },
+  { flags: '-y, --yes', text: 'do not ask before several runs are changed' },
+];
+const BULK_NOTE =
+  'Several runs, or those that a filter finds, are shown first, and changed when you say yes, or with --yes.';
+const ANSWER: readonly OptionSpec[] = [
+  { flags: '--by <name>', text: 'who answers (default: you)' },
+  { flags: '--comment <text>', text: 'kept with the answer' },
+];
 
 const EXIT_CODES =
   'Exit codes: 0 completed, 1 failed, 2 invalid file, input or usage, 3 cancelled or timed out, 4 parked (waits for a person or a signal), 130 interrupted.';
@@ -74,7 +95,8 @@ ${EXIT_CODES}`,
       ['resume', 'continue everything unfinished'],
       ['resume exe_01k9…', 'continue one run, wait for it'],
     ],
-    notes: EXIT_CODES,
+    notes: `Executions that run for nodes of a run are continued with it. A paused run goes on when it is named; \`nebula resume\` alone leaves it paused.
+${EXIT_CODES}`,
     load: () => import('./commands/resume.ts'),
   },
   {
@@ -106,9 +128,10 @@ ${EXIT_CODES}`,
     takes: '<files...>',
     summary: 'report every problem of workflow files',
     group: 'Write',
-    options: [JSON_OUTPUT],
+    options: [{ flags: '--strict', text: 'take warnings for errors' }, JSON_OUTPUT],
     examples: [
       ['validate order.yaml', 'check one file'],
+      ['validate workflows/*.yaml --strict', 'refuse what cannot be meant, too'],
       ['validate workflows/*.yaml --json', 'check many, for an editor or CI'],
     ],
     load: () => import('./commands/validate.ts'),
@@ -179,13 +202,8 @@ ${EXIT_CODES}`,
     summary: 'list runs, newest first',
     group: 'Look at runs',
     options: [
-      {
-        flags: '--status <status>',
-        text: 'only runs with this status; may be given several times',
-        choices: ['pending', 'running', 'paused', 'compensating', 'completed', 'failed', 'cancelled', 'timed-out'],
-        repeatable: true,
-      },
-      { flags: '--workflow <id>', text: 'only runs of this workflow' },
+      STATUS_FILTER,
+      WORKFLOW_FILTER,
       { flags: '-n, --limit <count>', text: 'how many (default: 20)' },
       { flags: '--cursor <cursor>', text: 'go on after an earlier page' },
       DATA_DIR,
@@ -271,28 +289,158 @@ ${EXIT_CODES}`,
     load: () => import('./commands/executions-journal.ts'),
   },
   {
-    name: 'executions cancel',
+    name: 'executions undo-plan',
     takes: '<execution>',
-    summary: 'ask for a run to be cancelled',
+    summary: 'show what would be undone if the run failed now',
+    group: 'Look at runs',
+    options: [DATA_DIR, JSON_OUTPUT],
+    examples: [['executions undo-plan exe_01k9…', 'compensations, in the order in which they would run']],
+    load: () => import('./commands/executions-undo-plan.ts'),
+  },
+  {
+    name: 'executions signal',
+    takes: '<execution-and-name...>',
+    summary: 'send a signal to a run that waits for it, or will',
     group: 'Change runs',
-    options: [{ flags: '--reason <text>', text: 'kept with the run' }, DATA_DIR, JSON_OUTPUT],
-    examples: [['executions cancel exe_01k9… --reason "wrong order"', 'stop a run, beside the engine that runs it']],
+    options: [
+      { flags: '--key <text>', text: 'for the wait with this key' },
+      { flags: '--payload <json>', text: 'what comes with it: JSON, @file, or - for stdin' },
+      ...BULK,
+      DATA_DIR,
+      JSON_OUTPUT,
+    ],
+    examples: [
+      ['executions signal exe_01k9… paid --payload \'{"amount": 7}\'', 'a run that waits for the signal `paid`'],
+      ['executions signal paid --workflow order --status running', 'all runs of a workflow'],
+    ],
+    notes: `The last word is the name of the signal. A signal that comes early is kept until a node waits for it.
+${BULK_NOTE}`,
+    load: () => import('./commands/executions-signal.ts'),
+  },
+  {
+    name: 'executions approve',
+    takes: '<execution> <node>',
+    summary: 'approve what a node waits for',
+    group: 'Change runs',
+    options: [
+      ...ANSWER,
+      { flags: '--form <json>', text: 'what the form asks for: JSON, @file, or - for stdin' },
+      DATA_DIR,
+      JSON_OUTPUT,
+    ],
+    examples: [
+      ['executions approve exe_01k9… release', 'in your name'],
+      [
+        'executions approve exe_01k9… release --by ann --form \'{"limit": 100}\'',
+        'in that of somebody else, with a form',
+      ],
+    ],
+    load: () => import('./commands/executions-approve.ts'),
+  },
+  {
+    name: 'executions reject',
+    takes: '<execution> <node>',
+    summary: 'reject what a node waits for, which fails it with REJECTED',
+    group: 'Change runs',
+    options: [...ANSWER, DATA_DIR, JSON_OUTPUT],
+    examples: [['executions reject exe_01k9… release --comment "not on a Friday"', 'say why']],
+    load: () => import('./commands/executions-reject.ts'),
+  },
+  {
+    name: 'executions callback',
+    takes: '<execution> <node>',
+    summary: 'make the call for which a node waits',
+    group: 'Change runs',
+    options: [
+      { flags: '--payload <json>', text: 'what comes with it: JSON, @file, or - for stdin' },
+      DATA_DIR,
+      JSON_OUTPUT,
+    ],
+    examples: [
+      ['executions callback exe_01k9… reply --payload \'{"ok": true}\'', 'what another system would have said'],
+    ],
+    load: () => import('./commands/executions-callback.ts'),
+  },
+  {
+    name: 'executions pause',
+    takes: '[execution...]',
+    summary: 'let what runs end, and start nothing until it is resumed',
+    group: 'Change runs',
+    options: [{ flags: '--reason <text>', text: 'kept with the run' }, ...BULK, DATA_DIR, JSON_OUTPUT],
+    examples: [
+      ['executions pause exe_01k9… --reason "the bank is down"', 'one run'],
+      ['executions pause --workflow order --status running', 'all runs of a workflow'],
+    ],
+    notes: `While a run is paused its timers and its time limit stand still.
+${BULK_NOTE}`,
+    load: () => import('./commands/executions-pause.ts'),
+  },
+  {
+    name: 'executions resume',
+    takes: '[execution...]',
+    summary: 'let paused runs go on',
+    group: 'Change runs',
+    options: [...BULK, DATA_DIR, JSON_OUTPUT],
+    examples: [
+      ['executions resume exe_01k9…', 'one run, in the engine that has it'],
+      ['executions resume --status paused', 'all that are paused'],
+    ],
+    notes: `Where no engine runs, \`nebula resume EXECUTION\` ends the pause and runs it.
+${BULK_NOTE}`,
+    load: () => import('./commands/executions-resume.ts'),
+  },
+  {
+    name: 'executions cancel',
+    takes: '[execution...]',
+    summary: 'ask for runs to be cancelled',
+    group: 'Change runs',
+    options: [
+      { flags: '--reason <text>', text: 'kept with the run' },
+      { flags: '--no-compensate', text: 'leave what was done as it is: nothing is undone' },
+      ...BULK,
+      DATA_DIR,
+      JSON_OUTPUT,
+    ],
+    examples: [
+      ['executions cancel exe_01k9… --reason "wrong order"', 'stop a run, beside the engine that runs it'],
+      ['executions cancel --workflow order --status running --yes', 'all runs of a workflow'],
+    ],
+    notes: BULK_NOTE,
     load: () => import('./commands/executions-cancel.ts'),
   },
   {
     name: 'executions retry',
-    takes: '<execution>',
-    summary: 'begin a finished run again at its failed nodes',
+    takes: '[execution...]',
+    summary: 'begin finished runs again at their failed nodes',
+    group: 'Change runs',
+    options: [NO_RUN, ...BULK, DATA_DIR, JSON_OUTPUT, QUIET],
+    examples: [
+      ['executions retry exe_01k9…', 'what has completed is not done again'],
+      ['executions retry --status failed --workflow order', 'all failed runs of a workflow'],
+    ],
+    notes: `${BULK_NOTE}
+${EXIT_CODES}`,
+    load: () => import('./commands/executions-retry.ts'),
+  },
+  {
+    name: 'executions replay',
+    takes: '<execution> <node>',
+    summary: 'do a node of a finished run again, and all that depends on it',
     group: 'Change runs',
     options: [
-      { flags: '--no-run', text: 'only leave the request, for an engine to find' },
+      { flags: '-i, --input <json>', text: 'its parameters, instead of those that it had: JSON, @file, or -' },
+      { flags: '--fork', text: 'in a new run, which begins where this one stood before the node' },
+      NO_RUN,
       DATA_DIR,
       JSON_OUTPUT,
       QUIET,
     ],
-    examples: [['executions retry exe_01k9…', 'what has completed is not done again']],
+    examples: [
+      ['executions replay exe_01k9… charge', 'as something new: with another idempotency key'],
+      ['executions replay exe_01k9… charge --input \'{"amount": 5}\' --fork', 'with other parameters, in a new run'],
+    ],
     notes: EXIT_CODES,
-    load: () => import('./commands/executions-retry.ts'),
+    load: () => import('./commands/executions-replay.ts'),
   },
   {
     name: 'executions settle',
@@ -315,11 +463,15 @@ ${EXIT_CODES}`,
   },
   {
     name: 'executions delete',
-    takes: '<execution>',
-    summary: 'delete a finished run with all that belongs to it',
+    takes: '[execution...]',
+    summary: 'delete finished runs with all that belongs to them',
     group: 'Change runs',
-    options: [DATA_DIR, JSON_OUTPUT],
-    examples: [['executions delete exe_01k9…', 'journal, logs and stored outputs']],
+    options: [...BULK, DATA_DIR, JSON_OUTPUT],
+    examples: [
+      ['executions delete exe_01k9…', 'journal, logs and stored outputs'],
+      ['executions delete --status failed --workflow order', 'all failed runs of a workflow'],
+    ],
+    notes: BULK_NOTE,
     load: () => import('./commands/executions-delete.ts'),
   },
   {

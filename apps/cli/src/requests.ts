@@ -23,7 +23,12 @@ export async function waitUntil(
 }
 
 /** The command that acts on what was asked for. */
-export function keptLines(context: Context, project: Project, executionId: string | undefined, words: string): string[] {
+export function keptLines(
+  context: Context,
+  project: Project,
+  executionId: string | undefined,
+  words: string,
+): string[] {
   const { colors } = context.io.out;
   const resume = commandWriter(context, project, executionId)('resume');
   return [`${words}; an engine that runs here acts on it, else`, `  ${colors.bold(resume)}`];

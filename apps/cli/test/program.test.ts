@@ -103,7 +103,7 @@ describe('completion', () => {
 
   test('[CLI-12] commands, options, choices and files', async () => {
     expect(words(await complete('r'))).toEqual(['run', 'resume']);
-    expect(words(await complete('executions', 'c'))).toEqual(['cancel']);
+    expect(words(await complete('executions', 'c'))).toEqual(['callback', 'cancel']);
     expect(words(await complete('run', 'x.yaml', '--i'))).toEqual(['--input']);
     expect(words(await complete('graph', 'x.yaml', '--format', ''))).toEqual(['terminal', 'mermaid', 'dot']);
     expect(await complete('run', '')).toEqual([':files']);

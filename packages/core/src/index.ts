@@ -60,7 +60,18 @@ export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
 export { startKey } from './run/start-key.ts';
-export { idempotencyKey, isFinished, isStopped, newRunState, nodeAt, type NodeState, pathOf, type RunState, startPermit, statusOf } from './run/state.ts';
+export {
+  idempotencyKey,
+  isFinished,
+  isStopped,
+  type NodeState,
+  newRunState,
+  nodeAt,
+  pathOf,
+  type RunState,
+  startPermit,
+  statusOf,
+} from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';

@@ -16,8 +16,17 @@ import {
 import type { CacheRow, Clock, Digest, Store } from '@nebula/ports';
 import type { Values } from './values.ts';
 
-/** Large outputs of the cache outlive their runs: they are kept under this name. */
-export const CACHE_BLOBS = 'cache';
+/** Large outputs of the cache outlive their runs: they are kept as if they were those of an execution of this name. */
+export function cacheBlobs(key: string): string {
+  return `${CACHE_PREFIX}${key}`;
+}
+
+const CACHE_PREFIX = 'cache-';
+
+/** The key of a name that `cacheBlobs` made. */
+export function cacheKeyOf(name: string): string | undefined {
+  return name.startsWith(CACHE_PREFIX) ? name.slice(CACHE_PREFIX.length) : undefined;
+}
 
 export type Look = { readonly hit: CacheHit; readonly output: Held } | { readonly miss: CacheMiss };
 
@@ -49,11 +58,11 @@ export class Cache {
     return { miss: { key, family, input: members, earlier } };
   }
 
-  private async outputOf({ output }: CacheRow): Promise<Held | undefined> {
+  private async outputOf({ key, output }: CacheRow): Promise<Held | undefined> {
     const held = JSON.parse(output) as Held;
     if (held.blob === undefined) return held;
     // What has been swept, or was never copied, is worked out again.
-    const isThere = await this.values.fetch(CACHE_BLOBS, [held.blob]).then(
+    const isThere = await this.values.fetch(cacheBlobs(key), [held.blob]).then(
       () => true,
       () => false,
     );

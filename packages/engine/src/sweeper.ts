@@ -1,5 +1,6 @@
 /** Removes finished runs whose time is over, with their logs and blobs, and gives the disk space back. */
 import type { Blobs, Clock, Logs, Store, Timer } from '@nebula/ports';
+import { cacheBlobs, cacheKeyOf } from './cache.ts';
 
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_BATCH = 200;
@@ -65,8 +66,21 @@ export class Sweeper {
       }
       if (expired.length < SWEEP_BATCH) break;
     }
+    removed += await this.sweepCache();
     if (removed > 0) while (this.isOpen && (await store.reclaimSpace())) await this.breathe();
     await this.sweepOrphans();
+  }
+
+  /** Outputs that nobody may use any more. */
+  private async sweepCache(): Promise<number> {
+    const { store, blobs, clock } = this.parts;
+    let removed = 0;
+    for (;;) {
+      const keys = await store.purgeCache(clock.now(), SWEEP_BATCH);
+      for (const key of keys) await blobs.deleteExecution(cacheBlobs(key));
+      removed += keys.length;
+      if (keys.length < SWEEP_BATCH || !this.isOpen) return removed;
+    }
   }
 
   /**
@@ -79,11 +93,17 @@ export class Sweeper {
     const suspects = new Set<string>();
     for await (const executionId of blobs.executions()) {
       if (!this.isOpen) return;
-      if (isLive(executionId) || (await store.execution(executionId)) !== undefined || isLive(executionId)) continue;
+      if (isLive(executionId) || (await this.isKnown(executionId)) || isLive(executionId)) continue;
       if (store.exclusive || this.suspects.has(executionId)) await blobs.deleteExecution(executionId);
       else suspects.add(executionId);
     }
     this.suspects = suspects;
+  }
+
+  private async isKnown(name: string): Promise<boolean> {
+    const { store } = this.parts;
+    const key = cacheKeyOf(name);
+    return (key === undefined ? await store.execution(name) : await store.cached(key, 0)) !== undefined;
   }
 
   private breathe(): Promise<void> {

@@ -31,7 +31,7 @@ import {
 } from '@nebula/core';
 import type { Clock, Delivery, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
-import { CACHE_BLOBS } from './cache.ts';
+import { cacheBlobs } from './cache.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
@@ -416,10 +416,12 @@ export class Turns {
   /** Large outputs that others may use again outlive this run. Where that fails they work them out for themselves. */
   private async keepForOthers(run: LiveRun): Promise<void> {
     if (run.draft === null) return;
-    for (const { output } of cacheRows(run, run.draft.turn)) {
+    for (const { key, output } of cacheRows(run, run.draft.turn)) {
       const { blob } = JSON.parse(output) as Held;
       if (blob === undefined) continue;
-      await this.parts.values.copy(run.executionId, CACHE_BLOBS, blob).catch((error) => this.parts.onTrouble(error));
+      await this.parts.values
+        .copy(run.executionId, cacheBlobs(key), blob)
+        .catch((error) => this.parts.onTrouble(error));
     }
   }
 

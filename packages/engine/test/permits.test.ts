@@ -112,12 +112,21 @@ describe('the cache', () => {
     const second = await top.start(flow({ ttl: '1h' }), { n: 1, at: 1 });
     await top.clock.advance(10);
     expect(await top.engine.document(second)).toMatchObject({ output: { a: 'x'.repeat(500) } });
+    // Sweeping leaves it alone as long as it may be used.
+    await top.clock.advance(120_000);
+    const third = await top.start(flow({ ttl: '1h' }), { n: 1, at: 1 });
+    await top.clock.advance(10);
+    expect(await top.engine.document(third)).toMatchObject({ output: { a: 'x'.repeat(500) } });
     await top.start(flow({ ttl: '1h', overwrite: true }), { n: 1, at: 1 });
     expect(top.ran).toHaveLength(2);
     await top.complete('a', 'new');
     await top.clock.advance(3_600_001);
     await top.start(flow({ ttl: '1h' }), { n: 1, at: 1 });
     expect(top.ran).toHaveLength(3);
+    await top.clock.advance(120_000);
+    const names: string[] = [];
+    for await (const name of top.blobs.executions()) names.push(name);
+    expect(names).not.toContainEqual(expect.stringContaining('cache-'));
   });
 });
 

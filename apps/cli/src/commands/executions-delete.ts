@@ -7,9 +7,13 @@ import { jsonDocument } from '../views/json.ts';
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
   const refused = (target: Target, project: Project): NebulaError =>
-    new NebulaError('NOT_FINISHED', `${target.executionId} is ${target.status}: only runs that have ended are deleted`, {
-      hint: `first ${commandWriter(context, project, target.executionId)('executions cancel')}`,
-    });
+    new NebulaError(
+      'NOT_FINISHED',
+      `${target.executionId} is ${target.status}: only runs that have ended are deleted`,
+      {
+        hint: `first ${commandWriter(context, project, target.executionId)('executions cancel')}`,
+      },
+    );
   const change: Change = {
     verb: 'delete',
     done: 'deleted',

@@ -21,7 +21,13 @@ export async function execute(context: Context, args: readonly string[], options
   if (changed.one) return await goOnHere(context, project, [changed.target.executionId], options);
   const isLeft = options.run === false || changed.changed.length === 0 || changed.failures.length > 0;
   if (isLeft) {
-    return concludeChange(context, options, change, changed, keptLines(context, project, undefined, 'the requests are kept'));
+    return concludeChange(
+      context,
+      options,
+      change,
+      changed,
+      keptLines(context, project, undefined, 'the requests are kept'),
+    );
   }
   return await goOnHere(
     context,

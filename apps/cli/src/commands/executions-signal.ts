@@ -1,6 +1,6 @@
 import { type Json, NebulaError } from '@nebula/core';
 import { type Change, changeRuns, concludeChange } from '../bulk.ts';
-import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
+import { documentOf, textOption, unknownExecution } from '../desk.ts';
 import { readJson } from '../input.ts';
 import { RunProgress } from '../live/progress.ts';
 import { ended, keptLines, tellKept } from '../requests.ts';
@@ -19,13 +19,16 @@ export async function execute(context: Context, args: readonly string[], options
   const key = textOption(options, 'key');
   const text = textOption(options, 'payload');
   const payload: Json = text === undefined ? null : await readJson(context.io, text, '--payload');
+  const isOne = executionIds.length === 1;
+  let waits: readonly { readonly key: string }[] = [];
   const change: Change = {
     verb: `signal ${signal} to`,
     done: 'requested',
     refusal: ended,
-    async act({ executionId }, { desk }, project) {
-      const isKnown = await desk.requestSignal(executionId, { signal, payload, ...(key !== undefined && { key }) });
-      if (!isKnown) unknownExecution(project, executionId);
+    async act({ executionId }, session, project) {
+      if (isOne) waits = await waitsFor(session, project, executionId, signal);
+      const given = { signal, payload, ...(key !== undefined && { key }) };
+      if (!(await session.desk.requestSignal(executionId, given))) unknownExecution(project, executionId);
     },
   };
   const changed = await changeRuns(context, executionIds, options, change);
@@ -34,10 +37,11 @@ export async function execute(context: Context, args: readonly string[], options
     return concludeChange(context, options, change, changed, after);
   }
   const { project, target } = changed;
-  const waits = await withDesk(context, options, (session) => waitsFor(session, project, target.executionId, signal));
   const isAwaited = waits.some((wait) => wait.key === (key ?? ''));
   if (options.json === true) {
-    context.io.out.write(jsonDocument({ executionId: target.executionId, signal, requested: true, awaited: isAwaited }));
+    context.io.out.write(
+      jsonDocument({ executionId: target.executionId, signal, requested: true, awaited: isAwaited }),
+    );
   } else {
     const other = waits.find((wait) => wait.key !== '');
     const early = other === undefined ? 'nobody waits for it yet' : `it is waited for with --key ${other.key}`;

@@ -70,6 +70,6 @@ function testDocument({
         ...(note && { note }),
       })),
     }),
-    ...(failure && { error: failure }),
+    ...(failure && { error: { code: failure.code, message: failure.message, hint: failure.hint } }),
   };
 }

@@ -14,28 +14,31 @@ export async function execute(context: Context, args: readonly string[], options
     const project = await services.openProject(file === '-' ? {} : { file });
     checked.push(await checkFile(context, project, file));
   }
-  const isValid = checked.every(({ definition }) => definition !== undefined);
-  if (options.json === true) io.out.write(jsonDocument({ valid: isValid, files: checked.map(fileDocument) }));
-  else for (const one of checked) writeLines(io.out, fileLines(context, one));
+  const accepts = (one: CheckedFile): boolean =>
+    one.definition !== undefined && (options.strict !== true || allProblems(one).length === 0);
+  const isValid = checked.every(accepts);
+  const documents = checked.map((one) => fileDocument(one, accepts(one)));
+  if (options.json === true) io.out.write(jsonDocument({ valid: isValid, files: documents }));
+  else for (const one of checked) writeLines(io.out, fileLines(context, one, accepts(one)));
   return isValid ? EXIT.completed : EXIT.invalid;
 }
 
-function fileDocument(checked: CheckedFile): Record<string, unknown> {
+function fileDocument(checked: CheckedFile, isValid: boolean): Record<string, unknown> {
   const { file, definition } = checked;
   return {
     file,
-    valid: definition !== undefined,
+    valid: isValid,
     ...(definition !== undefined && { workflowId: definition.id, nodes: Object.keys(definition.nodes ?? {}).length }),
     problems: allProblems(checked),
   };
 }
 
-function fileLines({ io }: Context, checked: CheckedFile): string[] {
+function fileLines({ io }: Context, checked: CheckedFile, isValid: boolean): string[] {
   const { colors } = io.out;
   const { definition } = checked;
   const file = printableLine(checked.file);
   const report = reportLines(checked, colors);
-  if (definition === undefined) return [...report, `${colors.red('✗')} ${file}`, ''];
+  if (definition === undefined || !isValid) return [...report, `${colors.red('✗')} ${file}`, ''];
   const nodes = plural(Object.keys(definition.nodes ?? {}).length, 'node');
   return [...report, `${colors.green('✓')} ${file}  ${colors.dim(`${definition.id}, ${nodes}`)}`];
 }

@@ -36,7 +36,8 @@ async function candidates(context: Context, words: readonly string[]): Promise<C
     return /dir|json/.test(option.flags) ? FILES : [];
   }
   if (typed.startsWith('-')) return matching([...optionsOf(spec), HELP]);
-  return await argumentsOf(context, spec, matching);
+  const given = before.slice(spec.name.split(' ').length).filter((word) => !word.startsWith('-'));
+  return await argumentsOf(context, spec, given, matching);
 }
 
 function specOf(words: readonly string[]): CommandSpec | undefined {
@@ -71,6 +72,7 @@ function optionAwaitingValue(spec: CommandSpec, word: string): CommandSpec['opti
 async function argumentsOf(
   context: Context,
   spec: CommandSpec,
+  given: readonly string[],
   matching: (all: readonly Candidate[]) => Candidate[],
 ): Promise<Candidate[] | typeof FILES> {
   if (spec.takes.includes('<file')) return FILES;
@@ -82,6 +84,11 @@ async function argumentsOf(
   if (!spec.takes.includes('execution')) return [];
   const session = await context.services.openDesk(await context.services.openProject({}));
   try {
+    const [executionId] = given;
+    if (executionId !== undefined && /[<[]node/.test(spec.takes)) {
+      const nodes = Object.entries((await session.desk.document(executionId))?.nodes ?? {});
+      return matching(nodes.map(([word, { status }]) => ({ word, meaning: status })));
+    }
     const { rows } = await session.desk.list({ limit: MAX_EXECUTIONS });
     return matching(rows.map((row) => ({ word: row.executionId, meaning: `${row.workflowId}, ${row.status}` })));
   } finally {

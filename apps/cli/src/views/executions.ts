@@ -25,7 +25,9 @@ export function executionLines(
   ];
   const cells = rows.map((row) => [
     row.executionId,
-    isParked(row) ? colors.yellow('⏸ parked') : runPaint(row.status, colors)(`${runGlyph(row.status)} ${row.status}`),
+    isParked(row) && row.status !== 'paused'
+      ? colors.yellow('⏸ parked')
+      : runPaint(row.status, colors)(`${runGlyph(row.status)} ${row.status}`),
     `${row.workflowId} ${colors.dim(`v${row.version}`)}`,
     agoText(row.createdAt, now),
     row.finishedAt === null ? colors.dim('–') : formatDuration(row.finishedAt - row.createdAt),

@@ -78,6 +78,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     requestReplay: note('requestReplay', () => true),
     fork: note('fork', () => 'exe_2'),
     requestSignal: note('requestSignal', () => true),
+    publishSignal: note('publishSignal', () => undefined),
     requestAnswer: note('requestAnswer', () => true),
     requestCallback: note('requestCallback', () => true),
     requestRetry: note('requestRetry', () => true),

@@ -13,7 +13,7 @@ import { type ChildStart, emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
 /** Executions may start executions, but not without end. */
-export const MAX_DEPTH = 32;
+const MAX_DEPTH = 32;
 
 export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void {
   const { state } = turn;

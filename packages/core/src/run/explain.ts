@@ -3,7 +3,7 @@
 import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import type { EdgePlan } from '../plan/plan.ts';
-import type { CacheHit } from './entry.ts';
+import type { Awaited, CacheHit } from './entry.ts';
 import { isTaken } from './evolve.ts';
 import { runsOnce } from './scopes.ts';
 import {
@@ -175,19 +175,23 @@ function explainGate({ gate, since, until }: Extract<Phase, { status: 'gated' }>
   }
 }
 
+function waitWords(wait: Awaited, now: number): string {
+  switch (wait.kind) {
+    case 'time':
+      return `the time (in ${formatDuration(Math.max(0, wait.at - now))})`;
+    case 'signal':
+      return `the signal '${wait.signal}'${wait.key === '' ? '' : ` with the key '${wait.key}'`}`;
+    case 'approval':
+      return `an approval${wait.who === undefined ? '' : ` by ${wait.who.join(' or ')}`}`;
+    case 'callback':
+      return 'a call';
+    default:
+      return unreachable(wait);
+  }
+}
+
 function explainListening(phase: Extract<Phase, { status: 'listening' }>, now: number): string[] {
-  const words = phase.waits.map((wait) => {
-    switch (wait.kind) {
-      case 'time':
-        return `the time (in ${formatDuration(Math.max(0, wait.at - now))})`;
-      case 'signal':
-        return `the signal '${wait.signal}'${wait.key === '' ? '' : ` with the key '${wait.key}'`}`;
-      case 'approval':
-        return `an approval${wait.who === undefined ? '' : ` by ${wait.who.join(' or ')}`}`;
-      case 'callback':
-        return 'a call';
-    }
-  });
+  const words = phase.waits.map((wait) => waitWords(wait, now));
   const deadline =
     phase.deadline === null
       ? []

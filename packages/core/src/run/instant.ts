@@ -106,14 +106,14 @@ function assign(turn: Turn, node: NodeState, { values }: SetWork): void {
 }
 
 function terminate(turn: Turn, node: NodeState, { status, output, error }: TerminateWork): void {
-  const value = evaluated(turn, node, 'with', (scope) => valueOf(output ?? error, scope, turn));
+  const value = evaluated(turn, node, 'with', (scope) => valueFor(output ?? error, scope, turn));
   if (value === undefined) return;
   completeNode(turn, node, hold(null));
   if (status === 'completed') stop(turn, 'completed', null, { output: hold(value) });
   else stop(turn, 'failed', terminationError(value, pathOf(node)));
 }
 
-function valueOf(value: CompiledValue | undefined, scope: RunScope, turn: Turn): Json {
+function valueFor(value: CompiledValue | undefined, scope: RunScope, turn: Turn): Json {
   return value?.evaluate(scope, turn.state.plan.newBudget()) ?? null;
 }
 

@@ -8,7 +8,7 @@ import type { ActionWork, CompensationPlan, EdgePlan, GraphPlan, NodePlan, Plan 
 import type { Json } from '../value.ts';
 import { type NodeState, newScope, type RunState, type ScopeState, type UndoItem } from './state.ts';
 
-export const UNDO = '~undo';
+const UNDO = '~undo';
 
 /** What would be undone in a scope, in the order in which that would happen. */
 export function toUndo(state: RunState, scope: ScopeState): UndoItem[] {

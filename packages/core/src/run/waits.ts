@@ -54,7 +54,7 @@ function awaited({ state, now }: Turn, plan: WaitPlan, scope: RunScope): Awaited
   }
 }
 
-export function keyText(value: Json): string {
+function keyText(value: Json): string {
   return typeof value === 'string' ? value : canonicalJson(value);
 }
 

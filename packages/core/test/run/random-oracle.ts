@@ -217,6 +217,8 @@ export class Oracle {
         return this.finished(entry);
       case 'run.reopened':
         return this.reopened(entry.nodes);
+      default:
+        expect.fail(`${entry.type} in a workflow of actions only`);
     }
   }
 

@@ -13,6 +13,8 @@ export interface Workflow<Input, Output> extends NamedWorkflow<Input, Output> {
   readonly definition: WorkflowDefinition;
   /** Those that it runs, and those that they run: to be registered before it. */
   readonly uses: readonly WorkflowDefinition[];
+  /** As JSON it is its definition. */
+  toJSON(): WorkflowDefinition;
 }
 
 export type AnyWorkflow<Input, Output> = Workflow<Input, Output> | NamedWorkflow<Input, Output>;

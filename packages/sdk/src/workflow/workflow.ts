@@ -98,7 +98,7 @@ export function workflow<
     ...(Object.keys(config).length > 0 && { config }),
     ...body,
   });
-  return Object.freeze({ id, definition, uses: uses.list() });
+  return Object.freeze({ id, definition, uses: uses.list(), toJSON: () => definition });
 }
 
 const EXECUTION = objectSchema({

@@ -34,7 +34,7 @@ export function readExpectation(document: TestDocument, value: Json | undefined,
     document.report(
       [...path, 'status'],
       'WRONG_VALUE',
-      `there is no status ${describe(status)}`,
+      `there is no status ${JSON.stringify(status)}`,
       `there are: ${STATUSES.join(', ')}`,
     );
   }

@@ -124,7 +124,7 @@ class Reader {
     const { document } = this;
     const members = document.members(value, path, 'a test', TEST_KEYS);
     const name = document.textAt(members.name, [...path, 'name'], 'name');
-    if (members.name === undefined)
+    if (members.name === undefined && Object.keys(members).every((key) => TEST_KEYS.includes(key)))
       document.report(path, 'MISSING_KEY', 'the test has no name', 'add: name: what it shows');
     if (members.crashes !== undefined && typeof members.crashes !== 'boolean') {
       document.report([...path, 'crashes'], 'WRONG_TYPE', `crashes is true or false, not ${describe(members.crashes)}`);
@@ -157,7 +157,8 @@ class Reader {
     const { document } = this;
     const members = document.members(value, path, 'a mock', MOCK_KEYS);
     const kinds = ['output', 'error', 'sequence', 'hang'].filter((key) => Object.hasOwn(members, key));
-    if (kinds.length !== 1 && isJsonObject(value)) {
+    const isSpeltRight = Object.keys(members).every((key) => MOCK_KEYS.includes(key));
+    if (kinds.length !== 1 && isJsonObject(value) && isSpeltRight) {
       const message =
         kinds.length === 0
           ? 'the mock does not say what it answers'

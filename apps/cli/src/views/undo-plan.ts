@@ -1,0 +1,43 @@
+/** What would be undone, and what has been. */
+import type { Json, RunStatus } from '@nebula/core';
+import type { Colors } from '../terminal/io.ts';
+import { printableLine } from '../terminal/width.ts';
+import { tableLines } from './table.ts';
+
+export interface UndoStep {
+  readonly node: string;
+  readonly action: string | null;
+  readonly with: Json;
+  /** Its parameters cannot be had, so it will fail. */
+  readonly problem: string | null;
+}
+
+export function undoPlanLines(
+  status: RunStatus,
+  toUndo: readonly UndoStep[],
+  undone: readonly string[],
+  view: { readonly colors: Colors; readonly width: number },
+): string[] {
+  const { colors } = view;
+  const done =
+    undone.length === 0 ? [] : [`${colors.green('✓')} undone already: ${undone.map(printableLine).join(', ')}`];
+  if (toUndo.length === 0) {
+    const isOver = ['completed', 'failed', 'cancelled', 'timed-out'].includes(status);
+    const why = isOver
+      ? `the run has ended (${status}): nothing will be undone`
+      : 'nothing that can be undone is done yet';
+    return [...done, done.length > 0 && isOver ? `the run has ended (${status})` : why];
+  }
+  const headings = [{ title: '', align: 'right' as const }, { title: 'UNDOES' }, { title: 'BY' }, { title: 'WITH' }];
+  const rows = toUndo.map(({ node, action, with: input, problem }, at) => [
+    colors.dim(String(at + 1)),
+    colors.bold(printableLine(node)),
+    action ?? colors.dim('a graph made by an action'),
+    problem === null
+      ? printableLine(JSON.stringify(input))
+      : colors.red(printableLine(`cannot be resolved: ${problem}`)),
+  ]);
+  const when =
+    status === 'compensating' ? 'still to be undone:' : 'if the run failed now, this would be undone, in this order:';
+  return [...done, when, ...tableLines(headings, rows, view)];
+}

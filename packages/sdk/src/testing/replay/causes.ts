@@ -1,0 +1,233 @@
+/**
+ * What happened to a run, from what its journal says came of it: the stimuli that a frame answers. An entry about a node
+ * that was running is the end of its attempt; one about a node that waited is what it waited for; and so on. Everything
+ * else in a frame follows from these, and is the decision.
+ */
+import {
+  type Entry,
+  isJsonObject,
+  type Json,
+  memberOf,
+  type NodeState,
+  nodeAt,
+  type Outcome,
+  type RunState,
+  type Stimulus,
+} from '@nebula/core';
+
+/** Nobody can tell from the journal what happened: the frame is taken as it is. */
+export class Unclear extends Error {}
+
+type Held = Extract<Entry, { type: 'run.started' }>['input'];
+type Ended = Extract<
+  Entry,
+  {
+    type:
+      | 'node.completed'
+      | 'node.failed'
+      | 'node.retrying'
+      | 'node.cancelled'
+      | 'node.unknown'
+      | 'node.returned'
+      | 'node.opened';
+  }
+>;
+
+/** Broken off, not failed: whether it took effect is not known. */
+const CUT_OFF = ['TIMEOUT', 'WORKER_LOST', 'CANCELLED', 'ABORTED', 'SHUTDOWN'];
+
+export function causesOf(state: RunState, entries: readonly Entry[]): Stimulus[] {
+  const causes: Stimulus[] = [];
+  const told = new Set<string>();
+  let hasTimer = false;
+  for (const [at, entry] of entries.entries()) {
+    const path = 'node' in entry ? entry.node : undefined;
+    const node = path === undefined ? undefined : nodeAt(state, path);
+    if (wakes(state, entry)) hasTimer = true;
+    if (path !== undefined && told.has(path)) continue;
+    const cause = causeOf(state, entry, node, entries.slice(at + 1));
+    if (cause === 'time') hasTimer = true;
+    else if (cause !== undefined) {
+      causes.push(cause);
+      if (path !== undefined) told.add(path);
+    }
+  }
+  return hasTimer || causes.length === 0 ? [{ type: 'wake', lost: [], jitter: 1 }, ...causes] : causes;
+}
+
+function causeOf(
+  state: RunState,
+  entry: Entry,
+  node: NodeState | undefined,
+  rest: readonly Entry[],
+): Stimulus | 'time' | undefined {
+  switch (entry.type) {
+    case 'run.started':
+      return started(entry, rest);
+    case 'run.paused':
+      return { type: 'pause', ...(entry.reason === undefined ? {} : { reason: entry.reason }) };
+    case 'run.resumed':
+      return { type: 'resume' };
+    case 'run.stopping':
+      if (entry.status === 'timed-out') return 'time';
+      if (entry.status !== 'cancelled') return undefined;
+      return { type: 'cancel', reason: entry.error?.message ?? '', compensate: entry.compensate ?? true };
+    case 'run.reopened':
+      if (entry.renewed === undefined) return { type: 'retry' };
+      return {
+        type: 'replay',
+        node: entry.nodes[0] as string,
+        ...(entry.input && { input: inlineValue(entry.input) }),
+      };
+    case 'signal.kept':
+      return { type: 'signal', signal: entry.signal, key: entry.key, payload: inlineValue(entry.payload) };
+    case 'signal.refused':
+      throw new Unclear();
+    case 'node.answered':
+      return answered(entry, rest);
+    case 'node.settled':
+      return settled(state, entry, rest);
+    case 'node.started':
+    case 'node.gated':
+    case 'node.granted':
+      return node?.phase.status === 'gated' ? granted(node, entry) : undefined;
+    case 'node.completed':
+    case 'node.failed':
+    case 'node.retrying':
+    case 'node.cancelled':
+    case 'node.unknown':
+    case 'node.returned':
+    case 'node.opened':
+      return node === undefined ? undefined : ended(node, entry);
+    default:
+      return undefined;
+  }
+}
+
+function started(entry: Extract<Entry, { type: 'run.started' }>, rest: readonly Entry[]): Stimulus {
+  // How long a run was held back is its starter's business.
+  if (rest.some(({ type }) => type === ('run.held' as Entry['type']))) throw new Unclear();
+  const { input, trigger, parent } = entry;
+  return { type: 'start', input: inlineValue(input), trigger, ...(parent && { parent }) };
+}
+
+/** A timer of the state before has something to do with it. */
+function wakes(state: RunState, entry: Entry): boolean {
+  const nodes = entry.type === 'node.scheduled' ? entry.nodes : entry.type === 'node.started' ? [entry.node] : [];
+  if (nodes.some((path) => nodeAt(state, path)?.phase.status === 'waiting')) return true;
+  return entry.type === 'scopes.opened' && (nodeAt(state, entry.node)?.body?.until ?? null) !== null;
+}
+
+function ended(node: NodeState, entry: Ended): Stimulus | 'time' | undefined {
+  const { phase } = node;
+  switch (phase.status) {
+    case 'running': {
+      const outcome = outcomeOf(entry);
+      return outcome === 'time'
+        ? outcome
+        : { type: 'ended', node: entry.node, attempt: phase.attempt, outcome, jitter: 1 };
+    }
+    case 'listening':
+      return heard(node, entry);
+    case 'child':
+      return childEnded(node, entry, phase.executionId);
+    case 'gated':
+      if (entry.type === 'node.completed' && entry.cached !== undefined) {
+        return { type: 'cached', node: entry.node, output: { value: inlineValue(entry.output) }, hit: entry.cached };
+      }
+      return undefined;
+    case 'waiting':
+    case 'queued':
+      return entry.type === 'node.failed' ? 'time' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function outcomeOf(entry: Ended): Outcome | 'time' {
+  switch (entry.type) {
+    case 'node.completed':
+      return { status: 'completed', output: { value: inlineValue(entry.output) } };
+    case 'node.opened':
+      return { status: 'completed', output: { value: inlineValue(entry.graph) } };
+    case 'node.returned':
+      return { status: 'returned' };
+    case 'node.cancelled':
+      return { status: 'broken-off', error: entry.error ?? { code: 'CANCELLED', kind: 'USER', message: 'cancelled' } };
+    case 'node.unknown':
+      return { status: 'broken-off', error: entry.error };
+    default: {
+      const { error } = entry;
+      if (error.code === 'TIMEOUT' && isJsonObject(error.details ?? null)) return 'time';
+      return { status: CUT_OFF.includes(error.code) ? 'broken-off' : 'failed', error };
+    }
+  }
+}
+
+/** What a wait waited for has happened. */
+function heard({ phase }: NodeState, entry: Ended): Stimulus | 'time' | undefined {
+  if (entry.type === 'node.failed') return 'time';
+  if (entry.type !== 'node.completed' || phase.status !== 'listening') return undefined;
+  const output = inlineValue(entry.output);
+  const event = isJsonObject(output) ? memberOf(output, 'event') : undefined;
+  const payload = (isJsonObject(output) ? memberOf(output, 'payload') : undefined) ?? null;
+  const wait = phase.waits.find(({ name }) => name === event);
+  if (wait?.kind === 'signal') return { type: 'signal', signal: wait.signal, key: wait.key, payload };
+  if (wait?.kind === 'callback') return { type: 'callback', node: entry.node, payload };
+  if (wait?.kind === 'time') return 'time';
+  throw new Unclear();
+}
+
+function answered(entry: Extract<Entry, { type: 'node.answered' }>, rest: readonly Entry[]): Stimulus {
+  const { node, approved, by, comment } = entry;
+  const completed = rest.find((one) => one.type === 'node.completed' && one.node === node);
+  const output = completed?.type === 'node.completed' ? inlineValue(completed.output) : null;
+  const payload = isJsonObject(output) ? memberOf(output, 'payload') : undefined;
+  const form = isJsonObject(payload ?? null) ? memberOf(payload as never, 'form') : undefined;
+  return {
+    type: 'answer',
+    node,
+    approved,
+    by,
+    ...(comment === undefined ? {} : { comment }),
+    ...(form === undefined || form === null ? {} : { form: form as Json }),
+  };
+}
+
+function settled(state: RunState, entry: Extract<Entry, { type: 'node.settled' }>, rest: readonly Entry[]): Stimulus {
+  const { node, by, outcome } = entry;
+  const attempt = nodeAt(state, node)?.attempts;
+  const base = { type: 'settle', node, by, ...(attempt === undefined ? {} : { attempt }) } as const;
+  if (outcome === 'unknown') return { ...base, settlement: { happened: 'unknown' } };
+  if (outcome !== 'happened') return { ...base, settlement: { happened: false, then: outcome } };
+  const completed = rest.find((one) => one.type === 'node.completed' && one.node === node);
+  if (completed?.type !== 'node.completed') throw new Unclear();
+  return { ...base, settlement: { happened: true, output: inlineValue(completed.output) } };
+}
+
+function granted(
+  { phase }: NodeState,
+  entry: Extract<Entry, { type: 'node.started' | 'node.gated' | 'node.granted' }>,
+): Stimulus | 'time' {
+  if (phase.status !== 'gated') throw new Unclear();
+  if (phase.until !== null) return 'time';
+  const until = entry.type === 'node.granted' ? { until: entry.until } : {};
+  return { type: 'granted', node: entry.node, gate: phase.gate.kind, ...until };
+}
+
+function childEnded({ plan }: NodeState, entry: Ended, executionId: string): Stimulus | 'time' {
+  // What the child itself gave is not in this journal when its output is mapped.
+  if (plan.work.kind !== 'child' || (plan.work.output !== undefined && entry.type === 'node.completed'))
+    throw new Unclear();
+  const failed = entry.type === 'node.failed' || entry.type === 'node.retrying' ? entry.error : null;
+  if (failed?.code === 'TIMEOUT') return 'time';
+  const output = entry.type === 'node.completed' ? { value: inlineValue(entry.output) } : { value: null };
+  const result = { status: failed === null ? ('completed' as const) : ('failed' as const), output, error: failed };
+  return { type: 'child', node: entry.node, executionId, result, jitter: 1 };
+}
+
+/** Large values are not in the journal itself. */
+export function inlineValue(held: Held | undefined): Json {
+  if (held?.blob !== undefined) throw new Unclear();
+  return held?.value ?? null;
+}

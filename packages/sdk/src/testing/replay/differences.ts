@@ -1,0 +1,229 @@
+/** Two decisions on the same frame, compared: the one in the journal and the one that a new version takes. */
+import { canonicalJson, type Entry, type Json, jsonEquals, type Plan } from '@nebula/core';
+
+export type DivergenceKind =
+  /** The journal is about a node that the new version does not have. */
+  | 'node-missing'
+  /** A node would get another input, or loop over other items. */
+  | 'other-input'
+  | 'would-run'
+  | 'would-not-run'
+  /** Other edges out of a node would be taken. */
+  | 'other-edges'
+  | 'other-output'
+  /** An attempt would be repeated at another time, or not at all. */
+  | 'other-retry'
+  | 'other-wait'
+  | 'other-end'
+  | 'other';
+
+export interface Difference {
+  readonly kind: DivergenceKind;
+  /** Path of the node; undefined for the run. */
+  readonly node: string | undefined;
+  /** What the journal has, and what it would have. */
+  readonly recorded: Json;
+  readonly now: Json;
+  /** In words. */
+  readonly text: string;
+}
+
+/** Entries of a frame by what they are about: `outcome charge`, `ready ship`, `run.finished`. */
+type Facts = Map<string, { readonly entry: Entry; readonly about: string | undefined }>;
+
+const OUTCOMES = ['node.completed', 'node.failed', 'node.retrying', 'node.cancelled', 'node.unknown', 'node.returned'];
+
+export function compareFrames(recorded: readonly Entry[], now: readonly Entry[], plan: Plan): Difference | undefined {
+  const [before, after] = [factsOf(recorded), factsOf(now)];
+  for (const [key, { entry, about }] of before) {
+    const other = after.get(key)?.entry;
+    if (other === undefined) return gone(entry, about, after);
+    const difference = compare(entry, other, about, plan);
+    if (difference !== undefined) return difference;
+  }
+  for (const [key, { entry, about }] of after) if (!before.has(key)) return added(entry, about);
+  return undefined;
+}
+
+function factsOf(entries: readonly Entry[]): Facts {
+  const facts: Facts = new Map();
+  const add = (key: string, entry: Entry, about?: string): void => {
+    // With the start of an attempt comes its input: it says more than that the node was ready.
+    if (!facts.has(key) || entry.type === 'node.started') facts.set(key, { entry, about });
+  };
+  for (const entry of entries) {
+    if (entry.type === 'node.scheduled') for (const node of entry.nodes) add(`ready ${node}`, entry, node);
+    else if (entry.type === 'node.started') add(`ready ${entry.node}`, entry, entry.node);
+    else if (entry.type === 'node.skipped') for (const node of entry.nodes) add(`skipped ${node}`, entry, node);
+    else if (OUTCOMES.includes(entry.type) && 'node' in entry) add(`outcome ${entry.node}`, entry, entry.node);
+    else if ('node' in entry) add(`${entry.type} ${entry.node}`, entry, entry.node);
+    else if ('scope' in entry) add(`${entry.type} ${entry.scope}`, entry, entry.scope === '' ? undefined : entry.scope);
+    else add(entry.type, entry);
+  }
+  return facts;
+}
+
+function gone(entry: Entry, about: string | undefined, after: Facts): Difference {
+  const base = { node: about, recorded: dataOf(entry), now: null };
+  if (entry.type === 'node.scheduled' || entry.type === 'node.started') {
+    const skipped = after.has(`skipped ${about}`) ? ': it would be skipped' : '';
+    return { ...base, kind: 'would-not-run', text: `'${about}' ran here, and would not${skipped}` };
+  }
+  if (entry.type === 'node.skipped') {
+    const runs = after.has(`ready ${about}`);
+    const text = runs
+      ? `'${about}' was skipped here, and would run`
+      : `'${about}' was skipped here, and would not be yet`;
+    return { ...base, kind: runs ? 'would-run' : 'other', text };
+  }
+  if (entry.type === 'run.finished')
+    return { ...base, kind: 'other-end', text: `the run ended here as ${entry.status}, and would go on` };
+  return {
+    ...base,
+    kind: 'other',
+    text: `${entry.type}${about === undefined ? '' : ` of '${about}'`} would not be there`,
+  };
+}
+
+function added(entry: Entry, about: string | undefined): Difference {
+  const base = { node: about, recorded: null, now: dataOf(entry) };
+  if (
+    entry.type === 'node.scheduled' ||
+    entry.type === 'node.started' ||
+    entry.type === 'node.gated' ||
+    entry.type === 'node.opened' ||
+    entry.type === 'node.waiting'
+  ) {
+    return { ...base, kind: 'would-run', text: `'${about}' did not run here, and would` };
+  }
+  if (entry.type === 'run.finished')
+    return { ...base, kind: 'other-end', text: `the run went on here, and would end as ${entry.status}` };
+  if (entry.type === 'node.skipped') return { ...base, kind: 'other', text: `'${about}' would be skipped here` };
+  return { ...base, kind: 'other', text: `there would be ${entry.type}${about === undefined ? '' : ` of '${about}'`}` };
+}
+
+function compare(recorded: Entry, now: Entry, about: string | undefined, plan: Plan): Difference | undefined {
+  const found = (kind: DivergenceKind, before: unknown, after: unknown, text: string): Difference => ({
+    kind,
+    node: about,
+    recorded: plain(before),
+    now: plain(after),
+    text: `${text}: ${short(after)} instead of ${short(before)}`,
+  });
+  const differs = (a: unknown, b: unknown): boolean => !jsonEquals(plain(a), plain(b));
+  if (recorded.type === 'node.scheduled' || recorded.type === 'node.skipped') return undefined;
+  if (recorded.type === 'node.started') {
+    if (now.type !== 'node.started' || recorded.input === undefined || !differs(recorded.input, now.input))
+      return undefined;
+    return found('other-input', recorded.input.value, now.input?.value, `'${about}' would get another input`);
+  }
+  if (recorded.type !== now.type) {
+    const isRetry = recorded.type === 'node.retrying' || now.type === 'node.retrying';
+    return found(
+      isRetry ? 'other-retry' : 'other',
+      wordOf(recorded),
+      wordOf(now),
+      `'${about}' would end its attempt otherwise`,
+    );
+  }
+  switch (recorded.type) {
+    case 'run.started':
+    case 'child.requested':
+    case 'run.reopened':
+      return 'input' in recorded && 'input' in now && differs(recorded.input, now.input)
+        ? found(
+            'other-input',
+            recorded.input?.value,
+            now.input?.value,
+            about === undefined
+              ? 'the run would begin with another input'
+              : `'${about}' would give its child another input`,
+          )
+        : undefined;
+    case 'node.retrying': {
+      const until = (now as typeof recorded).until;
+      if (until === recorded.until || (isJittered(plan, about) && recorded.until <= until)) return undefined;
+      return found('other-retry', recorded.until, until, `'${about}' would be tried again at another time`);
+    }
+    case 'node.completed':
+    case 'node.failed': {
+      const other = now as typeof recorded;
+      const edges = (one: typeof recorded): Json => ({
+        dead: [...(one.dead ?? [])].sort(),
+        taken: 'taken' in one ? [...(one.taken ?? [])].sort() : [],
+      });
+      if (differs(edges(recorded), edges(other))) {
+        return found('other-edges', edges(recorded), edges(other), `other edges out of '${about}' would be taken`);
+      }
+      if (recorded.type === 'node.failed') {
+        const { handling } = other as typeof recorded;
+        return handling === recorded.handling
+          ? undefined
+          : found('other', recorded.handling, handling, `the failure of '${about}' would be handled otherwise`);
+      }
+      const [own, that] = [recorded.output, (other as typeof recorded).output];
+      if (differs(own, that))
+        return found('other-output', own?.value, that?.value, `'${about}' would have another output`);
+      const rest = (one: typeof recorded): unknown => ({ vars: one.vars ?? {}, undo: one.undo ?? null });
+      return differs(rest(recorded), rest(other as typeof recorded))
+        ? found('other', rest(recorded), rest(other as typeof recorded), `'${about}' would leave something else behind`)
+        : undefined;
+    }
+    case 'node.opened':
+      return differs(recorded.items ?? recorded.input, (now as typeof recorded).items ?? (now as typeof recorded).input)
+        ? found(
+            'other-input',
+            (recorded.items ?? recorded.input)?.value,
+            ((now as typeof recorded).items ?? (now as typeof recorded).input)?.value,
+            `'${about}' would begin with something else`,
+          )
+        : undefined;
+    case 'node.waiting':
+      return differs({ ...recorded }, { ...now })
+        ? found('other-wait', recorded, now, `'${about}' would wait for something else`)
+        : undefined;
+    case 'run.finished': {
+      const end = (one: typeof recorded): unknown => ({
+        status: one.status,
+        output: one.output?.value ?? null,
+        error: one.error?.code ?? null,
+      });
+      return differs(end(recorded), end(now as typeof recorded))
+        ? found('other-end', end(recorded), end(now as typeof recorded), 'the run would end otherwise')
+        : undefined;
+    }
+    default:
+      return differs(recorded, now) ? found('other', recorded, now, `${recorded.type} would be another`) : undefined;
+  }
+}
+
+function isJittered(plan: Plan, path: string | undefined): boolean {
+  let graph = plan.root;
+  for (const step of path?.split('/') ?? []) {
+    const node = graph.nodes[graph.indexOf.get(step) ?? -1];
+    if (node === undefined) continue;
+    if (node.retry.policy === 'exponential-jitter') return true;
+    if ('body' in node.work) graph = node.work.body;
+    else if (node.work.kind === 'inline') graph = node.work.workflow.root;
+  }
+  return false;
+}
+
+function wordOf(entry: Entry): string {
+  return entry.type.replace(/^node\./, '');
+}
+
+function dataOf(entry: Entry): Json {
+  return plain(entry);
+}
+
+function plain(value: unknown): Json {
+  return (value === undefined ? null : JSON.parse(JSON.stringify(value))) as Json;
+}
+
+const MAX_SHOWN = 120;
+
+function short(value: unknown): string {
+  const text = canonicalJson(plain(value));
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

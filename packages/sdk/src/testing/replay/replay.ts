@@ -1,0 +1,197 @@
+/**
+ * A recorded journal, decided on again by another version of its workflow: frame by frame, with the same things
+ * happening to it, until a decision is another one. Nothing is run.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  type Action,
+  compilePlan,
+  createCatalog,
+  decide,
+  type Entry,
+  replay as foldFrames,
+  type Json,
+  NebulaError,
+  newRunState,
+  newTurn,
+  nextReady,
+  type Plan,
+  type RunState,
+  seal,
+  take,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { NebulaConfig } from '../../config.ts';
+import { actionsUsed, nodePaths, withoutRounds } from '../actions-used.ts';
+import type { Frame } from '../chronicle.ts';
+import { definitionOf, invalidWorkflow, type WorkflowSource } from '../source.ts';
+import { causesOf, inlineValue, Unclear } from './causes.ts';
+import { compareFrames, type Difference } from './differences.ts';
+
+export interface ReplayOptions {
+  readonly config?: Pick<NebulaConfig, 'actions' | 'retryPolicies' | 'capabilities'>;
+  readonly actions?: readonly Action[];
+  readonly workflows?: readonly WorkflowSource[];
+}
+
+/** Where the new version would have gone another way. */
+export interface Divergence extends Difference {
+  /** Number of the frame. */
+  readonly frame: number;
+  /** When it was written. */
+  readonly at: number;
+  /** What it says. */
+  readonly entries: readonly Entry[];
+}
+
+export type ReplayResult =
+  | {
+      readonly same: true;
+      readonly frames: number;
+      /** Frames of which the journal does not say what they answer: they were taken as they are. */
+      readonly unclear: number;
+    }
+  | { readonly same: false; readonly divergence: Divergence };
+
+/** Frames, a file as `nebula executions journal --json` writes it, or what that file holds. */
+export type JournalSource = readonly Frame[] | { readonly frames: readonly unknown[] } | string | URL;
+
+const MANY = 1_000_000;
+
+export async function replay(
+  journal: JournalSource,
+  source: WorkflowSource,
+  options: ReplayOptions = {},
+): Promise<ReplayResult> {
+  const frames = framesOf(journal);
+  const definition = definitionOf(source);
+  const workflows = (options.workflows ?? []).map(definitionOf);
+  const plan = planOf(definition, workflows, options);
+  const paths = new Set([definition, ...workflows].flatMap(nodePaths));
+  let state = newRunState(plan, 'exe_replay');
+  let unclear = 0;
+  for (const [at, frame] of frames.entries()) {
+    const missing = missingNode(frame, definition, paths);
+    if (missing !== undefined) return diverged(frame, missing);
+    const judged = judge(plan, state, frame);
+    if (judged.difference !== undefined) return diverged(frame, judged.difference);
+    if (!judged.isClear) unclear++;
+    state = judged.isExact ? judged.state : foldFrames(newRunState(plan, 'exe_replay'), frames.slice(0, at + 1));
+  }
+  return { same: true, frames: frames.length, unclear };
+}
+
+interface Judgement {
+  readonly difference?: Difference | undefined;
+  readonly isClear: boolean;
+  /** The decision is the recorded one to the letter, and the state has followed it. */
+  readonly isExact: boolean;
+  readonly state: RunState;
+}
+
+function judge(plan: Plan, state: RunState, frame: Frame): Judgement {
+  let now: readonly Entry[];
+  try {
+    now = decideAgain(state, frame);
+  } catch (error) {
+    if (!(error instanceof Unclear)) throw error;
+    return { isClear: false, isExact: false, state };
+  }
+  const difference = compareFrames(frame.entries, now, plan);
+  const isExact = JSON.stringify(now) === JSON.stringify(frame.entries);
+  if (isExact) state.seq = frame.seq;
+  return { difference, isClear: true, isExact, state };
+}
+
+function decideAgain(state: RunState, { at, entries }: Frame): readonly Entry[] {
+  const children = entries.flatMap((entry) => (entry.type === 'child.requested' ? [entry.executionId] : []));
+  const turn = newTurn(
+    state,
+    at,
+    (blob) => inlineValue({ blob }),
+    () => children.shift() ?? 'exe_child',
+  );
+  for (const cause of causesOf(state, entries)) decide(turn, cause);
+  for (const entry of entries) {
+    if (entry.type !== 'node.started' && entry.type !== 'node.gated') continue;
+    nextReady(state, MANY);
+    const { attempt, worker } = entry.type === 'node.started' ? entry : { attempt: 1, worker: 'wrk_replay' };
+    take(turn, entry.node, attempt, worker);
+  }
+  seal(turn);
+  return JSON.parse(JSON.stringify(turn.entries)) as Entry[];
+}
+
+function diverged(frame: Frame, difference: Difference): ReplayResult {
+  const { seq, at, entries } = frame;
+  const text = `frame ${seq}: ${difference.text}`;
+  return { same: false, divergence: { ...difference, text, frame: seq, at, entries } };
+}
+
+function missingNode(
+  { entries }: Frame,
+  definition: WorkflowDefinition,
+  paths: ReadonlySet<string>,
+): Difference | undefined {
+  // A graph that an action returned, and workflows inside, bring nodes of their own.
+  if (/"(dynamic|workflow)"/.test(JSON.stringify(definition.nodes ?? {}))) return undefined;
+  for (const entry of entries) {
+    const nodes = 'nodes' in entry ? entry.nodes : 'node' in entry ? [entry.node] : [];
+    for (const node of nodes) {
+      if (paths.has(withoutRounds(node)) || node.includes('~undo')) continue;
+      const recorded = JSON.parse(JSON.stringify(entry)) as Json;
+      return { kind: 'node-missing', node, recorded, now: null, text: `'${node}' is not in the new version` };
+    }
+  }
+  return undefined;
+}
+
+function planOf(
+  definition: WorkflowDefinition,
+  workflows: readonly WorkflowDefinition[],
+  options: ReplayOptions,
+): Plan {
+  const { retryPolicies, capabilities } = options.config ?? {};
+  const known = [...(options.actions ?? []), ...(options.config?.actions ?? [])];
+  const ids = new Set(known.map(({ id }) => id));
+  const others = new Map<string, Action>();
+  for (const { id, version = '1' } of [definition, ...workflows].flatMap(actionsUsed)) {
+    if (!ids.has(id)) others.set(`${id}@${version}`, { id, version, effect: 'idempotent', run: () => null });
+  }
+  const { plan, problems } = compilePlan(
+    definition,
+    createCatalog([...known, ...others.values()], retryPolicies, capabilities),
+    {
+      workflows: (id) => workflows.find((one) => one.id === id),
+      knownWorkflows: workflows.map(({ id }) => id),
+    },
+  );
+  if (plan === undefined) throw invalidWorkflow(problems);
+  return plan;
+}
+
+function framesOf(journal: JournalSource): readonly Frame[] {
+  const given = typeof journal === 'string' || journal instanceof URL ? readJournal(journal) : journal;
+  const frames = (Array.isArray(given) ? given : (given as { frames?: unknown }).frames) as
+    | readonly Frame[]
+    | undefined;
+  const isRight =
+    Array.isArray(frames) &&
+    frames.every((frame: Partial<Frame>) => typeof frame?.seq === 'number' && Array.isArray(frame.entries));
+  if (!isRight || frames.length === 0) {
+    throw new NebulaError('JOURNAL_INVALID', 'this is not the journal of a run', {
+      hint: '`nebula executions journal ID --json` writes one',
+    });
+  }
+  return frames;
+}
+
+function readJournal(source: string | URL): unknown {
+  const file = typeof source === 'string' ? source : fileURLToPath(source);
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as unknown;
+  } catch (error) {
+    throw new NebulaError('FILE_UNREADABLE', `${file} cannot be read as a journal: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Coverage, readTestFile, runTestFile } from '../../src/testing/index.ts';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'test-file-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+writeFileSync(
+  path.join(dir, 'flow.yaml'),
+  `
+id: flow
+nodes:
+  a: { action: x.y@1, with: { n: "{{ $input?.n ?? 'null' }}" }, retry: { attempts: 2, delay: 1h } }
+  b: { needs: [a], wait: { approval: { title: Ok?, who: [ann, bob] }, deadline: 7d } }
+  c: { action: x.z@1 }
+  hook: { needs: [b], wait: { callback: true } }
+  hear: { needs: [hook], wait: { signal: go, key: "{{ $input?.n ?? 'null' }}" } }
+edges: [{ from: a, to: c, on: error }]
+output: { a: "{{ $a }}", list: [1, { x: 1, y: 2 }] }
+`,
+);
+
+const problems = (text: string) =>
+  readTestFile(text).problems.map(({ code, range, hint }) => [code, `${range?.line}:${range?.column}`, hint]);
+
+async function results(tests: string, coverage = new Coverage()) {
+  const text = `workflow: flow.yaml\nmocks: { x.y: { output: { k: 1 } }, x.z: { output: 2 } }\ntests:\n${tests}`;
+  const { file, problems: wrong } = readTestFile(text);
+  if (file === undefined) throw new Error(JSON.stringify(wrong));
+  return runTestFile(file, { dir, coverage });
+}
+
+describe('test files', () => {
+  it('[TST-16] mistakes have their place and a suggestion', () => {
+    expect(problems('workflow: a.yaml\ntest: []')).toEqual([['UNKNOWN_KEY', '2:1', "did you mean 'tests'?"]]);
+    expect(problems('tests: [{ name: x }]')).toMatchObject([
+      ['MISSING_KEY', '1:1', expect.stringContaining('workflow:')],
+    ]);
+    expect(problems('workflow: a.yaml')).toMatchObject([['MISSING_KEY', '1:1', expect.anything()]]);
+    const one = (text: string) => problems(`workflow: a.yaml\ntests:\n  - name: x\n    ${text}`);
+    expect(one('mocks: { a: { outptu: 1 } }')).toEqual([['UNKNOWN_KEY', '4:19', "did you mean 'output'?"]]);
+    expect(one('mocks: { a: { output: 1, error: X } }')).toMatchObject([['MOCK_INVALID', '4:14', expect.anything()]]);
+    expect(one('mocks: { a: { sequence: [] } }')).toMatchObject([['MOCK_INVALID', '4:29', expect.anything()]]);
+    expect(one('mocks: { a: 3 }')).toMatchObject([['WRONG_TYPE', '4:17', expect.anything()]]);
+    expect(one('steps: [{ aprove: b }]')).toEqual([['UNKNOWN_KEY', '4:15', "did you mean 'approve'?"]]);
+    expect(one('steps: [{ advance: 3 weeks }]')).toEqual([['DURATION_INVALID', '4:24', "did you mean '21d'?"]]);
+    expect(one('steps: [{ advance: 1h, approve: b }]')).toMatchObject([['STEP_INVALID', '4:13', expect.anything()]]);
+    expect(one('steps: [{ signal: { payload: 1 } }]')).toMatchObject([['MISSING_KEY', '4:15', 'add: name: …']]);
+    expect(one('expect: { status: complete }')).toMatchObject([['WRONG_VALUE', '4:23', expect.anything()]]);
+    expect(one('expect: { path: a }')).toMatchObject([['WRONG_TYPE', '4:21', undefined]]);
+    expect(problems('workflow: [')).toMatchObject([['YAML_SYNTAX', expect.stringMatching(/^1:/), undefined]]);
+  });
+
+  it('[TST-17] steps are done in order, and expectations hold in between', async () => {
+    const [all] = await results(`
+  - name: everything
+    input: { n: "7" }
+    mocks: { a: { sequence: [{ error: { code: BUSY, kind: SYSTEM } }, { after: 1h, output: { k: 2 } }] } }
+    steps:
+      - expect: { status: running, waiting: [b], ran: [a] }
+      - crash
+      - advance: 6d
+      - approve: { node: b, by: bob, comment: fine, form: { x: 1 } }
+      - pause: lunch
+      - expect: { status: paused }
+      - resume
+      - callback: { node: hook, payload: { n: 1 } }
+      - signal: { name: go, key: "7", payload: 3 }
+    crashes: true
+    expect:
+      output: { a: { k: { gt: 1, lte: 2 } }, list: [{ type: integer }, { x: 1 }] }
+      path: [a, b, hook, hear]
+      skipped: [c]
+      nodes: { a: { attempts: { in: [2, 3] } }, b: { output: { payload: { comment: fine } } }, c: skipped }
+      calls: { a: 2, x.y: [{ n: "7" }, { n: { regex: /^\\d$/ } }] }
+`);
+    expect(all).toMatchObject({ passed: true, differences: [] });
+    expect(all?.crashes).toBeGreaterThan(10);
+  });
+
+  it('[TST-18] every difference says what, where, expected and received', async () => {
+    const found = await results(`
+  - name: completes unless it says otherwise
+  - name: output
+    steps: [{ approve: b }, { callback: hook }, { signal: { name: go, key: "null" } }]
+    input: { n: "null" }
+    expect:
+      output: { a: { k: 2 }, list: [1], none: { exists: true } }
+      path: [a]
+      ran: [c]
+      calls: { a: 3 }
+      nodes: { b: failed }
+  - name: a rejection
+    steps: [reject: b]
+    expect: { error: REJECTED }
+  - name: an error that is not there
+    mocks: { a: { error: OTHER } }
+    expect: { error: { code: NO } }
+  - name: a step that is refused
+    steps:
+      - approve: c
+  - name: no such node
+    expect: { waiting: [b], calls: { bb: 1 } }
+`);
+    const said = found.map(({ passed, differences, failure }) => [
+      passed,
+      differences.map(({ what, expected, actual }) => [what, expected, actual]),
+      failure?.code,
+    ]);
+    expect(said).toEqual([
+      [false, [['status', 'completed', 'running']], undefined],
+      [
+        false,
+        [
+          ['output.a.k', 2, 1],
+          ['output.list', [1], [1, { x: 1, y: 2 }]],
+          ['output.none', { exists: true }, undefined],
+          ['path', ['a'], ['a', 'b', 'hook', 'hear']],
+          ['ran', ['c'], ['a', 'b', 'hook', 'hear']],
+          ['nodes.b.status', 'failed', 'completed'],
+          ['calls.a', 3, 1],
+        ],
+        undefined,
+      ],
+      [true, [], undefined],
+      [
+        false,
+        [
+          ['status', 'failed', 'completed'],
+          ['error', { code: 'NO' }, null],
+        ],
+        undefined,
+      ],
+      [false, [], 'NOT_WAITING'],
+      [false, [], 'UNKNOWN_NODE'],
+    ]);
+    expect(found[1]?.differences[0]?.place).toMatchObject({ line: 9 });
+    expect(found[4]?.failure?.place).toMatchObject({ line: 23 });
+  });
+
+  it('[TST-19] coverage counts nodes and edges over all tests, and lists what never was', async () => {
+    const coverage = new Coverage();
+    await results('  - { name: waits, expect: { waiting: [b] } }', coverage);
+    expect(coverage.summary()).toEqual([
+      {
+        workflowId: 'flow',
+        nodes: { total: 5, ran: 1, never: ['b', 'c', 'hook', 'hear'] },
+        edges: { total: 4, taken: 1, never: ['a -> c (error)', 'b -> hook', 'hook -> hear'] },
+      },
+    ]);
+    await results('  - { name: fails, mocks: { a: { error: NO } } }', coverage);
+    expect(coverage.summary()[0]).toMatchObject({ nodes: { ran: 2 }, edges: { taken: 2 } });
+    const other = new Coverage();
+    other.add(JSON.parse(JSON.stringify(coverage.data)));
+    expect(other.summary()).toEqual(coverage.summary());
+  });
+
+  it('[TST-19] what runs inside other workflows counts for them, whatever the round', async () => {
+    writeFileSync(
+      path.join(dir, 'sub.yaml'),
+      'id: sub\nnodes: { s: { action: x.y@1 }, t: { needs: [s], when: false, action: x.y@1 } }',
+    );
+    writeFileSync(
+      path.join(dir, 'main.yaml'),
+      'id: main\nnodes:\n  each: { forEach: { in: [1, 2] }, do: { nodes: { in: { workflow: { id: sub } } } } }',
+    );
+    const { file } = readTestFile(
+      'workflow: main.yaml\nworkflows: [sub.yaml]\ntests: [{ name: x, mocks: { x.y: { output: 1 } } }]',
+    );
+    const coverage = new Coverage();
+    expect(await runTestFile(file as never, { dir, coverage })).toMatchObject([{ passed: true }]);
+    expect(coverage.summary()).toMatchObject([
+      { workflowId: 'main', nodes: { total: 2, ran: 2 } },
+      { workflowId: 'sub', nodes: { total: 2, ran: 1, never: ['t'] }, edges: { total: 1, taken: 1 } },
+    ]);
+  });
+});

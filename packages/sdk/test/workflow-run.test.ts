@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import { at, call, defineAction, expr, jsonSchema, maybe, or, text, typed, wait, workflow } from '../src/index.ts';
+import { testWorkflow } from '../src/testing/index.ts';
+
+/** Gives back what it is given. */
+const echo = defineAction({
+  id: 'test.echo',
+  version: '1',
+  effect: 'pure',
+  input: jsonSchema<{ value: unknown }>({ type: 'object', required: ['value'] }),
+  run: (_, { value }) => value,
+});
+
+const optional = defineAction({
+  id: 'test.optional',
+  version: '1',
+  effect: 'pure',
+  run: (): { name: string; nick?: string; home: { city: string } | null } => ({ name: 'Ada', home: null }),
+});
+
+const plan = defineAction({
+  id: 'test.plan',
+  version: '1',
+  effect: 'pure',
+  run: () => ({ nodes: { inner: { action: 'test.echo@1', with: { value: 'dynamic' } } }, output: '{{ $inner }}' }),
+});
+
+const config = { actions: [echo, optional, plan] };
+
+describe('what was written in TypeScript runs', () => {
+  test('[SDK-12] what is missing is null, and has no members', async () => {
+    const flow = workflow('w', {}, (w) => {
+      const user = w.node('user', optional, {});
+      return {
+        name: user.output.name,
+        nick: user.output.nick,
+        city: user.output.home.city,
+        called: or(user.output.nick, user.output.name),
+        text: text`<${user.output.nick}|${user.output.home}|${user.output.name}>`,
+        none: at(typed<readonly number[]>(expr`[1, 2]`), 5),
+        last: at(typed<readonly number[]>(expr`[1, 2]`), -1),
+      };
+    });
+    const run = await testWorkflow(flow, { config });
+    expect(run.error).toBeNull();
+    expect(run.output).toEqual({
+      name: 'Ada',
+      nick: null,
+      city: null,
+      called: 'Ada',
+      text: '<||Ada>',
+      none: null,
+      last: 2,
+    });
+  });
+
+  test('[SDK-15] loops in loops see the items of all of them', async () => {
+    const flow = workflow('w', { variables: { total: 0 } }, (w) => {
+      const outer = w.forEach('outer', ['a', 'b'], (o, letter, i) => {
+        const inner = o.forEach('inner', [letter, 'x'], (n, sign, j) => {
+          const said = n.while(
+            'twice',
+            (t, round) => t.node('say', echo, { value: text`${letter}${i}${sign}${j}${round}` }),
+            {
+              condition: (_, round) => expr<boolean>`${round} < 2 && ${letter} != 'z'`,
+            },
+          );
+          return said.output;
+        });
+        return { letter, inner: inner.output };
+      });
+      const until = w.retryUntil('until', (b, round) => b.node('count', echo, { value: round }), {
+        attempts: 5,
+        until: (last, round) => expr<boolean>`${last} >= 2 && ${round} >= ${0}`,
+        backoff: { delay: '1s' },
+      });
+      return { outer: outer.output, until: until.output };
+    });
+    const run = await testWorkflow(flow, { config });
+    expect(run.error).toBeNull();
+    expect(run.output).toEqual({
+      outer: [
+        { letter: 'a', inner: ['a0a01', 'a0x11'] },
+        { letter: 'b', inner: ['b1b01', 'b1x11'] },
+      ],
+      until: 2,
+    });
+  });
+
+  test('[SDK-14] a node runs after what it reads, and only if its case is taken', async () => {
+    const flow = workflow('w', {}, (w) => {
+      const kind = w.node('kind', echo, { value: 'big' });
+      const route = w.branch('route', typed<'big' | 'small'>(kind.output));
+      const big = w.node('big', echo, { value: kind.output }, { needs: [route.case('big')] });
+      const small = w.node('small', echo, { value: kind.output }, { needs: [route.case('small')] });
+      const after = w.node('after', echo, { value: [maybe(big.output), maybe(small.output), kind.output] });
+      const more = w.forEach('more', [1], (b, item) =>
+        b.node(
+          'grow',
+          echo,
+          { value: item },
+          { emit: () => typed<readonly number[]>(expr`${item} < 3 ? [${item} + 1] : []`) },
+        ),
+      );
+      return { after: after.output, more: more.output, made: w.dynamic('made', plan, {}).output };
+    });
+    const run = await testWorkflow(flow, { config });
+    expect(run.error).toBeNull();
+    expect(run.output).toEqual({ after: ['big', null, 'big'], more: [1, 2, 3], made: 'dynamic' });
+    expect(run.skipped).toEqual(['small']);
+  });
+
+  test('[SDK-10] waits, variables, compensation and the failure node', async () => {
+    const flow = workflow('w', { variables: { seen: [] as readonly unknown[] } }, (w) => {
+      const done = w.node(
+        'done',
+        echo,
+        { value: { id: 'd1' } },
+        {
+          compensate: (output) => call(echo, { value: text`undo ${typed<{ id: string }>(output).id}` }),
+        },
+      );
+      const paid = w.wait(
+        'paid',
+        wait.signal('paid', {
+          key: 'k1',
+          schema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] },
+        }),
+        { needs: [done] },
+      );
+      const noted = w.set('note', { seen: [paid.output.payload.sum] });
+      w.terminate(
+        'stop',
+        'failed',
+        { error: { code: 'ENOUGH', message: text`${paid.output.payload.sum} is enough` } },
+        { needs: [noted] },
+      );
+      w.onFailure(w.node('tell', echo, { value: text`${w.execution.error.message}: ${w.vars.seen}` }));
+    });
+    const run = await testWorkflow(flow, { config });
+    await run.signal('paid', { sum: 3 }, 'k1');
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'ENOUGH', message: '3 is enough' } });
+    expect(run.calls('test.echo').map(({ input }) => input)).toEqual([
+      { value: { id: 'd1' } },
+      { value: 'undo d1' },
+      { value: '3 is enough: [3]' },
+    ]);
+  });
+
+  test('[SDK-13] one workflow in another, inline and as a child', async () => {
+    const inner = workflow(
+      'inner',
+      { input: { type: 'object', properties: { n: { type: 'number', default: 4 } } } as const },
+      (w) => ({
+        doubled: w.node('twice', echo, { value: expr`${w.input.n} * 2` }).output,
+      }),
+    );
+    const flow = workflow('outer', {}, (w) => {
+      const a = w.workflow('a', inner, {}, { output: (output) => ({ got: output.doubled }) });
+      const b = w.workflow('b', inner, { n: 5 }, { mode: 'child' });
+      return [a.output.got, b.output.doubled];
+    });
+    const run = await testWorkflow(flow, { config, workflows: flow.uses });
+    expect(run.error).toBeNull();
+    expect(run.output).toEqual([8, 10]);
+  });
+});
