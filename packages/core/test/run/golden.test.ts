@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { documentOf, newRunState, replay } from '../../src/index.ts';
 import { planOf } from './drive.ts';
-import { everyEntry, everyEntryDefinition } from './scenario.ts';
+import { everyCompositeDefinition, everyCompositeEntry, everyEntry, everyEntryDefinition } from './scenario.ts';
 
-const golden = JSON.parse(readFileSync(new URL('../golden/journal-1.golden.json', import.meta.url), 'utf8'));
+const read = (name: string) => JSON.parse(readFileSync(new URL(`../golden/${name}`, import.meta.url), 'utf8'));
+const golden = read('journal-1.golden.json');
+const composite = read('composite-1.golden.json');
 
 describe('golden journals', () => {
   it('[RUN-71] a journal of format 1 gives the document that it gave when it was written', () => {
@@ -37,5 +39,19 @@ describe('golden journals', () => {
       'run.started',
       'run.stopping',
     ]);
+  });
+
+  it('[RUN-71] so does one with the entries of composite nodes', () => {
+    const state = replay(newRunState(planOf(everyCompositeDefinition), 'exe_test'), composite.frames);
+    expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toEqual(composite.document);
+    expect(everyCompositeEntry().frames).toEqual(composite.frames);
+  });
+
+  it('[RUN-71] together they have every kind of entry', () => {
+    const frames = [...golden.frames, ...composite.frames] as { entries: { type: string }[] }[];
+    const kinds = new Set(frames.flatMap((frame) => frame.entries.map((entry) => entry.type)));
+    const source = readFileSync(new URL('../../src/run/entry.ts', import.meta.url), 'utf8');
+    const known = [...source.matchAll(/readonly type: '([a-z.]+)'/g)].map(([, type]) => type);
+    expect([...kinds].sort()).toEqual(known.sort());
   });
 });

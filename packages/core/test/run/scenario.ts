@@ -26,3 +26,46 @@ export function everyEntry(): Drive {
   run.settle('pay', { happened: true, output: null }).complete('c', { n: 3 }).complete('d').fail('f').retry();
   return run.cancel().breakOff('f');
 }
+
+/** The entries of composite nodes, waits, gates and compensation, which came later. */
+export const everyCompositeDefinition: Short = {
+  variables: { n: 0 },
+  nodes: {
+    gate: {
+      concurrency: { key: 'k', limit: 1 },
+      rateLimit: { key: 'r', limit: 1, per: '1s' },
+      compensate: { action: 'look@1', with: { of: '{{ $self.output }}' } },
+    },
+    each: {
+      needs: ['gate'],
+      forEach: { in: '$input.list', parallel: true, minSuccess: 1 },
+      do: { nodes: { a: { emit: "{{ $index == 0 ? ['more'] : [] }}" }, b: {} } },
+    },
+    poll: {
+      needs: ['each'],
+      retryUntil: { until: '$index > 1', attempts: 2, backoff: { delay: '1s' } },
+      do: { nodes: { s: { set: { n: '{{ $vars.n + 1 }}' } } } },
+    },
+    sign: { needs: ['poll'], wait: { signal: 'go', schema: { type: 'number' } } },
+    ask: { needs: ['sign'], wait: { approval: { title: 'Sure?' }, deadline: '1h' } },
+    sub: { needs: ['ask'], workflow: { id: 'other', mode: 'child' } },
+    last: { needs: ['sub'], forEach: { in: [1, 2], parallel: true }, do: { nodes: { x: {} } } },
+  },
+};
+
+export function everyCompositeEntry(): Drive {
+  const run = drive(everyCompositeDefinition, { input: { list: ['one', 'two'] }, hold: 1_000 });
+  run.step({ type: 'restart', input: { list: ['a', 'b'] }, until: run.now + 2_000 }).advance(2_000);
+  run.step({ type: 'granted', node: 'gate', gate: 'concurrency' });
+  run.step({ type: 'granted', node: 'gate', gate: 'rate', until: run.now + 500 }).advance(500);
+  run.step({ type: 'signal', signal: 'go', key: '', payload: 'early' });
+  run.complete('gate', 7).step({ type: 'pause', reason: 'lunch' }).step({ type: 'resume' });
+  run.fail('each/1/a').complete('each/1/b').complete('each/0/a').complete('each/0/b', 'B');
+  run.complete('each/2/a').complete('each/2/b').advance(1_000);
+  run.step({ type: 'signal', signal: 'go', key: '', payload: 5 });
+  run.step({ type: 'answer', node: 'ask', approved: true, by: 'ann', comment: 'yes' });
+  const executionId = run.children[0]?.executionId ?? '';
+  const result = { status: 'completed', output: { value: 'child' }, error: null } as const;
+  run.step({ type: 'child', node: 'sub', executionId, result, jitter: 0.5 });
+  return run.fail('last/0/x', { code: 'BAD' }).complete('last/1/x').complete('~undo/gate');
+}

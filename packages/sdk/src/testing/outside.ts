@@ -126,7 +126,7 @@ export class Outside {
 
   private async run(action: Action, isKnown: boolean, ctx: ActionContext, input: Json): Promise<Json> {
     const mock = this.mockFor(action, ctx.node);
-    if (mock === undefined && !this.mayRun(action, input)) throw this.complain(notMocked(action, ctx.node));
+    if (mock === undefined && !this.mayRun(action, input)) return this.complain(notMocked(action, ctx.node));
     const call: OpenCall = {
       process: this.process,
       record: {
@@ -150,7 +150,10 @@ export class Outside {
       const output = await (mock === undefined
         ? action.run(withSleep(ctx, own), input)
         : this.answer(mock, input, own, call));
-      if (mock !== undefined && isKnown) await this.checkOutput(action, ctx.node, output as Json);
+      if (mock !== undefined && isKnown) {
+        const told = await wrongIn(action, output as Json);
+        if (told !== undefined) return await this.complain(wrongOutput(action, ctx.node, told), call);
+      }
       if (call.record.outcome === 'under way')
         call.record = { ...call.record, outcome: 'completed', output: output as Json };
       return output as Json;
@@ -215,27 +218,15 @@ export class Outside {
     return capabilities.length === 0 && (typeof effect === 'function' ? effect(input) : effect) === 'pure';
   }
 
-  private async checkOutput(action: Action, node: string, output: Json): Promise<void> {
-    const { output: schema, describeOnly = [], parseOutput } = action;
-    let told: string | undefined;
-    if (parseOutput !== undefined) {
-      try {
-        await parseOutput(structuredClone(output));
-      } catch (error) {
-        told = (error as Error).message;
-      }
-    } else if (schema !== undefined && !describeOnly.includes('output')) {
-      const problems = compileSchema(schema).problems(output) ?? [];
-      if (problems.length > 0) {
-        told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
-      }
-    }
-    if (told !== undefined) throw this.complain(wrongOutput(action, node, told));
-  }
-
-  private complain(error: NebulaError): NebulaError {
+  /** The test is over: nothing comes of the call any more. */
+  private complain(error: NebulaError, call?: OpenCall): Promise<never> {
     this.complaint ??= error;
-    return error;
+    if (call !== undefined) {
+      call.isAsleep = true;
+      call.isHanging = true;
+    }
+    this.changed();
+    return new Promise(() => {});
   }
 
   private changed(): void {
@@ -243,6 +234,23 @@ export class Outside {
     this.waiters = [];
     for (const resolve of waiters) resolve();
   }
+}
+
+/** Why the real action would not give this. */
+async function wrongIn(action: Action, output: Json): Promise<string | undefined> {
+  const { output: schema, describeOnly = [], parseOutput } = action;
+  if (parseOutput !== undefined) {
+    try {
+      await parseOutput(structuredClone(output));
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+  if (schema === undefined || describeOnly.includes('output')) return undefined;
+  const problems = compileSchema(schema).problems(output) ?? [];
+  if (problems.length === 0) return undefined;
+  return problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
 }
 
 function isUnderWay({ record }: OpenCall): boolean {

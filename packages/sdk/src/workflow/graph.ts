@@ -144,7 +144,7 @@ export class Graph<Input, Vars, Item> {
 
   /** Runs a body for every item. */
   forEach<
-    const L extends Expression<readonly unknown[]> | readonly unknown[],
+    L extends Expression<readonly unknown[]> | readonly unknown[],
     R,
     M extends number | string = never,
     E extends OnError = 'halt',
@@ -280,7 +280,7 @@ export class Graph<Input, Vars, Item> {
   }
 
   /** Leads from one node to another. A way out of a branch has no options. */
-  edge<Out>(from: NodeHandle<Out>, to: AnyNode, options?: EdgeOptions<Out>): void;
+  edge<Out>(from: NodeHandle<Out>, to: AnyNode, options?: EdgeOptions<NoInfer<Out>>): void;
   edge(from: Before, to: AnyNode): void;
   edge(from: Before, to: AnyNode, options: object = {}): void {
     const { when, ...rest } = options as { readonly when?: unknown };

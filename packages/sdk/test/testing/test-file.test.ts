@@ -136,7 +136,7 @@ describe('test files', () => {
       [false, [], 'NOT_WAITING'],
       [false, [], 'UNKNOWN_NODE'],
     ]);
-    expect(found[1]?.differences[0]?.place).toMatchObject({ line: 9 });
+    expect(found[1]?.differences[0]?.place).toMatchObject({ line: 10 });
     expect(found[4]?.failure?.place).toMatchObject({ line: 23 });
   });
 
