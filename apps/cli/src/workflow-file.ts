@@ -17,7 +17,8 @@ import { readNamedFile } from './named-file.ts';
 import type { Context, Project } from './services.ts';
 import type { Colors, Io } from './terminal/io.ts';
 import { plural } from './views/words.ts';
-import { findOthers, type Others } from './workflow-folder.ts';
+import { findOthers, type OtherFile, type Others } from './workflow-folder.ts';
+import { isModule, loadModule } from './workflow-module.ts';
 
 export interface CheckedFile {
   /** As the user named it. */
@@ -41,19 +42,20 @@ export interface LoadedWorkflow {
 
 /** Only what the file alone can tell is checked. */
 export async function readFile(io: Io, file: string): Promise<CheckedFile> {
-  const { definition, problems, source } = readDefinition(await readSource(io, file), { file: shownName(file) });
+  const { bytes } = await readSource(io, file);
+  const { definition, problems, source } = readDefinition(bytes, { file: shownName(file) });
   return { file, definition, problems, source, plan: undefined, others: [] };
 }
 
 /** With the actions that are there, and the workflows beside it. */
 export async function checkFile(context: Context, project: Project, file: string): Promise<CheckedFile> {
   const catalog = await context.services.catalog(project);
-  const bytes = await readSource(context.io, file);
+  const { bytes, given } = await readSource(context.io, file);
   const { definition } = readDefinition(bytes, { file: shownName(file) });
   if (definition === undefined || usedWorkflows(definition).length === 0) {
     return { file, others: [], ...compileSource(bytes, catalog, { file: shownName(file) }) };
   }
-  const others = await findOthers(context, file, definition, project);
+  const others = await findOthers(context, file, definition, { project, given });
   const checked = others.files.map((other) => checkBeside(other.file, other.bytes, catalog, others));
   const main = checkBeside(file, bytes, catalog, others);
   const isSound = checked.every((one) => one.definition !== undefined);
@@ -91,8 +93,24 @@ function shownName(file: string): string {
   return file === '-' ? 'stdin' : file;
 }
 
-async function readSource(io: Io, file: string): Promise<Uint8Array> {
-  return file === '-' ? await io.readStdin() : await readNamedFile(io, file, 'a workflow file');
+interface Source {
+  readonly bytes: Uint8Array;
+  /** Workflows that a module brings with its own. */
+  readonly given: readonly OtherFile[];
+}
+
+async function readSource(io: Io, file: string): Promise<Source> {
+  if (file === '-') return { bytes: await io.readStdin(), given: [] };
+  if (!isModule(file)) return { bytes: await readNamedFile(io, file, 'a workflow file'), given: [] };
+  const { definition, uses } = await loadModule(io, file);
+  return {
+    bytes: textOf(definition),
+    given: uses.map((used) => ({ file, id: used.id, bytes: textOf(used), definition: used })),
+  };
+}
+
+function textOf(definition: WorkflowDefinition): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(definition, null, 2));
 }
 
 /** The definition, or an error that carries every problem. Warnings are told on stderr. */

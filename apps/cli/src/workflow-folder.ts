@@ -32,16 +32,22 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 /** Workflows in workflows in workflows. */
 const MAX_OTHERS = 1_000;
 
+export interface FindOptions {
+  readonly project?: Project;
+  /** Workflows that are at hand already, each after what it runs. */
+  readonly given?: readonly OtherFile[];
+}
+
 export async function findOthers(
   context: Context,
   file: string,
   definition: WorkflowDefinition,
-  project?: Project,
+  { project, given = [] }: FindOptions = {},
 ): Promise<Others> {
   const { cwd } = context.io;
   const folder = new WorkflowFolder(file === '-' ? '' : path.dirname(file), cwd);
   const store = new RegisteredWorkflows(context, file, project);
-  const search = new Search(folder, store, definition);
+  const search = new Search(folder, store, definition, given);
   try {
     await search.follow(definition);
     return {
@@ -66,11 +72,21 @@ class Search {
   readonly #folder: WorkflowFolder;
   readonly #store: RegisteredWorkflows;
 
-  constructor(folder: WorkflowFolder, store: RegisteredWorkflows, main: WorkflowDefinition) {
+  constructor(
+    folder: WorkflowFolder,
+    store: RegisteredWorkflows,
+    main: WorkflowDefinition,
+    given: readonly OtherFile[],
+  ) {
     this.#folder = folder;
     this.#store = store;
     this.found.set(keyOf({ id: main.id }), main);
     this.#seen = new Set([main.id]);
+    for (const other of given) {
+      if (other.definition !== undefined) this.found.set(keyOf({ id: other.id }), other.definition);
+      this.#seen.add(other.id);
+      this.files.push(other);
+    }
   }
 
   async follow(definition: WorkflowDefinition): Promise<void> {

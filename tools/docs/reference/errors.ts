@@ -9,7 +9,7 @@ const AREAS: readonly (readonly [title: string, about: string, folders: RegExp])
   [
     'In a workflow file',
     'Found before anything starts, by `nebula validate` and `nebula run`, each with its place in the file.',
-    /^packages\/core\/src\/(definition|graph|plan)\//,
+    /^packages\/core\/src\/(definition|graph|plan|verify)\//,
   ],
   [
     'In expressions',

@@ -33,7 +33,23 @@ function continued(prefix: string): string {
 export function undoRows({ undo, finishedAt }: RunProgress): Row[] {
   if (undo === null || undo.nodes.length === 0) return [];
   const heading = finishedAt === null ? '↺ undoing what was done, last first' : '↺ undone, last first';
-  return [text('', heading), ...undo.nodes.map((node) => row(node, '  ', node.name))];
+  return [text('', heading), ...undoSteps(undo.nodes)];
+}
+
+/** Of many, those around what is under way, and those that failed. */
+const UNDO_STEPS = 12;
+const UNDO_AROUND = 4;
+
+function undoSteps(nodes: readonly NodeProgress[]): Row[] {
+  const rows = nodes.map((node) => row(node, '  ', node.name));
+  if (nodes.length <= UNDO_STEPS) return rows;
+  const now = nodes.findIndex(({ status }) => status !== 'completed' && status !== 'failed');
+  const at = now < 0 ? nodes.length : now;
+  const isShown = (index: number): boolean =>
+    Math.abs(index - at) <= UNDO_AROUND || nodes[index]?.status === 'failed' || nodes[index]?.status === 'unknown';
+  const shown = rows.filter((_, index) => isShown(index)).slice(0, 2 * UNDO_STEPS);
+  const done = nodes.filter(({ status }) => status === 'completed').length;
+  return [...shown, text('  ', `… ${done} of ${nodes.length} are undone`)];
 }
 
 function scopeRows(scope: ScopeProgress, prefix: string): Row[] {

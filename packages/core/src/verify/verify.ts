@@ -10,7 +10,7 @@ import { checkFailureNode } from './failure-node.ts';
 import { checkTimeLimits } from './limits.ts';
 import { checkLoops } from './loops.ts';
 import { checkReach } from './reach.ts';
-import { checkTypes } from './types.ts';
+import { checkTypes } from './type-mismatches.ts';
 import { checkVariables } from './variables.ts';
 import { trustedScope, type Verification } from './verification.ts';
 import type { Ways } from './ways.ts';
