@@ -43,6 +43,8 @@ const EVERY_ENTRY: Record<EntryKind, boolean> = {
   // Nothing that is generated here makes these yet.
   'node.gated': false,
   'node.granted': false,
+  'run.held': false,
+  'run.begun': false,
 };
 export const ENTRY_KINDS = (Object.keys(EVERY_ENTRY) as EntryKind[]).filter((kind) => EVERY_ENTRY[kind]);
 

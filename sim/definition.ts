@@ -1,49 +1,267 @@
-/** Random workflows. What a node may say is a list of features, each with its odds: a new one is a new line. */
+/** Random workflows. What a node may be, and what it may say, are lists with odds: something new is a new line. */
 import type { Chance } from './chance.ts';
-
-interface NodeInMaking {
-  readonly index: number;
-  readonly needs: readonly string[];
-  readonly chance: Chance;
-}
 
 type Keys = Record<string, unknown>;
 
+/** Where a node stands. */
+interface Place {
+  readonly chance: Chance;
+  readonly index: number;
+  readonly needs: readonly string[];
+  /** How many loops and graphs there are around it. */
+  readonly depth: number;
+  /** The loop around it. */
+  readonly loop: 'forEach' | 'other' | undefined;
+  /** Nodes that come after it in the same graph. */
+  readonly later: readonly string[];
+  /** Other workflows that it may run. */
+  readonly others: readonly Other[];
+}
+
+/** A workflow that others run, inside themselves or as an execution of its own. */
+interface Other {
+  readonly id: string;
+  readonly mode: 'inline' | 'child';
+}
+
+interface Feature {
+  readonly oneIn: number;
+  readonly keys: (place: Place) => Keys;
+}
+
+const MAX_DEPTH = 3;
+
 /** Once in so many nodes: these keys. */
-const FEATURES: readonly { readonly oneIn: number; readonly keys: (node: NodeInMaking) => Keys }[] = [
+const OF_ALL: readonly Feature[] = [
   { oneIn: 4, keys: ({ needs, chance }) => (needs.length > 1 ? { join: chance.pick(['any', needs.length]) } : {}) },
   { oneIn: 3, keys: ({ chance }) => ({ onError: chance.pick(['ignore', 'ignore', 'halt']) }) },
+  { oneIn: 6, keys: ({ chance }) => ({ priority: chance.below(10) }) },
+  { oneIn: 12, keys: () => ({ when: '$input.yes' }) },
+  { oneIn: 20, keys: () => ({ when: '!$input.yes' }) },
+  { oneIn: 30, keys: () => ({ enabled: false }) },
+  { oneIn: 40, keys: () => ({ when: '$input.yes.no.never' }) },
+  { oneIn: 8, keys: ({ loop }) => (loop === undefined ? {} : { break: true }) },
+];
+
+const OF_ACTIONS: readonly Feature[] = [
   { oneIn: 2, keys: ({ chance }) => ({ retry: randomRetry(chance) }) },
   { oneIn: 4, keys: ({ chance }) => ({ timeout: randomTimeout(chance) }) },
-  { oneIn: 6, keys: ({ chance }) => ({ priority: chance.below(10) }) },
-  { oneIn: 10, keys: () => ({ when: '$input.yes' }) },
-  { oneIn: 14, keys: () => ({ when: '!$input.yes' }) },
-  { oneIn: 25, keys: () => ({ enabled: false }) },
-  { oneIn: 30, keys: () => ({ when: '$input.yes.no.never' }) },
+  { oneIn: 3, keys: ({ chance }) => ({ compensate: randomCompensation(chance) }) },
   { oneIn: 30, keys: () => ({ with: { of: '{{ $input.text.no.never }}' } }) },
+  { oneIn: 3, keys: ({ loop }) => (loop === 'forEach' ? { emit: "{{ $index > 1 ? [] : ['more'] }}" } : {}) },
 ];
+
+const OF_COMPOSITES: readonly Feature[] = [
+  { oneIn: 6, keys: ({ chance }) => ({ timeout: chance.pick(['3s', '20s', '2m']) }) },
+];
+
+interface Kind {
+  /** How often it is drawn, compared with the others. */
+  readonly weight: number;
+  readonly keys: (place: Place) => Keys;
+  readonly features: readonly Feature[];
+  /** Where it can stand at all. */
+  readonly fits?: (place: Place) => boolean;
+}
+
+const KINDS: readonly Kind[] = [
+  { weight: 20, keys: action, features: OF_ACTIONS },
+  { weight: 6, keys: wait, features: [] },
+  { weight: 1, keys: () => ({ set: { n: '{{ $vars.n + 1 }}' } }), features: [] },
+  { weight: 1, keys: branch, features: [], fits: ({ later }) => later.length > 1 },
+  { weight: 0.3, keys: terminate, features: [] },
+  { weight: 5, keys: forEach, features: OF_COMPOSITES, fits: isShallow },
+  { weight: 1, keys: whileLoop, features: OF_COMPOSITES, fits: isShallow },
+  { weight: 2, keys: retryUntil, features: OF_COMPOSITES, fits: isShallow },
+  { weight: 2, keys: inline, features: OF_COMPOSITES, fits: (place) => otherOf(place, 'inline') !== undefined },
+  { weight: 3, keys: child, features: [], fits: (place) => otherOf(place, 'child') !== undefined },
+  { weight: 1, keys: dynamic, features: [] },
+];
+
+function isShallow({ depth }: Place): boolean {
+  return depth < MAX_DEPTH;
+}
 
 const ACTIONS = ['look', 'work', 'work', 'work', 'pay', 'sure'] as const;
 
-export function randomDefinition(chance: Chance, id: string, nodeCount: number): Keys {
-  const nodes: Keys = {};
-  const edges: Keys[] = [];
-  for (let index = 0; index < nodeCount; index++) {
-    nodes[`n${index}`] = randomNode(chance, index);
-    if (index > 0 && chance.oneIn(6)) edges.push(randomEdge(chance, index));
-  }
-  return { id, config: randomConfig(chance), nodes, edges };
+/** Workflows that those of a life share: one for each way to run another, and one that runs others in turn. */
+export function sharedDefinitions(chance: Chance): Keys[] {
+  const leaf: Other[] = [
+    { id: 'inside', mode: 'inline' },
+    { id: 'beside', mode: 'child' },
+  ];
+  return [
+    { id: 'inside', variables: { n: 0 }, ...graph(chance, { depth: 2, others: [], count: 2 }) },
+    { id: 'beside', variables: { n: 0 }, config: randomConfig(chance), ...graph(chance, { depth: 2, others: [], count: 2 }) },
+    { id: 'above', variables: { n: 0 }, config: randomConfig(chance), ...graph(chance, { depth: 2, others: leaf, count: 2 }) },
+  ];
 }
 
-function randomNode(chance: Chance, index: number): Keys {
-  const needs = Array.from({ length: index }, (_, other) => `n${other}`).filter(() => chance.oneIn(Math.max(3, index)));
-  const node: Keys = {
+const OTHERS: readonly Other[] = [
+  { id: 'inside', mode: 'inline' },
+  { id: 'beside', mode: 'child' },
+  { id: 'above', mode: 'child' },
+];
+
+export function randomDefinition(chance: Chance, id: string): Keys {
+  const body = graph(chance, { depth: 0, others: OTHERS, count: 3 + chance.below(3) });
+  const hasLast = chance.oneIn(3);
+  if (hasLast) (body.nodes as Keys).last = { action: 'work@1' };
+  if (chance.oneIn(5)) Object.assign(body.nodes as Keys, splitAndMerge(chance));
+  const config = { ...randomConfig(chance), ...(hasLast ? { failureNode: 'last' } : {}) };
+  return { id, config, variables: { n: 0 }, ...body };
+}
+
+/** Nodes of a definition, those in bodies included. */
+export function countNodes({ nodes = {} }: { readonly nodes?: unknown }): number {
+  return Object.values(nodes as Record<string, { do?: Keys }>).reduce(
+    (sum, { do: body }) => sum + 1 + (body === undefined ? 0 : countNodes(body)),
+    0,
+  );
+}
+
+interface GraphOptions {
+  readonly depth: number;
+  readonly others: readonly Other[];
+  readonly count: number;
+  readonly loop?: Place['loop'];
+}
+
+function graph(chance: Chance, { depth, others, count, loop }: GraphOptions): Keys {
+  const nodes: Keys = {};
+  const edges: Keys[] = [];
+  const ids = Array.from({ length: count }, (_, index) => `n${index}`);
+  for (const [index, id] of ids.entries()) {
+    const needs = ids.slice(0, index).filter(() => chance.oneIn(Math.max(2, index)));
+    nodes[id] = node({ chance, index, needs, depth, loop, later: ids.slice(index + 1), others });
+    if (index > 0 && chance.oneIn(6)) edges.push(randomEdge(chance, index));
+  }
+  return { nodes, edges };
+}
+
+function node(place: Place): Keys {
+  const { chance, needs } = place;
+  const kind = pickKind(place);
+  const made: Keys = { needs, ...kind.keys(place) };
+  for (const { oneIn, keys } of [...OF_ALL, ...kind.features]) if (chance.oneIn(oneIn)) Object.assign(made, keys(place));
+  return made;
+}
+
+function pickKind(place: Place): Kind {
+  const fitting = KINDS.filter(({ fits }) => fits === undefined || fits(place));
+  let left = place.chance.fraction() * fitting.reduce((sum, { weight }) => sum + weight, 0);
+  return fitting.find(({ weight }) => (left -= weight) < 0) ?? (KINDS[0] as Kind);
+}
+
+function action({ chance, needs }: Place): Keys {
+  return {
     action: `${chance.pick(ACTIONS)}@1`,
-    needs,
     with: { of: needs.slice(0, 2).map((need) => `{{ $nodes.${need}.output }}`) },
   };
-  for (const { oneIn, keys } of FEATURES) if (chance.oneIn(oneIn)) Object.assign(node, keys({ index, needs, chance }));
-  return node;
+}
+
+/** What some signals do not fit. */
+const FITTING = { type: 'object', required: ['fits'] };
+
+function wait({ chance }: Place): Keys {
+  const signal = { signal: chance.pick(['s', 't']) };
+  const one = chance.pick<Keys>([
+    { for: chance.pick(['2s', '15s']) },
+    signal,
+    { ...signal, key: chance.pick(['a', 'b']) },
+    { ...signal, schema: FITTING },
+    { ...signal, schema: FITTING },
+    { approval: { title: 'May it?' } },
+    { approval: { title: 'May it?', who: ['ann'] } },
+    { callback: true },
+    { any: [signal, { for: '20s' }] },
+    { any: [{ approval: { title: 'Or this?' } }, signal] },
+  ]);
+  return { wait: { ...one, ...(chance.oneIn(4) ? { deadline: chance.pick(['5s', '1m']) } : {}) } };
+}
+
+function branch({ chance, later }: Place): Keys {
+  const [first, second] = [later[0] as string, later.at(-1) as string];
+  return {
+    branch: chance.pick<Keys>([
+      { on: '$input.yes', cases: { true: first, false: second } },
+      { on: '$input.yes', cases: { true: [first, second] }, default: second },
+      { cases: [{ when: '$input.yes', to: first }, { when: 'true', to: second }], many: true },
+    ]),
+  };
+}
+
+function terminate({ chance }: Place): Keys {
+  return chance.pick<Keys>([
+    { terminate: 'completed', with: { output: { early: true } } },
+    { terminate: 'failed', with: { error: 'no more' } },
+  ]);
+}
+
+function body({ chance, depth, others }: Place, loop: 'forEach' | 'other'): Keys {
+  return graph(chance, { depth: depth + 1, others, count: depth > 1 ? 1 : 1 + chance.below(2), loop });
+}
+
+function forEach(place: Place): Keys {
+  const { chance, depth } = place;
+  const items = chance.pick(depth === 0 ? [[1, 2], [1, 2, 3], [], [1]] : [[1, 2], [1], [1, 2]]);
+  const limits = chance.oneIn(3) ? {} : { parallel: true, maxConcurrency: 2 };
+  const least = items.length > 0 && chance.oneIn(3) ? { minSuccess: chance.pick([1, '50%']) } : {};
+  return { forEach: { in: items, ...limits, ...least }, do: body(place, 'forEach') };
+}
+
+function whileLoop(place: Place): Keys {
+  const maxIterations = place.chance.pick([1, 5, 5]);
+  return { while: { condition: '$index < 2', maxIterations }, do: body(place, 'other') };
+}
+
+function retryUntil(place: Place): Keys {
+  const delay = place.chance.pick(['0s', '1s', '4s']);
+  return { retryUntil: { until: '$index > 1', attempts: 3, backoff: { delay } }, do: body(place, 'other') };
+}
+
+function otherOf({ chance, others }: Place, mode: Other['mode']): string | undefined {
+  const fitting = others.filter((other) => other.mode === mode);
+  return fitting.length === 0 ? undefined : chance.pick(fitting).id;
+}
+
+const INPUT = { yes: '{{ $input.yes }}', text: '{{ $input.text }}' };
+
+function inline(place: Place): Keys {
+  const isolation = place.chance.pick(['shared', 'isolated', 'transactional', 'transactional']);
+  return { workflow: { id: otherOf(place, 'inline'), isolation, input: INPUT } };
+}
+
+function child(place: Place): Keys {
+  const { chance } = place;
+  return {
+    workflow: { id: otherOf(place, 'child'), mode: 'child', input: INPUT },
+    ...(chance.oneIn(3) ? { retry: { attempts: 2, delay: '1s' } } : {}),
+    ...(chance.oneIn(3) ? { timeout: chance.pick(['4s', '30s']) } : {}),
+    ...(chance.oneIn(4) ? { compensate: randomCompensation(chance) } : {}),
+  };
+}
+
+/** Text that is an expression where the graph runs, not where its action is called. */
+const LATER = '\\{{ $self.output }}';
+
+function dynamic({ chance }: Place): Keys {
+  const nodes = {
+    x: { action: 'work@1', ...(chance.oneIn(2) ? { compensate: { action: 'work@1', with: { undoes: LATER } } } : {}) },
+    y: { action: 'look@1', needs: ['x'] },
+  };
+  return {
+    dynamic: { action: 'plan@1', with: { graph: chance.oneIn(6) ? { nodes: 7 } : { nodes } } },
+    ...(chance.oneIn(2) ? { retry: randomRetry(chance) } : {}),
+  };
+}
+
+function splitAndMerge(chance: Chance): Keys {
+  return {
+    split: { split: { in: chance.pick([[1, 2, 3], [1, 2], []]) } },
+    piece: { needs: ['split'], action: 'work@1', onError: chance.pick(['ignore', undefined]) },
+    merge: { needs: ['piece'], merge: { wait: chance.pick(['all', 'any']) } },
+  };
 }
 
 function randomEdge(chance: Chance, index: number): Keys {
@@ -55,6 +273,14 @@ function randomEdge(chance: Chance, index: number): Keys {
     { ...ends, on: 'result', match: { text: 'done' } },
     { ...ends, when: '$input.yes' },
   ]);
+}
+
+function randomCompensation(chance: Chance): Keys {
+  return {
+    action: `${chance.pick(['work', 'work', 'look', 'pay', 'sure'])}@1`,
+    with: { undoes: '{{ $self.output }}' },
+    ...(chance.oneIn(2) ? { retry: randomRetry(chance) } : {}),
+  };
 }
 
 function randomRetry(chance: Chance): Keys {

@@ -1,34 +1,33 @@
 /** Which entry may follow which, said once more and by other means than the core says it: a table of a node's statuses. */
 import type { Entry, FinalRunStatus } from '@nebula/core';
+import { BUSY, FINAL, type NodeRecord, type Status } from './node-record.ts';
+import { Scopes } from './scopes.ts';
+import { Undoing } from './undoing.ts';
 
-export type Status =
-  | 'idle'
-  | 'queued'
-  | 'running'
-  | 'waiting'
-  | 'unknown'
-  /** Unknown, and somebody has just said what became of it. */
-  | 'settled'
-  | 'completed'
-  | 'failed'
-  | 'skipped'
-  | 'cancelled';
+type NodeEntry = Exclude<Entry['type'], `run.${string}` | `scope${string}` | `signal.${string}` | `items.${string}`>;
 
-/** Entries of single nodes that are looked at. */
-type NodeEntry = keyof typeof MAY_COME_AFTER;
+const NEW: readonly Status[] = ['idle', 'queued', 'gated'];
 
-const MAY_COME_AFTER = {
-  'node.scheduled': ['idle', 'waiting', 'settled'],
-  'node.started': ['idle', 'queued', 'waiting', 'settled'],
-  'node.completed': ['running', 'settled'],
-  'node.retrying': ['running'],
+const MAY_COME_AFTER: Record<NodeEntry, readonly Status[]> = {
+  'node.scheduled': ['idle', 'gated', 'waiting', 'settled'],
+  'node.started': [...NEW, 'waiting', 'settled'],
+  'node.completed': [...NEW, 'running', 'settled', 'open', 'child', 'listening', 'answered'],
+  'node.retrying': ['running', 'child'],
   'node.returned': ['running'],
-  'node.failed': ['idle', 'queued', 'waiting', 'running', 'settled'],
-  'node.skipped': ['idle', 'queued'],
-  'node.cancelled': ['running', 'settled'],
+  'node.failed': [...NEW, 'waiting', 'running', 'settled', 'open', 'child', 'listening', 'answered'],
+  'node.skipped': NEW,
+  'node.cancelled': [...NEW, 'waiting', 'running', 'settled', 'open', 'child', 'listening'],
   'node.unknown': ['running'],
   'node.settled': ['unknown'],
-} as const satisfies Partial<Record<Entry['type'], readonly Status[]>>;
+  'node.opened': [...NEW, 'running', 'settled'],
+  'node.stopping': ['open'],
+  'round.delayed': ['open'],
+  'child.requested': [...NEW, 'waiting'],
+  'node.waiting': NEW,
+  'node.answered': ['listening'],
+  'node.gated': [...NEW, 'waiting', 'settled'],
+  'node.granted': ['gated'],
+};
 
 const LEADS_TO: Record<NodeEntry, Status> = {
   'node.scheduled': 'queued',
@@ -41,43 +40,84 @@ const LEADS_TO: Record<NodeEntry, Status> = {
   'node.cancelled': 'cancelled',
   'node.unknown': 'unknown',
   'node.settled': 'settled',
+  'node.opened': 'open',
+  'node.stopping': 'open',
+  'round.delayed': 'open',
+  'child.requested': 'child',
+  'node.waiting': 'listening',
+  'node.answered': 'answered',
+  'node.gated': 'gated',
+  'node.granted': 'gated',
 };
 
-export interface NodeRecord {
-  status: Status;
-  attempts: number;
-  /** Of the last attempt. */
-  effect: string | undefined;
-  worker: string | undefined;
-  /** `verify` has been asked, and could not tell. */
-  isAsked: boolean;
-}
+/** Entries with which something begins: not in a run that is paused or being stopped, nor in a round that is over. */
+const BEGINS: readonly string[] = ['node.started', 'node.opened', 'child.requested', 'node.waiting'];
 
-const FINAL: readonly Status[] = ['completed', 'failed', 'skipped', 'cancelled'];
+/** Called when a node gets an output, or a graph, from something outside. `before`: what it was. */
+export type OutputHeard = (
+  path: string,
+  before: Status,
+  entry: Extract<Entry, { type: 'node.completed' | 'node.opened' }>,
+) => void;
 
 /** The journal of one run, as it comes. Every complaint is a bug. */
 export class Legality {
   readonly nodes = new Map<string, NodeRecord>();
   readonly complaints: string[] = [];
-  status: 'pending' | 'running' | FinalRunStatus = 'pending';
+  status: 'pending' | 'running' | 'paused' | 'compensating' | FinalRunStatus = 'pending';
   reopenings = 0;
   isStopping = false;
+  /** It waits for later starts that take its place. */
+  isHeld = false;
+  parent: { readonly executionId: string; readonly node: string } | undefined;
+  readonly scopes: Scopes;
+  readonly undoing: Undoing;
+  /** Signals that nobody has taken yet, by name and key. */
+  readonly kept: string[] = [];
+  /** The highest attempt of a node that there ever was, whatever became of its round. */
+  private readonly highest = new Map<string, number>();
+  /** Settled or answered in this frame. */
+  private readonly halfDone = new Set<string>();
+  private readonly onOutput: OutputHeard;
   private lastAt = 0;
   private seq = 0;
+
+  constructor(onOutput: OutputHeard = () => {}) {
+    this.onOutput = onOutput;
+    const complain = (complaint: string): void => void this.complaints.push(complaint);
+    this.scopes = new Scopes(this.nodes, complain);
+    this.undoing = new Undoing(this.nodes, complain);
+  }
+
+  get isFinished(): boolean {
+    return ['completed', 'failed', 'cancelled', 'timed-out'].includes(this.status);
+  }
 
   frame(seq: number, at: number, entries: readonly Entry[]): void {
     this.demand(seq === ++this.seq, `frame ${seq} comes as number ${this.seq}`);
     this.demand(at >= this.lastAt, `frame ${seq} goes back in time`);
     this.lastAt = at;
     for (const entry of entries) this.entry(entry);
-    for (const [node, { status }] of this.nodes)
-      this.demand(status !== 'settled', `${node} is settled, and nothing follows`);
+    for (const path of this.halfDone) {
+      const status = this.nodes.get(path)?.status;
+      this.demand(status !== 'settled' && status !== 'answered', `${path} is ${status}, and nothing follows`);
+    }
+    this.halfDone.clear();
   }
 
   node(path: string): NodeRecord {
     let record = this.nodes.get(path);
     if (record === undefined) {
-      record = { status: 'idle', attempts: 0, effect: undefined, worker: undefined, isAsked: false };
+      record = {
+        status: 'idle',
+        attempts: 0,
+        effect: undefined,
+        worker: undefined,
+        isAsked: false,
+        waits: [],
+        child: undefined,
+        generation: 0,
+      };
       this.nodes.set(path, record);
     }
     return record;
@@ -85,6 +125,17 @@ export class Legality {
 
   withStatus(...statuses: readonly Status[]): string[] {
     return [...this.nodes].filter(([, { status }]) => statuses.includes(status)).map(([path]) => path);
+  }
+
+  /** Under which number a node runs: that of the last reopening with which it, or something around it, began anew. */
+  generationOf(path: string): number {
+    const undone = this.undoing.generationOf(path);
+    if (undone !== undefined) return undone;
+    let generation = 0;
+    for (let end = path.indexOf('/'); ; end = path.indexOf('/', end + 1)) {
+      generation = Math.max(generation, this.nodes.get(end < 0 ? path : path.slice(0, end))?.generation ?? 0);
+      if (end < 0) return generation;
+    }
   }
 
   private demand(holds: boolean, complaint: string): void {
@@ -96,46 +147,86 @@ export class Legality {
       case 'run.started':
         this.demand(this.status === 'pending', 'starts twice');
         this.status = 'running';
+        this.parent = entry.parent;
         return;
       case 'run.stopping':
-        this.demand(this.status === 'running' && !this.isStopping, 'is stopped twice');
+        this.demand(['running', 'paused'].includes(this.status) && !this.isStopping, 'is stopped twice');
         this.isStopping = true;
+        this.status = 'running';
+        return;
+      case 'run.paused':
+        this.demand(this.status === 'running' && !this.isStopping, `is paused while it is ${this.status}`);
+        this.status = 'paused';
+        return;
+      case 'run.resumed':
+        this.demand(this.status === 'paused', `is resumed while it is ${this.status}`);
+        this.status = 'running';
+        return;
+      case 'run.held':
+        this.demand(this.nodes.size === 0, 'is held back, and has begun');
+        this.isHeld = true;
+        return;
+      case 'run.begun':
+        this.demand(this.isHeld, 'begins, and was not held back');
+        this.isHeld = false;
         return;
       case 'run.finished':
         return this.finish(entry.status);
       case 'run.reopened':
-        return this.reopen(entry.nodes);
+        return this.reopen(entry);
+      case 'scopes.opened':
+        this.demand(this.mayBegin(entry.node, true), `rounds of ${entry.node} begin in what is over`);
+        return this.scopes.open(entry.node, entry.from, entry.to);
+      case 'scope.stopping':
+        return this.scopes.stop(entry.scope);
+      case 'scope.closed':
+        return this.scopes.close(entry.scope, entry.error !== undefined);
+      case 'scope.compensating':
+        return this.compensate(entry);
+      case 'items.added':
+        // To a loop that was cut off, too: a retry goes on with it.
+        this.demand(this.node(entry.node).status !== 'completed', `items for ${entry.node}, which is done`);
+        return;
+      case 'signal.kept':
+        this.kept.push(`${entry.signal} ${entry.key}`);
+        return;
+      case 'signal.taken':
+        return this.take(`${entry.signal} ${entry.key}`);
+      case 'signal.refused':
+        this.demand(this.node(entry.node).status === 'listening', `${entry.node} refuses, and does not wait`);
+        return;
       case 'node.scheduled':
       case 'node.skipped':
         for (const path of entry.nodes) this.step(path, entry);
         return;
-      case 'node.started':
-      case 'node.completed':
-      case 'node.retrying':
-      case 'node.returned':
-      case 'node.failed':
-      case 'node.cancelled':
-      case 'node.unknown':
-      case 'node.settled':
-        return this.step(entry.node, entry);
       default:
-        return;
+        return this.step(entry.node, entry);
     }
   }
 
   private step(path: string, entry: Extract<Entry, { type: NodeEntry }>): void {
     const { type } = entry;
     const node = this.node(path);
-    this.demand(this.status === 'running', `${type} of ${path} in a run that is ${this.status}`);
-    this.demand((MAY_COME_AFTER[type] as readonly Status[]).includes(node.status), `${type} of ${path}, which is ${node.status}`);
+    const before = node.status;
+    this.demand(!this.isFinished && this.status !== 'pending', `${type} of ${path} in a run that is ${this.status}`);
+    this.demand(MAY_COME_AFTER[type].includes(before), `${type} of ${path}, which is ${before}`);
     node.status = LEADS_TO[type];
+    if (type === 'node.settled' || type === 'node.answered') this.halfDone.add(path);
+    if (BEGINS.includes(type)) {
+      // A graph that an action returned is taken as it comes; it begins when it may.
+      const isReturned = type === 'node.opened' && entry.graph !== undefined;
+      this.demand(this.mayBegin(path) || isReturned, `${type} of ${path} in what is over, or paused`);
+      this.undoing.begins(path);
+    }
+    if (type === 'node.started' || type === 'child.requested') this.attempt(path, node, entry.attempt);
     if (type === 'node.started') {
-      this.demand(entry.attempt === node.attempts + 1, `${path} starts #${entry.attempt} after #${node.attempts}`);
-      this.demand(!this.isStopping, `${path} starts while its run is being stopped`);
-      node.attempts = entry.attempt;
       node.effect = entry.effect;
       node.worker = entry.worker;
     }
+    if (type === 'child.requested') node.child = entry.executionId;
+    if (type === 'node.waiting') node.waits = entry.waits;
+    if (type === 'node.opened') this.scopes.begin(path, entry);
+    if (type === 'node.stopping') this.scopes.stopNode(path);
     if (type === 'node.retrying')
       this.demand(entry.error.code !== 'WORKER_LOST' || node.effect !== 'once', `${path} is once, and tried again`);
     if (type === 'node.unknown') {
@@ -146,26 +237,75 @@ export class Legality {
       node.status = 'unknown';
       node.isAsked = true;
     }
+    if (type === 'node.completed' || type === 'node.opened') this.onOutput(path, before, entry);
+    if (!FINAL.includes(node.status)) return;
+    // What is known of an attempt comes when it comes, whatever has become of what was around it.
+    if (before !== 'settled') this.demand(this.scopes.isHere(path), `${type} of ${path} in a round that is over`);
+    if (before === 'open') {
+      this.undoing.collect();
+      this.scopes.end(path, node.status === 'completed');
+    }
+    if (type === 'node.completed' && (entry.undo !== undefined || entry.undoError !== undefined))
+      this.undoing.done(path, this.generationOf(path));
   }
 
-  private finish(status: FinalRunStatus): void {
-    this.demand(this.status === 'running', `finishes although it is ${this.status}`);
-    const running = this.withStatus('running');
-    this.demand(running.length === 0, `finishes while ${running} run`);
-    for (const node of this.nodes.values())
-      if (!FINAL.includes(node.status) && node.status !== 'unknown') node.status = 'cancelled';
-    this.status = status;
+  private attempt(path: string, node: NodeRecord, attempt: number): void {
+    const highest = this.highest.get(path) ?? 0;
+    if (node.attempts > 0) this.demand(attempt === node.attempts + 1, `${path} starts #${attempt} after #${highest}`);
+    else this.demand(attempt > highest, `${path} starts #${attempt}, which there was`);
+    node.attempts = attempt;
+    this.highest.set(path, Math.max(attempt, highest));
+  }
+
+  /** Whether something of that path may begin now. `rounds`: it is only the rounds of a loop, which need no worker. */
+  private mayBegin(path: string, rounds = false): boolean {
+    if (this.isStopping || this.isHeld || (this.status === 'paused' && !rounds)) return false;
+    return this.scopes.isLive(path);
+  }
+
+  private take(signal: string): void {
+    const at = this.kept.indexOf(signal);
+    this.demand(at >= 0, `signal ${signal} is taken, and was not kept`);
+    if (at >= 0) this.kept.splice(at, 1);
+  }
+
+  private compensate({ scope, status }: Extract<Entry, { type: 'scope.compensating' }>): void {
+    this.demand(status !== 'completed', `${scope} goes well, and is undone`);
+    this.demand(scope !== '' || ['running', 'paused'].includes(this.status), `is undone while it is ${this.status}`);
+    this.scopes.cut(scope, `${scope || 'the run'} is undone`);
+    this.undoing.open(scope);
+    if (scope !== '') return;
+    this.status = 'compensating';
     this.isStopping = false;
   }
 
-  private reopen(nodes: readonly string[]): void {
-    this.demand(this.status !== 'running' && this.status !== 'pending', `is reopened although it is ${this.status}`);
+  private finish(status: FinalRunStatus): void {
+    this.demand(!this.isFinished && this.status !== 'pending', `finishes although it is ${this.status}`);
+    this.demand(status !== 'completed' || this.status !== 'compensating', 'is undone, and completes');
+    this.undoing.close();
+    this.scopes.cut('', 'it finishes');
+    this.status = status;
+    this.isStopping = false;
+    this.isHeld = false;
+  }
+
+  private reopen({ nodes, open = [], renewed = [] }: Extract<Entry, { type: 'run.reopened' }>): void {
+    this.demand(this.isFinished, `is reopened although it is ${this.status}`);
     this.status = 'running';
     this.reopenings++;
+    this.undoing.forget();
     for (const path of nodes) {
-      const { status } = this.node(path);
-      this.demand(!['completed', 'unknown', 'running'].includes(status), `${path} is ${status}, and begins again`);
-      this.node(path).status = 'idle';
+      const record = this.node(path);
+      const { status } = record;
+      const isNew = renewed.includes(path);
+      this.demand(isNew || !['completed', 'unknown'].includes(status), `${path} is ${status}, and begins again`);
+      this.demand(!BUSY.includes(status), `${path} is ${status}, and begins again`);
+      this.scopes.forget(path);
+      record.status = 'idle';
+      if (!isNew) continue;
+      record.generation = this.reopenings;
+      this.undoing.renew(path);
     }
+    for (const path of open) this.scopes.reopen(path, [...nodes, ...open]);
   }
 }

@@ -9,8 +9,10 @@ import {
   createCatalog,
   documentOf,
   type Entry,
-  idempotencyKey,
+  type Held,
+  isJsonObject,
   type Json,
+  type JsonObject,
   jsonEquals,
   newRunState,
   type Plan,
@@ -21,9 +23,11 @@ import {
 } from '@nebula/core';
 import type { MemoryData } from '@nebula/drivers/memory';
 import type { Blobs, Write } from '@nebula/ports';
-import { Legality } from './legality.ts';
-import type { Call, Outside } from './outside.ts';
+import { Family } from './family.ts';
+import { Legality, type OutputHeard } from './legality.ts';
+import type { Effect, Call, Outside } from './outside.ts';
 import type { Process } from './process.ts';
+import { Signals } from './signals.ts';
 
 const FINISHED = ['completed', 'failed', 'cancelled', 'timed-out'];
 
@@ -38,10 +42,14 @@ export interface OracleParts {
 export class Oracle {
   /** The first is where to look. */
   readonly violations: string[] = [];
-  /** Requests for a retry, by run. */
-  readonly retriesAsked = new Map<string, number>();
+  /** Requests to begin again, by run. */
+  private readonly reopeningsAsked = new Map<string, number>();
   readonly journals = new Map<string, Legality>();
+  readonly family = new Family((what) => this.violated(what), this.journals);
+  private readonly signals = new Signals((what) => this.violated(what));
   private readonly called = new Map<string, Process>();
+  /** Idempotency keys of what has completed. */
+  private readonly completed = new Set<string>();
   private readonly plans = new Map<string, Plan>();
   private readonly parts: OracleParts;
 
@@ -52,27 +60,40 @@ export class Oracle {
   journal(executionId: string): Legality {
     let journal = this.journals.get(executionId);
     if (journal === undefined) {
-      journal = new Legality();
+      journal = new Legality((...output) => this.onOutput(executionId, ...output));
       this.journals.set(executionId, journal);
     }
     return journal;
   }
 
-  onFrame({ executionId, frame }: Write, entries: readonly Entry[], now: number): void {
+  /** A request is in an inbox. */
+  onSend(executionId: string, messageId: string, message: JsonObject): void {
+    if (message.type === 'retry' || message.type === 'replay') {
+      this.reopeningsAsked.set(executionId, (this.reopeningsAsked.get(executionId) ?? 0) + 1);
+    }
+    if (message.type === 'signal') this.signals.sent(executionId, messageId, message);
+  }
+
+  onFrame({ executionId, frame, taken = [] }: Write, entries: readonly Entry[], now: number): void {
     const journal = this.journal(executionId);
+    if (!journal.isFinished) this.signals.taken(executionId, taken, entries);
     if (frame !== undefined) {
       if (this.parts.isAlone) this.noneLost(executionId, entries, now);
+      this.family.onFrame(executionId, entries);
       journal.frame(frame.seq, frame.at, entries);
       for (const complaint of journal.complaints.splice(0)) this.violated(`${executionId}: ${complaint}`);
     }
     this.cannotBeStuck(executionId, journal);
-    const asked = this.retriesAsked.get(executionId) ?? 0;
+    const asked = this.reopeningsAsked.get(executionId) ?? 0;
     if (journal.reopenings > asked) this.violated(`${executionId} was reopened more often than asked for`);
   }
 
-  onCall({ executionId, node, attempt, process }: Call): void {
+  onCall({ executionId, node, attempt, idempotencyKey, process }: Call): void {
     const name = `${executionId} ${node}#${attempt}`;
-    const record = this.journal(executionId).node(node);
+    const journal = this.journal(executionId);
+    const record = journal.nodes.get(node) ?? { attempts: 0, worker: undefined, status: 'idle' };
+    if (record.attempts === attempt && idempotencyKey !== this.keyOf(executionId, node))
+      this.violated(`${name} runs with the key ${idempotencyKey}`);
     if (record.attempts < attempt) this.violated(`${name} runs before the journal says so`);
     if (record.attempts === attempt && record.worker !== process.workerId)
       this.violated(`${name} runs in another process`);
@@ -112,7 +133,9 @@ export class Oracle {
         this.violated(`${executionId} is listed as ${row.status}, and is ${state.status}`);
       if (row.wakeAt !== null || row.finishedAt === null) this.violated(`${executionId} has ended, and will be woken`);
       if (inbox.size > 0) this.violated(`${executionId} has ended without hearing ${inbox.size} requests`);
-      this.effectsOf(state);
+    }
+    for (const [key, { times }] of this.parts.outside().effects) {
+      if (times > 1) this.violated(`${key} took effect ${times} times`);
     }
   }
 
@@ -124,27 +147,57 @@ export class Oracle {
   /** Large values by their names: filled by whoever stores them. */
   readonly texts = new Map<string, Json>();
 
-  /** Exactly one effect for each completed node, and its result is the node's output; never two where one is allowed. */
-  private effectsOf(state: RunState): void {
-    const { effects } = this.parts.outside();
-    const document = this.documentOf(state);
-    for (const [path, node] of Object.entries(document.nodes)) {
-      const effect = effects.get(idempotencyKey(state, path));
-      const name = `${state.executionId} ${path}`;
-      if ((effect?.times ?? 0) > 1) this.violated(`${name} took effect ${effect?.times} times`);
-      if (node.status !== 'completed') continue;
-      if (effect === undefined) this.violated(`${name} is completed without effect`);
-      else if (!jsonEquals(effect.result, node.output)) this.violated(`${name} has another output than its effect`);
+  private keyOf(executionId: string, node: string): string {
+    return `${executionId}:${node}:${this.journal(executionId).generationOf(node)}`;
+  }
+
+  private valueOf(held: Held | undefined): Json {
+    return held?.blob === undefined ? (held?.value ?? null) : this.lookup(held.blob);
+  }
+
+  /** Exactly one effect for each node that completes, and its result is the node's output. */
+  private onOutput(executionId: string, ...[path, before, entry]: Parameters<OutputHeard>): void {
+    if (before === 'child' && entry.type === 'node.completed') this.family.onResult(executionId, path, entry);
+    if (before === 'open' && entry.type === 'node.completed') this.inOrder(executionId, path, this.valueOf(entry.output));
+    if (before === 'listening' && entry.type === 'node.completed') this.signals.ended(executionId, this.valueOf(entry.output));
+    if (before !== 'running' && before !== 'settled') return;
+    const name = `${executionId} ${path}`;
+    const key = this.keyOf(executionId, path);
+    if (this.completed.has(key)) this.violated(`${name} completes a second time`);
+    this.completed.add(key);
+    const effect = this.parts.outside().effects.get(key);
+    if (effect === undefined) return this.violated(`${name} is completed without effect`);
+    const output = this.valueOf(entry.type === 'node.opened' ? entry.graph : entry.output);
+    if (!jsonEquals(effect.result, output)) this.violated(`${name} has another output than its effect`);
+    if (effect.action === 'plan' && entry.type === 'node.completed') this.violated(`${name} ends without its graph`);
+    this.undoesWhatWasDone(executionId, path, effect);
+  }
+
+  private undoesWhatWasDone(executionId: string, path: string, { undoes }: Effect): void {
+    const undone = this.journal(executionId).undoing.undoneBy(path);
+    if (undone === undefined || undoes === undefined) return;
+    const key = `${executionId}:${undone.path}:${undone.generation}`;
+    if (undoes !== key) this.violated(`${executionId} ${path} undid ${undoes}, not ${key}`);
+  }
+
+  /** The list that a loop gives has the result of each round at its place. */
+  private inOrder(executionId: string, path: string, output: Json): void {
+    if (!Array.isArray(output) || output.length !== this.journal(executionId).scopes.roundsOf(path)) return;
+    for (const [round, one] of output.entries()) {
+      const key = isJsonObject(one) ? one.key : undefined;
+      if (typeof key === 'string' && !key.startsWith(`${executionId}:${path}/${round}/`))
+        this.violated(`${executionId} ${path} has ${key} as its result ${round}`);
     }
   }
 
   /** What waits for a time or a worker has a wake time; only what waits for people has none. */
   private cannotBeStuck(executionId: string, journal: Legality): void {
     const row = this.parts.data.runs.get(executionId)?.row;
-    if (journal.status !== 'running' || row === undefined || row.wakeAt !== null) return;
-    // Level by level, what is queued waits until nothing before it is unknown.
-    const isHeld = this.planOf(row).mode === 'levels' && journal.withStatus('unknown').length > 0;
-    const open = journal.withStatus('running', 'waiting', ...(isHeld ? [] : ['queued' as const]));
+    if (journal.isFinished || journal.status === 'pending' || row === undefined || row.wakeAt !== null) return;
+    // Level by level, what is queued waits until everything before it has ended.
+    const isHeld = this.planOf(row).mode === 'levels' && journal.withStatus('unknown', 'listening', 'child').length > 0;
+    const timed = journal.status === 'paused' ? [] : (['waiting', ...(isHeld ? [] : ['queued' as const])] as const);
+    const open = journal.withStatus('running', ...timed);
     if (open.length > 0) this.violated(`${executionId} will not be woken, and ${open} are not done`);
   }
 
@@ -163,12 +216,19 @@ export class Oracle {
     const key = `${workflowId}@${version}`;
     let plan = this.plans.get(key);
     if (plan === undefined) {
-      const row = this.parts.data.workflows.find((one) => one.workflowId === workflowId && one.version === version);
-      const definition = { ...(JSON.parse(row?.definition ?? '') as WorkflowDefinition), version };
-      plan = compilePlan(definition, this.catalog()).plan as Plan;
+      const definition = this.definition(workflowId, version) as WorkflowDefinition;
+      const workflows = (id: string, wanted?: number): WorkflowDefinition | undefined => this.definition(id, wanted);
+      plan = compilePlan(definition, this.catalog(), { workflows }).plan as Plan;
       this.plans.set(key, plan);
     }
     return plan;
+  }
+
+  private definition(workflowId: string, version?: number): WorkflowDefinition | undefined {
+    const row = this.parts.data.workflows.findLast(
+      (one) => one.workflowId === workflowId && (version ?? one.version) === one.version,
+    );
+    return row && { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
   }
 
   private catalog() {

@@ -16,11 +16,15 @@ export interface Call {
   readonly executionId: string;
   readonly node: string;
   readonly attempt: number;
+  readonly idempotencyKey: string;
   readonly process: Process;
 }
 
 export interface Effect {
+  readonly action: string;
   readonly result: Json;
+  /** Of a compensation: the key of what it undid. */
+  readonly undoes: string | undefined;
   times: number;
 }
 
@@ -58,21 +62,26 @@ export class Outside {
   /** The actions as one process has them. */
   actions(process: Process): Action[] {
     this.processes.add(process);
-    const run = (effect: 'pure' | 'idempotent' | 'once'): Action['run'] => {
-      return (context, input) => this.run(process, effect, context, input as Json);
-    };
+    const action = (id: string, effect: 'pure' | 'idempotent' | 'once'): Action => ({
+      id,
+      version: '1',
+      effect,
+      run: (context, input) => this.run(process, { id, effect }, context, input as Json),
+    });
     return [
-      { id: 'look', version: '1', effect: 'pure', run: run('pure') },
-      { id: 'work', version: '1', effect: 'idempotent', run: run('idempotent') },
-      { id: 'pay', version: '1', effect: 'once', run: run('once') },
-      { id: 'sure', version: '1', effect: 'once', run: run('once'), verify: (context) => this.verify(context) },
+      action('look', 'pure'),
+      action('work', 'idempotent'),
+      action('plan', 'idempotent'),
+      action('pay', 'once'),
+      { ...action('sure', 'once'), verify: (context) => this.verify(context) },
     ];
   }
 
-  /** What a person finds out about an attempt of unknown outcome; undefined while it may still take effect. */
-  truth(key: string): Extract<Settlement, { happened: true }> | false | undefined {
+  /** What a person finds out about a node of unknown outcome; undefined while it may still take effect. */
+  truth(executionId: string, node: string, key: string): Extract<Settlement, { happened: true }> | false | undefined {
+    const name = workName(executionId, node);
     for (const { isDead, inFlight, granted } of this.processes) {
-      if (!isDead && (inFlight.has(key) || granted.has(key))) return undefined;
+      if (!isDead && (inFlight.has(name) || granted.has(name))) return undefined;
     }
     const effect = this.effects.get(key);
     return effect === undefined ? false : { happened: true, output: effect.result };
@@ -83,36 +92,37 @@ export class Outside {
     this.hanging.clear();
   }
 
-  private verify({ idempotencyKey }: ActionContext) {
-    const truth = this.truth(idempotencyKey);
+  private verify({ executionId, node, idempotencyKey }: ActionContext) {
+    const truth = this.truth(executionId, node, idempotencyKey);
     if (truth === undefined || this.parts.chance.oneIn(4)) return { happened: 'unknown' } as const;
     return truth === false ? ({ happened: false } as const) : truth;
   }
 
-  private run(process: Process, effect: string, context: ActionContext, input: Json): Promise<Json> {
+  private run(process: Process, action: ActionInShort, context: ActionContext, input: Json): Promise<Json> {
     const { executionId, node, attempt, idempotencyKey: key, signal } = context;
-    const call = { executionId, node, attempt, process };
+    const call = { executionId, node, attempt, idempotencyKey: key, process };
     this.calls.push(call);
     this.parts.onCall(call);
     this.parts.say(process, `runs ${executionId} ${node}#${attempt}`);
     const calls = (this.callsOf.get(key) ?? 0) + 1;
     this.callsOf.set(key, calls);
     const course = this.parts.courseOf(context, input, calls, process);
-    process.inFlight.set(key, (process.inFlight.get(key) ?? 0) + 1);
+    const name = workName(executionId, node);
+    process.inFlight.set(name, (process.inFlight.get(name) ?? 0) + 1);
     return new Promise<Json>((resolve, reject) => {
       let isOver = false;
       const over = (end: () => void): void => {
         if (isOver || process.isDead) return;
         isOver = true;
-        const left = (process.inFlight.get(key) ?? 1) - 1;
-        if (left === 0) process.inFlight.delete(key);
-        else process.inFlight.set(key, left);
+        const left = (process.inFlight.get(name) ?? 1) - 1;
+        if (left === 0) process.inFlight.delete(name);
+        else process.inFlight.set(name, left);
         end();
       };
       if (!course.isDeaf) signal.addEventListener('abort', () => over(() => reject(signal.reason)));
       const answer = (): void => {
         if (isOver || process.isDead) return;
-        const done = this.take(process, effect, key, course);
+        const done = this.take(process, action, key, input, course);
         const end = (): void => (done === undefined ? reject(failure(course.ending)) : resolve(done));
         if (course.afterMs === 0) over(end);
         else process.clock.timer(course.afterMs, () => over(end));
@@ -124,16 +134,33 @@ export class Outside {
   }
 
   /** Undefined when the attempt says that it failed. */
-  private take(process: Process, effect: string, key: string, { ending }: Course): Json | undefined {
+  private take(
+    process: Process,
+    { id, effect }: ActionInShort,
+    key: string,
+    input: Json,
+    { ending }: Course,
+  ): Json | undefined {
     if (['user', 'system', 'unknown', 'bug'].includes(ending)) return undefined;
     const known = this.effects.get(key);
-    const result = { key, text: ending === 'large' ? 'x'.repeat(this.parts.largeBytes) : 'done' };
-    const happened = known ?? { result, times: 0 };
+    const { graph = null, undoes } = (input ?? {}) as { graph?: Json; undoes?: { key?: string } | null };
+    const done = { key, text: ending === 'large' ? 'x'.repeat(this.parts.largeBytes) : 'done' };
+    const happened = known ?? { action: id, result: id === 'plan' ? graph : done, undoes: undoes?.key, times: 0 };
     this.effects.set(key, happened);
     if (known === undefined || effect === 'once') happened.times++;
     this.parts.say(process, `effect ${key}`);
     return ending === 'unknown but done' ? undefined : happened.result;
   }
+}
+
+interface ActionInShort {
+  readonly id: string;
+  readonly effect: string;
+}
+
+/** A node of a run, for whoever wants to know what is under way. */
+export function workName(executionId: string, node: string): string {
+  return `${executionId} ${node}`;
 }
 
 function failure(ending: Course['ending']): Error {

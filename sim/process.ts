@@ -38,7 +38,7 @@ export class Process {
   endedAt: number | undefined;
   /** Runs that it has read or written. */
   readonly runs = new Set<string>();
-  /** Idempotency keys of actions that are under way in it, and of those that it was granted and has not begun. */
+  /** Names of nodes whose actions are under way in it, and of those that it was granted and has not begun. */
   readonly inFlight = new Map<string, number>();
   readonly granted = new Set<string>();
   private offsetMs = 0;

@@ -1,5 +1,5 @@
 /** One life: what people do to a world, until it is healed and everything has ended. */
-import { randomDefinition } from './definition.ts';
+import { countNodes, randomDefinition, sharedDefinitions } from './definition.ts';
 import type { Process } from './process.ts';
 import { World } from './world.ts';
 
@@ -37,8 +37,9 @@ export async function live(seed: number, { alone = false, keepsTrace = false }: 
     calm: shape.calm,
     keepsTrace,
   });
+  const shared = sharedDefinitions(world.chance);
   const orders = ordersFor(world);
-  const script = new Script(world, orders);
+  const script = new Script(world, orders, shared);
   for (let step = 0; step < STEPS && !isBroken(world); step++) await script.step();
   if (!isBroken(world)) await script.untilAllEnd();
   return { world, runs: orders.length, nodes: orders.reduce((sum, { nodes }) => sum + nodes, 0) };
@@ -56,13 +57,10 @@ function ordersFor({ chance }: World): Order[] {
   const orders: Order[] = [];
   let nodes = 0;
   for (let index = 0; index < MIN_RUNS || nodes < MIN_NODES; index++) {
-    const count = 6 + chance.below(5);
+    const definition = randomDefinition(chance, `wf${index}`);
+    const count = countNodes(definition);
     nodes += count;
-    orders.push({
-      executionId: `exe_${index}`,
-      definition: randomDefinition(chance, `wf${index}`, count),
-      nodes: count,
-    });
+    orders.push({ executionId: `exe_${index}`, definition, nodes: count });
   }
   return orders;
 }
@@ -70,10 +68,16 @@ function ordersFor({ chance }: World): Order[] {
 class Script {
   private readonly world: World;
   private readonly orders: readonly Order[];
+  /** Workflows that the ordered ones run. */
+  private readonly shared: readonly Record<string, unknown>[];
+  private signals = 0;
+  /** Runs that people began again: these are theirs, whoever started them. */
+  private readonly retried = new Set<string>();
 
-  constructor(world: World, orders: readonly Order[]) {
+  constructor(world: World, orders: readonly Order[], shared: readonly Record<string, unknown>[]) {
     this.world = world;
     this.orders = orders;
+    this.shared = shared;
   }
 
   async step(): Promise<void> {
@@ -105,17 +109,24 @@ class Script {
     this.judge();
   }
 
-  /** Starts what was never started, and settles what nobody knows. */
+  /** Starts what was never started, settles what nobody knows, and gives what is waited for. */
   private help(person: Process): void {
     const missing = this.missing()[0];
     if (missing !== undefined) this.start(person, missing);
-    for (const { executionId } of this.orders) this.settleUnknown(person, executionId);
+    for (const executionId of this.runs()) {
+      this.settleUnknown(person, executionId);
+      // Nobody goes on with a run whose parent wants nothing of it any more: it must end all the same.
+      if (this.world.oracle.family.isLeft(executionId) && !this.retried.has(executionId)) continue;
+      if (this.world.oracle.journal(executionId).status === 'paused')
+        nobodyHears(person.engine.requestResume(executionId));
+      this.answer(person, executionId);
+    }
   }
 
   private judge(): void {
     const { oracle, broker, options } = this.world;
     if (isBroken(this.world)) return;
-    oracle.atTheEnd(this.orders.map(({ executionId }) => executionId));
+    oracle.atTheEnd(new Set([...this.orders.map(({ executionId }) => executionId), ...this.runs()]));
     for (const { engine, name } of this.world.living()) {
       const { gauges } = engine.metrics();
       for (const gauge of GAUGES) {
@@ -128,47 +139,117 @@ class Script {
   private isAtRest(): boolean {
     const { broker, options } = this.world;
     const isEmpty = ({ engine }: Process): boolean => GAUGES.every((gauge) => engine.metrics().gauges[gauge] === 0);
-    const isAsleep = ({ executionId }: Order): boolean =>
+    const isAsleep = (executionId: string): boolean =>
       !this.isOpen(executionId) && this.world.data.runs.get(executionId)?.row.wakeAt === null;
     if (options.sharesQueue && broker.depth > 0) return false;
-    return this.orders.every(isAsleep) && this.world.living().every(isEmpty);
+    return this.runs().every(isAsleep) && this.world.living().every(isEmpty);
   }
 
   private ask(process: Process): void {
     const { chance } = this.world;
-    const { engine } = process;
     const missing = this.missing();
-    const started = this.orders.filter((order) => !missing.includes(order));
-    const order = started.length === 0 ? undefined : chance.pick(started);
-    if (missing[0] !== undefined && (order === undefined || chance.oneIn(2))) return this.start(process, missing[0]);
-    if (order === undefined) return;
-    const { executionId } = order;
-    switch (chance.below(8)) {
+    const runs = this.runs();
+    if (missing[0] !== undefined && (runs.length === 0 || chance.oneIn(2))) return this.start(process, missing[0]);
+    if (runs.length === 0) return;
+    const executionId = chance.pick(runs);
+    const { isFinished, status } = this.world.oracle.journal(executionId);
+    if (isFinished) return this.begin(process, executionId);
+    if (status === 'paused' && chance.oneIn(2)) return nobodyHears(process.engine.requestResume(executionId));
+    this.interfere(process, executionId);
+  }
+
+  /** Something that has ended: once more, please. */
+  private begin(process: Process, executionId: string): void {
+    const { chance, oracle } = this.world;
+    const { engine } = process;
+    const order = this.orders.find((one) => one.executionId === executionId);
+    switch (chance.below(6)) {
       case 0:
-        return nobodyHears(engine.requestCancel(executionId, 'enough'));
-      case 1:
-      case 2:
-        return nobodyHears(engine.requestRetry(executionId));
-      case 3:
-      case 4:
-      case 5:
-        return this.settleUnknown(process, executionId);
-      case 6:
-        return this.start(process, order);
-      default:
         return nobodyHears(engine.settled(executionId));
+      case 1:
+        if (order !== undefined) this.start(process, order);
+        return;
+      case 2: {
+        const nodes = [...oracle.journal(executionId).nodes.keys()].filter((path) => !path.includes('~undo'));
+        const input = chance.oneIn(2) ? { edited: true, graph: { nodes: {} } } : undefined;
+        if (nodes.length === 0) return;
+        this.retried.add(executionId);
+        return nobodyHears(engine.requestReplay(executionId, chance.pick(nodes), input));
+      }
+      default:
+        this.retried.add(executionId);
+        return nobodyHears(engine.requestRetry(executionId));
     }
   }
 
-  private start({ engine, runs }: Process, { executionId, definition }: Order): void {
+  private interfere(process: Process, executionId: string): void {
     const { chance } = this.world;
+    const { engine } = process;
+    switch (chance.below(16)) {
+      case 0:
+        return nobodyHears(engine.requestCancel(executionId, 'enough'));
+      case 1:
+        return nobodyHears(engine.requestCancel(executionId, 'enough', { compensate: false }));
+      case 2:
+      case 3:
+        return nobodyHears(engine.requestPause(executionId));
+      case 4:
+        return nobodyHears(engine.settled(executionId));
+      case 5:
+      case 6:
+      case 7:
+      case 8:
+        return this.settleUnknown(process, executionId);
+      case 9:
+      case 10:
+        return this.signal(process, executionId, chance.pick(['s', 't']), chance.pick(['', 'a', 'b']));
+      default:
+        return this.answer(process, executionId);
+    }
+  }
+
+  /** Each signal is one of its own; some do not fit. */
+  private signal({ engine }: Process, executionId: string, signal: string, key: string): void {
+    const fits = this.world.faults.isOver || !this.world.chance.oneIn(4);
+    const payload = { signal: ++this.signals, ...(fits ? { fits } : {}) };
+    nobodyHears(engine.requestSignal(executionId, { signal, key, payload }));
+  }
+
+  /** People give what is waited for, one way or another. */
+  private answer(process: Process, executionId: string): void {
+    const { chance, faults } = this.world;
+    const { engine } = process;
+    for (const [node, { status, waits }] of this.world.oracle.journal(executionId).nodes) {
+      if (status !== 'listening') continue;
+      const wait = waits.find(({ kind }) => kind !== 'time');
+      if (wait?.kind === 'signal') this.signal(process, executionId, wait.signal, wait.key);
+      if (wait?.kind === 'callback') nobodyHears(engine.requestCallback(executionId, node, { called: true }));
+      if (wait?.kind !== 'approval') continue;
+      const by = faults.isOver || !chance.oneIn(4) ? 'ann' : 'eve';
+      nobodyHears(engine.requestAnswer(executionId, node, { approved: faults.isOver || !chance.oneIn(3), by }));
+    }
+  }
+
+  /** Some signals come before anybody waits for them. */
+  private signalEarly(process: Process, executionId: string): void {
+    for (const signal of ['s', 't']) {
+      if (this.world.chance.oneIn(2)) this.signal(process, executionId, signal, this.world.chance.pick(['', '', 'a']));
+    }
+  }
+
+  private start(process: Process, { executionId, definition }: Order): void {
+    const { chance } = this.world;
+    const { engine, runs } = process;
     runs.add(executionId);
     this.world.runs.add(executionId);
     const input = { yes: chance.oneIn(2), text: chance.oneIn(4) ? 'y'.repeat(900) : '' };
-    const starting = engine
-      .register(definition as never)
-      .then(({ workflowId, version }) => engine.start(workflowId, version, { executionId, input }));
-    nobodyHears(starting);
+    const start = async (): Promise<void> => {
+      for (const one of this.shared) await engine.register(one as never);
+      const { workflowId, version } = await engine.register(definition as never);
+      await engine.start(workflowId, version, { executionId, input });
+      if (!this.world.faults.isOver) this.signalEarly(process, executionId);
+    };
+    nobodyHears(start());
   }
 
   /** A person looks what became of it, and says so. */
@@ -178,6 +259,11 @@ class Script {
       const settlement = this.world.settlementOf(executionId, node);
       if (settlement !== undefined) nobodyHears(engine.requestSettle(executionId, node, settlement, attempts));
     }
+  }
+
+  /** All that there are, those that others have started included. */
+  private runs(): string[] {
+    return [...this.world.data.runs.keys()];
   }
 
   private missing(): Order[] {

@@ -10,7 +10,7 @@ import { memoryBlobs, memoryData, memoryQueue, seededRandom } from '@nebula/driv
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { createEngine } from '@nebula/engine';
-import type { Blobs, Write } from '@nebula/ports';
+import type { Blobs, InboxRow, Write } from '@nebula/ports';
 import { Chance } from './chance.ts';
 import { WorldClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
@@ -142,7 +142,8 @@ export class World {
 
   /** What a person would say about a node of unknown outcome; undefined while it is too early to tell. */
   settlementOf(executionId: string, node: string): Settlement | undefined {
-    const truth = this.outside.truth(`${executionId}:${node}:0`);
+    const key = `${executionId}:${node}:${this.oracle.journal(executionId).generationOf(node)}`;
+    const truth = this.outside.truth(executionId, node, key);
     if (truth === undefined) return undefined;
     if (truth !== false) return truth;
     const isPatient = this.faults.isOver || this.options.calm === Number.POSITIVE_INFINITY;
@@ -194,13 +195,13 @@ export class World {
       this.say(process.name, `writes ${executionId} ${frame?.seq ?? '-'} ${entries.map(inWords).join(', ')}${wake}`);
     }
     this.coverage.written(executionId, entries);
+    for (const entry of entries) if (entry.type === 'child.requested') this.runs.add(entry.executionId);
     this.oracle.onFrame(write, entries, this.clock.now());
   }
 
-  private onSend(process: Process, { executionId, body }: { executionId: string; body: string }): void {
+  private onSend(process: Process, { executionId, messageId, body }: InboxRow): void {
     this.say(process.name, `asks ${executionId} ${body}`);
-    if (!body.includes('"retry"') || body.includes('"settle"')) return;
-    this.oracle.retriesAsked.set(executionId, (this.oracle.retriesAsked.get(executionId) ?? 0) + 1);
+    this.oracle.onSend(executionId, messageId, JSON.parse(body));
   }
 
   private remember(name: string, data: Uint8Array, put: () => Promise<void>): Promise<void> {
@@ -210,10 +211,13 @@ export class World {
 }
 
 function inWords(entry: Entry): string {
-  const which =
-    'node' in entry ? entry.node : 'nodes' in entry ? entry.nodes.join('+') : 'status' in entry ? entry.status : '';
+  const which = ['node', 'nodes', 'scope', 'signal', 'status'].flatMap((key) => {
+    const value = (entry as unknown as Record<string, unknown>)[key];
+    return value === undefined ? [] : [String(value)];
+  });
   const attempt = 'attempt' in entry ? `#${entry.attempt}` : '';
   const error = 'error' in entry && entry.error ? ` (${entry.error.code})` : '';
   const outcome = 'outcome' in entry ? ` ${entry.outcome}` : '';
-  return `${entry.type} ${which}${attempt}${outcome}${error}`;
+  const more = entry.type === 'run.reopened' ? ` open ${entry.open ?? ''} renewed ${entry.renewed ?? ''}` : '';
+  return `${entry.type} ${which.join(' ')}${attempt}${outcome}${error}${more}`;
 }

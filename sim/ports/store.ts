@@ -5,6 +5,7 @@ import type { InboxRow, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Chance } from '../chance.ts';
 import type { Coverage } from '../coverage.ts';
 import type { Injector } from '../injector.ts';
+import { workName } from '../outside.ts';
 import type { Process } from '../process.ts';
 
 const DELAYS_MS = [1, 20, 400];
@@ -56,7 +57,7 @@ async function append(parts: StoreParts, store: Store, writes: readonly Write[])
     written.forEach(({ ok }, index) => {
       if (ok) parts.onWrite(process, writes[index] as Write, entries[index] as Entry[]);
     });
-    for (const key of startedIn(writes, entries)) process.granted.add(key);
+    for (const name of startedIn(writes, entries)) process.granted.add(name);
     return written;
   });
   const direct = outcomes.flatMap(({ ok }, index) => (ok ? (entries[index] as Entry[]) : []));
@@ -116,11 +117,9 @@ function runIn(argument: unknown): string | undefined {
   return String(argument.executionId);
 }
 
-/** Idempotency keys of the attempts that are started by these writes. */
+/** Names of the nodes of which attempts are started by these writes. */
 function startedIn(writes: readonly Write[], entries: readonly (readonly Entry[])[]): string[] {
   return writes.flatMap(({ executionId }, index) =>
-    (entries[index] ?? []).flatMap((entry) =>
-      entry.type === 'node.started' ? [`${executionId}:${entry.node}:0`] : [],
-    ),
+    (entries[index] ?? []).flatMap((entry) => (entry.type === 'node.started' ? [workName(executionId, entry.node)] : [])),
   );
 }

@@ -33,7 +33,7 @@ export function localCommand({ program }: Context, project: Project, text: strin
   return program + text.slice('nebula'.length) + dataDir;
 }
 
-export function restExitCode(rest: Rest): number {
+function restExitCode(rest: Rest): number {
   return rest.parked ? EXIT.parked : exitCodeOf(rest.document.status);
 }
 

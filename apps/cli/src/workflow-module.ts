@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isJsonObject, NebulaError, type WorkflowDefinition } from '@nebula/core';
+import { readNamedFile } from './named-file.ts';
 import type { Io } from './terminal/io.ts';
 
 export interface WorkflowModule {
@@ -16,6 +17,9 @@ export function isModule(file: string): boolean {
 
 export async function loadModule(io: Io, file: string): Promise<WorkflowModule> {
   const place = path.resolve(io.cwd, file);
+  // For what it says when there is no such file.
+  await readNamedFile(io, file, 'a workflow file');
+  await import('./testing/lend.ts');
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(place).href)) as typeof loaded;

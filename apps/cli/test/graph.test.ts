@@ -125,6 +125,101 @@ describe('picture', () => {
   });
 });
 
+const EVERYTHING: WorkflowDefinition = {
+  id: 'all',
+  config: { failureNode: 'tell' },
+  nodes: {
+    pick: { branch: { on: '$input.kind', cases: { a: 'one', b: ['two'] }, default: 'three' } },
+    one: { action: 'pay.charge@1', compensate: { action: 'pay.refund@1' } },
+    two: { workflow: { id: 'inner' } },
+    three: { workflow: { id: 'other', mode: 'child' } },
+    loop: {
+      needs: ['one', 'two', 'three'],
+      forEach: { in: '{{ $input.items }}', parallel: true, maxConcurrency: 3 },
+      do: {
+        nodes: {
+          pack: { action: 'box.pack@1' },
+          twice: { needs: ['pack'], while: { condition: '$index < 2' }, do: { nodes: { tick: { action: 'tick@1' } } } },
+        },
+      },
+    },
+    poll: {
+      needs: ['loop'],
+      retryUntil: { until: '$self.output.ok', attempts: 3 },
+      do: { nodes: { ask: { action: 'ask@1' } } },
+    },
+    made: { needs: ['poll'], dynamic: { action: 'plan@1' } },
+    ok: { needs: ['made'], wait: { any: [{ signal: 'go' }, { approval: { who: 'ann' } }], deadline: '1d' } },
+    keep: { needs: ['ok'], set: { n: 1, m: 2 } },
+    parts: { needs: ['keep'], split: { in: [1, 2] } },
+    joined: { needs: ['parts'], merge: { wait: 'any' } },
+    stop: { needs: ['joined'], terminate: 'completed' },
+    tell: { action: 'mail.send@1' },
+  },
+};
+const INNER: WorkflowDefinition = { id: 'inner', nodes: { seat: { action: 'seat@1' } } };
+const everything = graphOf(EVERYTHING, (id) => (id === 'inner' ? INNER : undefined));
+
+describe('every kind of node', () => {
+  test('[CLI-100] says what it does, with its body inside', () => {
+    const text = pictureLines(everything, { colors, width: 120 }).join('\n');
+    for (const words of [
+      '◇ $input.kind',
+      '↺ pay.refund@1',
+      '▣ workflow inner',
+      '▣ workflow other, a run of its own',
+      '↻ for each of $input.items, 3 at once',
+      '↻ while $index < 2',
+      '↻ until $self.output.ok, at most 3×',
+      '▣ graph of plan@1',
+      '⧖ wait for signal go or for an approval',
+      '≔ n, m',
+      '↻ for each of [1,2]',
+      'the first of them',
+      '■ end the run: completed',
+      'after a failure',
+      '▼ otherwise',
+    ]) {
+      expect(text).toContain(words);
+    }
+    expect(text).toMatch(/│ +│ +│ tick +│ +│ +│/);
+    expect(text).toMatch(/pick → one {2,}a\n/);
+  });
+
+  test('[CLI-100] bodies inside, below, or indented, as there is room', () => {
+    const wide = graphOf({
+      id: 'w',
+      nodes: Object.fromEntries(
+        ['first', 'second', 'third'].map((id) => [
+          id,
+          { forEach: { in: '$input' }, do: { nodes: { [`inside-of-${id}`]: { action: 'core.noop@1' } } } },
+        ]),
+      ),
+    });
+    expect(pictureLines(wide, { colors, width: 90 }).join('\n')).toMatch(/│ │ inside-of-first │/);
+    const below = pictureLines(wide, { colors, width: 45 });
+    expect(below).toContain('second ↻ for each of $input');
+    for (const line of below) expect(visibleWidth(line)).toBeLessThanOrEqual(45);
+    expect(pictureLines(wide, { colors, width: 10 })).toContain('    inside-of-second  core.noop@1');
+  });
+
+  test('[CLI-101] subgraphs in Mermaid and DOT', () => {
+    const mermaid = mermaidLines(everything);
+    expect(mermaid).toContain('  n0{"pick<br/><small>◇ $input.kind</small>"}');
+    expect(mermaid).toContain('  subgraph n4["loop<br/><small>↻ for each of $input.items, 3 at once</small>"]');
+    expect(mermaid).toContain('    n4_0 --> n4_1');
+    expect(mermaid).toContain('      n4_1_0["tick<br/><small>tick@1</small>"]');
+    expect(mermaid).toContain('  n0 -->|"otherwise"| n3');
+    const dot = dotLines(everything);
+    expect(dot).toContain('  subgraph "cluster loop" {');
+    expect(dot).toContain('    "loop/pack" -> "loop/twice" [lhead="cluster loop/twice"];');
+    expect(dot).toContain('  "pick" -> "one" [label="a"];');
+    expect(dot.filter((line) => line.trim().endsWith('{'))).toHaveLength(
+      dot.filter((line) => line.trim() === '}').length,
+    );
+  });
+});
+
 describe('other formats', () => {
   const hostile: WorkflowDefinition = {
     id: 'w"x',

@@ -73,6 +73,14 @@ describe('nebula test', () => {
     expect(text).toContain('  flow  nodes 2/3  edges 1/2\n    never ran    c\n    never taken  a -> c (error)\n');
   });
 
+  test('[TST-30] the tests of the examples pass', async () => {
+    const root = path.resolve(import.meta.dirname, '../../..');
+    const io = memoryIo({ cwd: root });
+    const code = await execute({ io, services: composeServices(io), program: 'nebula' }, ['examples'], {});
+    expect(io.out.text()).not.toContain('✗');
+    expect(code).toBe(0);
+  });
+
   test('[TST-31] a difference is shown with its place, what was expected and what came', async () => {
     const { code, text } = await nebulaTest({ 'flow.test.yaml': WRONG });
     expect(code).toBe(1);
@@ -97,7 +105,7 @@ describe('nebula test', () => {
       hint: \`nebula actions my.work\` says what it gives
 
 
-2 failed
+0 passed, 2 failed
 
 Coverage
   flow  nodes 2/3  edges 1/2

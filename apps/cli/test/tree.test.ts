@@ -1,3 +1,4 @@
+import type { WorkflowDefinition } from '@nebula/core';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import { RunProgress } from '../src/live/progress.ts';
@@ -160,5 +161,103 @@ describe('large graphs', () => {
     // Measured: 0.5 µs and 0.2 ms; the limits leave room for a busy machine.
     expect(perEventUs).toBeLessThan(20);
     expect(perPaintingMs).toBeLessThan(10);
+  });
+});
+
+const LOOP: WorkflowDefinition = {
+  id: 'loop',
+  nodes: {
+    items: {
+      forEach: { in: '$input' },
+      do: { nodes: { pack: { action: 'a@1' }, label: { needs: ['pack'], action: 'a@1' } } },
+    },
+    sub: { workflow: { id: 'inner' } },
+    pay: { workflow: { id: 'payment', mode: 'child' } },
+    ok: { wait: { signal: 'go' } },
+  },
+};
+const inner: WorkflowDefinition = { id: 'inner', nodes: { seat: { action: 'a@1' } } };
+
+function loopRun(): RunProgress {
+  const run = new RunProgress('exe_1', 'Loop', outlineOf(graphOf(LOOP, () => inner)));
+  run.apply(event(0, 'WorkflowStarted'));
+  run.apply(event(0, 'NodeOpened', 'items', { items: 100 }));
+  return run;
+}
+
+function round(run: RunProgress, at: number, how: 'open' | 'completed' | 'failed'): void {
+  const error = { error: { code: 'E', kind: 'USER', message: 'no' } };
+  run.apply(event(0, 'RoundStarted', `items/${at}`));
+  run.apply(event(0, 'NodeStarted', `items/${at}/pack`, { attempt: 1 }));
+  if (how === 'open') return;
+  run.apply(
+    event(5, how === 'failed' ? 'NodeFailed' : 'NodeCompleted', `items/${at}/pack`, how === 'failed' ? error : {}),
+  );
+  run.apply(
+    event(5, how === 'failed' ? 'RoundFailed' : 'RoundCompleted', `items/${at}`, how === 'failed' ? error : {}),
+  );
+}
+
+describe('inside of nodes', () => {
+  test('[CLI-102, CLI-103] rounds, bodies, other executions, waits and pauses', () => {
+    const run = loopRun();
+    round(run, 0, 'completed');
+    round(run, 1, 'failed');
+    round(run, 2, 'open');
+    run.apply(event(0, 'NodeOpened', 'sub'));
+    run.apply(event(0, 'NodeStarted', 'sub/seat', { attempt: 1 }));
+    run.apply(event(0, 'ChildRequested', 'pay', { executionId: 'exe_2', workflowId: 'payment', attempt: 1 }));
+    const waits = [{ kind: 'signal', name: 'go', signal: 'go', key: 'k' }];
+    run.apply(event(0, 'NodeWaiting', 'ok', { waits, deadline: T0 + 60_000 }));
+    run.apply(event(0, 'WorkflowPaused', null, { reason: 'lunch' }));
+    const text = picture(run, 1_000, { width: 110 });
+    expect(text).toContain('⏸ Loop · paused (lunch) · 1.0s');
+    expect(text).toMatch(/items +1\.0s {2}─{12} {2}2 of 100 rounds, 1 open, 1 failed\n/);
+    expect(text).toMatch(/┊ 2\n.*┊ {3}\S pack .*\n.*┊ {3}○ label\n.*┊ 1\n.*┊ {3}✗ pack .*E: no/);
+    expect(text).not.toContain('┊ 0');
+    expect(text).toMatch(/sub .*\n {2}┊ \S seat/);
+    expect(text).toContain('→ payment exe_2');
+    expect(text).toMatch(/waits for signal go \(key k\), at most until .*\(in 59s\)/);
+  });
+
+  test('[CLI-103] what is undone stands under a heading', () => {
+    const run = loopRun();
+    run.apply(event(0, 'CompensationStarted', null, { status: 'failed' }));
+    run.apply(event(0, 'NodeStarted', '~undo/items:3:pack', { attempt: 1 }));
+    expect(run.status).toBe('compensating');
+    expect(picture(run, 100)).toMatch(/↺ undoing what was done, last first\n {2}\S items\/3\/pack/);
+  });
+
+  test('[CLI-102] 100,000 items take the room of those that run or failed last', () => {
+    const run = loopRun();
+    for (let at = 0; at < 100_000; at++) round(run, at, at % 10 === 0 ? 'failed' : 'completed');
+    for (let at = 0; at < 50; at++) round(run, 100_000 + at, 'open');
+    const lines = treeLines(run, { colors, width: 100, now: T0, frame: 0 });
+    expect(lines.length).toBeLessThan(35);
+    expect(lines.join('\n')).toContain('… 46 more rounds open, 9,997 more rounds failed');
+    expect(run.node('items')?.body?.scopes.size).toBeLessThan(100);
+    for (const height of [8, 12, 20]) {
+      expect(treeLines(run, { colors, width: 100, height, now: T0, frame: 0 }).length).toBeLessThanOrEqual(height);
+    }
+  });
+
+  test('[CLI-102] a document brings what events brought', () => {
+    const run = loopRun();
+    run.sync(
+      runDocument({
+        status: 'running',
+        finishedAt: null,
+        nodes: {
+          items: nodeDocument('running', { rounds: { total: 4, open: 1, succeeded: 2, failed: 1 } }),
+          'items/1/pack': nodeDocument('failed', { error: { code: 'E', kind: 'USER', message: 'no' } }),
+          'items/3/pack': nodeDocument('running'),
+          '~undo/sub:seat': nodeDocument('pending'),
+        },
+      }),
+    );
+    const text = picture(run, 0);
+    expect(text).toContain('3 of 4 rounds, 1 open, 1 failed');
+    expect(text).toMatch(/┊ 3\n[\s\S]*┊ 1\n/);
+    expect(text).toContain('○ sub/seat');
   });
 });

@@ -1,4 +1,4 @@
-import type { Json } from '@nebula/core';
+import type { Json, TimelineEventType } from '@nebula/core';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import { RunProgress } from '../src/live/progress.ts';
@@ -167,6 +167,41 @@ describe('the end of a run', () => {
         nebula resume exe_1
       "
     `);
+  });
+});
+
+describe('events in words', () => {
+  const waits = [
+    { kind: 'approval', name: 'approval', title: 'Pay?', who: ['ann'] },
+    { kind: 'time', name: 'for', at: T0 + 60_000 },
+  ];
+  const cases: [TimelineEventType, string | null, Json, string | RegExp][] = [
+    ['NodeOpened', 'n', { items: 3 }, 'opened: 3 items'],
+    ['ItemsAdded', 'n', { items: 1 }, '1 item added'],
+    ['RoundDelayed', 'n', { until: T0 + 5_000 }, /next round at .*\(in 5s\)/],
+    ['RoundFailed', 'n/3', { error: { code: 'E', kind: 'USER', message: 'no' } }, 'n/3 failed: E: no'],
+    ['ChildRequested', 'n', { executionId: 'exe_2', workflowId: 'sub', attempt: 1 }, 'workflow sub as exe_2'],
+    ['NodeWaiting', 'n', { waits }, /waits for an approval “Pay\?” by ann or until .*\(in 1m\)/],
+    ['NodeAnswered', 'n', { approved: false, by: 'ann', comment: 'why' }, 'rejected by ann: why'],
+    ['NodeGated', 'n', { gate: { kind: 'concurrency', key: 'bank', limit: 2 } }, 'waits for one of 2 places for bank'],
+    ['NodeStopping', 'n', { error: { code: 'E', kind: 'USER', message: 'no' } }, 'is ending: E: no'],
+    ['SignalKept', null, { signal: 'go', key: 'k' }, 'signal go (key k) came before anybody waited for it'],
+    ['SignalTaken', null, { signal: 'go', key: '' }, 'signal go, which was kept, is taken up'],
+    ['SignalRefused', 'n', { event: 'go', problem: 'bad' }, 'go does not fit, so the wait goes on: bad'],
+    ['CompensationStarted', null, { status: 'failed' }, 'undone, last first; then it ends as failed'],
+    ['WorkflowPaused', null, { reason: 'lunch' }, 'run paused: lunch'],
+    ['WorkflowResumed', null, {}, 'run goes on after the pause'],
+    ['WorkflowStopping', null, { status: 'cancelled' }, 'run is ending: cancelled'],
+    ['WorkflowReopened', null, { nodes: ['a', 'b'] }, 'run reopened: from a, b'],
+  ];
+
+  test.each(cases)('[CLI-104] %s', (type, node, details, words) => {
+    const run = new RunProgress('exe_1', 'order', []);
+    const one = event(0, type, node, details);
+    run.apply(one);
+    const line = eventLine(one, run, { colors, startedAt: T0 }) ?? '';
+    expect(line).toMatch(words instanceof RegExp ? words : new RegExp(words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+    expect(timelineEventLines([one], colors)[0]).toContain(type);
   });
 });
 

@@ -37,6 +37,15 @@ describe('validate', () => {
     );
   });
 
+  test('[CLI-119] --strict makes warnings errors', async () => {
+    const cwd = projectFolder({ 'w.yaml': `${GOOD}  c: { action: core.noop@1, when: "false" }\n`, 'good.yaml': GOOD });
+    const lax = await nebula(['validate', 'w.yaml'], { cwd });
+    expect([lax.code, lax.stdout]).toEqual([0, expect.stringContaining('warning NEVER_RUNS')]);
+    const strict = await nebula(['validate', 'w.yaml', 'good.yaml', '--strict'], { cwd });
+    expect([strict.code, strict.stdout]).toEqual([2, expect.stringContaining('✗ w.yaml')]);
+    expect((await nebula(['validate', 'good.yaml', '--strict'], { cwd })).code).toBe(0);
+  });
+
   test('[CLI-80] a file that is no text at all', async () => {
     const cwd = projectFolder({ 'x.yaml': 'a\0b', 'y.yaml': '- just\n- a list\n', 'z.yaml': 'a: [1\n' });
     for (const file of ['x.yaml', 'y.yaml', 'z.yaml']) {

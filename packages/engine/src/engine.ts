@@ -10,6 +10,7 @@ import {
   NebulaError,
   nodeAt,
   openChildren,
+  type Parent,
   type Plan,
   pathOf,
   RUN_DEFAULTS,
@@ -19,13 +20,14 @@ import {
   startPermit,
   timelineOf,
   type WorkflowDefinition,
+  wantsChild,
 } from '@nebula/core';
 import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
 import { Cache } from './cache.ts';
 import { StoreDesk } from './desk.ts';
 import type { Draft, LiveRun } from './live-run.ts';
-import { encodeMessage } from './messages.ts';
+import { cancelMessage } from './messages.ts';
 import { Meter } from './metrics.ts';
 import { Plans } from './plans.ts';
 import { Runs } from './runs.ts';
@@ -87,7 +89,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.workerId = drivers.random.id('wrk');
     this.plans = plans;
     this.runs = new Runs(drivers.store, plans, this.workerId, (run) => {
-      this.adopt(run).catch((error: unknown) => this.publish({ type: 'trouble', error }));
+      this.untilDone(() => this.adopt(run));
     });
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
     this.cache = new Cache({ ...drivers, values: this.values });
@@ -129,6 +131,10 @@ class LocalEngine extends StoreDesk implements Engine {
       onFault: (executionId, error) => this.onFault(executionId, error),
       onTrouble: (error) => this.publish({ type: 'trouble', error }),
       onLease: () => this.turns.kick(),
+      startAnew: async ({ plan, state }, messageId, input) => {
+        const { trigger } = state;
+        await this.startByKey(plan, this.idFor(plan.workflowId, messageId), { input, trigger });
+      },
     });
     this.sweeper = new Sweeper({
       ...drivers,
@@ -193,7 +199,8 @@ class LocalEngine extends StoreDesk implements Engine {
       });
     }
     const { start } = plan;
-    if (start !== undefined && start.policy !== 'allow')
+    // A parent waits for the execution that it asked for, and for no other.
+    if (start !== undefined && start.policy !== 'allow' && options.parent === undefined)
       return this.startByKey(plan, executionId, { ...options, input });
     return this.create(plan, executionId, { ...options, input });
   }
@@ -319,8 +326,12 @@ class LocalEngine extends StoreDesk implements Engine {
 
   protected override async send(...message: Parameters<StoreDesk['send']>): Promise<boolean> {
     const isKnown = await super.send(...message);
-    this.waker.wakeAt(this.all.clock.now());
+    this.sent();
     return isKnown;
+  }
+
+  protected override sent(): void {
+    this.waker.wakeAt(this.all.clock.now());
   }
 
   private lookInCache(run: LiveRun, path: string): void {
@@ -334,18 +345,15 @@ class LocalEngine extends StoreDesk implements Engine {
       },
       (error: unknown) => {
         this.publish({ type: 'trouble', error });
-        this.all.clock.timer(REPORT_AGAIN_MS, () => {
-          const live = this.runs.get(executionId);
-          if (live !== undefined) this.lookInCache(live, path);
-        });
+        this.all.clock.timer(REPORT_AGAIN_MS, () => this.untilDone(() => this.lookAgain(executionId, path)));
       },
     );
   }
 
-  /** What a durable frame asks for: executions of their own for some nodes, and the end of others. */
-  private raise(run: LiveRun, { turn }: Draft): void {
-    for (const child of turn.children) this.startChild(run.executionId, child);
-    for (const childId of turn.cancels) this.cancelChild(run.executionId, childId);
+  /** It may have left memory: nobody else would ask for it. */
+  private async lookAgain(executionId: string, path: string): Promise<void> {
+    const run = await this.runs.load(executionId);
+    if (run !== undefined) this.lookInCache(run, path);
   }
 
   /** Starting it twice is starting it once; one that cannot be started has failed. */
@@ -353,36 +361,66 @@ class LocalEngine extends StoreDesk implements Engine {
     const { node, executionId, workflowId, version, input, depth } = child;
     const parent = { executionId: parentId, node, depth };
     const trigger = { type: 'workflow', executionId: parentId, node };
-    this.start(workflowId, version, { executionId, input, trigger, parent }).catch((error: unknown) => {
-      if (this.phase !== 'open') return;
-      if (error instanceof NebulaError && !error.retryable) {
-        const failure = { code: error.code, kind: 'USER' as const, message: error.message };
-        const result = { status: 'failed' as const, output: { value: null }, error: failure };
-        return this.report(parentId, { type: 'child', node, executionId, result, jitter: 1 });
-      }
-      this.publish({ type: 'trouble', error });
-      this.all.clock.timer(REPORT_AGAIN_MS, () => this.startChild(parentId, child));
-    });
-  }
-
-  private cancelChild(parentId: string, executionId: string): void {
-    const body = encodeMessage({ type: 'cancel', reason: `its parent ${parentId} is ending` });
-    const { store, clock } = this.all;
-    store.send({ messageId: `cancel:${parentId}`, executionId, body }, clock.now()).then(
-      () => this.waker.wakeAt(clock.now()),
+    this.start(workflowId, version, { executionId, input, trigger, parent }).then(
+      () => this.untilDone(() => this.cancelUnlessWanted(parent, executionId)),
       (error: unknown) => {
+        if (this.phase !== 'open') return;
+        if (error instanceof NebulaError && !error.retryable) {
+          const failure = { code: error.code, kind: 'USER' as const, message: error.message };
+          const result = { status: 'failed' as const, output: { value: null }, error: failure };
+          return this.report(parentId, { type: 'child', node, executionId, result, jitter: 1 });
+        }
         this.publish({ type: 'trouble', error });
-        clock.timer(REPORT_AGAIN_MS, () => this.phase === 'open' && this.cancelChild(parentId, executionId));
+        this.all.clock.timer(REPORT_AGAIN_MS, () => this.startChild(parentId, child));
       },
     );
   }
 
-  /** A run was read from the store: whoever wrote its last frame may have died before its children were started. */
+  /** What the store does not do now is tried again. */
+  private untilDone(work: () => Promise<void>): void {
+    work().catch((error: unknown) => {
+      this.publish({ type: 'trouble', error });
+      this.all.clock.timer(REPORT_AGAIN_MS, () => this.phase === 'open' && this.untilDone(work));
+    });
+  }
+
+  /** A parent that ended, or gave it up, while the child was being started could not tell it so. */
+  private async cancelUnlessWanted(parent: Parent, executionId: string): Promise<void> {
+    if (!(await this.isWanted(parent, executionId))) await this.cancelChild(parent.executionId, executionId);
+  }
+
+  private async isWanted({ executionId: parentId, node }: Parent, executionId: string): Promise<boolean> {
+    const { store } = this.all;
+    const live = this.runs.get(parentId);
+    // What is being decided on may still be refused.
+    if (live !== undefined && live.draft === null && !live.isBusy) {
+      const { state } = live;
+      if (store.exclusive || (await store.frames(parentId, state.seq)).length === 0)
+        return wantsChild(state, node, executionId);
+    }
+    const state = await this.state(parentId);
+    return state !== undefined && wantsChild(state, node, executionId);
+  }
+
+  private async cancelChild(parentId: string, executionId: string): Promise<void> {
+    const { store, clock } = this.all;
+    await store.send(cancelMessage(executionId, parentId), clock.now());
+    this.waker.wakeAt(clock.now());
+  }
+
+  /**
+   * A run was read from the store: whoever wrote its last frame may have died before its children were started, and
+   * whoever started it, before it was told that nobody wants it any more.
+   */
   private async adopt(run: LiveRun): Promise<void> {
-    if (run.state.children.size === 0) return;
+    const { parent, status, stopping, ending, children } = run.state;
+    const isEnding = isFinished(status) || stopping !== null || ending !== null;
+    if (parent !== null && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
+    if (children.size === 0) return;
     const { executionId: parentId } = run;
     for (const { isStopped, input, ...child } of openChildren(run.state)) {
-      if (isStopped) this.cancelChild(parentId, child.executionId);
+      if (isStopped) await this.cancelChild(parentId, child.executionId);
+      this.waker.include(child.executionId);
       if ((await this.all.store.execution(child.executionId)) !== undefined) continue;
       if (input.blob !== undefined) await this.values.fetch(parentId, [input.blob]);
       const value = input.blob === undefined ? (input.value ?? {}) : this.values.lookup(input.blob);
@@ -410,7 +448,7 @@ class LocalEngine extends StoreDesk implements Engine {
   private onFrame(run: LiveRun, draft: Draft, at: number): void {
     for (const done of run.onCreated.splice(0)) done();
     this.count(run, draft);
-    if (draft.turn.children.length + draft.turn.cancels.length > 0) this.raise(run, draft);
+    for (const child of draft.turn.children) this.startChild(run.executionId, child);
     if (this.listeners.size > 0) this.publishFrame(run, draft, at);
     this.attempts.verifyUnknown(run);
     const isNews = draft.turn.entries.at(-1)?.type === 'run.finished';

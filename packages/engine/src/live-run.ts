@@ -12,6 +12,8 @@ export interface LiveRun {
   messages: TakenMessage[];
   /** Every inbox message that was taken up since the run was loaded: a late reading of the inbox may show it again. */
   readonly heard: Set<string>;
+  /** Places that were asked for since it was read: with 10,000 nodes in line, every grant would else ask for them all. */
+  readonly asked: Set<string>;
   /** The frame in the making, with all that went into it: needed again if the store refuses it. */
   draft: Draft | null;
   /** The first frame creates the execution. */
@@ -60,6 +62,7 @@ export function newLiveRun(state: RunState, isNew: boolean): LiveRun {
     mailbox: [],
     messages: [],
     heard: new Set(),
+    asked: new Set(),
     draft: null,
     isNew,
     isBusy: false,

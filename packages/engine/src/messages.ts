@@ -8,6 +8,7 @@ import {
   type Settlement,
   type Stimulus,
 } from '@nebula/core';
+import type { InboxRow } from '@nebula/ports';
 
 export type Message =
   | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
@@ -36,6 +37,12 @@ export type Message =
 
 export function encodeMessage(message: Message): string {
   return JSON.stringify(message);
+}
+
+/** From a parent that wants nothing of it any more. */
+export function cancelMessage(executionId: string, parentId: string): InboxRow {
+  const body = encodeMessage({ type: 'cancel', reason: `its parent ${parentId} is ending` });
+  return { messageId: `cancel:${parentId}`, executionId, body };
 }
 
 /** Undefined for a message that this version does not understand: it is dropped with the next frame. */

@@ -31,7 +31,7 @@ export class Runs {
   private readonly live = new Map<string, LiveRun>();
   private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
 
-  /** `onRead`: a run has come into memory from the store. */
+  /** `onRead`: a run, or what others wrote to it, has come into memory from the store. */
   constructor(store: Store, plans: Plans, workerId: string, onRead: (run: LiveRun) => void = () => {}) {
     this.store = store;
     this.plans = plans;
@@ -86,6 +86,7 @@ export class Runs {
     if (row !== undefined) run.storedWakeAt = row.wakeAt;
     run.state = loaded.state;
     adopt(run, loaded);
+    this.onRead(run);
   }
 
   /** Called between frames. */
@@ -125,6 +126,7 @@ interface Loaded {
 }
 
 function adopt(run: LiveRun, loaded: Loaded): void {
+  run.asked.clear();
   run.lastAt = loaded.lastAt;
   run.journalBytes = loaded.journalBytes;
   run.snapshotBytes = loaded.snapshotBytes;

@@ -225,7 +225,7 @@ export class Turns {
       if (state.spilled > 0 && this.mustFetch(run)) return false;
       const draft = this.draftOf(run, now);
       run.mailbox = [];
-      draft.messages.push(...run.messages);
+      for (const message of run.messages) draft.messages.push(message);
       run.messages = [];
       // All of it before any is decided on: if it has to be decided on again, none may be missing.
       for (const stimulus of mailbox) draft.stimuli.push(stimulus);
@@ -491,13 +491,24 @@ export class Turns {
   private refused(run: LiveRun): void {
     this.parts.meter.add('engine.conflicts');
     if (run.isNew) {
-      // The execution exists already: starting it twice is starting it once.
       this.drop(run);
-      for (const done of run.onCreated.splice(0)) done();
+      void this.confirm(run);
       return;
     }
     this.rewind(run);
     void this.reload(run);
+  }
+
+  /** The execution exists already, and starting it twice is starting it once; or the store was wrong about that. */
+  private async confirm({ executionId, onCreated }: LiveRun): Promise<void> {
+    let error: unknown;
+    try {
+      const isThere = (await this.parts.store.execution(executionId)) !== undefined;
+      if (!isThere) error = new NebulaError('NOT_STARTED', `${executionId} could not be created.`, { retryable: true });
+    } catch (failure) {
+      error = failure;
+    }
+    for (const done of onCreated.splice(0)) done(error);
   }
 
   /** The draft's mail goes back into the box; what it would have started is let go. */
@@ -528,6 +539,8 @@ export class Turns {
       run.isBusy = false;
       // What this process started and the journal does not know of is looked at like any lost attempt.
       this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
+      // A frame whose answer was lost may have been written, and nobody heard what it asks for.
+      if (run.state.gated.size > 0) run.mailbox.push({ type: 'wake', lost: [], jitter: 1 });
       this.touch(run);
     } catch (error) {
       this.unreadable(run, error, () => void this.reload(run));

@@ -6,7 +6,16 @@
  *  W3 One round at a time; what does not fit into memory is left for the next one. What is in memory needs no room.
  *  W4 Whoever shares a store begins attempts only while its own lease is good: after that others may give them up.
  */
-import { hold, NebulaError, nodeAt, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
+import {
+  type BlobRef,
+  hold,
+  type Json,
+  NebulaError,
+  nodeAt,
+  openAttempts,
+  recallDispatched,
+  type Stimulus,
+} from '@nebula/core';
 import type { Clock, InboxRow, Random, Store, Timer } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import type { Cache } from './cache.ts';
@@ -42,6 +51,8 @@ export interface WakerParts {
   onTrouble(error: unknown): void;
   /** The lease was extended. */
   onLease(): void;
+  /** A start came too late to put the run off: it has begun. */
+  startAnew(run: LiveRun, messageId: string, input: Json): Promise<void>;
 }
 
 export class Waker {
@@ -52,7 +63,7 @@ export class Waker {
   private round: Promise<void> | undefined;
   private unwatch: (() => void) | undefined;
   private isOpen = false;
-  private only: string[] | undefined;
+  private only: Set<string> | undefined;
   private leaseUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: WakerParts) {
@@ -60,7 +71,7 @@ export class Waker {
   }
 
   async open(only?: readonly string[]): Promise<void> {
-    this.only = only === undefined ? undefined : [...only];
+    this.only = only === undefined ? undefined : new Set(only);
     const { store, clock, workerId } = this.parts;
     this.isOpen = true;
     await this.extendLease();
@@ -85,7 +96,9 @@ export class Waker {
 
   /** A run that was started here is cared for, whatever runs the engine was opened for. */
   include(executionId: string): void {
-    if (this.only?.includes(executionId) === false) this.only.push(executionId);
+    if (this.only === undefined || this.only.has(executionId)) return;
+    this.only.add(executionId);
+    this.wakeAt(this.parts.clock.now());
   }
 
   /** Somebody will be due at this time. */
@@ -121,7 +134,7 @@ export class Waker {
     const room = Math.min(CLAIM_BATCH, maxCachedRuns - runs.size);
     const isCrowded = room <= 0;
     const limit = isCrowded ? CLAIM_BATCH : room;
-    const only = isCrowded ? this.wanted(runs.ids()) : this.only;
+    const only = isCrowded ? this.wanted(runs.ids()) : this.only && [...this.only];
     const { executionIds, nextWakeAt } = await store.claimDue(now, now + CLAIM_MS, workerId, limit, only);
     for (const executionId of executionIds) await this.tryWake(executionId, now + CLAIM_MS);
     if (isCrowded) this.wakeAt(now + CROWDED_MS);
@@ -130,7 +143,7 @@ export class Waker {
 
   private wanted(executionIds: readonly string[]): readonly string[] {
     const { only } = this;
-    return only === undefined ? executionIds : executionIds.filter((executionId) => only.includes(executionId));
+    return only === undefined ? executionIds : executionIds.filter((executionId) => only.has(executionId));
   }
 
   /** What is damaged or missing stays so, and is a fault; anything else may go well a little later. */
@@ -177,19 +190,32 @@ export class Waker {
 
   /** A child's large output lies with the child: it is brought here, and becomes the parent's own. */
   private async understood(run: LiveRun, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
-    const { values } = this.parts;
     const messages: TakenMessage[] = [];
     for (const { messageId, body } of inbox) {
       const stimulus = await this.lookedUp(run, stimulusOf(body));
+      // Before the message is taken: whatever dies in between, the start is not lost.
+      if (stimulus?.type === 'restart' && run.state.heldUntil === null && !run.heard.has(messageId)) {
+        await this.parts.startAnew(run, messageId, stimulus.input);
+      }
       const blob = stimulus?.type === 'child' ? stimulus.result.output.blob : undefined;
       if (stimulus?.type !== 'child' || blob === undefined) messages.push({ messageId, stimulus });
-      else {
-        await values.fetch(stimulus.executionId, [blob]);
-        const result = { ...stimulus.result, output: hold(values.lookup(blob)) };
-        messages.push({ messageId, stimulus: { ...stimulus, result } });
-      }
+      else messages.push({ messageId, stimulus: await this.broughtHere(stimulus, blob) });
     }
     return messages;
+  }
+
+  /** A child may have been deleted before anybody read what it gave: then it has failed, and its parent goes on. */
+  private async broughtHere(stimulus: Stimulus & { type: 'child' }, blob: BlobRef): Promise<Stimulus> {
+    const { values } = this.parts;
+    try {
+      await values.fetch(stimulus.executionId, [blob]);
+      return { ...stimulus, result: { ...stimulus.result, output: hold(values.lookup(blob)) } };
+    } catch (error) {
+      if (!(error instanceof NebulaError) || error.code !== 'BLOB_MISSING') throw error;
+      const { code, message } = error;
+      const output = { value: null };
+      return { ...stimulus, result: { status: 'failed', output, error: { code, kind: 'USER', message } } };
+    }
   }
 
   /** Whoever waited for another run to work out an output looks first whether it is there now. */

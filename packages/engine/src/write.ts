@@ -25,7 +25,7 @@ import type {
 } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
 import type { LiveRun } from './live-run.ts';
-import { encodeMessage } from './messages.ts';
+import { cancelMessage, encodeMessage } from './messages.ts';
 import type { Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
@@ -76,6 +76,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (wake !== undefined) write.wakeAt = wake.at;
   if (draft.messages.length > 0) write.taken = draft.messages.map(({ messageId }) => messageId);
   if (permits !== undefined) write.permits = permits;
+  if (turn.cancels.length > 0) write.sends = turn.cancels.map((childId) => cancelFor(childId, run, turn.now));
   const listeners = listenersOf(run, turn);
   if (listeners !== undefined) write.listeners = listeners;
   const cache = cacheRows(run, turn);
@@ -85,7 +86,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
 }
 
 /** What the frame asks of those that share something with this run, and what it gives back. */
-function permitsOf({ state, isNew }: LiveRun, { asks, now }: Turn): PermitChanges | undefined {
+function permitsOf({ state, isNew, asked }: LiveRun, { asks, now }: Turn): PermitChanges | undefined {
   const isAlone = isNew && state.startKey !== null;
   if (asks.length === 0 && state.freed.length === 0 && !isAlone) return undefined;
   const places: PermitAsk[] = [];
@@ -99,10 +100,14 @@ function permitsOf({ state, isNew }: LiveRun, { asks, now }: Turn): PermitChange
     if (gate.kind === 'rate') rates.push({ key: gate.key, limit: gate.limit, perMs: gate.perMs });
     if (key === undefined) continue;
     const attempt = (nodeAt(state, node)?.attempts ?? 0) + 1;
+    const messageId = `permit:${node}:${attempt}:${state.reopened}:${gate.kind}`;
+    if (asked.has(messageId)) continue;
+    asked.add(messageId);
     const body = encodeMessage({ type: 'granted', node, gate: gate.kind });
     const limit = gate.kind === 'concurrency' ? gate.limit : 1;
-    places.push({ key, node, limit, messageId: `permit:${node}:${attempt}:${state.reopened}:${gate.kind}`, body });
+    places.push({ key, node, limit, messageId, body });
   }
+  if (places.length + rates.length + state.freed.length === 0) return undefined;
   return { at: now, releases: state.freed.splice(0), asks: places, rates };
 }
 
@@ -110,36 +115,33 @@ function permitsOf({ state, isNew }: LiveRun, { asks, now }: Turn): PermitChange
 function listenersOf({ state }: LiveRun, { entries, now }: Turn): ListenerChanges | undefined {
   const add: Listener[] = [];
   const remove = state.deaf.splice(0);
+  const listening = new Set<string>();
   for (const entry of entries) {
-    if (entry.type !== 'node.waiting' || remove.includes(entry.node)) continue;
-    for (const wait of entry.waits) {
-      if (wait.kind === 'signal') add.push({ signal: wait.signal, key: wait.key, node: entry.node });
+    // Whoever refused what it was given gets the next one, too.
+    if (entry.type === 'signal.refused') remove.push(entry.node);
+    if (entry.type === 'node.waiting' || entry.type === 'signal.refused') listening.add(entry.node);
+  }
+  for (const node of listening) {
+    const phase = nodeAt(state, node)?.phase;
+    for (const wait of phase?.status === 'listening' ? phase.waits : []) {
+      if (wait.kind === 'signal') add.push({ signal: wait.signal, key: wait.key, node });
     }
   }
   return add.length + remove.length === 0 ? undefined : { at: now, add, remove };
 }
 
 /** Outputs of this frame that others may use again. */
-export function cacheRows({ state, executionId }: LiveRun, { entries, now }: Turn): CacheRow[] {
-  const rows: CacheRow[] = [];
-  for (const entry of entries) {
-    if (entry.type !== 'node.completed' || entry.cached !== undefined) continue;
-    const node = nodeAt(state, entry.node);
-    if (node?.missed === undefined || node.plan.cache === undefined) continue;
-    const { ttlMs } = node.plan.cache;
-    const { key, family, input } = node.missed;
-    rows.push({
-      key,
-      family,
-      input,
-      output: JSON.stringify(entry.output ?? { value: null }),
-      executionId,
-      node: entry.node,
-      at: now,
-      expiresAt: ttlMs === null ? null : now + ttlMs,
-    });
-  }
-  return rows;
+export function cacheRows({ executionId }: LiveRun, { learnt, now }: Turn): CacheRow[] {
+  return learnt.map(({ node, output, miss: { key, family, input }, ttlMs }) => ({
+    key,
+    family,
+    input,
+    output: JSON.stringify(output),
+    executionId,
+    node,
+    at: now,
+    expiresAt: ttlMs === null ? null : now + ttlMs,
+  }));
 }
 
 /**
@@ -165,7 +167,7 @@ function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMa
     const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
     write.status = state.status;
     write.finishedAt = state.finishedAt;
-    if (state.parent !== null) write.sends = [resultFor(state.parent, run, turn.now)];
+    if (state.parent !== null) write.sends = [...(write.sends ?? []), resultFor(state.parent, run, turn.now)];
     write.expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
   } else if (turn.entries.some(({ type }) => CHANGES_STATUS.has(type))) {
     write.status = state.status;
@@ -192,6 +194,11 @@ function resultFor({ executionId: parent, node }: Parent, { state, executionId }
     result: { status: status as FinalRunStatus, output, error },
   });
   return { messageId: `child:${executionId}:${reopened}`, executionId: parent, body, wakeAt: now };
+}
+
+/** Whoever asks its children to end does so with the frame that says so. */
+function cancelFor(childId: string, { executionId }: LiveRun, now: number): OutgoingRow {
+  return { ...cancelMessage(childId, executionId), wakeAt: now };
 }
 
 /** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */

@@ -1,4 +1,4 @@
-import { NebulaError } from '@nebula/core';
+import { type Json, NebulaError } from '@nebula/core';
 import { writeLines } from '../conclude.ts';
 import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
 import { readJson } from '../input.ts';
@@ -12,13 +12,35 @@ export async function execute(context: Context, args: readonly string[], options
   const [executionId = '', node = ''] = args;
   const text = textOption(options, 'input');
   const input = text === undefined ? undefined : await readJson(context.io, text, '--input');
-  const { project, runId } = await withDesk(context, options, async (session, opened) => {
+  if (options.fork === true) return await fork(context, executionId, node, input, options);
+  const project = await withDesk(context, options, async (session, opened) => {
     await documentOf(session, opened, executionId);
-    if (options.fork === true) return { project: opened, runId: await session.desk.fork(executionId, node, input) };
     if (!(await session.desk.requestReplay(executionId, node, input))) unknownExecution(opened, executionId);
-    return { project: opened, runId: executionId };
+    return opened;
   });
-  return await goOnHere(context, project, [runId], options);
+  return await goOnHere(context, project, [executionId], options);
+}
+
+/** A new run is made by an engine only. */
+async function fork(
+  context: Context,
+  executionId: string,
+  node: string,
+  input: Json | undefined,
+  options: CommandOptions,
+): Promise<number> {
+  const project = await withDesk(context, options, async (session, opened) => {
+    await documentOf(session, opened, executionId);
+    return opened;
+  });
+  const session = await context.services.openEngine(project);
+  try {
+    const forkId = await session.engine.fork(executionId, node, input);
+    if (options.run === false) return leftForLater(context, project, [forkId], options);
+    return await resumeSome(context, project, session, [forkId], options);
+  } finally {
+    await session.close();
+  }
 }
 
 /** Continues runs for which a request was left, unless that is not wanted or an engine has them already. */

@@ -68,7 +68,7 @@ export interface ScopeProgress {
 }
 
 /** The last step in the path of what undoes. */
-export const UNDO = '~undo';
+const UNDO = '~undo';
 
 /** Always shown, however large the graph is. */
 const NOTABLE: ReadonlySet<NodeStatus> = new Set<NodeStatus>(['running', 'waiting', 'failed', 'unknown']);

@@ -82,9 +82,17 @@ export class Settling {
   /** Never, when there are none, or when one of them ends: then the run that waits for it goes on. */
   async #parkedInside(executionId: string): Promise<{ inside: readonly Rest[]; waitingFor?: undefined }> {
     const children = [...(this.#children.get(executionId)?.values() ?? [])];
-    const inside = await Promise.all(children.map((child) => this.rest(child)));
+    const inside = await Promise.all(children.map((child) => this.#restOfChild(child)));
     const isParked = inside.length > 0 && inside.every(({ parked }) => parked);
     return isParked ? { inside } : await new Promise<never>(() => {});
+  }
+
+  /** It is asked for before it is there. One that cannot be started never is, and the run that asked for it goes on. */
+  async #restOfChild(executionId: string): Promise<Rest> {
+    const seen = this.#changesOf(executionId);
+    const isThere = seen > 0 || (await this.#session.desk.document(executionId)) !== undefined;
+    if (!isThere) await this.#changedSince(executionId, seen);
+    return await this.rest(executionId);
   }
 
   /** The run, if nothing but others' executions, people and signals could move it. */

@@ -84,6 +84,6 @@ function progressText(node: NodeProgress, colors: Colors): string {
 }
 
 function barText(fraction: number, colors: Colors): string {
-  const filled = Math.round(fraction * BAR_CELLS);
+  const filled = Math.round(Math.min(1, Math.max(0, fraction)) * BAR_CELLS);
   return colors.cyan('━'.repeat(filled)) + colors.dim('─'.repeat(BAR_CELLS - filled));
 }

@@ -112,7 +112,7 @@ function oneWaitWords(wait: OneWaitDefinition): string {
 }
 
 /** An expression as people wrote it, without the braces. */
-export function expressionText(value: Json): string {
+function expressionText(value: Json): string {
   if (typeof value === 'string') return value.replace(/^\{\{\s*|\s*\}\}$/g, '');
   return Array.isArray(value) ? listText(value) : JSON.stringify(value);
 }

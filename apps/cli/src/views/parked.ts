@@ -37,7 +37,8 @@ export function parkedLines(runs: readonly ParkedRun[], options: ParkedOptions):
   const lines = [`${colors.yellow(`⏸ ${colors.bold('parked')}`)}  ${colors.dim(executionId)}`, ''];
   for (const run of runs) lines.push(...runLines(run, run === main, options));
   const steps = runs.flatMap((run) => stepsOf(run, options));
-  if (steps.length === 0) steps.push([command(executionId, 'executions explain'), 'what it waits for']);
+  if (steps.length === 0 && !isPaused(main))
+    steps.push([command(executionId, 'executions explain'), 'what it waits for']);
   const goOn: Step = [command(executionId, 'resume'), isPaused(main) ? 'go on' : 'go on afterwards'];
   return [...lines, '', ...nextLines([...steps, goOn], options)];
 }

@@ -34,9 +34,14 @@ export function completeNode(
   const ending: Ending = { node, status: 'completed', output: heldValue(output, turn.lookup), error: null };
   const { dead: conditional = [], broken } = decideOnward(turn, ending);
   const dead = [...(own.dead ?? []), ...conditional];
+  const path = pathOf(node);
+  const { missed: miss, plan } = node;
+  if (own.cached === undefined && miss !== undefined && plan.cache !== undefined) {
+    turn.learnt.push({ node: path, output, miss, ttlMs: plan.cache.ttlMs });
+  }
   emit(turn, {
     type: 'node.completed',
-    node: pathOf(node),
+    node: path,
     ...(output.value === null ? {} : { output }),
     ...(dead.length === 0 ? {} : { dead }),
     ...(own.vars === undefined ? {} : { vars: own.vars }),
@@ -98,8 +103,13 @@ export function failNode(turn: Turn, node: NodeState, cause: RunError): void {
   });
   if (own !== undefined) follow(turn, node, broken);
   else if (handling !== 'fatal') skipReachable(turn, node);
-  else if (node.scope.parent === null || node.plan.onError === 'halt') stop(turn, 'failed', error);
+  else if (node.scope.parent === null || mayHalt(turn, node)) stop(turn, 'failed', error);
   else stopScope(turn, node.scope, error);
+}
+
+/** A run that is ending anyway goes on to do so: in its failure node, `halt` ends no more than the body. */
+function mayHalt({ state }: Turn, { plan }: NodeState): boolean {
+  return plan.onError === 'halt' && state.ending === null;
 }
 
 /** In a body a policy ends the scope, and its composite node fails in turn; only `halt` ends the run from any depth. */
@@ -158,6 +168,8 @@ function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
 }
 
 export function abortInside(turn: Turn, outer: ScopeState | NodeState, reason: string): void {
+  // Nearly always: 10,000 rounds that fail one after the other need not look at each other.
+  if (outer.busy === 0) return;
   const { running, children } = turn.state;
   for (const node of [...running, ...children]) if (isInside(node.scope, outer)) abort(turn, node, reason);
 }
@@ -177,7 +189,8 @@ export function cancelNode(turn: Turn, node: NodeState, reason: string): void {
     if (busy === node || isInside(busy.scope, node)) cutOff(turn, busy, error);
   }
   if (!isFinal(node.phase.status) && node.phase.status !== ('unknown' as string)) {
-    emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
+    if (node.scope.undoes !== null) failNode(turn, node, error);
+    else emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
   }
   follow(turn, node, []);
 }
@@ -187,6 +200,8 @@ function cutOff(turn: Turn, node: NodeState, error: RunError): void {
   abort(turn, node, error.message, true);
   const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
   if (isOnce) emit(turn, { type: 'node.unknown', node: pathOf(node), error });
+  // A compensation that is given up has failed: the others get their turn.
+  else if (node.scope.undoes !== null) failNode(turn, node, error);
   else emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
 }
 

@@ -58,6 +58,13 @@ export function openChildren(state: RunState): OpenChild[] {
   });
 }
 
+/** Whether the node still waits for this execution. */
+export function wantsChild(state: RunState, path: string, executionId: string): boolean {
+  const node = nodeAt(state, path);
+  if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return false;
+  return !isStopped(state, node.scope);
+}
+
 export function childEnded(
   turn: Turn,
   { node: path, executionId, result, jitter }: Stimulus & { type: 'child' },

@@ -227,9 +227,10 @@ function roundEnded(turn: Turn, node: NodeState, error: RunError | undefined): v
 
 /** Of rounds of which one has to succeed, the last has failed. */
 function goOnOrNone(turn: Turn, node: NodeState, error: RunError): void {
-  const { total, failed } = node.body as BodyState;
+  const { total, failed, succeeded, open } = node.body as BodyState;
   if (failed === total) stopNode(turn, node, error);
-  else goOn(turn, node);
+  // Where one has succeeded the others have been withdrawn, and the last of them ends the loop.
+  else if (succeeded === 0 || open === 0) goOn(turn, node);
 }
 
 function triedRound(turn: Turn, node: NodeState, work: RetryUntilWork, error: RunError | undefined): void {

@@ -24,10 +24,10 @@ import {
 import { childEnded, childOverdue } from './children.ts';
 import { expand, nextRound, stopNode } from './composite.ts';
 import { finishIfDone } from './ending.ts';
-import { JOURNAL_FORMAT } from './entry.ts';
+import { type CacheMiss, JOURNAL_FORMAT } from './entry.ts';
 import { type Held, hold } from './held.ts';
 import { replay, retry } from './reopen.ts';
-import { isFinished, isInside, isStopped, type NodeState, nodeAt, pathOf, type TimerItem } from './state.ts';
+import { isFinished, isInside, isOver, isStopped, type NodeState, nodeAt, pathOf, type TimerItem } from './state.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
 import { isPastTotal, popDue } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
@@ -75,10 +75,12 @@ function react(turn: Turn, stimulus: Stimulus): void {
     case 'settle':
       return settle(turn, stimulus);
     case 'pause':
-      if (state.pausedAt !== null || state.stopping !== null) return;
+      if (state.pausedAt !== null || state.stopping !== null || state.ending !== null) return;
       return emit(turn, { type: 'run.paused', ...(stimulus.reason === undefined ? {} : { reason: stimulus.reason }) });
     case 'resume':
-      return state.pausedAt === null ? undefined : emit(turn, { type: 'run.resumed' });
+      if (state.pausedAt === null) return;
+      emit(turn, { type: 'run.resumed' });
+      return askAgain(turn);
     case 'signal':
       return signal(turn, stimulus);
     case 'answer':
@@ -162,8 +164,8 @@ function ended(turn: Turn, { node: path, attempt, outcome, jitter }: Stimulus & 
 
 /** The output of most nodes; of a dynamic one, the graph that comes next. */
 function finishAttempt(turn: Turn, node: NodeState, output: Held): void {
-  if (node.plan.work.kind === 'dynamic' && !isStopped(turn.state, node.scope))
-    expand(turn, node, node.plan.work, output);
+  // Where it is being stopped, too: the graph is what a retry goes on with.
+  if (node.plan.work.kind === 'dynamic') expand(turn, node, node.plan.work, output);
   else completeNode(turn, node, output);
 }
 
@@ -188,10 +190,16 @@ function granted(turn: Turn, { node: path, gate, until, miss }: Stimulus & { typ
   const node = nodeAt(turn.state, path);
   if (node?.phase.status !== 'gated' || node.phase.gate.kind !== gate || node.phase.until !== null) return;
   if (isStopped(turn.state, node.scope)) return;
+  if (turn.state.pausedAt !== null) return grantedInPause(turn, path, until, miss);
   if (until !== undefined && until > turn.now) return emit(turn, { type: 'node.granted', node: path, until });
   // In the state already, for the gate that comes next and journals it.
   if (miss !== undefined) node.missed = miss;
   pass(turn, node);
+}
+
+/** It begins, or comes to its next gate, when the run is resumed; what the cache said is asked for again then. */
+function grantedInPause(turn: Turn, node: string, until = turn.now, miss?: CacheMiss): void {
+  if (miss === undefined) emit(turn, { type: 'node.granted', node, until: Math.max(until, turn.now) });
 }
 
 function lostError(worker: string): RunError {
@@ -215,7 +223,8 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
   }
   emit(turn, { type: 'node.settled', node: path, by, outcome: settlement.then });
   if (settlement.then === 'fail') return failNode(turn, node, error);
-  if (isStopped(turn.state, node.scope)) return emit(turn, { type: 'node.cancelled', node: path, error });
+  if (isStopped(turn.state, node.scope) || isOver(turn.state, node))
+    return emit(turn, { type: 'node.cancelled', node: path, error });
   if (isPastTotal(node, turn.now)) {
     return failNode(turn, node, timeoutError('total', node.plan.timeouts.totalMs, path));
   }

@@ -40,6 +40,7 @@ import {
 } from './scopes.ts';
 import {
   type BodyState,
+  generationOf,
   isFinal,
   isFinished,
   isHeldByLevel,
@@ -51,6 +52,7 @@ import {
   resetNode,
   type ScopeState,
   startPermit,
+  type UndoItem,
 } from './state.ts';
 import {
   armAttempt,
@@ -272,6 +274,7 @@ function leaveQueue(state: RunState, node: NodeState): void {
   if (node.phase.status === 'gated' || node.phase.status === 'queued') node.passed = Number.MAX_SAFE_INTEGER;
   if (node.place === 'dispatched') state.dispatched--;
   else if (node.place === 'held') node.scope.held.delete(node);
+  state.released.delete(node);
   node.place = 'none';
 }
 
@@ -320,6 +323,7 @@ function start(state: RunState, node: NodeState, entry: NodeStarted, at: number)
   node.queuedAt ??= at;
   node.startedAt ??= at;
   node.attempts = entry.attempt;
+  state.lastAttempt = Math.max(state.lastAttempt, entry.attempt);
   if (entry.input !== undefined) {
     node.input = entry.input;
     countSpilled(state, entry.input);
@@ -359,9 +363,23 @@ function remember(state: RunState, node: NodeState, { undo, undoError }: NodeCom
   }
   const path = pathOf(node);
   // Done a second time, it is still one thing to undo.
-  if (state.reopened > 0) state.undo = state.undo.filter((item) => item.path !== path);
-  state.undo.push({ path, input: undo, error: undoError, graphs });
+  if (state.reopened > 0) forgetUndo(state, path);
+  state.undo.push({ path, input: undo, error: undoError, graphs, generation: generationOf(node) });
   if (undo !== undefined) countSpilled(state, undo);
+}
+
+const undoPaths = new WeakMap<readonly UndoItem[], Set<string>>();
+
+/** Looked up in a set: a loop of 100,000 rounds that is gone on with would else look through all of them every time. */
+function forgetUndo(state: RunState, path: string): void {
+  let paths = undoPaths.get(state.undo);
+  if (paths?.has(path) === false) {
+    paths.add(path);
+    return;
+  }
+  state.undo = state.undo.filter((item) => item.path !== path);
+  paths = new Set(state.undo.map((item) => item.path));
+  undoPaths.set(state.undo, paths.add(path));
 }
 
 /** Everything else in the scope is over; what is left to do is undoing. */
@@ -395,6 +413,7 @@ function request(state: RunState, node: NodeState, entry: ChildRequested, at: nu
   node.queuedAt ??= at;
   node.startedAt ??= at;
   node.attempts = attempt;
+  state.lastAttempt = Math.max(state.lastAttempt, attempt);
   node.input = input;
   countSpilled(state, input);
   leaveQueue(state, node);
@@ -417,6 +436,7 @@ function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, 
     countSpilled(state, input);
   }
   enter(state, node, { status: 'gated', since: now, gate: at, until: null });
+  armGate(state, node);
 }
 
 /** Others with the same key may start. */
@@ -424,6 +444,12 @@ function freeStart(state: RunState): void {
   if (state.startKey === null) return;
   state.freed.push({ key: startPermit(state.plan.workflowId, state.startKey), node: '' });
   state.startKey = null;
+}
+
+/** Others need not wait until somebody says what became of it; if it is done again, it stands in line again. */
+function letGo(state: RunState, node: NodeState): void {
+  free(state, node);
+  node.passed = 0;
 }
 
 /** What it held, or waited for, is for others. */
@@ -608,6 +634,7 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
       end(state, node, { status: 'cancelled', at, error: undefined });
     }
   }
+  for (const node of state.unknown) letGo(state, node);
   state.status = entry.status;
   state.finishedAt = at;
   state.output = entry.output;
@@ -639,27 +666,38 @@ function reopen(state: RunState, entry: RunReopened, at: number): void {
     state.unknown.delete(node);
     forgetRounds(state, node);
     resetNode(node);
+    node.attemptsBefore = state.lastAttempt;
   }
   renew(state, entry);
-  for (const path of entry.open ?? []) must(state, path).phase = { status: 'open', since: at, stopping: null };
+  for (const path of entry.open ?? []) {
+    const node = must(state, path);
+    node.phase = { status: 'open', since: at, stopping: null };
+    node.queuedAt = at;
+  }
   for (const scope of state.scopes.values()) {
     recount(scope.nodes);
     scope.stopping = null;
     scope.deferredError = null;
   }
-  for (const path of entry.open ?? []) reopenBody(state, must(state, path));
+  const again = new Set([...entry.nodes, ...(entry.open ?? [])].map((path) => must(state, path).scope));
+  for (const path of entry.open ?? []) reopenBody(state, must(state, path), again);
   armWorkflow(state);
 }
 
 /** What begins as something new has nothing to undo yet. */
 function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): void {
-  for (const path of renewed) {
-    must(state, path).generation++;
-    state.undo = state.undo.filter((item) => item.path !== path && !item.path.startsWith(`${path}/`));
-  }
+  for (const path of renewed) must(state, path).generation = state.reopened;
+  const gone = new Set(renewed);
+  if (gone.size > 0) state.undo = state.undo.filter((item) => !isWithin(item.path, gone));
   if (input === undefined) return;
   must(state, nodes[0] as string).input = input;
   countSpilled(state, input);
+}
+
+/** Whether the path is one of these, or below one. */
+function isWithin(path: string, paths: ReadonlySet<string>): boolean {
+  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) if (paths.has(at)) return true;
+  return false;
 }
 
 function forgetUndoing(state: RunState): void {
@@ -678,13 +716,14 @@ function noteUndone(state: RunState, { undoing }: ScopeState): void {
   for (const [at, { path }] of undoing.undoItems.entries()) {
     if (undoing.nodes[at]?.phase.status === 'completed') done.add(path);
   }
-  state.undone.push(...done);
+  // Not spread: an engine has room for about 100,000 arguments.
+  for (const path of done) state.undone.push(path);
   state.undo = state.undo.filter(({ path }) => !done.has(path));
   undoing.isClosed = true;
 }
 
 /** Rounds in which something begins again are under way again. */
-function reopenBody(state: RunState, node: NodeState): void {
+function reopenBody(state: RunState, node: NodeState, again: ReadonlySet<ScopeState>): void {
   const body = node.body as BodyState;
   body.failed = 0;
   body.error = null;
@@ -692,7 +731,9 @@ function reopenBody(state: RunState, node: NodeState): void {
   body.open = 0;
   body.until = null;
   for (const scope of body.scopes.values()) {
+    if (scope.isDone && !again.has(scope)) continue;
     scope.isClosed = false;
+    scope.isDone = false;
     body.open++;
     // Nothing in it begins again: what it comes to is looked at again.
     if (scope.open === 0) state.settled.add(scope);

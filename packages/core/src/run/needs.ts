@@ -6,7 +6,7 @@
  */
 import type { NodeRead } from '../plan/plan.ts';
 import type { BlobRef, Held } from './held.ts';
-import { isFinal, type NodeState, nodeAt, type RunState, type ScopeState } from './state.ts';
+import { batchOf, isFinal, type NodeState, nodeAt, type RunState, type ScopeState } from './state.ts';
 import type { Stimulus } from './stimulus.ts';
 
 /** So many nodes that may end in one turn are looked at. */
@@ -17,6 +17,8 @@ export function blobsToDecide(state: RunState, stimuli: readonly Stimulus[]): Bl
   const seen = new Set<NodeState>();
   for (const stimulus of stimuli) {
     if (stimulus.type === 'ended' && stimulus.outcome.status === 'completed') want(blobs, stimulus.outcome.output);
+    // 10,000 wake-ups and signals are one: what the first one saw is enough.
+    if (seen.size >= MAX_FORESEEN) continue;
     for (const node of touchedBy(state, stimulus)) walk(node, seen, blobs);
   }
   wantAround(blobs, state.root);
@@ -56,7 +58,8 @@ function wantAround(blobs: Map<string, BlobRef>, inner: ScopeState): void {
   for (let scope: ScopeState | undefined = inner; scope !== undefined; scope = scope.parent?.scope) {
     want(blobs, scope.realm.input);
     for (const held of scope.realm.vars.values()) want(blobs, held);
-    for (const { items } of scope.parent?.body?.items ?? []) want(blobs, items);
+    const { parent, round } = scope;
+    if (parent?.body !== undefined) want(blobs, batchOf(parent.body, round)?.items);
   }
 }
 
@@ -71,7 +74,7 @@ function wantLoops(blobs: Map<string, BlobRef>, node: NodeState): void {
 }
 
 function touchedBy(state: RunState, stimulus: Stimulus): readonly NodeState[] {
-  if (stimulus.type === 'ended' || stimulus.type === 'settle') {
+  if ('node' in stimulus && stimulus.node !== undefined && stimulus.type !== 'replay') {
     const node = nodeAt(state, stimulus.node);
     return node === undefined ? [] : [node];
   }

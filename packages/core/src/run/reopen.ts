@@ -3,7 +3,7 @@ import type { Json } from '../value.ts';
 import { beginAgain } from './advance.ts';
 import { goOn } from './composite.ts';
 import { hold } from './held.ts';
-import { isInside, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { isInside, type NodeState, nodeAt, pathOf, type RunState, type ScopeState } from './state.ts';
 import { emit, type Turn } from './turn.ts';
 
 /** What begins again, and composite nodes that go on with the rounds that failed. */
@@ -20,11 +20,15 @@ interface Repetition {
  */
 export function retry(turn: Turn): boolean {
   const { state } = turn;
-  const repetition = failedIn(state);
+  const repetition = failedIn([state.root]);
   const { failureNode } = state.plan;
   const last = failureNode && state.root.nodes[failureNode.index];
   if (last !== undefined && last.attempts > 0) renewFrom(repetition, last);
-  for (const path of state.undone) renewFrom(repetition, survivorOf(state, path));
+  // In the order of doing: what depends on the first of them is renewed with it, and need not be looked at again.
+  for (const path of state.undone.toReversed()) {
+    const node = survivorOf(state, path);
+    if (!isRenewed(repetition, node)) renewFrom(repetition, node);
+  }
   if (repetition.again.size === 0 && repetition.open.size === 0 && state.unknown.size === 0) return false;
   reopen(turn, repetition);
   return true;
@@ -34,11 +38,15 @@ export function retry(turn: Turn): boolean {
 export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
   const node = nodeAt(turn.state, path);
   if (node === undefined || node.scope.undoes !== null) return false;
-  const repetition: Repetition = { again: new Set(), open: new Set(), renewed: new Set() };
+  const around: NodeState[] = [];
+  for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
+  // What is around it goes on, and so with the other rounds that failed or were cut off.
+  const failed = failedIn(around.at(-1)?.body?.scopes.values() ?? []);
+  const repetition: Repetition = { again: new Set([node, ...failed.again]), open: failed.open, renewed: new Set() };
   renewFrom(repetition, node);
-  for (let around = node.scope.parent; around !== null; around = around.scope.parent) {
-    repetition.open.add(around);
-    descend(repetition, around);
+  for (const composite of around) {
+    repetition.open.add(composite);
+    descend(repetition, composite);
   }
   reopen(turn, repetition, input);
   return true;
@@ -56,18 +64,19 @@ function reopen(turn: Turn, { again, open, renewed }: Repetition, input?: Json):
   for (const node of open) goOn(turn, node);
 }
 
-function failedIn(state: RunState): Repetition {
+function failedIn(within: Iterable<ScopeState>): Repetition {
   const again = new Set<NodeState>();
   const open = new Set<NodeState>();
-  const scopes = [state.root];
+  const scopes = [...within];
   for (let scope = scopes.pop(); scope !== undefined; scope = scopes.pop()) {
+    if (scope.isDone) continue;
     const stack: NodeState[] = [];
     const add = (node: NodeState): void => {
       const set = node.body === undefined ? again : open;
       if (set.has(node)) return;
       set.add(node);
       stack.push(node);
-      scopes.push(...(node.body?.scopes.values() ?? []));
+      for (const inner of node.body?.scopes.values() ?? []) scopes.push(inner);
     };
     for (const node of scope.nodes) if (mustRunAgain(node)) add(node);
     for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
@@ -83,6 +92,12 @@ function failedIn(state: RunState): Repetition {
 function mustRunAgain({ phase }: NodeState): boolean {
   if (phase.status === 'failed') return phase.handling !== 'handled' && phase.handling !== 'ignored';
   return phase.status === 'cancelled' || (phase.status === 'skipped' && phase.why === 'failure');
+}
+
+/** It, or something around it, begins as something new already. */
+function isRenewed({ renewed }: Repetition, node: NodeState | undefined): boolean {
+  for (let at = node ?? null; at !== null; at = at.scope.parent) if (renewed.has(at)) return true;
+  return false;
 }
 
 function renewFrom(repetition: Repetition, node: NodeState | undefined): void {
@@ -113,7 +128,8 @@ function descend(repetition: Repetition, from: NodeState): void {
       seen.add(target);
       stack.push(target);
       replace(repetition, target);
-      if (target.attempts > 0 || target.phase.status === 'completed') repetition.renewed.add(target);
+      const hasBegun = target.attempts > 0 || target.body !== undefined || target.phase.status === 'completed';
+      if (hasBegun) repetition.renewed.add(target);
     }
   }
 }

@@ -57,11 +57,18 @@ export function openScope(state: RunState, node: NodeState, realm: Realm): Scope
   const round = body.next++;
   // Where rounds take each other's place, a failed one is of no use once the next one begins.
   if (node.plan.work.kind !== 'forEach') for (const old of [...body.scopes.values()]) dropScope(state, old);
-  const scope = newScope(body.graph, scopePath(node, round), node, round, realm);
+  const scope = placeScope(state, node, round, realm);
   body.open++;
+  if (scope.open === 0) state.settled.add(scope);
+  return scope;
+}
+
+/** Puts a round where it is found. */
+export function placeScope(state: RunState, node: NodeState, round: number, realm: Realm): ScopeState {
+  const body = node.body as BodyState;
+  const scope = newScope(body.graph, scopePath(node, round), node, round, realm);
   body.scopes.set(round, scope);
   state.scopes.set(scope.path, scope);
-  if (scope.open === 0) state.settled.add(scope);
   return scope;
 }
 
@@ -124,6 +131,7 @@ export function dropScope(state: RunState, scope: ScopeState): boolean {
     for (const inner of [...(node.body?.scopes.values() ?? [])]) if (!dropScope(state, inner)) isKept = true;
   }
   scope.isClosed = true;
+  scope.isDone = true;
   state.settled.delete(scope);
   if (isKept) return false;
   state.scopes.delete(scope.path);

@@ -7,7 +7,7 @@ import type { Plan } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
 import { isTaken, placeReady } from './evolve.ts';
 import type { Held } from './held.ts';
-import { countBusy, newBody, openScope, realmInside, runsOnce } from './scopes.ts';
+import { countBusy, newBody, noticeNodeStopped, placeScope, realmInside, runsOnce } from './scopes.ts';
 import {
   type BodyState,
   isFinal,
@@ -41,13 +41,19 @@ const RUN_FIELDS = [
   'undone',
   'totalRetries',
   'reopened',
+  'lastAttempt',
   'spilled',
   'heldUntil',
   'pausedAt',
   'kept',
 ] as const satisfies readonly (keyof RunState)[];
 
-const SCOPE_FIELDS = ['stopping', 'deferredError', 'isClosed'] as const satisfies readonly (keyof ScopeState)[];
+const SCOPE_FIELDS = [
+  'stopping',
+  'deferredError',
+  'isClosed',
+  'isDone',
+] as const satisfies readonly (keyof ScopeState)[];
 
 const NODE_FIELDS = [
   'phase',
@@ -62,6 +68,7 @@ const NODE_FIELDS = [
   'permits',
   'missed',
   'generation',
+  'attemptsBefore',
 ] as const satisfies readonly (keyof NodeState)[];
 
 const BODY_FIELDS = [
@@ -126,7 +133,10 @@ function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
     ...(realm === outer ? {} : { input: realm.input }),
     ...(realm.vars === outer?.vars ? {} : { vars: [...realm.vars] }),
     nodes: scope.nodes
-      .filter((node) => node.phase.status !== 'pending' || node.attempts > 0 || node.generation > 0)
+      .filter(
+        (node) =>
+          node.phase.status !== 'pending' || node.attempts > 0 || node.generation > 0 || node.attemptsBefore > 0,
+      )
       .map((node) => [
         node.plan.id,
         { fields: pick(node, NODE_FIELDS), ...(node.body === undefined ? {} : { body: pick(node.body, BODY_FIELDS) }) },
@@ -199,13 +209,8 @@ function restoredBody(node: NodeState, fields: object): BodyState {
 function reopened(state: RunState, { node: path, round, input }: ScopeSnapshot): ScopeState | undefined {
   const node = nodeAt(state, path as string);
   if (node?.body === undefined || round === undefined) return undefined;
-  const { next, open } = node.body;
-  node.body.next = round;
   const isInside = runsOnce(node.plan) && input !== undefined;
-  const scope = openScope(state, node, isInside ? realmInside(node, input) : node.scope.realm);
-  node.body.next = next;
-  node.body.open = open;
-  return scope;
+  return placeScope(state, node, round, isInside ? realmInside(node, input) : node.scope.realm);
 }
 
 /** Builds everything that is derived from the phases. */
@@ -224,13 +229,26 @@ function index(state: RunState): void {
     while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   }
   for (const scope of state.scopes.values()) for (const node of scope.nodes) indexNode(state, node);
-  for (const scope of state.scopes.values()) if (isSettled(state, scope)) state.settled.add(scope);
+  restoreOrder(state.listening);
+  for (const scope of state.scopes.values()) {
+    if (isSettled(state, scope)) state.settled.add(scope);
+    for (const node of scope.nodes) noticeNodeStopped(state, node);
+  }
   armAll(state);
 }
 
+/** The one that has waited longest comes first. */
+function restoreOrder(listening: Set<NodeState>): void {
+  const since = ({ phase }: NodeState): number => ('since' in phase ? phase.since : 0);
+  const ordered = [...listening].sort((a, b) => since(a) - since(b));
+  listening.clear();
+  for (const node of ordered) listening.add(node);
+}
+
 /** A turn may have left the end of a round for the next one. */
-function isSettled(state: RunState, { parent, isClosed, open }: ScopeState): boolean {
-  if (parent === null || isClosed || open > 0 || isStopped(state, parent.scope)) return false;
+function isSettled(state: RunState, { parent, isClosed, open, stopping, busy }: ScopeState): boolean {
+  const isOver = open === 0 || (stopping !== null && busy === 0);
+  if (parent === null || isClosed || !isOver || isStopped(state, parent.scope)) return false;
   return parent.phase.status === 'open' && parent.phase.stopping === null;
 }
 

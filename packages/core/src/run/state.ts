@@ -95,8 +95,10 @@ export interface NodeState {
   permits: readonly string[];
   /** What the cache did not have. */
   missed: CacheMiss | undefined;
-  /** How often it was begun anew as something else: a replay, or a repetition of what had been undone. */
+  /** The reopening with which it last began as something new: a replay, or a repetition of what had been undone. */
   generation: number;
+  /** Attempts below this composite node are counted from here: numbers of rounds that are gone are not used again. */
+  attemptsBefore: number;
   /** For a composite node that has been opened. */
   body: BodyState | undefined;
   /** Attempts under way below this composite node. */
@@ -174,6 +176,8 @@ export interface ScopeState {
   undoItems: readonly UndoItem[];
   /** It has failed and is kept; nothing happens in it any more. */
   isClosed: boolean;
+  /** It went well, and is kept only for what nobody knows the outcome of. */
+  isDone: boolean;
   /** Attempts under way in it and below. */
   busy: number;
   /** Nodes that are not final yet. */
@@ -200,6 +204,8 @@ export interface UndoItem {
   readonly error: RunError | undefined;
   /** Graphs that dynamic nodes around it returned, outermost first: its plan is in the last of them. */
   readonly graphs: readonly Json[];
+  /** That of the node when it completed. */
+  readonly generation: number;
 }
 
 export interface FreedPermit {
@@ -253,6 +259,8 @@ export interface RunState {
   totalRetries: number;
   /** How many times it has been reopened. */
   reopened: number;
+  /** The highest number that an attempt of any node has had. */
+  lastAttempt: number;
   /** Values that are in blobs: zero for nearly every run, so nearly nobody has to ask for them. */
   spilled: number;
   readonly root: ScopeState;
@@ -317,6 +325,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     undone: [],
     totalRetries: 0,
     reopened: 0,
+    lastAttempt: 0,
     spilled: 0,
     root,
     scopes: new Map([['', root]]),
@@ -364,6 +373,7 @@ export function newScope(
     undoes,
     undoItems: [],
     isClosed: false,
+    isDone: false,
     busy: 0,
     open: graph.nodes.length,
     held: new Set(),
@@ -375,13 +385,14 @@ export function newScope(
 }
 
 function newNode(plan: NodePlan, scope: ScopeState): NodeState {
+  const attemptsBefore = scope.parent?.attemptsBefore ?? 0;
   return {
     plan,
     scope,
     phase: PENDING,
     decided: 0,
     taken: 0,
-    attempts: 0,
+    attempts: attemptsBefore,
     userFailures: 0,
     systemFailures: 0,
     queuedAt: null,
@@ -392,6 +403,7 @@ function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     permits: NONE,
     missed: undefined,
     generation: 0,
+    attemptsBefore,
     body: undefined,
     busy: 0,
     place: 'none',
@@ -453,6 +465,19 @@ export function nodeAt(state: RunState, path: string): NodeState | undefined {
   return index === undefined ? undefined : scope?.nodes[index];
 }
 
+/** The items among which that of a round is. Halved, not searched: a loop whose rounds emit items has a batch for each. */
+export function batchOf({ items }: BodyState, round: number): Batch | undefined {
+  let low = 0;
+  let high = items.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((items[middle] as Batch).from <= round) low = middle;
+    else high = middle - 1;
+  }
+  const batch = items[low];
+  return batch !== undefined && round >= batch.from && round < batch.from + batch.count ? batch : undefined;
+}
+
 /** In `mode: levels` a node waits until everything on the levels before it has ended. */
 export function isHeldByLevel(state: RunState, node: NodeState): boolean {
   return state.plan.mode === 'levels' && node.plan.level > node.scope.level;
@@ -471,7 +496,13 @@ export function isStopped(state: RunState, scope: ScopeState): boolean {
     if (at.undoes === null && (at.stopping !== null || at.isClosed)) return true;
     if (at.parent === null) return false;
     if (at.parent.phase.status !== 'open' || at.parent.phase.stopping !== null) return true;
+    if (isOver(state, at.parent)) return true;
   }
+}
+
+/** While a run is undone, and its failure node runs, no other node of the root has a future. */
+export function isOver(state: RunState, { scope, plan }: NodeState): boolean {
+  return state.ending !== null && scope === state.root && plan !== state.plan.failureNode;
 }
 
 /** Whether a scope is the given one or below it; likewise for a composite node. */
@@ -498,7 +529,12 @@ export function isFinished(status: RunStatus): boolean {
 
 /** Stable over attempts; retry from failed keeps it, a replay and what is done again after it was undone do not. */
 export function idempotencyKey(state: RunState, path: string): string {
+  return `${state.executionId}:${path}:${generationOf(nodeAt(state, path) ?? null)}`;
+}
+
+/** With which reopening the node, or something around it, last began as something new. */
+export function generationOf(node: NodeState | null): number {
   let generation = 0;
-  for (let node = nodeAt(state, path) ?? null; node !== null; node = node.scope.parent) generation += node.generation;
-  return `${state.executionId}:${path}:${generation}`;
+  for (let at = node; at !== null; at = at.scope.parent) generation = Math.max(generation, at.generation);
+  return generation;
 }

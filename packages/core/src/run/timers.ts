@@ -71,8 +71,11 @@ export function armRound(state: RunState, node: NodeState): void {
 }
 
 export function armGate(state: RunState, node: NodeState): void {
-  const { phase } = node;
-  if (phase.status === 'gated' && phase.until !== null) arm(state, { at: phase.until, kind: 'gate', node });
+  const { phase, plan, queuedAt } = node;
+  if (phase.status !== 'gated') return;
+  if (phase.until !== null) arm(state, { at: phase.until, kind: 'gate', node });
+  const { totalMs } = plan.timeouts;
+  if (totalMs !== null) arm(state, { at: (queuedAt as number) + totalMs, kind: 'total', node });
 }
 
 export function armWait(state: RunState, node: NodeState): void {
@@ -170,12 +173,13 @@ function isStoppingStill(state: RunState, node: NodeState | null, scope: ScopeSt
   return state.stopping !== null && state.running.size + state.children.size > 0;
 }
 
+const WAITS: ReadonlySet<string> = new Set(['queued', 'waiting', 'gated', 'child']);
+
 function isOverdue({ node, at }: TimerItem): boolean {
   const phase = node?.phase;
   if (phase?.status === 'running') return isPastTotal(node as NodeState, at - TIMEOUT_MARGIN_MS);
   if (phase?.status === 'open') return phase.stopping === null && isPastTotal(node as NodeState, at);
-  const waits = phase?.status === 'queued' || phase?.status === 'waiting' || phase?.status === 'child';
-  return waits && isPastTotal(node as NodeState, at);
+  return WAITS.has(phase?.status ?? '') && isPastTotal(node as NodeState, at);
 }
 
 /** Whether the node's time, over all attempts, is up. */

@@ -1,9 +1,9 @@
 /** One turn of a run: the entries of its next frame, as they are decided. */
 
 import type { Json } from '../value.ts';
-import type { Entry, Gate, SkipReason } from './entry.ts';
+import type { CacheMiss, Entry, Gate, SkipReason } from './entry.ts';
 import { evolve } from './evolve.ts';
-import type { BlobLookup } from './held.ts';
+import type { BlobLookup, Held } from './held.ts';
 import { type NodeState, pathOf, type RunState } from './state.ts';
 
 /** An attempt that should be stopped once the frame is written. */
@@ -25,6 +25,14 @@ export interface ChildStart {
   readonly depth: number;
 }
 
+/** What the cache did not have and has now. */
+export interface Learnt {
+  readonly node: string;
+  readonly output: Held;
+  readonly miss: CacheMiss;
+  readonly ttlMs: number | null;
+}
+
 export interface Turn {
   readonly state: RunState;
   readonly now: number;
@@ -38,6 +46,8 @@ export interface Turn {
   /** Gates that nodes stand before: what they ask for goes out with the frame. */
   readonly asks: { readonly node: string; readonly gate: Gate }[];
   readonly children: ChildStart[];
+  /** Outputs that others may use again. Noted at once: the round that the node is in may be gone by the end of the turn. */
+  readonly learnt: Learnt[];
   /** Child executions that should be cancelled once the frame is written. */
   readonly cancels: string[];
   /** Nodes found ready in this turn; those that are not started by its end are journalled as scheduled. */
@@ -59,6 +69,7 @@ export function newTurn(state: RunState, now: number, lookup: BlobLookup, newId:
     aborts: [],
     asks: [],
     children: [],
+    learnt: [],
     cancels: [],
     readied: [],
     work: [],

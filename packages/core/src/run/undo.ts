@@ -19,7 +19,13 @@ export function toUndo(state: RunState, scope: ScopeState): UndoItem[] {
 export function openUndo(state: RunState, scope: ScopeState, items: readonly UndoItem[]): ScopeState {
   const path = scope.path === '' ? UNDO : `${scope.path}/${UNDO}`;
   const undoing = newScope(undoGraph(state.plan, items), path, scope.parent, scope.round, scope.realm, scope);
-  for (const [at, { input }] of items.entries()) (undoing.nodes[at] as NodeState).input = input;
+  for (const [at, { input, generation }] of items.entries()) {
+    const node = undoing.nodes[at] as NodeState;
+    node.input = input;
+    node.generation = generation;
+    // What was undone before a retry, under the same path, has used these numbers.
+    if (state.reopened > 0) node.attempts = state.lastAttempt;
+  }
   undoing.undoItems = items;
   scope.undoing = undoing;
   state.scopes.set(path, undoing);

@@ -3,7 +3,7 @@ import type { RunError } from '../error.ts';
 import type { LoopView, NodeView, Scope } from '../expression/index.ts';
 import type { Json, JsonObject } from '../value.ts';
 import { type BlobLookup, heldValue } from './held.ts';
-import { type BodyState, type NodeState, type RunState, type ScopeState, statusOf } from './state.ts';
+import { type BodyState, batchOf, type NodeState, type RunState, type ScopeState, statusOf } from './state.ts';
 import type { Turn } from './turn.ts';
 
 export class RunScope implements Scope {
@@ -128,7 +128,8 @@ class StateLoop implements LoopView {
   }
 
   get item(): Json {
-    const batch = this.batches.find(({ from, count }) => this.index >= from && this.index < from + count);
+    const { body } = this.scope.parent ?? {};
+    const batch = body && batchOf(body, this.index);
     if (batch === undefined) return null;
     const items = heldValue(batch.items, this.lookup) as readonly Json[];
     return items[this.index - batch.from] ?? null;

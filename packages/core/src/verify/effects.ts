@@ -2,7 +2,8 @@
 import type { Effect } from '../action.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
-import { isFailureNode, nodePath, type Verification } from './verification.ts';
+import { type Json, type JsonObject, memberOf } from '../value.ts';
+import { definitionOf, isFailureNode, nodePath, type Verification } from './verification.ts';
 import type { Ways } from './ways.ts';
 
 export function checkEffects(verification: Verification, waysOf: ReadonlyMap<GraphRecord, Ways>): void {
@@ -15,7 +16,7 @@ export function checkEffects(verification: Verification, waysOf: ReadonlyMap<Gra
 }
 
 function checkNode(verification: Verification, record: GraphRecord, node: NodePlan, ways: Ways): void {
-  const effect = effectOf(node);
+  const effect = effectOf(record, node);
   if (node.compensate !== undefined && effect === 'pure') {
     verification.problems.warning({
       code: 'NOTHING_TO_UNDO',
@@ -38,11 +39,37 @@ function checkNode(verification: Verification, record: GraphRecord, node: NodePl
   });
 }
 
-/** Where it is known without the input. */
-function effectOf({ work }: NodePlan): Effect | undefined {
+/** As far as it is known before anything runs. */
+function effectOf(record: GraphRecord, node: NodePlan): Effect | undefined {
+  const { work } = node;
   if (work.kind !== 'action' && work.kind !== 'dynamic') return undefined;
   const effect = work.effect ?? work.action.effect ?? 'once';
-  return typeof effect === 'string' ? effect : undefined;
+  if (typeof effect === 'string') return effect;
+  const definition = definitionOf(record, node);
+  return effectOfInput(effect, (work.kind === 'dynamic' ? definition.dynamic?.with : definition.with) ?? {});
+}
+
+/** Undefined when it depends on something that an expression gives. */
+function effectOfInput(effect: (input: Json) => Effect, parameters: JsonObject): Effect | undefined {
+  let isOpen = false;
+  const watched = new Proxy(parameters, {
+    get(target, name) {
+      const value = typeof name === 'string' ? memberOf(target, name) : undefined;
+      if (value !== undefined && JSON.stringify(value).includes('{{')) isOpen = true;
+      return value;
+    },
+    ownKeys(target) {
+      isOpen = true;
+      return Reflect.ownKeys(target);
+    },
+  });
+  try {
+    const found = effect(watched);
+    return isOpen ? undefined : found;
+  } catch {
+    // It expects parameters as they are once they are complete.
+    return undefined;
+  }
 }
 
 /** Something may fail after the node has completed. */
@@ -52,7 +79,7 @@ function canBeFollowed(
   node: NodePlan,
   ways: Ways,
 ): boolean {
-  if (source.outer !== undefined) return true;
+  if (source.outer !== undefined || node.outgoing.some(({ to }) => !ways.needsFailure(to, node))) return true;
   return plan.nodes.some((other) => {
     if (other === node || other.id === definition.config?.failureNode) return false;
     return scope.reach?.isUpstream(other.index, node.index) === false && !ways.needsFailure(other, node);

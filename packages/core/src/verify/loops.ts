@@ -10,7 +10,22 @@ export function checkLoops(verification: Verification, record: GraphRecord): voi
   for (const node of record.plan.nodes) {
     if (node.work.kind === 'while') checkWhile(verification, record, node, node.work.condition.references);
     if (node.emits !== undefined) checkEmit(verification, record, node);
+    checkBegins(verification, record, node);
   }
+}
+
+function checkBegins({ problems }: Verification, record: GraphRecord, node: NodePlan): void {
+  const { work, id } = node;
+  const items = work.kind === 'forEach' ? constantOf(work.in) : undefined;
+  const isEmpty = Array.isArray(items) && items.length === 0;
+  if (!isEmpty && !(work.kind === 'while' && constantTruth(work.condition) === false)) return;
+  const kind = work.kind === 'while' ? 'while' : definitionOf(record, node).split ? 'split' : 'forEach';
+  problems.warning({
+    code: 'NEVER_RUNS',
+    message: `nothing inside '${id}' can ever run: ${isEmpty ? 'its list is empty' : 'its condition is always false'}`,
+    hint: 'remove the loop; to take it out for a while, write enabled: false',
+    path: [...nodePath(record, node), kind, isEmpty ? 'in' : 'condition'],
+  });
 }
 
 function checkWhile(

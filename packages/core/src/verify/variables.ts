@@ -4,9 +4,8 @@ import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
 import type { GraphScope } from '../plan/scope.ts';
 import { sharedBy } from '../plan/variables.ts';
-import type { DocumentPath } from '../problem.ts';
 import { type Read, readsOf } from './reads.ts';
-import { definitionOf, isFailureNode, nodePath, type Verification } from './verification.ts';
+import { definitionOf, isFailureNode, type Verification } from './verification.ts';
 
 /** A node that sets variables. */
 interface Setter {
@@ -74,22 +73,19 @@ class VariableCheck {
     // Reads all of them, or one that is not written out.
     if (names.has(undefined)) return;
     const nodes = new Set(references.map((one) => (one.kind === 'node' ? one.id : undefined)));
+    // What is set without being declared may be meant for a workflow around this one.
     for (const name of declared) {
-      if (!names.has(name) && !this.setters.has(name)) this.reportUnused(name, ['variables', name]);
-    }
-    for (const [name, setters] of this.setters) {
-      if (names.has(name) || setters.some((one) => isOutputRead(one, nodes))) continue;
-      const [{ record, node }] = setters as [Setter];
-      this.reportUnused(name, [...nodePath(record, node), 'set', name]);
+      const setters = this.setters.get(name) ?? [];
+      if (!names.has(name) && !setters.some((one) => isOutputRead(one, nodes))) this.reportUnused(name);
     }
   }
 
-  private reportUnused(name: string, path: DocumentPath): void {
+  private reportUnused(name: string): void {
     this.verification.problems.warning({
       code: 'UNUSED_VARIABLE',
       message: `nothing reads the variable '${name}'`,
       hint: `remove it, or read it as $vars.${name}`,
-      path,
+      path: ['variables', name],
       at: 'key',
     });
   }

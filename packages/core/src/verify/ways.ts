@@ -84,12 +84,12 @@ export class Ways {
     const canRun = isJoined && constantTruth(node.when) !== false;
     // A condition of an edge that cannot be evaluated fails the node before it runs.
     const canFail = canRun || open.some((edge) => !isPlain(edge));
-    const isLast = node.work.kind === 'terminate';
+    const canComplete = canRun && node.work.kind !== 'terminate';
     return {
       node,
       isJoined,
       canRun,
-      onward: !isLast && (canRun || (!node.enabled && isJoined) || (node.onError === 'ignore' && canFail)),
+      onward: canComplete || (!node.enabled && isJoined) || (node.onError === 'ignore' && canFail),
       handled: canFail,
       requires: this.requirementsOf(open),
     };

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Action, Json, WorkflowDefinition } from '../../src/index.ts';
-import { planOf, type Short, testActions } from '../run/drive.ts';
+import { drive, planOf, type Short, testActions } from '../run/drive.ts';
 import { Dice, liveThrough, randomFlow } from '../run/random-composite.ts';
 import { RandomDrive } from '../run/random-drive.ts';
 import { definitionOf, happenings, randomWorkflow } from '../run/random-workflow.ts';
-import { neverRuns, ran } from './never.ts';
+import { joinsIn, neverRuns, ran } from './never.ts';
+import { live, randomInput, randomWays } from './random-ways.ts';
 
 const FIRST = Number(process.env.FUZZ_FROM ?? 1);
 const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
@@ -33,6 +34,26 @@ describe('what is said to never run', { timeout: 600_000 }, () => {
       { numRuns: RUNS },
     );
     expect(told).toBeGreaterThan(0);
+  });
+
+  it('[VER-1] never does, whatever ways exclude each other', () => {
+    const told = { runs: 0, joins: 0 };
+    for (let seed = FIRST; seed < FIRST + 3 * RUNS; seed++) {
+      const dice = new Dice(seed);
+      const flow = randomWays(dice);
+      const { definition } = planOf(flow);
+      const never = neverRuns(definition, actions);
+      told.runs += never.size;
+      told.joins += joinsIn(definition, actions);
+      for (let life = 0; life < 3; life++) {
+        const run = drive(flow, { input: randomInput(dice), foldEvery: 100 });
+        live(run, dice);
+        const both = [...ran(run.entries)].filter((path) => never.has(path));
+        expect(both, `seed ${seed} ${JSON.stringify(flow)}`).toEqual([]);
+      }
+    }
+    expect(told.runs).toBeGreaterThan(RUNS);
+    expect(told.joins).toBeGreaterThan(RUNS / 10);
   });
 
   it('[VER-1] never does, whatever happens to composite nodes', () => {

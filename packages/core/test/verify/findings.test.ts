@@ -20,7 +20,6 @@ nodes:
   });
 
   it('[VER-10] that something may end are none of these', () => {
-    expect(loop('false', 'a: { action: do }')).toEqual([]);
     expect(loop('$index < 5', 'a: { action: do }')).toEqual([]);
     expect(loop('$self.output ?? true', 'a: { action: do }')).toEqual([]);
     expect(loop('$vars.go', 'a: { set: { go: false } }')).toEqual([]);
@@ -34,6 +33,18 @@ nodes:
     expect(loop('true', 'a: { action: do, when: $index > 3, break: true }')).toEqual([]);
     expect(loop('true', 'a: { action: do }, b: { needs: a, when: $a, terminate: completed }')).toEqual([]);
     expect(loop('$vars.go', 'a: { dynamic: { action: do } }')).toEqual([]);
+  });
+
+  it('[VER-13] that never begin are told', () => {
+    expect(codes('nodes: { l: { while: { condition: 1 > 2 }, do: { nodes: { a: { action: do } } } } }')).toEqual([
+      'NEVER_RUNS nodes.l.while.condition',
+    ]);
+    expect(codes('nodes: { l: { forEach: { in: [] }, do: { nodes: { a: { action: do } } } } }')).toEqual([
+      'NEVER_RUNS nodes.l.forEach.in',
+    ]);
+    expect(codes('nodes: { s: { split: { in: [] } }, m: { needs: s, merge: {} } }')).toEqual([
+      'NEVER_RUNS nodes.s.split.in',
+    ]);
   });
 
   it('[VER-11] to which every round adds items have no end', () => {
@@ -99,6 +110,13 @@ describe('effects', () => {
     expect(codes('nodes: { a: { action: pay }, b: { needs: a, action: do } }')).toEqual([]);
   });
 
+  it('[VER-30] that depend on the parameters are known where these are written out', () => {
+    const last = 'last: { needs: send, action: do }';
+    expect(saga('action: ask, with: { method: POST, body: "{{ $book }}" }', last)).toEqual(['NEVER_UNDONE nodes.send']);
+    expect(saga('action: ask, with: { method: GET }', last)).toEqual([]);
+    expect(saga('action: ask, with: { method: "{{ $book.method }}" }', last)).toEqual([]);
+  });
+
   it('[VER-31] of a pure action cannot be undone', () => {
     expect(codes('nodes: { a: { action: look, compensate: { action: do } } }')).toEqual([
       'NOTHING_TO_UNDO nodes.a.compensate',
@@ -110,11 +128,11 @@ describe('effects', () => {
 describe('variables', () => {
   it('[VER-40] that nothing reads are told', () => {
     expect(
-      codes(`variables: { used: 1, idle: 2 }
+      codes(`variables: { used: 1, idle: 2, lost: 0 }
 nodes:
-  a: { set: { kept: 1, lost: 2 } }
+  a: { set: { kept: 1, lost: 2, outer: 3 } }
   b: { needs: a, action: do, with: { x: "{{ $vars.used + $vars.kept }}" } }`),
-    ).toEqual(['UNUSED_VARIABLE variables.idle', 'UNUSED_VARIABLE nodes.a.set.lost']);
+    ).toEqual(['UNUSED_VARIABLE variables.idle', 'UNUSED_VARIABLE variables.lost']);
   });
 
   it('[VER-40] not where the output of the set, all variables, or others in their stead may read them', () => {

@@ -16,6 +16,12 @@ export function neverRuns(
   return never;
 }
 
+/** How many joins are said to never fire. */
+export function joinsIn(definition: WorkflowDefinition, actions: readonly Action[]): number {
+  const { problems } = compilePlan(definition, createCatalog(actions), { verify: true });
+  return problems.filter(({ code }) => code === 'JOIN_NEVER_FIRES').length;
+}
+
 /** `'a' can never run: …; so 'b', 'c' can never run either`. */
 function idsIn(message: string): string[] {
   const [own = '', lost = ''] = message.split('; so ');

@@ -30,6 +30,12 @@ const actions: readonly Action[] = [
   { id: 'look', version: '1', effect: 'pure', run: () => null },
   { id: 'pay', version: '1', effect: 'once', run: () => null },
   { id: 'sure', version: '1', effect: 'once', run: () => null, verify: () => ({ happened: false }) },
+  {
+    id: 'ask',
+    version: '1',
+    effect: (input) => ((input as { method: string }).method.toUpperCase() === 'GET' ? 'pure' : 'once'),
+    run: () => null,
+  },
   { id: 'order', version: '1', effect: 'pure', output: ORDER, run: () => null },
   { id: 'loose', version: '1', effect: 'pure', output: ORDER, describeOnly: ['output'], run: () => null },
   {

@@ -20,6 +20,12 @@ export function definitionOf(source: WorkflowSource): WorkflowDefinition {
   return checked(readDefinitionObject(JSON.parse(JSON.stringify(source)) as unknown), undefined);
 }
 
+/** What a builder's result says that it runs besides. */
+export function usedBy(source: WorkflowSource): WorkflowDefinition[] {
+  if (typeof source === 'string' || source instanceof URL || !('uses' in source) || !('toJSON' in source)) return [];
+  return Array.isArray(source.uses) ? source.uses.map((one: object) => definitionOf(one)) : [];
+}
+
 function fromFile(source: string | URL): WorkflowDefinition {
   const file = typeof source === 'string' ? path.resolve(source) : fileURLToPath(source);
   const name = path.relative('', file);

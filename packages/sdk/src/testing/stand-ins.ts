@@ -27,11 +27,19 @@ function unknownActions(
   const ids = new Set(known.map(({ id }) => id));
   const isMocked = (key: string): boolean => Object.hasOwn(mocks, key);
   const found = new Map<string, Action>();
-  for (const { id, version = '1', node } of definitions.flatMap(actionsUsed)) {
-    const names = [node, id, `${id}@${version}`, `${id}@${version.split('.')[0]}`];
-    if (ids.has(id) || !names.some(isMocked)) continue;
+  const add = (id: string, version: string): void => {
     // Without a word about it, an unknown action is taken for one that may be repeated with its key.
     found.set(`${id}@${version}`, { id, version, effect: 'idempotent', run: () => null });
+  };
+  const uses = definitions.flatMap(actionsUsed);
+  for (const { id, version = '1', node } of uses) {
+    const names = [node, id, `${id}@${version}`, `${id}@${version.split('.')[0]}`];
+    if (!ids.has(id) && names.some(isMocked)) add(id, version);
+  }
+  // A graph that an action returns may use what nobody else does.
+  for (const key of Object.keys(mocks).filter((name) => name.includes('.'))) {
+    const [id = '', version = '1'] = key.split('@');
+    if (!ids.has(id) && !uses.some((use) => use.id === id)) add(id, version);
   }
   return [...found.values()];
 }

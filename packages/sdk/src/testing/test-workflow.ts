@@ -4,7 +4,7 @@ import type { NebulaConfig } from '../config.ts';
 import { Coverage } from './coverage.ts';
 import type { Mock } from './mock.ts';
 import { processCoverage } from './process-coverage.ts';
-import { definitionOf, type WorkflowSource } from './source.ts';
+import { definitionOf, usedBy, type WorkflowSource } from './source.ts';
 import { TestRun } from './test-run.ts';
 import { World } from './world.ts';
 
@@ -44,7 +44,7 @@ export function worldOf(source: WorkflowSource, options: TestOptions): World {
   const { mocks = {}, config = {}, actions = [], workflows = [], real = [], projectDir = process.cwd() } = options;
   return new World({
     definition: definitionOf(source),
-    workflows: workflows.map(definitionOf),
+    workflows: [...usedBy(source), ...workflows.map(definitionOf)],
     mocks,
     real,
     config: { ...config, actions: [...actions, ...(config.actions ?? [])] },

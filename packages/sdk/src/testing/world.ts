@@ -134,8 +134,8 @@ export class World {
   async rest(until: () => boolean = () => false): Promise<void> {
     for (let jumps = 0; jumps < MAX_JUMPS; jumps++) {
       await this.stand();
-      if (until() || this.run().isOver) return;
       if (this.isDead) continue;
+      if (until() || (this.run().isOver && !this.hasMail)) return;
       if (!this.movesByItself()) return;
       const next = this.clock.nextAt();
       // A timer that is far away may be known to the store only: the engine looks there with its next heartbeat.
@@ -178,8 +178,14 @@ export class World {
     return this.process.isDead;
   }
 
+  /** Requests that no engine has taken up yet: the one that was about to has died. */
+  private get hasMail(): boolean {
+    return [...this.data.runs.values()].some(({ inbox }) => inbox.size > 0);
+  }
+
   private movesByItself(): boolean {
     const now = this.clock.now();
+    if (this.hasMail) return true;
     return [...this.chronicles.values()].some((one) => one.movesByItself(now, this.outside));
   }
 

@@ -4,6 +4,7 @@
  * A node that reads another one comes after it. Where it already does, by an edge of the author's or by another node
  * that it reads, nothing is added: a second edge past a branch would let the node run although its case was not taken.
  */
+import { Heap } from '@nebula/core';
 
 export interface Arrow {
   readonly from: string;
@@ -28,16 +29,23 @@ export function impliedNeeds(
   for (const { from, to } of arrows) before.get(to)?.add(from);
   const conditional = new Set(arrows.filter(({ isPlain }) => !isPlain).map(({ to }) => to));
   const order = orderOf(ids, (id) => [...(before.get(id) ?? []), ...(reads.get(id) ?? [])]);
-  const needs = new Map<string, string[]>();
+  const positions = new Map(order.map((id, position) => [id, position]));
+  const position = (id: string): number => positions.get(id) ?? -1;
+  const needs = new Map<string, readonly string[]>();
   const unclear: { node: string; reads: string }[] = [];
   for (const node of order) {
+    const added: string[] = [];
+    const upstream = new Upstream(before, position, node);
     // The last first: what is before it needs no edge of its own.
-    for (const read of order.filter((id) => reads.get(node)?.has(id)).reverse()) {
-      if (read === node || isBefore(before, read, node)) continue;
+    for (const read of [...(reads.get(node) ?? [])].sort((a, b) => position(b) - position(a))) {
+      if (read === node || upstream.has(read)) continue;
       if (conditional.has(node)) unclear.push({ node, reads: read });
-      before.get(node)?.add(read);
-      needs.set(node, [read, ...(needs.get(node) ?? [])]);
+      added.push(read);
+      upstream.add(read);
     }
+    if (added.length > 0) needs.set(node, added.reverse());
+    // Everything that it reads is before it now: those that come later find it sooner.
+    for (const read of reads.get(node) ?? []) if (read !== node) before.get(node)?.add(read);
   }
   return { needs, unclear };
 }
@@ -64,15 +72,36 @@ function orderOf(ids: readonly string[], dependencies: (id: string) => readonly 
   return order;
 }
 
-function isBefore(before: ReadonlyMap<string, ReadonlySet<string>>, wanted: string, node: string): boolean {
-  const seen = new Set<string>();
-  const left = [node];
-  for (let id = left.pop(); id !== undefined; id = left.pop()) {
-    for (const one of before.get(id) ?? []) {
-      if (one === wanted) return true;
-      if (!seen.has(one)) left.push(one);
-      seen.add(one);
-    }
+/**
+ * What is before a node, found as far as it is asked for. Asked from the end of the order to its beginning, it looks at
+ * nothing that stands before what is wanted, and at nothing twice: 8,000 nodes that all read the first took 9 s without.
+ */
+class Upstream {
+  readonly #before: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly #position: (id: string) => number;
+  readonly #seen = new Set<string>();
+  readonly #open: Heap<string>;
+
+  constructor(before: ReadonlyMap<string, ReadonlySet<string>>, position: (id: string) => number, node: string) {
+    this.#before = before;
+    this.#position = position;
+    this.#open = new Heap((a, b) => position(a) > position(b));
+    for (const id of before.get(node) ?? []) this.add(id);
   }
-  return false;
+
+  add(id: string): void {
+    if (this.#seen.has(id)) return;
+    this.#seen.add(id);
+    this.#open.push(id);
+  }
+
+  has(wanted: string): boolean {
+    while (!this.#seen.has(wanted)) {
+      const next = this.#open.peek();
+      if (next === undefined || this.#position(next) <= this.#position(wanted)) return false;
+      this.#open.pop();
+      for (const id of this.#before.get(next) ?? []) this.add(id);
+    }
+    return true;
+  }
 }

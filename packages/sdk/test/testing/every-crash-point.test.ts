@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defineAction } from '../../src/index.ts';
-import { everyCrashPoint, fail, sequence } from '../../src/testing/index.ts';
+import { type CrashOptions, everyCrashPoint, fail, replay, sequence, testWorkflow } from '../../src/testing/index.ts';
 
 const pay = defineAction({ id: 'pay.once', version: '1', effect: 'once', run: () => null });
 const look = defineAction({
@@ -70,6 +70,30 @@ describe('every crash point', () => {
         expect(run.calls('x.undo').length).toBeGreaterThan(0);
       },
     });
+  });
+
+  const work = { action: 'x.w@1', with: { i: 1 } };
+  const cached = { ...work, effect: 'pure', cache: { version: '1', ttl: '1d' } };
+  const each = (more: object, inner: object = work) => ({
+    forEach: { in: [1, 2, 3], parallel: true, ...more },
+    do: { nodes: { k: inner } },
+  });
+  const nodes: [string, Record<string, unknown>, CrashOptions['steps']?][] = [
+    ['loops in loops', { a: each({}, each({}, each({}))) }],
+    ['a key', { a: each({}, { ...work, concurrency: { key: 'one', limit: 1 } }) }],
+    ['a rate', { a: each({}, { ...work, rateLimit: { key: 'one', limit: 1, per: '1m' } }) }],
+    ['a cache', { a: cached, b: { ...cached, needs: ['a'] } }],
+    ['a race', { r: { wait: { any: [{ signal: 's' }, { for: '1d' }] } } }, (run) => run.advance('2d')],
+    ['a cancel', { a: work, b: { needs: ['a'], wait: { signal: 's' } } }, (run) => run.cancel()],
+    ['a replay', { a: work, b: { needs: ['a'], ...work } }, (run) => run.replay('b', { i: 9 })],
+  ];
+  it.each(nodes)('[TST-11] %s goes on after any crash, and its journal replays', async (_, given, steps) => {
+    const definition = { id: 'n', nodes: given };
+    const options = JSON.stringify(given).includes('x.w') ? { mocks: { 'x.w': ({ i }: { i: number }) => i } } : {};
+    const run = await testWorkflow(definition, options);
+    await steps?.(run);
+    expect(await replay(run.journal, definition)).toMatchObject({ same: true, unclear: 0 });
+    await everyCrashPoint(definition, { ...options, ...(steps && { steps }) });
   });
 
   it('[TST-12] reports the first difference, with its boundary and entries', async () => {

@@ -45,7 +45,7 @@ describe('test files', () => {
     expect(one('mocks: { a: { sequence: [] } }')).toMatchObject([['MOCK_INVALID', '4:29', expect.anything()]]);
     expect(one('mocks: { a: 3 }')).toMatchObject([['WRONG_TYPE', '4:17', expect.anything()]]);
     expect(one('steps: [{ aprove: b }]')).toEqual([['UNKNOWN_KEY', '4:15', "did you mean 'approve'?"]]);
-    expect(one('steps: [{ advance: 3 weeks }]')).toEqual([['DURATION_INVALID', '4:24', "did you mean '21d'?"]]);
+    expect(one('steps: [{ advance: 3 weeks }]')).toEqual([['BAD_DURATION', '4:24', "did you mean '21d'?"]]);
     expect(one('steps: [{ advance: 1h, approve: b }]')).toMatchObject([['STEP_INVALID', '4:13', expect.anything()]]);
     expect(one('steps: [{ signal: { payload: 1 } }]')).toMatchObject([['MISSING_KEY', '4:15', 'add: name: …']]);
     expect(one('expect: { status: complete }')).toMatchObject([['WRONG_VALUE', '4:23', expect.anything()]]);

@@ -204,6 +204,21 @@ describe('a workflow under test', () => {
     await expect(testWorkflow(main('inline'))).rejects.toMatchObject({ code: 'WORKFLOW_INVALID' });
   });
 
+  it('[TST-6] graphs that an action returns have mocks, too', async () => {
+    const graph = { nodes: { p: { action: 'x.p@1' }, q: { needs: ['p'], action: 'x.q@2' } } };
+    const dynamic = { id: 'd', nodes: { d: { dynamic: { action: 'x.graph@1' } } } };
+    const run = await testWorkflow(dynamic, { mocks: { 'x.graph': graph, 'x.p': 1, 'x.q@2': 2 } });
+    expect(run).toMatchObject({ status: 'completed', output: { d: 2 } });
+    expect(run.path).toEqual(['d/p', 'd/q', 'd']);
+  });
+
+  it('[TST-9] what a builder made brings the workflows that it runs', async () => {
+    const sub = { id: 'sub', nodes: { a: { set: { n: 1 } } } };
+    const main = { id: 'main', nodes: { call: { workflow: { id: 'sub' } } } };
+    const built = { id: 'main', uses: [sub], toJSON: () => main };
+    expect(await testWorkflow(built)).toMatchObject({ status: 'completed' });
+  });
+
   it('[TST-10] stops at a node when it is told to', async () => {
     const run = await testWorkflow(order, {
       input: { amount: 1 },

@@ -121,12 +121,8 @@ function wakes(state: RunState, entry: Entry): boolean {
 function ended(node: NodeState, entry: Ended): Stimulus | 'time' | undefined {
   const { phase } = node;
   switch (phase.status) {
-    case 'running': {
-      const outcome = outcomeOf(entry);
-      return outcome === 'time'
-        ? outcome
-        : { type: 'ended', node: entry.node, attempt: phase.attempt, outcome, jitter: 1 };
-    }
+    case 'running':
+      return { type: 'ended', node: entry.node, attempt: phase.attempt, outcome: outcomeOf(entry), jitter: 1 };
     case 'listening':
       return heard(node, entry);
     case 'child':
@@ -144,7 +140,7 @@ function ended(node: NodeState, entry: Ended): Stimulus | 'time' | undefined {
   }
 }
 
-function outcomeOf(entry: Ended): Outcome | 'time' {
+function outcomeOf(entry: Ended): Outcome {
   switch (entry.type) {
     case 'node.completed':
       return { status: 'completed', output: { value: inlineValue(entry.output) } };
@@ -158,7 +154,6 @@ function outcomeOf(entry: Ended): Outcome | 'time' {
       return { status: 'broken-off', error: entry.error };
     default: {
       const { error } = entry;
-      if (error.code === 'TIMEOUT' && isJsonObject(error.details ?? null)) return 'time';
       return { status: CUT_OFF.includes(error.code) ? 'broken-off' : 'failed', error };
     }
   }
@@ -212,7 +207,12 @@ function granted(
   if (phase.status !== 'gated') throw new Unclear();
   if (phase.until !== null) return 'time';
   const until = entry.type === 'node.granted' ? { until: entry.until } : {};
-  return { type: 'granted', node: entry.node, gate: phase.gate.kind, ...until };
+  const granted = { type: 'granted', node: entry.node, gate: phase.gate.kind, ...until } as const;
+  if (phase.gate.kind !== 'cache') return granted;
+  // The cache did not have it: the next gate says under which key it will be kept.
+  if (entry.type !== 'node.gated' || entry.gate.kind !== 'reserve') throw new Unclear();
+  const { kind: _, ...miss } = entry.gate;
+  return { ...granted, miss };
 }
 
 function childEnded({ plan }: NodeState, entry: Ended, executionId: string): Stimulus | 'time' {

@@ -23,7 +23,7 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { NebulaConfig } from '../../config.ts';
-import { actionsUsed, nodePaths, withoutRounds } from '../actions-used.ts';
+import { actionsUsed, withoutRounds } from '../actions-used.ts';
 import type { Frame } from '../chronicle.ts';
 import { definitionOf, invalidWorkflow, type WorkflowSource } from '../source.ts';
 import { causesOf, inlineValue, Unclear } from './causes.ts';
@@ -68,11 +68,11 @@ export async function replay(
   const definition = definitionOf(source);
   const workflows = (options.workflows ?? []).map(definitionOf);
   const plan = planOf(definition, workflows, options);
-  const paths = new Set([definition, ...workflows].flatMap(nodePaths));
+  const paths = pathsOf(plan);
   let state = newRunState(plan, 'exe_replay');
   let unclear = 0;
   for (const [at, frame] of frames.entries()) {
-    const missing = missingNode(frame, definition, paths);
+    const missing = missingNode(frame, paths);
     if (missing !== undefined) return diverged(frame, missing);
     const judged = judge(plan, state, frame);
     if (judged.difference !== undefined) return diverged(frame, judged.difference);
@@ -129,22 +129,39 @@ function diverged(frame: Frame, difference: Difference): ReplayResult {
   return { same: false, divergence: { ...difference, text, frame: seq, at, entries } };
 }
 
-function missingNode(
-  { entries }: Frame,
-  definition: WorkflowDefinition,
-  paths: ReadonlySet<string>,
-): Difference | undefined {
-  // A graph that an action returned, and workflows inside, bring nodes of their own.
-  if (/"(dynamic|workflow)"/.test(JSON.stringify(definition.nodes ?? {}))) return undefined;
+function missingNode({ entries }: Frame, paths: Paths): Difference | undefined {
   for (const entry of entries) {
     const nodes = 'nodes' in entry ? entry.nodes : 'node' in entry ? [entry.node] : [];
     for (const node of nodes) {
-      if (paths.has(withoutRounds(node)) || node.includes('~undo')) continue;
+      const path = withoutRounds(node);
+      if (paths.fixed.has(path) || path.includes('~undo') || paths.open.some((open) => path.startsWith(open))) continue;
       const recorded = JSON.parse(JSON.stringify(entry)) as Json;
       return { kind: 'node-missing', node, recorded, now: null, text: `'${node}' is not in the new version` };
     }
   }
   return undefined;
+}
+
+interface Paths {
+  readonly fixed: ReadonlySet<string>;
+  /** Below these are the nodes of graphs that actions returned. */
+  readonly open: readonly string[];
+}
+
+function pathsOf(plan: Plan): Paths {
+  const fixed = new Set<string>();
+  const open: string[] = [];
+  const visit = ({ nodes }: Plan['root'], prefix: string): void => {
+    for (const { id, work } of nodes) {
+      const path = `${prefix}${id}`;
+      fixed.add(path);
+      if (work.kind === 'dynamic') open.push(`${path}/`);
+      else if (work.kind === 'inline') visit(work.workflow.root, `${path}/`);
+      else if ('body' in work) visit(work.body, `${path}/`);
+    }
+  };
+  visit(plan.root, '');
+  return { fixed, open };
 }
 
 function planOf(

@@ -209,7 +209,7 @@ class Reader {
     if (text === undefined) return undefined;
     const parsed = parseDuration(text);
     if (typeof parsed === 'number') return text;
-    this.document.report(path, 'DURATION_INVALID', parsed.message, parsed.hint);
+    this.document.report(path, 'BAD_DURATION', parsed.message, parsed.hint);
     return undefined;
   }
 

@@ -9,7 +9,7 @@ import { execute } from '../src/commands/types.ts';
 import { composeServices } from '../src/compose.ts';
 import { typeDeclarations } from '../src/views/schema-types.ts';
 import { typeModule } from '../src/views/type-module.ts';
-import { projectFolder } from './support/nebula-process.ts';
+import { nebula, projectFolder } from './support/nebula-process.ts';
 import { memoryIo } from './support/screen-text.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
@@ -103,6 +103,46 @@ export default defineConfig({ actions: [
 const ORDER =
   'id: order\ninput: { type: object, properties: { id: { type: string } }, required: [id] }\nnodes: { a: { action: core.noop@1 } }\noutput: { id: "{{ $input.id }}", text: "no {{ $input.id }}", n: 3 }\n';
 
+describe('workflows in TypeScript', () => {
+  const FLOW = `import { coreSet } from '@nebula/actions';
+import { workflow } from '@nebula/sdk';
+const INPUT = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
+const inner = workflow('inner', { input: INPUT }, (w) => w.node('keep', coreSet, { value: w.input.n }));
+export default workflow('outer', { input: INPUT }, (w) => {
+  const kept = w.workflow('one', inner, { n: w.input.n });
+  return w.workflow('two', inner, { n: kept.output as never }, { mode: 'child' });
+});
+`;
+
+  test('[CLI-204] are validated and run like files, with the workflows that they run', async () => {
+    const cwd = projectFolder({ 'flow.ts': FLOW, 'package.json': '{ "type": "module" }' });
+    expect((await nebula(['validate', 'flow.ts'], { cwd })).stdout).toContain('✓ flow.ts  outer, 2 nodes');
+    const { code, stdout, stderr } = await nebula(['run', 'flow.ts', '--set', 'n=7', '--json'], { cwd });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ workflowId: 'outer', status: 'completed', output: 7 });
+  });
+
+  test('[CLI-204] that cannot be loaded are told so', async () => {
+    const cwd = projectFolder({
+      'none.ts': 'export const a = 1;\n',
+      'throws.ts': 'throw new Error("oh");\n',
+      'text.ts': 'a b c',
+    });
+    for (const file of ['none.ts', 'throws.ts', 'text.ts']) {
+      const { code, stderr } = await nebula(['run', file], { cwd });
+      expect(code).toBe(2);
+      expect(stderr).toContain(`error WORKFLOW_INVALID: ${file}`);
+      expect(stderr).toContain('hint: ');
+    }
+  });
+
+  test('[CLI-204] whose builder refuses something say what', async () => {
+    const cwd = projectFolder({ 'flow.ts': FLOW.replace("'one', inner", "'o n e', inner") });
+    const { code, stderr } = await nebula(['run', 'flow.ts'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("'o n e' is not an id")]);
+  });
+});
+
 describe('nebula types', () => {
   test('[CLI-201] names every action and the workflows of the project', async () => {
     const cwd = projectFolder({
@@ -138,6 +178,7 @@ describe('nebula types', () => {
     expect((await types(cwd, ['flow.ts'])).out).not.toContain("'order'");
     await expect(types(cwd, ['bad.yaml'])).rejects.toMatchObject({ code: 'WORKFLOW_INVALID' });
     await expect(types(cwd, ['none.ts'])).rejects.toMatchObject({ code: 'WORKFLOW_INVALID' });
+    await expect(types(cwd, ['missing.ts'])).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
     await expect(types(cwd, ['missing.yaml'])).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 

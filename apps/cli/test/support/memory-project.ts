@@ -1,0 +1,161 @@
+/** A project whose runs are kept in memory, with the real engine: command lines one after the other, as a user would. */
+
+import { builtinActions } from '@nebula/actions';
+import { type Action, createCatalog, type Json, type WorkflowDefinition } from '@nebula/core';
+import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
+import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
+import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
+import { createDesk, createEngine, type Engine } from '@nebula/engine';
+import { ActionError } from '@nebula/sdk';
+import { runCommandLine } from '../../src/main.ts';
+import type { DeskSession, EngineSession, Project, Services } from '../../src/services.ts';
+import { type MemoryOutput, memoryIo } from './screen-text.ts';
+
+export interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Asking {
+  readonly stdin?: string;
+  readonly answer?: string;
+  readonly out?: MemoryOutput;
+}
+
+export class MemoryProject {
+  /** What the action `note` was given, in order. */
+  readonly notes: Json[] = [];
+  /** While it is true, `shaky` fails. */
+  isShaky = false;
+  readonly cwd: string;
+  readonly #data = memoryData();
+  readonly #blobs = memoryBlobs();
+  readonly #logs = memoryLogs();
+  readonly #random = realRandom();
+
+  constructor(cwd = process.cwd()) {
+    this.cwd = cwd;
+  }
+
+  async nebula(argv: readonly string[], { stdin, answer, out }: Asking = {}): Promise<Said> {
+    const io = memoryIo({
+      cwd: this.cwd,
+      now: () => Date.now(),
+      ...(stdin !== undefined && { stdin }),
+      ...(answer !== undefined && { answer }),
+      ...(out !== undefined && { out }),
+    });
+    const code = await runCommandLine({ io, services: this.#services(), program: 'nebula' }, argv);
+    return { code, out: io.out.text(), err: io.err.text() };
+  }
+
+  /** Runs a workflow that is given as data; the document is in `json`. */
+  async run(definition: Json, ...more: string[]): Promise<Said & { readonly json: RunJson }> {
+    const said = await this.nebula(['run', '-', '--json', ...more], { stdin: JSON.stringify(definition) });
+    return { ...said, json: JSON.parse(said.out) as RunJson };
+  }
+
+  async json(...argv: string[]): Promise<RunJson> {
+    return JSON.parse((await this.nebula([...argv, '--json'])).out) as RunJson;
+  }
+
+  /** An engine beside the commands, as another process would have one. */
+  async besideEngine(work: (engine: Engine) => Promise<void>): Promise<void> {
+    const session = await this.#openEngine();
+    await session.engine.open();
+    await work(session.engine);
+    await session.close();
+  }
+
+  readonly #actions: readonly Action[] = [
+    ...builtinActions,
+    {
+      id: 'note',
+      version: '1',
+      effect: 'idempotent',
+      run: (_, input) => {
+        this.notes.push(input);
+        return input;
+      },
+    },
+    {
+      id: 'shaky',
+      version: '1',
+      effect: 'idempotent',
+      run: () => {
+        if (this.isShaky) throw new ActionError('not now', { code: 'SHAKY' });
+        return 'steady';
+      },
+    },
+  ];
+
+  #services(): Services {
+    const project: Project = {
+      dir: '/p',
+      configFile: undefined,
+      config: {},
+      dataDir: '/p/.nebula',
+      needsDataDirOption: false,
+    };
+    return {
+      openProject: async () => project,
+      actions: async () => this.#actions,
+      catalog: async () => createCatalog(this.#actions),
+      openDesk: async () => this.#openDesk(),
+      openEngine: () => this.#openEngine(),
+    };
+  }
+
+  #keeping() {
+    const store = memoryStore({ data: this.#data });
+    return { store, blobs: this.#blobs, logs: this.#logs, clock: realClock, random: this.#random, digest: sha256 };
+  }
+
+  #openDesk(): DeskSession {
+    const keeping = this.#keeping();
+    return {
+      desk: createDesk(keeping, { actions: this.#actions }),
+      logs: this.#logs,
+      definition: (id, version) => definitionOf(keeping.store, id, version),
+      close: async () => undefined,
+    };
+  }
+
+  async #openEngine(): Promise<EngineSession> {
+    const keeping = this.#keeping();
+    const queue = memoryQueue({ clock: realClock });
+    const sandbox = createInProcessSandbox({ projectDir: '/', clock: realClock });
+    const engine = createEngine({ ...keeping, queue, sandbox }, { actions: this.#actions });
+    return {
+      desk: engine,
+      engine,
+      logs: this.#logs,
+      newExecutionId: () => this.#random.id('exe'),
+      definition: (id, version) => definitionOf(keeping.store, id, version),
+      close: () => engine.close(),
+    };
+  }
+}
+
+/** As much of the documents as the tests look at. */
+export interface RunJson {
+  readonly executionId: string;
+  readonly status: string;
+  readonly output: Json;
+  readonly error: { readonly code: string } | null;
+  readonly nodes: Readonly<Record<string, { readonly status: string; readonly rounds?: Json }>>;
+  readonly parent?: Json;
+  readonly children?: readonly { readonly node: string; readonly executionId: string; readonly status: string }[];
+}
+
+async function definitionOf(
+  store: ReturnType<typeof memoryStore>,
+  id: string,
+  version?: number,
+): Promise<WorkflowDefinition | undefined> {
+  const row = await store.workflowVersion(id, version);
+  return row === undefined
+    ? undefined
+    : { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
+}

@@ -1,0 +1,56 @@
+/** Executions that run for a node of another one: each is asked for once, and what it gave is what its node gets. */
+import { type Entry, type Held, jsonEquals, type Json } from '@nebula/core';
+import type { Legality } from './legality.ts';
+
+interface Child {
+  readonly parent: string;
+  readonly node: string;
+  /** Of each time that it completed. */
+  readonly outputs: (Held | undefined)[];
+}
+
+export class Family {
+  private readonly complain: (what: string) => void;
+  private readonly journals: ReadonlyMap<string, Legality>;
+  private readonly children = new Map<string, Child>();
+
+  constructor(complain: (what: string) => void, journals: ReadonlyMap<string, Legality>) {
+    this.complain = complain;
+    this.journals = journals;
+  }
+
+  onFrame(executionId: string, entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (entry.type === 'child.requested') this.request(executionId, entry.node, entry.executionId);
+      if (entry.type === 'run.started' && entry.parent !== undefined) {
+        const child = this.children.get(executionId);
+        const { executionId: parent, node } = entry.parent;
+        if (child?.parent !== parent || child.node !== node) this.complain(`${executionId} runs for nobody`);
+      }
+      if (entry.type === 'run.finished' && entry.status === 'completed')
+        this.children.get(executionId)?.outputs.push(entry.output);
+    }
+  }
+
+  /** A node has completed for which another execution ran. */
+  onResult(executionId: string, path: string, { output }: Extract<Entry, { type: 'node.completed' }>): void {
+    const childId = this.journals.get(executionId)?.nodes.get(path)?.child ?? '';
+    const { outputs = [] } = this.children.get(childId) ?? {};
+    const isIts = outputs.some((one) => jsonEquals((one ?? { value: null }) as Json, (output ?? { value: null }) as Json));
+    if (!isIts) this.complain(`${executionId} ${path} has another output than ${childId}`);
+  }
+
+  /** Its parent has ended, or wants nothing of it any more: it must end by itself. */
+  isLeft(executionId: string): boolean {
+    const child = this.children.get(executionId);
+    if (child === undefined) return false;
+    const parent = this.journals.get(child.parent);
+    const node = parent?.nodes.get(child.node);
+    return parent === undefined || parent.isFinished || node?.status !== 'child' || node.child !== executionId;
+  }
+
+  private request(parent: string, node: string, executionId: string): void {
+    if (this.children.has(executionId)) this.complain(`${executionId} is asked for twice`);
+    this.children.set(executionId, { parent, node, outputs: [] });
+  }
+}

@@ -1,0 +1,45 @@
+/** What the oracle knows of a node. */
+import type { Entry } from '@nebula/core';
+
+export type Status =
+  | 'idle'
+  | 'queued'
+  /** It must be granted something first. */
+  | 'gated'
+  | 'running'
+  | 'waiting'
+  | 'unknown'
+  /** Unknown, and somebody has just said what became of it. */
+  | 'settled'
+  /** A composite node whose rounds are under way. */
+  | 'open'
+  /** Another execution runs for it. */
+  | 'child'
+  | 'listening'
+  /** Somebody has just approved or rejected it. */
+  | 'answered'
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled';
+
+export interface NodeRecord {
+  status: Status;
+  attempts: number;
+  /** Of the last attempt. */
+  effect: string | undefined;
+  worker: string | undefined;
+  /** `verify` has been asked, and could not tell. */
+  isAsked: boolean;
+  /** What it waits for. */
+  waits: Extract<Entry, { type: 'node.waiting' }>['waits'];
+  /** The execution that runs for it. */
+  child: string | undefined;
+  /** The reopening with which it last began as something new. */
+  generation: number;
+}
+
+export const FINAL: readonly Status[] = ['completed', 'failed', 'skipped', 'cancelled'];
+/** Something outside works for the node. */
+export const BUSY: readonly Status[] = ['running', 'child'];
+

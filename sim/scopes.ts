@@ -1,0 +1,158 @@
+/** The rounds of composite nodes, as the journal tells of them. A round closes once, and nothing begins in one that is over. */
+import type { Entry } from '@nebula/core';
+import { BUSY, FINAL, type NodeRecord } from './node-record.ts';
+
+interface ScopeRecord {
+  /** Its composite node. */
+  readonly node: string;
+  status: 'open' | 'stopping' | 'closed';
+}
+
+interface Body {
+  /** Rounds of other loops take each other's place. */
+  readonly isForEach: boolean;
+  next: number;
+  isStopping: boolean;
+}
+
+/** What has not begun, or nobody knows the outcome of, stays so when a scope is over. */
+const STAYS: readonly string[] = [...FINAL, 'unknown', 'idle'];
+
+export class Scopes {
+  private readonly nodes: ReadonlyMap<string, NodeRecord>;
+  private readonly complain: (complaint: string) => void;
+  /** By path; the root is not among them. */
+  private readonly scopes = new Map<string, ScopeRecord>();
+  private readonly bodies = new Map<string, Body>();
+
+  constructor(nodes: ReadonlyMap<string, NodeRecord>, complain: (complaint: string) => void) {
+    this.nodes = nodes;
+    this.complain = complain;
+  }
+
+  /** How many rounds of a forEach have begun; undefined for anything else. */
+  roundsOf(node: string): number | undefined {
+    const body = this.bodies.get(node);
+    return body?.isForEach === true ? body.next : undefined;
+  }
+
+  begin(node: string, { input, graph, count }: Extract<Entry, { type: 'node.opened' }>): void {
+    this.bodies.set(node, { isForEach: count !== undefined, next: 0, isStopping: false });
+    if (input !== undefined || graph !== undefined) this.scopes.set(node, { node, status: 'open' });
+  }
+
+  open(node: string, from: number, to: number): void {
+    const body = this.bodies.get(node);
+    if (this.nodes.get(node)?.status !== 'open' || body === undefined) return this.complain(`${node} has no rounds`);
+    if (body.next !== from || to <= from) this.complain(`rounds ${from} to ${to} of ${node} begin after ${body.next}`);
+    if (body.isStopping) this.complain(`${node} is being stopped, and begins round ${from}`);
+    body.next = to;
+    if (!body.isForEach) this.drop(node);
+    for (let round = from; round < to; round++) this.scopes.set(`${node}/${round}`, { node, status: 'open' });
+  }
+
+  stop(scope: string): void {
+    const record = this.scopes.get(scope);
+    if (record?.status !== 'open') return this.complain(`${scope} is ${record?.status}, and stopped`);
+    record.status = 'stopping';
+  }
+
+  stopNode(node: string): void {
+    const body = this.bodies.get(node);
+    if (body === undefined || body.isStopping) return this.complain(`${node} is stopped twice`);
+    body.isStopping = true;
+  }
+
+  close(scope: string, isFailed: boolean): void {
+    const record = this.scopes.get(scope);
+    if (record === undefined || record.status === 'closed') return this.complain(`${scope} is closed twice`);
+    if (isFailed) return this.cut(scope, `${scope} is closed`);
+    for (const [path, { status }] of this.inside(scope)) {
+      const isDirect = !path.slice(scope.length + 1).includes('/');
+      if (isDirect && !FINAL.includes(status)) this.complain(`${scope} is closed while ${path} is ${status}`);
+    }
+    this.scopes.delete(scope);
+  }
+
+  /** The composite node is final. */
+  end(node: string, isCompleted: boolean): void {
+    for (const [path, scope] of this.scopes) {
+      if (scope.node !== node || scope.status === 'closed') continue;
+      const isLoop = path !== node;
+      if (isCompleted && isLoop) this.complain(`${node} is completed before ${path}`);
+      if (isCompleted && !isLoop) this.close(path, false);
+      else this.cut(path, `${node} ends`);
+    }
+    if (isCompleted) this.drop(node);
+  }
+
+  /** The scope is over; what is in it and has not ended never will. What nobody knows the outcome of stays unknown. */
+  cut(scope: string, why: string): void {
+    for (const [path, record] of this.inside(scope)) {
+      if (BUSY.includes(record.status)) this.complain(`${why} while ${path} is ${record.status}`);
+      if (!STAYS.includes(record.status)) record.status = 'cancelled';
+    }
+    for (const [path, record] of this.scopes) {
+      if (scope === '' || path === scope || path.startsWith(`${scope}/`)) record.status = 'closed';
+    }
+  }
+
+  /** What is in it begins anew, or never did. */
+  forget(node: string): void {
+    this.bodies.delete(node);
+    for (const path of [...this.scopes.keys()]) if (isBelow(path, node) || path === node) this.scopes.delete(path);
+    for (const path of [...this.nodes.keys()]) {
+      if (isBelow(path, node)) (this.nodes as Map<string, NodeRecord>).delete(path);
+    }
+  }
+
+  /** The loop goes on with the rounds that did not go well. */
+  reopen(node: string, again: readonly string[]): void {
+    const record = this.nodes.get(node);
+    const body = this.bodies.get(node);
+    if (record === undefined || body === undefined) return this.complain(`${node} goes on, and never began`);
+    record.status = 'open';
+    body.isStopping = false;
+    for (const scope of this.scopes.values()) if (scope.node === node) scope.status = 'open';
+    // A round that went well goes on where something of it begins again.
+    for (const path of again) {
+      const round = path.slice(0, path.lastIndexOf('/'));
+      if (round === node || (isBelow(round, node) && !round.slice(node.length + 1).includes('/')))
+        this.scopes.set(round, { node, status: 'open' });
+    }
+  }
+
+  /** Whether the round of that path, and everything around it, is not over. */
+  isHere(path: string): boolean {
+    return this.holds(path, (scope) => scope.status !== 'closed');
+  }
+
+  /** Whether something may begin in it, too. */
+  isLive(path: string): boolean {
+    return this.holds(path, ({ status, node }) => status === 'open' && this.bodies.get(node)?.isStopping === false);
+  }
+
+  private holds(path: string, test: (scope: ScopeRecord) => boolean): boolean {
+    const parts = path.split('/');
+    if (parts.at(-2) === '~undo') parts.splice(-2);
+    for (let length = parts.length - 1; length > 0; length--) {
+      const scope = this.scopes.get(parts.slice(0, length).join('/'));
+      // Between a loop and its round there is no scope.
+      if (scope !== undefined && !test(scope)) return false;
+      if (scope === undefined && length === parts.length - 1) return false;
+    }
+    return true;
+  }
+
+  private drop(node: string): void {
+    for (const [path, scope] of this.scopes) if (scope.node === node) this.scopes.delete(path);
+  }
+
+  private inside(scope: string): [string, NodeRecord][] {
+    return [...this.nodes].filter(([path]) => scope === '' || path.startsWith(`${scope}/`));
+  }
+}
+
+function isBelow(path: string, node: string): boolean {
+  return path.startsWith(`${node}/`);
+}

@@ -1,0 +1,54 @@
+/** Where signals go: each that is taken from an inbox ends one wait, is kept, or is refused; none does more than that. */
+import type { Entry, Json, JsonObject } from '@nebula/core';
+
+export class Signals {
+  private readonly complain: (what: string) => void;
+  /** Numbers of signals by message. */
+  private readonly numbers = new Map<string, number>();
+  /** How often a signal came into an inbox, and how often it ended a wait. */
+  private readonly arrived = new Map<string, number>();
+  private readonly heard = new Map<string, number>();
+
+  constructor(complain: (what: string) => void) {
+    this.complain = complain;
+  }
+
+  sent(executionId: string, messageId: string, { payload }: JsonObject): void {
+    const number = numberIn(payload);
+    if (number === undefined) return;
+    this.numbers.set(messageId, number);
+    add(this.arrived, `${executionId} ${number}`);
+  }
+
+  /** A frame is written, and these messages are gone from the inbox. */
+  taken(executionId: string, messageIds: readonly string[], entries: readonly Entry[]): void {
+    // What comes with the end of a run comes too late.
+    if (entries.some(({ type }) => type === 'run.finished')) return;
+    const found = JSON.stringify(entries);
+    const isRefused = entries.some(({ type }) => type === 'signal.refused');
+    for (const messageId of messageIds) {
+      const number = this.numbers.get(messageId);
+      if (number === undefined || isRefused || found.includes(`"signal":${number}`) || found.includes('"blob"')) continue;
+      this.complain(`${executionId} has taken signal ${number}, and it is nowhere`);
+    }
+  }
+
+  /** A wait has ended with this. */
+  ended(executionId: string, output: Json): void {
+    const number = numberIn((output as { payload?: Json } | null)?.payload);
+    if (number === undefined) return;
+    const name = `${executionId} ${number}`;
+    add(this.heard, name);
+    if ((this.heard.get(name) ?? 0) > (this.arrived.get(name) ?? 0))
+      this.complain(`signal ${number} of ${executionId} ended more waits than it came`);
+  }
+}
+
+function numberIn(payload: Json | undefined): number | undefined {
+  const { signal } = (payload ?? {}) as { signal?: number };
+  return signal;
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

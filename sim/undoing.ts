@@ -1,0 +1,104 @@
+/** Compensation, as the journal tells of it: what has completed is undone once, last first, one after the other. */
+import { FINAL, type NodeRecord, type Status } from './node-record.ts';
+
+const UNDO = '~undo';
+
+/** What has been done, and as what. */
+export interface Item {
+  readonly path: string;
+  readonly generation: number;
+}
+
+export class Undoing {
+  private readonly nodes: Map<string, NodeRecord>;
+  private readonly complain: (complaint: string) => void;
+  /** Completed nodes that can be undone, in the order of finishing. */
+  private items: Item[] = [];
+  /** By scope: what is undone in it, in that order. */
+  private readonly plans = new Map<string, readonly Item[]>();
+
+  constructor(nodes: Map<string, NodeRecord>, complain: (complaint: string) => void) {
+    this.nodes = nodes;
+    this.complain = complain;
+  }
+
+  isUndo(path: string): boolean {
+    return path.startsWith(`${UNDO}/`) || path.includes(`/${UNDO}/`);
+  }
+
+  /** The generation of what it undoes. Undefined for anything else. */
+  generationOf(path: string): number | undefined {
+    return this.planned(path)?.item?.generation;
+  }
+
+  /** What a node of a compensation undoes. */
+  undoneBy(path: string): Item | undefined {
+    return this.planned(path)?.item;
+  }
+
+  done(path: string, generation: number): void {
+    this.items = [...this.items.filter((item) => item.path !== path), { path, generation }];
+  }
+
+  open(scope: string): void {
+    if (this.plans.has(scope)) this.complain(`${scope || 'the run'} is undone twice`);
+    this.collect();
+    const items = this.items.filter(({ path }) => scope === '' || path.startsWith(`${scope}/`)).reverse();
+    this.plans.set(scope, items);
+  }
+
+  begins(path: string): void {
+    if (!this.isUndo(path)) return;
+    const { plan, scope, item } = this.planned(path) ?? {};
+    if (plan === undefined || scope === undefined || item === undefined)
+      return this.complain(`${path} undoes what was not done, or is undone already`);
+    const before = plan.slice(0, plan.indexOf(item)).map((other) => undoPath(scope, other.path));
+    const early = before.find((other) => !FINAL.includes(this.nodes.get(other)?.status ?? 'idle'));
+    if (early !== undefined) this.complain(`${path} is undone before ${early}`);
+  }
+
+  /** What has been undone need not be undone again. */
+  collect(): void {
+    for (const [scope, plan] of this.plans) {
+      const done = new Set(plan.filter((item) => this.statusOf(scope, item) === 'completed'));
+      if (done.size > 0) this.items = this.items.filter((item) => !done.has(item));
+    }
+  }
+
+  /** The run has ended: all of it is undone, or could not be. */
+  close(): void {
+    this.collect();
+    for (const item of this.plans.get('') ?? []) {
+      const status = this.statusOf('', item);
+      if (!FINAL.includes(status)) this.complain(`${item.path} was to be undone, and is ${status}`);
+    }
+  }
+
+  /** Before the run begins again. */
+  forget(): void {
+    this.plans.clear();
+    for (const path of [...this.nodes.keys()]) if (this.isUndo(path)) this.nodes.delete(path);
+  }
+
+  /** What begins as something new has nothing to undo yet. */
+  renew(path: string): void {
+    this.items = this.items.filter((item) => item.path !== path && !item.path.startsWith(`${path}/`));
+  }
+
+  private statusOf(scope: string, { path }: Item): Status {
+    return this.nodes.get(undoPath(scope, path))?.status ?? 'idle';
+  }
+
+  private planned(path: string): { plan: readonly Item[]; scope: string; item: Item | undefined } | undefined {
+    const cut = path.lastIndexOf('/');
+    const around = path.slice(0, Math.max(0, cut));
+    if (around !== UNDO && !around.endsWith(`/${UNDO}`)) return undefined;
+    const scope = around.slice(0, Math.max(0, around.length - UNDO.length - 1));
+    const plan = this.plans.get(scope) ?? [];
+    return { plan, scope, item: plan.find((item) => undoPath(scope, item.path) === path) };
+  }
+}
+
+function undoPath(scope: string, path: string): string {
+  return `${scope === '' ? '' : `${scope}/`}${UNDO}/${path.replaceAll('/', ':')}`;
+}
