@@ -197,7 +197,7 @@ const SHOWS: Readonly<Record<string, Show>> = {
 
   '23-transient-trigger.yaml': async (start) => {
     const run = await start();
-    await run.call('ring', 'the first');
+    await expect(run.call('ring', 'the first')).rejects.toMatchObject({ code: 'NOT_WAITING' });
     await run.advance('1m');
     expect(run.nodes.ring).toBe('waiting');
     await run.call('ring', 'the second');

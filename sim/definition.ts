@@ -52,7 +52,7 @@ const OF_ACTIONS: readonly Feature[] = [
 ];
 
 const OF_COMPOSITES: readonly Feature[] = [
-  { oneIn: 6, keys: ({ chance }) => ({ timeout: chance.pick(['3s', '20s', '2m']) }) },
+  { oneIn: 4, keys: ({ chance }) => ({ timeout: chance.pick(['3s', '3s', '20s', '2m']) }) },
 ];
 
 interface Kind {
@@ -92,8 +92,18 @@ export function sharedDefinitions(chance: Chance): Keys[] {
   ];
   return [
     { id: 'inside', variables: { n: 0 }, ...graph(chance, { depth: 2, others: [], count: 2 }) },
-    { id: 'beside', variables: { n: 0 }, config: randomConfig(chance), ...graph(chance, { depth: 2, others: [], count: 2 }) },
-    { id: 'above', variables: { n: 0 }, config: randomConfig(chance), ...graph(chance, { depth: 2, others: leaf, count: 2 }) },
+    {
+      id: 'beside',
+      variables: { n: 0 },
+      config: randomConfig(chance),
+      ...graph(chance, { depth: 2, others: [], count: 2 }),
+    },
+    {
+      id: 'above',
+      variables: { n: 0 },
+      config: randomConfig(chance),
+      ...graph(chance, { depth: 2, others: leaf, count: 2 }),
+    },
   ];
 }
 
@@ -143,7 +153,8 @@ function node(place: Place): Keys {
   const { chance, needs } = place;
   const kind = pickKind(place);
   const made: Keys = { needs, ...kind.keys(place) };
-  for (const { oneIn, keys } of [...OF_ALL, ...kind.features]) if (chance.oneIn(oneIn)) Object.assign(made, keys(place));
+  for (const { oneIn, keys } of [...OF_ALL, ...kind.features])
+    if (chance.oneIn(oneIn)) Object.assign(made, keys(place));
   return made;
 }
 
@@ -186,7 +197,13 @@ function branch({ chance, later }: Place): Keys {
     branch: chance.pick<Keys>([
       { on: '$input.yes', cases: { true: first, false: second } },
       { on: '$input.yes', cases: { true: [first, second] }, default: second },
-      { cases: [{ when: '$input.yes', to: first }, { when: 'true', to: second }], many: true },
+      {
+        cases: [
+          { when: '$input.yes', to: first },
+          { when: 'true', to: second },
+        ],
+        many: true,
+      },
     ]),
   };
 }

@@ -3,6 +3,7 @@
  * without the crash.
  */
 import type { Json, RunDocument } from '@nebula/core';
+import type { Engine } from '@nebula/engine';
 import type { Process } from './process.ts';
 import { plannedCourse, type Scenario } from './scenarios.ts';
 import { World } from './world.ts';
@@ -55,7 +56,7 @@ export async function play(scenario: Scenario, options: ScenarioOptions): Promis
   world.faults.isOver = true;
   for (let index = 0; index < world.slots.length; index++) world.open(index);
   await world.clock.advance(60_000);
-  world.oracle.atTheEnd([EXECUTION]);
+  world.oracle.atTheEnd(world.data.runs.keys());
   const document = await world.living()[0]?.engine.document(EXECUTION);
   if (document === undefined) throw new Error(`${scenario.name} was never started`);
   return { ending: endingOf(world, document), crossings, violations: world.oracle.violations, trace: world.trace };
@@ -64,24 +65,34 @@ export async function play(scenario: Scenario, options: ScenarioOptions): Promis
 /** What people do, again and again until they see that it was done. */
 function act(world: World, scenario: Scenario, { engine }: Process): void {
   const run = world.data.runs.get(EXECUTION);
-  const { nodes, status, reopenings, isStopping } = world.oracle.journal(EXECUTION);
-  if (run === undefined) {
-    const { definition, input = {} } = scenario;
-    const starting = engine
-      .register({ id: 'scenario', ...definition } as never)
-      .then(({ workflowId, version }) => engine.start(workflowId, version, { executionId: EXECUTION, input }));
-    starting.catch(() => {});
-    return;
-  }
+  const { nodes, status, reopenings, isStopping, pauses } = world.oracle.journal(EXECUTION);
+  if (run === undefined) return ask(start(engine, scenario));
   if (run.inbox.size > 0) return;
-  for (const [node, { status: of, attempts }] of nodes) {
+  for (const [node, { status: of, attempts, waits }] of nodes) {
     const settlement = of === 'unknown' ? world.settlementOf(EXECUTION, node) : undefined;
-    if (settlement !== undefined) engine.requestSettle(EXECUTION, node, settlement, attempts).catch(() => {});
+    if (settlement !== undefined) ask(engine.requestSettle(EXECUTION, node, settlement, attempts));
+    const [wait] = of === 'listening' ? waits : [];
+    if (wait?.kind === 'signal') ask(engine.requestSignal(EXECUTION, { ...wait, payload: 'go' }));
+    if (wait?.kind === 'approval') ask(engine.requestAnswer(EXECUTION, node, { approved: true, by: 'ann' }));
   }
-  const { cancelWhenRunning: awaited, retryWhenFailed = false } = scenario;
-  if (awaited !== undefined && !isStopping && nodes.get(awaited)?.status === 'running')
-    engine.requestCancel(EXECUTION, 'enough').catch(() => {});
-  if (retryWhenFailed && status === 'failed' && reopenings === 0) engine.requestRetry(EXECUTION).catch(() => {});
+  const isBusy = (node: string | undefined): boolean =>
+    node !== undefined && ['running', 'child'].includes(nodes.get(node)?.status ?? '');
+  const { cancelWhenRunning, pauseWhenRunning, retryWhenFailed = false } = scenario;
+  if (isBusy(cancelWhenRunning) && !isStopping && status === 'running') ask(engine.requestCancel(EXECUTION, 'enough'));
+  if (isBusy(pauseWhenRunning) && pauses === 0) ask(engine.requestPause(EXECUTION));
+  if (status === 'paused' && !isBusy(pauseWhenRunning)) ask(engine.requestResume(EXECUTION));
+  if (retryWhenFailed && status === 'failed' && reopenings === 0) ask(engine.requestRetry(EXECUTION));
+}
+
+async function start(engine: Engine, { definition, others = [], input = {} }: Scenario): Promise<void> {
+  for (const other of others) await engine.register(other as never);
+  const { workflowId, version } = await engine.register({ id: 'scenario', ...definition } as never);
+  await engine.start(workflowId, version, { executionId: EXECUTION, input });
+}
+
+/** Whether it went well is seen in the journal. */
+function ask(asked: Promise<unknown>): void {
+  asked.catch(() => {});
 }
 
 function isOver(world: World, { retryWhenFailed = false }: Scenario): boolean {
@@ -94,5 +105,13 @@ function endingOf(world: World, { status, output, nodes }: RunDocument): Ending 
     ([path, node]) => [path, { status: node.status, output: node.output }] as const,
   );
   const effects = [...world.outside.effects].map(([key, { times }]) => [key, times] as const);
-  return { status, output, nodes: Object.fromEntries(short), effects: Object.fromEntries(effects.sort()) };
+  const ending = { status, output, nodes: Object.fromEntries(short), effects: Object.fromEntries(effects.sort()) };
+  return JSON.parse(nameless(JSON.stringify(ending), world)) as Ending;
+}
+
+/** Moments and drawn ids are others after a crash. */
+function nameless(text: string, world: World): string {
+  let told = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'some time');
+  for (const [executionId, node] of world.oracle.family.nodes()) told = told.replaceAll(executionId, `for ${node}`);
+  return told;
 }

@@ -1,5 +1,5 @@
 /** Executions that run for a node of another one: each is asked for once, and what it gave is what its node gets. */
-import { type Entry, type Held, jsonEquals, type Json } from '@nebula/core';
+import { type Entry, type Held, type Json, jsonEquals } from '@nebula/core';
 import type { Legality } from './legality.ts';
 
 interface Child {
@@ -36,8 +36,15 @@ export class Family {
   onResult(executionId: string, path: string, { output }: Extract<Entry, { type: 'node.completed' }>): void {
     const childId = this.journals.get(executionId)?.nodes.get(path)?.child ?? '';
     const { outputs = [] } = this.children.get(childId) ?? {};
-    const isIts = outputs.some((one) => jsonEquals((one ?? { value: null }) as Json, (output ?? { value: null }) as Json));
+    const isIts = outputs.some((one) =>
+      jsonEquals((one ?? { value: null }) as Json, (output ?? { value: null }) as Json),
+    );
     if (!isIts) this.complain(`${executionId} ${path} has another output than ${childId}`);
+  }
+
+  /** By id, the node that each runs for. */
+  nodes(): ReadonlyMap<string, string> {
+    return new Map(Array.from(this.children, ([executionId, { node }]) => [executionId, node]));
   }
 
   /** Its parent has ended, or wants nothing of it any more: it must end by itself. */

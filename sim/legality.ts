@@ -66,6 +66,7 @@ export class Legality {
   readonly complaints: string[] = [];
   status: 'pending' | 'running' | 'paused' | 'compensating' | FinalRunStatus = 'pending';
   reopenings = 0;
+  pauses = 0;
   isStopping = false;
   /** It waits for later starts that take its place. */
   isHeld = false;
@@ -157,6 +158,7 @@ export class Legality {
       case 'run.paused':
         this.demand(this.status === 'running' && !this.isStopping, `is paused while it is ${this.status}`);
         this.status = 'paused';
+        this.pauses++;
         return;
       case 'run.resumed':
         this.demand(this.status === 'paused', `is resumed while it is ${this.status}`);

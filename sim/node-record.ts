@@ -42,4 +42,3 @@ export interface NodeRecord {
 export const FINAL: readonly Status[] = ['completed', 'failed', 'skipped', 'cancelled'];
 /** Something outside works for the node. */
 export const BUSY: readonly Status[] = ['running', 'child'];
-

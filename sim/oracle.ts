@@ -25,7 +25,7 @@ import type { MemoryData } from '@nebula/drivers/memory';
 import type { Blobs, Write } from '@nebula/ports';
 import { Family } from './family.ts';
 import { Legality, type OutputHeard } from './legality.ts';
-import type { Effect, Call, Outside } from './outside.ts';
+import type { Call, Effect, Outside } from './outside.ts';
 import type { Process } from './process.ts';
 import { Signals } from './signals.ts';
 
@@ -158,8 +158,10 @@ export class Oracle {
   /** Exactly one effect for each node that completes, and its result is the node's output. */
   private onOutput(executionId: string, ...[path, before, entry]: Parameters<OutputHeard>): void {
     if (before === 'child' && entry.type === 'node.completed') this.family.onResult(executionId, path, entry);
-    if (before === 'open' && entry.type === 'node.completed') this.inOrder(executionId, path, this.valueOf(entry.output));
-    if (before === 'listening' && entry.type === 'node.completed') this.signals.ended(executionId, this.valueOf(entry.output));
+    if (before === 'open' && entry.type === 'node.completed')
+      this.inOrder(executionId, path, this.valueOf(entry.output));
+    if (before === 'listening' && entry.type === 'node.completed')
+      this.signals.ended(executionId, this.valueOf(entry.output));
     if (before !== 'running' && before !== 'settled') return;
     const name = `${executionId} ${path}`;
     const key = this.keyOf(executionId, path);

@@ -9,8 +9,12 @@ export interface Scenario {
   readonly name: string;
   readonly definition: Record<string, unknown>;
   readonly input?: Json;
-  /** A person cancels the run once this node runs. */
+  /** Other workflows that it runs. */
+  readonly others?: readonly Record<string, unknown>[];
+  /** A person cancels the run once this node runs, or an execution for it. */
   readonly cancelWhenRunning?: string;
+  /** A person pauses the run while this node runs, and resumes it once it has ended. */
+  readonly pauseWhenRunning?: string;
   /** A person retries it once it has failed. */
   readonly retryWhenFailed?: boolean;
 }
@@ -18,13 +22,15 @@ export interface Scenario {
 const WORK_MS = 50;
 
 export function plannedCourse(_context: ActionContext, input: Json, calls: number): Course {
-  const { plan = [] } = input as { readonly plan?: readonly Course['ending'][] };
+  const { plan = [] } = (input ?? {}) as { readonly plan?: readonly Course['ending'][] };
   return { beforeMs: WORK_MS, afterMs: WORK_MS, ending: plan[calls - 1] ?? 'ok', isDeaf: false };
 }
 
 /** However often it is called. */
 const LARGE = Array<'large'>(9).fill('large');
 const HANGS = Array<'hang'>(9).fill('hang');
+
+const UNDO = { action: 'work@1', with: { undoes: '{{ $self.output }}' } };
 
 const node = (action: string, plan: readonly Course['ending'][] = [], more: object = {}): object => ({
   action: `${action}@1`,
@@ -89,6 +95,108 @@ export const SCENARIOS: readonly Scenario[] = [
         a: node('work', ['hang'], { timeout: '2s', retry: { attempts: 5, delay: '0s' } }),
         b: node('work'),
       }),
+    },
+  },
+  {
+    name: 'loops in loops in loops',
+    definition: {
+      nodes: {
+        a: {
+          forEach: { in: [1, 2] },
+          do: {
+            nodes: {
+              b: {
+                forEach: { in: [1, 2], parallel: true },
+                do: { nodes: { c: { forEach: { in: [1, 2] }, do: { nodes: { d: node('work') } } } } },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  {
+    name: 'what was done in a loop is undone after a failure, and retried',
+    definition: {
+      nodes: chain({
+        a: { forEach: { in: [1, 2], parallel: true }, do: { nodes: { b: node('work', [], { compensate: UNDO }) } } },
+        c: node('work', [], { compensate: { ...UNDO, action: 'sure@1' } }),
+        d: node('work', ['user']),
+      }),
+    },
+    retryWhenFailed: true,
+  },
+  {
+    name: 'a transaction that fails',
+    definition: {
+      nodes: chain({
+        a: { workflow: { id: 'inner', isolation: 'transactional' }, onError: 'ignore' },
+        b: node('work'),
+      }),
+    },
+    others: [
+      {
+        id: 'inner',
+        nodes: chain({ x: node('work', [], { compensate: UNDO }), y: node('work', Array(9).fill('user')) }),
+      },
+    ],
+  },
+  {
+    name: 'an execution for a node',
+    definition: { nodes: chain({ a: { workflow: { id: 'inner', mode: 'child' } }, b: node('work') }) },
+    others: [{ id: 'inner', nodes: { x: node('work', LARGE) }, output: '{{ $x }}' }],
+  },
+  {
+    name: 'an execution for a node, cancelled with its parent',
+    definition: {
+      nodes: chain({ a: node('work', [], { compensate: UNDO }), b: { workflow: { id: 'inner', mode: 'child' } } }),
+    },
+    others: [{ id: 'inner', nodes: { x: node('work', HANGS) } }],
+    cancelWhenRunning: 'b',
+  },
+  {
+    name: 'a signal, an approval, a time',
+    definition: {
+      nodes: chain({
+        a: { wait: { signal: 's', key: 'k' } },
+        b: { wait: { approval: { title: 'May it?' } } },
+        c: { wait: { for: '2s' } },
+        d: node('work'),
+      }),
+    },
+  },
+  {
+    name: 'a pause',
+    definition: {
+      nodes: chain({
+        a: node('work', ['user', 'user'], { retry: { attempts: 5, delay: '700ms' } }),
+        b: { forEach: { in: [1, 2] }, do: { nodes: { c: node('look') } } },
+      }),
+    },
+    pauseWhenRunning: 'a',
+  },
+  {
+    name: 'a graph that an action returned',
+    definition: {
+      nodes: chain({
+        a: {
+          dynamic: {
+            action: 'plan@1',
+            with: { graph: { nodes: { x: node('work'), y: { ...node('look'), needs: ['x'] } } } },
+          },
+        },
+        b: node('work'),
+      }),
+    },
+  },
+  {
+    name: 'split and merge',
+    definition: {
+      nodes: {
+        a: { split: { in: [1, 2] } },
+        b: node('work', [], { needs: ['a'] }),
+        c: { merge: { wait: 'all' }, needs: ['b'] },
+      },
     },
   },
   {

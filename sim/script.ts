@@ -210,7 +210,7 @@ class Script {
 
   /** Each signal is one of its own; some do not fit. */
   private signal({ engine }: Process, executionId: string, signal: string, key: string): void {
-    const fits = this.world.faults.isOver || !this.world.chance.oneIn(4);
+    const fits = this.world.faults.isOver || this.world.chance.oneIn(2);
     const payload = { signal: ++this.signals, ...(fits ? { fits } : {}) };
     nobodyHears(engine.requestSignal(executionId, { signal, key, payload }));
   }

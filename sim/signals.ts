@@ -28,7 +28,8 @@ export class Signals {
     const isRefused = entries.some(({ type }) => type === 'signal.refused');
     for (const messageId of messageIds) {
       const number = this.numbers.get(messageId);
-      if (number === undefined || isRefused || found.includes(`"signal":${number}`) || found.includes('"blob"')) continue;
+      if (number === undefined || isRefused || found.includes(`"signal":${number}`) || found.includes('"blob"'))
+        continue;
       this.complain(`${executionId} has taken signal ${number}, and it is nowhere`);
     }
   }

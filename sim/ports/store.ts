@@ -120,6 +120,8 @@ function runIn(argument: unknown): string | undefined {
 /** Names of the nodes of which attempts are started by these writes. */
 function startedIn(writes: readonly Write[], entries: readonly (readonly Entry[])[]): string[] {
   return writes.flatMap(({ executionId }, index) =>
-    (entries[index] ?? []).flatMap((entry) => (entry.type === 'node.started' ? [workName(executionId, entry.node)] : [])),
+    (entries[index] ?? []).flatMap((entry) =>
+      entry.type === 'node.started' ? [workName(executionId, entry.node)] : [],
+    ),
   );
 }

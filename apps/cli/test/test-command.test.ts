@@ -175,16 +175,22 @@ test('rejected', async () => {
   assert.equal(run.status, 'completed');
 });
 `;
-    const found = await nebulaTest({ 'flow.test.ts': code, 'other.test.ts': "import 'nobody-has-this';" });
+    const found = await nebulaTest({
+      'flow.test.ts': code,
+      'other.test.ts': "import 'vitest';\nimport '@nebula/sdk/testing';",
+    });
     expect(found.code).toBe(1);
     expect(found.text).toContain('✓ approved');
     expect(found.text).toContain('✗ rejected  flow.test.ts:12:1');
     expect(found.text).toMatch(/ERR_ASSERTION .*strictly equal/);
     expect(found.text).toContain('1 passed, 1 failed');
     expect(found.text).toContain('  flow  nodes 2/3  edges 1/2');
-    writeFileSync(path.join(dir, 'flow.test.ts'), "import '@nebula/sdk/testing';\nthrow new Error('broken');");
+    writeFileSync(
+      path.join(dir, 'flow.test.ts'),
+      "import 'node:test';\nimport '@nebula/sdk/testing';\nthrow new Error('broken');",
+    );
     const context = { io: found.io, services: composeServices(found.io), program: 'nebula' };
     expect(await execute(context, [], {})).toBe(1);
-    expect(found.io.out.text()).toContain('✗ (the file)');
+    expect(found.io.out.text()).toMatch(/✗ \(the file\)[^]*Error: broken/);
   });
 });

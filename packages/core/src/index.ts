@@ -52,7 +52,15 @@ export { openChildren, wantsChild } from './run/children.ts';
 export { decide, goOnWith, timeoutError } from './run/decide.ts';
 export { type Attempt, actionWork, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
 export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
-export { type CacheHit, type CacheMiss, type Entry, type Gate, type Parent, valuesIn } from './run/entry.ts';
+export {
+  type Awaited,
+  type CacheHit,
+  type CacheMiss,
+  type Entry,
+  type Gate,
+  type Parent,
+  valuesIn,
+} from './run/entry.ts';
 export { evolve, recallDispatched, replay } from './run/evolve.ts';
 export { type Explanation, explainNode, explainRun } from './run/explain.ts';
 export { permitKey } from './run/gates.ts';

@@ -1,5 +1,6 @@
 /** Looks at runs and leaves durable requests. Needs no engine: works beside one of another process. */
 import {
+  type Awaited,
   type BlobRef,
   type Catalog,
   compileSchema,
@@ -14,6 +15,7 @@ import {
   isFinished,
   type Json,
   NebulaError,
+  type NodeState,
   nodeAt,
   pathOf,
   RUN_DEFAULTS,
@@ -191,7 +193,10 @@ export class StoreDesk implements Desk {
     return this.send(executionId, { type: 'answer', node, ...answer });
   }
 
-  requestCallback(executionId: string, node: string, payload: Json): Promise<boolean> {
+  async requestCallback(executionId: string, node: string, payload: Json): Promise<boolean> {
+    const state = await this.state(executionId);
+    if (state === undefined) return false;
+    waitOf(state, node, 'callback', 'a call');
     return this.send(executionId, { type: 'callback', node, payload });
   }
 
@@ -255,17 +260,26 @@ function checkSettledOutput(state: RunState, path: string, output: Json): void {
   });
 }
 
-/** Who may answer and what the form must hold is said at once, not when an engine reads the answer. */
-function checkAnswer(state: RunState, path: string, { by, approved, form = null }: AnswerRequest): void {
+/** What the node waits for, if it does: an answer or a call that nobody waits for would be lost. */
+function waitOf<K extends Awaited['kind']>(
+  state: RunState,
+  path: string,
+  kind: K,
+  what: string,
+): { readonly wait: Extract<Awaited, { kind: K }>; readonly plan: NodeState['plan'] } {
   const node = nodeAt(state, path);
   if (node === undefined) throw unknownNode(state, path);
   const { phase, plan } = node;
-  const wait = phase.status === 'listening' ? phase.waits.find(({ kind }) => kind === 'approval') : undefined;
-  if (wait?.kind !== 'approval') {
-    throw new NebulaError('NOT_WAITING', `'${path}' does not wait for an approval.`, {
-      hint: `It is ${statusOf(phase)}; \`nebula executions explain ${state.executionId} ${path}\` says why.`,
-    });
-  }
+  const wait = phase.status === 'listening' ? phase.waits.find((one) => one.kind === kind) : undefined;
+  if (wait !== undefined) return { wait: wait as Extract<Awaited, { kind: K }>, plan };
+  throw new NebulaError('NOT_WAITING', `'${path}' does not wait for ${what}.`, {
+    hint: `It is ${statusOf(phase)}; \`nebula executions explain ${state.executionId} ${path}\` says why.`,
+  });
+}
+
+/** Who may answer and what the form must hold is said at once, not when an engine reads the answer. */
+function checkAnswer(state: RunState, path: string, { by, approved, form = null }: AnswerRequest): void {
+  const { wait, plan } = waitOf(state, path, 'approval', 'an approval');
   if (wait.who !== undefined && !wait.who.includes(by)) {
     throw new NebulaError('NOT_ALLOWED', `${by} may not answer for '${path}'.`, {
       hint: `Those who may: ${wait.who.join(', ')}.`,

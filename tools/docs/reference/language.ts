@@ -13,6 +13,9 @@ interface ValueType {
   readonly min?: number;
   readonly max?: number;
   readonly orOne?: boolean;
+  readonly expression?: boolean;
+  readonly moment?: boolean;
+  readonly anyKeys?: boolean;
   readonly record?: RecordType;
 }
 
@@ -34,9 +37,28 @@ interface RecordType {
 const HEADINGS: Readonly<Record<string, string>> = {
   workflow: 'Workflow',
   config: 'Config',
+  start: 'Start',
   node: 'Node',
+  body: 'Body',
   edge: 'Edge',
+  branch: 'Branch',
+  case: 'Case',
+  forEach: 'forEach',
+  while: 'while',
+  retryUntil: 'retryUntil',
+  subWorkflow: 'Workflow in a workflow',
+  dynamic: 'dynamic',
+  wait: 'Wait',
+  waitOne: 'One of several waits',
+  approval: 'Approval',
+  split: 'split',
+  merge: 'merge',
+  compensate: 'Compensate',
+  cache: 'Cache',
+  concurrency: 'Concurrency',
+  rateLimit: 'Rate limit',
   retry: 'Retry',
+  backoff: 'Backoff',
   timeout: 'Timeout',
   capabilities: 'Capabilities',
   files: 'Files',
@@ -92,7 +114,16 @@ function typeText(type: ValueType): string {
     case 'boolean':
       return '`true`, `false`';
     case 'duration':
-      return ['duration', ...(type.or ?? []).map(code)].join(' or ');
+      return [
+        'duration',
+        ...(type.moment ? ['date'] : []),
+        ...(type.expression ? ['`{{ expression }}`'] : []),
+        ...(type.or ?? []).map(code),
+      ].join(' or ');
+    case 'moment':
+      return 'date or expression';
+    case 'percent':
+      return 'share such as `80%`';
     case 'action':
       return '`name@version`';
     case 'edgeText':
@@ -106,7 +137,7 @@ function typeText(type: ValueType): string {
     case 'list':
       return `${type.orOne ? `${typeText(type.of as ValueType)}, or a ` : ''}list of ${typeText(type.of as ValueType)}`;
     case 'map':
-      return `mapping of id → ${typeText(type.of as ValueType)}`;
+      return `mapping of ${type.anyKeys ? 'text' : 'id'} → ${typeText(type.of as ValueType)}`;
     case 'record':
       return `[${HEADINGS[type.record!.name]?.toLowerCase()}](#${HEADINGS[type.record!.name]?.toLowerCase().replaceAll(' ', '-')})`;
     case 'either':

@@ -11,12 +11,13 @@ export interface FoundTests {
 
 const YAML = /\.test\.ya?ml$/;
 const CODE = /\.test\.[mc]?[jt]s$/;
-const KIT = '@nebula/sdk/testing';
+/** What code must import to be taken for a test of ours. */
+const IMPORTS = ['@nebula/sdk/testing', 'node:test'];
 const SKIPPED = new Set(['node_modules', 'coverage', 'dist']);
 
 /**
- * Files as they are named; of folders everything below them. Code that does not use the test kit belongs to another
- * runner, and is run only where it is named.
+ * Files as they are named; of folders everything below them. Code that does not use the test kit and the test runner
+ * of Node belongs to another runner, and is run only where it is named.
  */
 export function findTests(cwd: string, names: readonly string[]): FoundTests {
   const found = new Set<string>();
@@ -49,6 +50,10 @@ function below(folder: string): string[] {
     const place = path.join(folder, entry.name);
     if (entry.isDirectory()) return SKIPPED.has(entry.name) || entry.name.startsWith('.') ? [] : below(place);
     if (YAML.test(entry.name)) return [place];
-    return CODE.test(entry.name) && readFileSync(place, 'utf8').includes(KIT) ? [place] : [];
+    return CODE.test(entry.name) && isOurs(readFileSync(place, 'utf8')) ? [place] : [];
   });
+}
+
+function isOurs(text: string): boolean {
+  return IMPORTS.every((name) => text.includes(`'${name}'`) || text.includes(`"${name}"`));
 }

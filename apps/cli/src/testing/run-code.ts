@@ -41,11 +41,13 @@ async function collect(cwd: string, files: readonly string[]): Promise<FileOutco
   const places = files.map((file) => path.resolve(cwd, file));
   const found = new Map<string, TestOutcome[]>(places.map((place) => [place, []]));
   const stream = run({ files: places, concurrency: true, execArgv: ['--import', LEND] });
+  const complaints = new Map<string, string>();
   const heard = (event: TestEvent, passed: boolean): void => {
     const file = event.file ?? event.name;
-    const outcome = outcomeOf(event, passed, cwd);
+    const outcome = outcomeOf(event, passed, cwd, complaints.get(file));
     if (outcome !== undefined) found.get(file)?.push(outcome);
   };
+  stream.on('test:stderr', ({ file, message }) => complaints.set(file, (complaints.get(file) ?? '') + message));
   stream.on('test:pass', (event) => heard(event as unknown as TestEvent, true));
   stream.on('test:fail', (event) => heard(event as unknown as TestEvent, false));
   for await (const _ of stream) {
@@ -54,7 +56,13 @@ async function collect(cwd: string, files: readonly string[]): Promise<FileOutco
   return files.map((file, at) => ({ file, tests: withoutEchoes(found.get(places[at] as string) ?? []) }));
 }
 
-function outcomeOf(event: TestEvent, passed: boolean, cwd: string): TestOutcome | undefined {
+/** `complaint`: what its process wrote to stderr. */
+function outcomeOf(
+  event: TestEvent,
+  passed: boolean,
+  cwd: string,
+  complaint: string | undefined,
+): TestOutcome | undefined {
   const { name, file, line, column, details } = event;
   if (details.type === 'suite') return undefined;
   const isWholeFile = path.isAbsolute(name);
@@ -63,7 +71,8 @@ function outcomeOf(event: TestEvent, passed: boolean, cwd: string): TestOutcome 
     | (Error & { code?: string; hint?: string })
     | string
     | undefined;
-  const message = typeof error === 'string' ? error : (error?.message ?? 'it failed');
+  const own = typeof error === 'string' ? error : (error?.message ?? 'it failed');
+  const message = isWholeFile && complaint !== undefined ? lastLines(complaint) : own;
   const { code, hint } = typeof error === 'object' ? error : {};
   return {
     name: isWholeFile ? '(the file)' : name,
@@ -79,4 +88,10 @@ function outcomeOf(event: TestEvent, passed: boolean, cwd: string): TestOutcome 
 function withoutEchoes(tests: readonly TestOutcome[]): readonly TestOutcome[] {
   const own = tests.filter(({ name }) => name !== '(the file)');
   return own.some(({ passed }) => !passed) ? own : tests;
+}
+
+const SHOWN_LINES = 15;
+
+function lastLines(text: string): string {
+  return text.trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
 }

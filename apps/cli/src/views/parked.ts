@@ -1,7 +1,7 @@
 /** A run that only a person or a signal can move: what it waits for, and the commands that move it. */
 import type { RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
-import type { RunProgress } from '../live/progress.ts';
+import type { NodeProgress, RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printable, wrap } from '../terminal/width.ts';
 import { nextLines } from './summary.ts';
@@ -56,7 +56,7 @@ function runLines(run: ParkedRun, isMain: boolean, { colors, width, now }: Parke
   };
   if (isPaused(run)) say(null, [`It is paused${progress.pauseReason === null ? '' : `: ${progress.pauseReason}`}.`]);
   for (const { node, reasons } of explanations) say(node, reasons);
-  for (const { path, waiting } of progress.waiting) {
+  for (const { path, waiting } of waitingIn(run)) {
     if (waiting !== null) say(path, [`It waits ${waitingText(waiting, now)}.`]);
   }
   if (inside.length > 0) {
@@ -66,12 +66,19 @@ function runLines(run: ParkedRun, isMain: boolean, { colors, width, now }: Parke
   return lines;
 }
 
-function stepsOf({ document, progress }: ParkedRun, { command }: ParkedOptions): Step[] {
+/** In the order of the definition. */
+function waitingIn({ document, progress }: ParkedRun): NodeProgress[] {
+  const order = new Map(Object.keys(document.nodes).map((path, at) => [path, at]));
+  return [...progress.waiting].sort((a, b) => (order.get(a.path) ?? 0) - (order.get(b.path) ?? 0));
+}
+
+function stepsOf(run: ParkedRun, { command }: ParkedOptions): Step[] {
+  const { document } = run;
   const write = (verb: string, rest?: string): string => command(document.executionId, verb, rest);
   const unknown = Object.keys(document.nodes).filter((path) => document.nodes[path]?.status === 'unknown');
   return [
     ...unknown.slice(0, MAX_NODES).flatMap((path) => settleSteps(write, path)),
-    ...[...progress.waiting]
+    ...waitingIn(run)
       .slice(0, MAX_NODES)
       .flatMap(({ path, waiting }) => answerCommands(write, path, waiting?.waits ?? [])),
   ];
