@@ -161,7 +161,11 @@ function node(place: Place): Keys {
 function pickKind(place: Place): Kind {
   const fitting = KINDS.filter(({ fits }) => fits === undefined || fits(place));
   let left = place.chance.fraction() * fitting.reduce((sum, { weight }) => sum + weight, 0);
-  return fitting.find(({ weight }) => (left -= weight) < 0) ?? (KINDS[0] as Kind);
+  for (const kind of fitting) {
+    left -= kind.weight;
+    if (left < 0) return kind;
+  }
+  return KINDS[0] as Kind;
 }
 
 function action({ chance, needs }: Place): Keys {

@@ -96,8 +96,8 @@ function ask(asked: Promise<unknown>): void {
 }
 
 function isOver(world: World, { retryWhenFailed = false }: Scenario): boolean {
-  const { status, reopenings } = world.oracle.journal(EXECUTION);
-  return status !== 'pending' && status !== 'running' && (!retryWhenFailed || reopenings > 0);
+  const { isFinished, reopenings } = world.oracle.journal(EXECUTION);
+  return isFinished && (!retryWhenFailed || reopenings > 0);
 }
 
 function endingOf(world: World, { status, output, nodes }: RunDocument): Ending {

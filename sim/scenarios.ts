@@ -29,6 +29,7 @@ export function plannedCourse(_context: ActionContext, input: Json, calls: numbe
 /** However often it is called. */
 const LARGE = Array<'large'>(9).fill('large');
 const HANGS = Array<'hang'>(9).fill('hang');
+const FAILS = Array<'user'>(9).fill('user');
 
 const UNDO = { action: 'work@1', with: { undoes: '{{ $self.output }}' } };
 
@@ -121,7 +122,7 @@ export const SCENARIOS: readonly Scenario[] = [
       nodes: chain({
         a: { forEach: { in: [1, 2], parallel: true }, do: { nodes: { b: node('work', [], { compensate: UNDO }) } } },
         c: node('work', [], { compensate: { ...UNDO, action: 'sure@1' } }),
-        d: node('work', ['user']),
+        d: node('work', FAILS),
       }),
     },
     retryWhenFailed: true,
@@ -137,7 +138,7 @@ export const SCENARIOS: readonly Scenario[] = [
     others: [
       {
         id: 'inner',
-        nodes: chain({ x: node('work', [], { compensate: UNDO }), y: node('work', Array(9).fill('user')) }),
+        nodes: chain({ x: node('work', [], { compensate: UNDO }), y: node('work', FAILS) }),
       },
     ],
   },

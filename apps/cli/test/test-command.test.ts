@@ -191,6 +191,6 @@ test('rejected', async () => {
     );
     const context = { io: found.io, services: composeServices(found.io), program: 'nebula' };
     expect(await execute(context, [], {})).toBe(1);
-    expect(found.io.out.text()).toMatch(/✗ \(the file\)[^]*Error: broken/);
+    expect(found.io.out.text()).toMatch(/✗ \(the file\)[\s\S]*Error: broken/);
   });
 });

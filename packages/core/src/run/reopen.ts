@@ -34,6 +34,14 @@ export function retry(turn: Turn): boolean {
   return true;
 }
 
+/** It ended because the workflow said so: nothing is left to do. */
+function isTerminated({ scopes }: RunState): boolean {
+  for (const { nodes } of scopes.values()) {
+    if (nodes.some(({ phase, plan }) => phase.status === 'completed' && plan.work.kind === 'terminate')) return true;
+  }
+  return false;
+}
+
 /** The node and everything that depends on it begin as something new. */
 export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
   const node = nodeAt(turn.state, path);
@@ -89,7 +97,9 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
   return { again, open, renewed: new Set() };
 }
 
-function mustRunAgain({ phase }: NodeState): boolean {
+/** A terminate that ended the run is where it ends again, unless something before it goes another way. */
+function mustRunAgain({ phase, plan }: NodeState): boolean {
+  if (phase.status === 'completed') return plan.work.kind === 'terminate';
   if (phase.status === 'failed') return phase.handling !== 'handled' && phase.handling !== 'ignored';
   return phase.status === 'cancelled' || (phase.status === 'skipped' && phase.why === 'failure');
 }

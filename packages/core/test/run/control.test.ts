@@ -109,6 +109,16 @@ describe('terminate', () => {
   });
 });
 
+describe('retrying what ended itself', () => {
+  it('[RUN-115] a run that ended itself as completed has nothing to retry; one that failed itself ends there again', () => {
+    const done = drive({ nodes: { long: {}, end: { terminate: 'completed' } } });
+    expect(done.retry().status).toBe('completed');
+    const failed = drive({ nodes: { end: { terminate: 'failed' }, after: { needs: ['end'] } } });
+    expect(failed.retry().status).toBe('failed');
+    expect(failed.attempts.has('after')).toBe(false);
+  });
+});
+
 describe('levels and order with composite nodes', () => {
   it('[RUN-116] in mode levels a composite node waits for its level, and its body has levels of its own', () => {
     const run = drive({
