@@ -300,7 +300,9 @@ export class Legality {
       const record = this.node(path);
       const { status } = record;
       const isNew = renewed.includes(path);
-      this.demand(isNew || !['completed', 'unknown'].includes(status), `${path} is ${status}, and begins again`);
+      // What ended the run by itself is where it ends again: nothing of it is repeated.
+      const isDone = status === 'unknown' || (status === 'completed' && record.attempts > 0);
+      this.demand(isNew || !isDone, `${path} is ${status}, and begins again`);
       this.demand(!BUSY.includes(status), `${path} is ${status}, and begins again`);
       this.scopes.forget(path);
       record.status = 'idle';

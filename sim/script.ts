@@ -244,7 +244,7 @@ class Script {
     this.world.runs.add(executionId);
     const input = { yes: chance.oneIn(2), text: chance.oneIn(4) ? 'y'.repeat(900) : '' };
     const start = async (): Promise<void> => {
-      for (const one of this.shared) await engine.register(one as never);
+      for (const one of this.unregistered()) await engine.register(one as never);
       const { workflowId, version } = await engine.register(definition as never);
       await engine.start(workflowId, version, { executionId, input });
       if (!this.world.faults.isOver) this.signalEarly(process, executionId);
@@ -259,6 +259,11 @@ class Script {
       const settlement = this.world.settlementOf(executionId, node);
       if (settlement !== undefined) nobodyHears(engine.requestSettle(executionId, node, settlement, attempts));
     }
+  }
+
+  private unregistered(): readonly Record<string, unknown>[] {
+    const known = new Set(this.world.data.workflows.map(({ workflowId }) => workflowId));
+    return this.shared.filter(({ id }) => !known.has(id as string));
   }
 
   /** All that there are, those that others have started included. */

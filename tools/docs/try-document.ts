@@ -35,6 +35,8 @@ export async function tryDocument(
 async function tryYaml(fence: Fence, playground: Playground, ownActions: readonly Action[]): Promise<void> {
   const { source, isWhole } = snippetOf(fence.text);
   const file = fence.marks.get('file') ?? `snippet-${fence.line}.yaml`;
+  // Tests are run by the commands that follow.
+  if (file.endsWith('.test.yaml')) return playground.write(file, fence.text);
   playground.write(file, source);
   const isRun = isWhole && !fence.marks.has('invalid') && !fence.marks.has('unrun');
   if (isRun) await runWorkflow(fence, playground, file);

@@ -94,6 +94,27 @@ describe('arrows between packages', () => {
     expect(found("export type { Store } from '@nebula/ports';")).toEqual([]);
   });
 
+  it('lets the test kit have the engine and the drivers, and nobody else of the sdk have the test kit', () => {
+    const kit = {
+      'packages/sdk/package.json': manifest('@nebula/sdk', {
+        ...needs('@nebula/core', '@nebula/ports', '@nebula/engine', '@nebula/drivers'),
+        exports: { '.': './src/index.ts', './testing': './src/testing/index.ts' },
+      }),
+      'packages/sdk/src/testing/index.ts':
+        "import '@nebula/engine';\nimport '@nebula/drivers/memory';\nimport '../index.ts';",
+    };
+    expect(problemsWith(kit)).toEqual([]);
+    expect(problemsWith({ ...kit, 'packages/sdk/src/testing/more.ts': "import '@nebula/actions';" })).toContain(
+      'packages/sdk/src/testing/more.ts:1 sdk/testing may not import actions',
+    );
+    expect(problemsWith({ ...kit, 'packages/sdk/src/a.ts': "import './testing/index.ts';" })).toEqual([
+      'packages/sdk/src/a.ts:1 reaches into sdk/testing, which the rest of the package does without',
+    ]);
+    expect(problemsWith({ ...kit, 'packages/sdk/src/a.ts': "import '@nebula/engine';" })).toEqual([
+      'packages/sdk/src/a.ts:1 sdk may not import engine',
+    ]);
+  });
+
   it('lets nobody import an app', () => {
     expect(problemsWith({ 'e2e/kill.ts': "import '@nebula/cli';" })).toEqual([
       'e2e/kill.ts:1 imports @nebula/cli: nobody imports an app',

@@ -12,7 +12,7 @@ id: hello
 nodes:
   greet: { action: core.set@1, with: { value: "Hello {{ $input.name }}" } }
   shout: { action: core.set@1, needs: [greet], with: { value: "{{ $nodes.greet.output.upper() }}" } }
-  never: { action: core.noop@1, needs: [greet], when: $input.never == true }
+  never: { action: core.noop@1, needs: [greet], when: $greet == 'nobody' }
 output: { text: "{{ $nodes.shout.output }}" }
 `;
 

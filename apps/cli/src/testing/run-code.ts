@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Coverage, CoverageData } from '@nebula/sdk/testing';
+import { stripVTControlCharacters } from 'node:util';
+import { COVERAGE_DIR, type Coverage, type CoverageData } from '@nebula/sdk/testing';
 import type { FileOutcome, TestOutcome } from './outcome.ts';
 
 const LEND = fileURLToPath(new URL('./lend.ts', import.meta.url));
-/** As the test kit knows it. */
-const COVERAGE_DIR = 'NEBULA_TEST_COVERAGE';
 
 interface TestEvent {
   readonly name: string;
@@ -72,7 +71,8 @@ function outcomeOf(
     | string
     | undefined;
   const own = typeof error === 'string' ? error : (error?.message ?? 'it failed');
-  const message = isWholeFile && complaint !== undefined ? lastLines(complaint) : own;
+  // Assertions of Node are coloured where they are made in a terminal.
+  const message = stripVTControlCharacters(isWholeFile && complaint !== undefined ? lastLines(complaint) : own);
   const { code, hint } = typeof error === 'object' ? error : {};
   return {
     name: isWholeFile ? '(the file)' : name,

@@ -54,6 +54,6 @@ function outcomeOf(file: string, result: TestResult): TestOutcome {
   };
 }
 
-export function placeText(file: string, place: SourceRange | undefined): string | undefined {
+function placeText(file: string, place: SourceRange | undefined): string | undefined {
   return place === undefined ? undefined : `${file}:${place.line}:${place.column}`;
 }

@@ -69,7 +69,7 @@ function isTexts(value: Json | undefined): value is string[] {
 }
 
 /** What is missing and what is too much, in its place. */
-export function listDifference(expected: readonly string[], actual: readonly string[], colors: Colors): string[] {
+function listDifference(expected: readonly string[], actual: readonly string[], colors: Colors): string[] {
   const common = commonParts(expected, actual);
   const lines: string[] = [];
   let [from, to] = [0, 0];

@@ -115,9 +115,9 @@ function goOnForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
   if (!isOver) openRounds(turn, node, Math.min(body.total, body.next + work.maxConcurrency - body.open));
   if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
   if (body.open > 0) return withdraw(turn, node);
-  const results = body.results.slice(0, body.next);
+  const results = Array.from({ length: body.next }, (_, round) => body.results[round]);
   const first = results.find((held) => held !== undefined);
-  const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : Array.from(results);
+  const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : results;
   completeNode(turn, node, hold(kept.map((held) => heldValue(held, turn.lookup))));
 }
 

@@ -193,7 +193,10 @@ function granted(turn: Turn, { node: path, gate, until, miss }: Stimulus & { typ
   if (turn.state.pausedAt !== null) return grantedInPause(turn, path, until, miss);
   if (until !== undefined && until > turn.now) return emit(turn, { type: 'node.granted', node: path, until });
   // In the state already, for the gate that comes next and journals it.
-  if (miss !== undefined) node.missed = miss;
+  if (gate === 'cache') {
+    if (miss === undefined) return;
+    node.missed = miss;
+  }
   pass(turn, node);
 }
 

@@ -70,6 +70,10 @@ describe('forEach', () => {
     const run = drive(each({ minSuccess: 2 }), { input: { list: [1, 2, 3] } });
     run.fail('items/0/pack').complete('items/1/pack', 2).complete('items/2/pack', 3);
     expect(run.output).toEqual({ items: [null, 2, 3] });
+    const last = drive(each({ minSuccess: 1 }), { input: { list: [1, 2] } })
+      .complete('items/0/pack', 1)
+      .fail('items/1/pack');
+    expect(last.output).toEqual({ items: [1, null] });
 
     const hopeless = drive(each({ minSuccess: '80%' }), { input: { list: [1, 2, 3, 4] } });
     hopeless.fail('items/0/pack');

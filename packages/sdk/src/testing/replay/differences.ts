@@ -103,98 +103,89 @@ function added(entry: Entry, about: string | undefined): Difference {
 }
 
 function compare(recorded: Entry, now: Entry, about: string | undefined, plan: Plan): Difference | undefined {
-  const found = (kind: DivergenceKind, before: unknown, after: unknown, text: string): Difference => ({
-    kind,
-    node: about,
-    recorded: plain(before),
-    now: plain(after),
-    text: `${text}: ${short(after)} instead of ${short(before)}`,
-  });
-  const differs = (a: unknown, b: unknown): boolean => !jsonEquals(plain(a), plain(b));
   if (recorded.type === 'node.scheduled' || recorded.type === 'node.skipped') return undefined;
   if (recorded.type === 'node.started') {
-    if (now.type !== 'node.started' || recorded.input === undefined || !differs(recorded.input, now.input))
-      return undefined;
-    return found('other-input', recorded.input.value, now.input?.value, `'${about}' would get another input`);
+    // When it started is a matter of slots; with what, of the workflow.
+    if (now.type !== 'node.started' || recorded.input === undefined) return undefined;
+    return unlike(about, 'other-input', recorded.input.value, now.input?.value, `'${about}' would get another input`);
   }
   if (recorded.type !== now.type) {
     const isRetry = recorded.type === 'node.retrying' || now.type === 'node.retrying';
-    return found(
-      isRetry ? 'other-retry' : 'other',
-      wordOf(recorded),
-      wordOf(now),
-      `'${about}' would end its attempt otherwise`,
-    );
+    const text = `'${about}' would end its attempt otherwise`;
+    return unlike(about, isRetry ? 'other-retry' : 'other', wordOf(recorded), wordOf(now), text);
   }
   switch (recorded.type) {
     case 'run.started':
-    case 'child.requested':
     case 'run.reopened':
-      return 'input' in recorded && 'input' in now && differs(recorded.input, now.input)
-        ? found(
-            'other-input',
-            recorded.input?.value,
-            now.input?.value,
-            about === undefined
-              ? 'the run would begin with another input'
-              : `'${about}' would give its child another input`,
-          )
-        : undefined;
+      return unlike(about, 'other-input', inputOf(recorded), inputOf(now), 'the run would begin with another input');
+    case 'child.requested':
+    case 'node.opened':
+      return unlike(about, 'other-input', inputOf(recorded), inputOf(now), `'${about}' would begin with another input`);
     case 'node.retrying': {
-      const until = (now as typeof recorded).until;
-      if (until === recorded.until || (isJittered(plan, about) && recorded.until <= until)) return undefined;
-      return found('other-retry', recorded.until, until, `'${about}' would be tried again at another time`);
+      const { until } = now as typeof recorded;
+      if (isJittered(plan, about) && recorded.until <= until) return undefined;
+      return unlike(about, 'other-retry', recorded.until, until, `'${about}' would be tried again at another time`);
     }
     case 'node.completed':
-    case 'node.failed': {
-      const other = now as typeof recorded;
-      const edges = (one: typeof recorded): Json => ({
-        dead: [...(one.dead ?? [])].sort(),
-        taken: 'taken' in one ? [...(one.taken ?? [])].sort() : [],
-      });
-      if (differs(edges(recorded), edges(other))) {
-        return found('other-edges', edges(recorded), edges(other), `other edges out of '${about}' would be taken`);
-      }
-      if (recorded.type === 'node.failed') {
-        const { handling } = other as typeof recorded;
-        return handling === recorded.handling
-          ? undefined
-          : found('other', recorded.handling, handling, `the failure of '${about}' would be handled otherwise`);
-      }
-      const [own, that] = [recorded.output, (other as typeof recorded).output];
-      if (differs(own, that))
-        return found('other-output', own?.value, that?.value, `'${about}' would have another output`);
-      const rest = (one: typeof recorded): unknown => ({ vars: one.vars ?? {}, undo: one.undo ?? null });
-      return differs(rest(recorded), rest(other as typeof recorded))
-        ? found('other', rest(recorded), rest(other as typeof recorded), `'${about}' would leave something else behind`)
-        : undefined;
-    }
-    case 'node.opened':
-      return differs(recorded.items ?? recorded.input, (now as typeof recorded).items ?? (now as typeof recorded).input)
-        ? found(
-            'other-input',
-            (recorded.items ?? recorded.input)?.value,
-            ((now as typeof recorded).items ?? (now as typeof recorded).input)?.value,
-            `'${about}' would begin with something else`,
-          )
-        : undefined;
+    case 'node.failed':
+      return compareEnds(recorded, now as typeof recorded, about);
     case 'node.waiting':
-      return differs({ ...recorded }, { ...now })
-        ? found('other-wait', recorded, now, `'${about}' would wait for something else`)
-        : undefined;
-    case 'run.finished': {
-      const end = (one: typeof recorded): unknown => ({
-        status: one.status,
-        output: one.output?.value ?? null,
-        error: one.error?.code ?? null,
-      });
-      return differs(end(recorded), end(now as typeof recorded))
-        ? found('other-end', end(recorded), end(now as typeof recorded), 'the run would end otherwise')
-        : undefined;
-    }
+      return unlike(about, 'other-wait', recorded, now, `'${about}' would wait for something else`);
+    case 'run.finished':
+      return unlike(about, 'other-end', endOf(recorded), endOf(now as typeof recorded), 'the run would end otherwise');
     default:
-      return differs(recorded, now) ? found('other', recorded, now, `${recorded.type} would be another`) : undefined;
+      return unlike(about, 'other', recorded, now, `${recorded.type} would be another`);
   }
+}
+
+type NodeEnd = Extract<Entry, { type: 'node.completed' | 'node.failed' }>;
+
+function compareEnds(recorded: NodeEnd, now: NodeEnd, about: string | undefined): Difference | undefined {
+  const edges = unlike(
+    about,
+    'other-edges',
+    edgesOf(recorded),
+    edgesOf(now),
+    `other edges out of '${about}' would be taken`,
+  );
+  if (edges !== undefined) return edges;
+  if (recorded.type === 'node.failed') {
+    const { handling } = now as typeof recorded;
+    return unlike(about, 'other', recorded.handling, handling, `the failure of '${about}' would be handled otherwise`);
+  }
+  const { output, vars = {}, undo = null } = now as typeof recorded;
+  const left = { vars: recorded.vars ?? {}, undo: recorded.undo ?? null };
+  return (
+    unlike(about, 'other-output', recorded.output?.value, output?.value, `'${about}' would have another output`) ??
+    unlike(about, 'other', left, { vars, undo }, `'${about}' would leave something else behind`)
+  );
+}
+
+/** Undefined when they are the same. */
+function unlike(
+  node: string | undefined,
+  kind: DivergenceKind,
+  recorded: unknown,
+  now: unknown,
+  text: string,
+): Difference | undefined {
+  const [before, after] = [plain(recorded), plain(now)];
+  if (jsonEquals(before, after)) return undefined;
+  return { kind, node, recorded: before, now: after, text: `${text}: ${short(after)} instead of ${short(before)}` };
+}
+
+function inputOf(entry: Entry): unknown {
+  if (entry.type === 'node.opened' && entry.items !== undefined) return entry.items.value;
+  return 'input' in entry ? entry.input?.value : undefined;
+}
+
+function edgesOf(entry: NodeEnd): unknown {
+  const taken = entry.type === 'node.failed' ? (entry.taken ?? []) : [];
+  return { dead: [...(entry.dead ?? [])].sort(), taken: [...taken].sort() };
+}
+
+function endOf({ status, output, error }: Extract<Entry, { type: 'run.finished' }>): unknown {
+  return { status, output: output?.value ?? null, error: error?.code ?? null };
 }
 
 function isJittered(plan: Plan, path: string | undefined): boolean {
