@@ -74,7 +74,7 @@ const KINDS: readonly Kind[] = [
   { weight: 1, keys: whileLoop, features: OF_COMPOSITES, fits: isShallow },
   { weight: 2, keys: retryUntil, features: OF_COMPOSITES, fits: isShallow },
   { weight: 2, keys: inline, features: OF_COMPOSITES, fits: (place) => otherOf(place, 'inline') !== undefined },
-  { weight: 3, keys: child, features: [], fits: (place) => otherOf(place, 'child') !== undefined },
+  { weight: 2, keys: child, features: [], fits: (place) => otherOf(place, 'child') !== undefined },
   { weight: 1, keys: dynamic, features: [] },
 ];
 

@@ -63,6 +63,15 @@ const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readon
   { seed: 276, alone: true, found: 'a start that failed was written again, without a journal' },
   { seed: 93, alone: true, found: 'looking after a failed start gave up what the next start had just begun' },
   { seed: 594, alone: true, found: 'a request of which nobody was told waited for ever' },
+  { seed: 59, found: 'what a resumption had let begin began again in an engine that read the journal' },
+  { seed: 686, found: 'a node of which somebody said that it had not happened began while its run was undone' },
+  { seed: 345, found: 'a child was never told that its parent had given it up, and waited for ever' },
+  { seed: 403, found: 'a child that the store refused to create, though there was none, was never started' },
+  { seed: 34, found: 'a child whose parent was read again, not anew, was never started' },
+  {
+    seed: 1537,
+    found: 'a child was never started: who had asked for it died, and its parent was in the care of another',
+  },
 ];
 
 describe('pinned seeds', { timeout: 60_000 }, () => {
@@ -105,6 +114,62 @@ describe('the oracle', () => {
       'node.completed of a, which is completed',
       'frame 4 comes as number 3',
       'finishes although it is completed',
+    ]);
+  });
+
+  it('[SIM-8] complains of rounds that close twice or are left open, and of what begins in one that is over', () => {
+    const journal = new Legality();
+    journal.frame(1, 1, [
+      begin,
+      { type: 'node.opened', node: 'l', items: { value: [1, 2] }, count: 2 },
+      { type: 'scopes.opened', node: 'l', from: 0, to: 2 },
+      { type: 'scope.closed', scope: 'l/0' },
+      { type: 'scope.closed', scope: 'l/0' },
+      { ...started, node: 'l/0/a' },
+      { type: 'node.completed', node: 'l' },
+    ]);
+    expect(journal.complaints).toEqual([
+      'l/0 is closed twice',
+      'node.started of l/0/a in what is over, or paused',
+      'l is completed before l/1',
+    ]);
+  });
+
+  it('[SIM-8] complains of compensation out of order, of what was not done, and in a run that goes well', () => {
+    const journal = new Legality();
+    const done = (node: string) => ({ type: 'node.completed', node, undo: { value: null } }) as const;
+    journal.frame(1, 1, [
+      begin,
+      done('a'),
+      done('b'),
+      { type: 'scope.compensating', scope: '', status: 'failed', error: null },
+      { ...started, node: '~undo/a' },
+      { ...started, node: '~undo/c' },
+      { type: 'node.completed', node: '~undo/a' },
+      { type: 'node.completed', node: '~undo/c' },
+      { type: 'run.finished', status: 'completed' },
+    ]);
+    expect(journal.complaints).toEqual([
+      '~undo/a is undone before ~undo/b',
+      '~undo/c undoes what was not done, or is undone already',
+      'is undone, and completes',
+      'b was to be undone, and is idle',
+    ]);
+  });
+
+  it('[SIM-8] complains of what begins in a paused run, and of a signal that is taken and was not kept', () => {
+    const journal = new Legality();
+    journal.frame(1, 1, [
+      begin,
+      { type: 'run.paused' },
+      started,
+      { type: 'signal.kept', signal: 's', key: '', payload: { value: 1 } },
+      { type: 'signal.taken', signal: 's', key: '' },
+      { type: 'signal.taken', signal: 's', key: '' },
+    ]);
+    expect(journal.complaints).toEqual([
+      'node.started of a in what is over, or paused',
+      'signal s  is taken, and was not kept',
     ]);
   });
 });

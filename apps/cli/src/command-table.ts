@@ -179,7 +179,7 @@ ${EXIT_CODES}`,
       ['types -o nebula.types.ts', 'of the actions here, and the workflows of the project'],
       ['types order.yaml', 'of one workflow, on stdout'],
     ],
-    load: () => import('./commands/types.ts'),
+    load: () => import('./commands/write-types.ts'),
   },
   {
     name: 'eval',

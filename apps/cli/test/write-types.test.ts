@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { builtinActions } from '@nebula/actions';
 import type { Action, JsonSchema } from '@nebula/core';
 import { describe, expect, test } from 'vitest';
-import { execute } from '../src/commands/types.ts';
+import { execute } from '../src/commands/write-types.ts';
 import { composeServices } from '../src/compose.ts';
 import { typeDeclarations } from '../src/views/schema-types.ts';
 import { typeModule } from '../src/views/type-module.ts';

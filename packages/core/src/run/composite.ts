@@ -268,7 +268,8 @@ export function stopNode(turn: Turn, node: NodeState, error: RunError): void {
 /** Adds what a node of a body emits to its loop. False when that failed, and the node with it. */
 export function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Held): boolean {
   const loop = node.scope.parent;
-  if (loop?.body === undefined) return true;
+  // To one that is done nothing can be added any more; one that was cut off goes on with them after a retry.
+  if (loop?.body === undefined || loop.phase.status === 'completed') return true;
   const items = evaluated(turn, node, 'emit', () => {
     const scope = RunScope.ofNode(turn.state, node, turn.lookup, heldValue(output, turn.lookup));
     return emits.evaluate(scope, turn.state.plan.newBudget());

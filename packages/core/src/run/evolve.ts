@@ -414,6 +414,7 @@ function request(state: RunState, node: NodeState, entry: ChildRequested, at: nu
   node.startedAt ??= at;
   node.attempts = attempt;
   state.lastAttempt = Math.max(state.lastAttempt, attempt);
+  state.lastChildAt = at;
   node.input = input;
   countSpilled(state, input);
   leaveQueue(state, node);

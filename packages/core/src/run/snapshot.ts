@@ -42,6 +42,7 @@ const RUN_FIELDS = [
   'totalRetries',
   'reopened',
   'lastAttempt',
+  'lastChildAt',
   'spilled',
   'heldUntil',
   'pausedAt',

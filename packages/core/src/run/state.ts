@@ -261,6 +261,8 @@ export interface RunState {
   reopened: number;
   /** The highest number that an attempt of any node has had. */
   lastAttempt: number;
+  /** When a child execution was last asked for. */
+  lastChildAt: number;
   /** Values that are in blobs: zero for nearly every run, so nearly nobody has to ask for them. */
   spilled: number;
   readonly root: ScopeState;
@@ -326,6 +328,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     totalRetries: 0,
     reopened: 0,
     lastAttempt: 0,
+    lastChildAt: 0,
     spilled: 0,
     root,
     scopes: new Map([['', root]]),

@@ -9,9 +9,13 @@ import { nextTimer } from './timers.ts';
 export function wakeTime(state: RunState, now: number, resyncMs: number): number | null {
   if (isFinished(state.status)) return null;
   const timer = nextTimer(state) ?? null;
-  if (!isActive(state)) return timer;
-  const resync = now + resyncMs;
-  return timer === null ? resync : Math.min(timer, resync);
+  const look = isActive(state) ? now + resyncMs : childLook(state, now, resyncMs);
+  return timer === null || look === null ? (timer ?? look) : Math.min(timer, look);
+}
+
+/** Whoever asked for a child may have died before it was started: somebody looks once. */
+function childLook({ children, lastChildAt }: RunState, now: number, resyncMs: number): number | null {
+  return children.size > 0 && lastChildAt + resyncMs > now ? lastChildAt + resyncMs : null;
 }
 
 /** Something is queued or running here, so somebody must keep an eye on it. */

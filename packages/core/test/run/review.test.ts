@@ -105,12 +105,10 @@ describe('loops that grow', () => {
         },
       },
     });
-    for (let at = 0; run.running().length > 0 && at < 50; at++) {
-      const [node] = run.running() as [string];
-      run.complete(
-        node,
-        run.attempts.get(node)?.input === null ? 0 : (run.attempts.get(node)?.input as { n: number }).n,
-      );
+    for (let [node] = run.running(); node !== undefined; [node] = run.running()) {
+      const { input } = run.attempts.get(node) ?? {};
+      const { n } = input as { n: number };
+      run.complete(node, n);
     }
     expect(run.output).toEqual({ each: [5, 4, 0, 3, 0, 2, 0, 1, 0, 0, 0] });
   });
