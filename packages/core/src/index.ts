@@ -48,9 +48,10 @@ export { compileSource, type SourceCompilation } from './plan/source.ts';
 export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
+export { actionWork } from './run/action-work.ts';
 export { openChildren, wantsChild } from './run/children.ts';
 export { decide, goOnWith, timeoutError } from './run/decide.ts';
-export { type Attempt, actionWork, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
+export { type Attempt, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
 export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
 export {
   type Awaited,

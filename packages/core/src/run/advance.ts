@@ -3,17 +3,14 @@
  * every node that these edges make ready, skip or fail. Nothing here looks at the rest of the graph.
  */
 import type { RunError } from '../error.ts';
-import { isTrue } from '../expression/index.ts';
+import type { CompiledValue } from '../expression/index.ts';
 import type { EdgeError } from '../plan/plan.ts';
 import { decideRetry } from '../retry/retry.ts';
-import { addItems, settle } from './composite.ts';
-import { actionWork } from './dispatch.ts';
+import type { Json } from '../value.ts';
 import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
-import type { CacheHit, FailureHandling, Gate } from './entry.ts';
-import { placeReady, takesSlot } from './evolve.ts';
-import { nextGate } from './gates.ts';
+import type { CacheHit, FailureHandling } from './entry.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { begin } from './instant.ts';
+import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
 import { isFinal, isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
@@ -222,7 +219,7 @@ export function beginAgain(turn: Turn, nodes: ReadonlySet<NodeState>): void {
 }
 
 /** Looks at the targets of a node that has ended. */
-function follow(turn: Turn, node: NodeState, broken: readonly EdgeError[]): void {
+export function follow(turn: Turn, node: NodeState, broken: readonly EdgeError[]): void {
   const { nodes } = node.scope;
   for (const { edge, error } of broken) {
     const target = nodes[edge.to.index] as NodeState;
@@ -231,119 +228,30 @@ function follow(turn: Turn, node: NodeState, broken: readonly EdgeError[]): void
   for (const edge of node.plan.outgoing) turn.work.push(nodes[edge.to.index] as NodeState);
 }
 
-function isUntouched(node: NodeState): boolean {
+export function isUntouched(node: NodeState): boolean {
   return node.phase.status === 'pending' && node.place === 'none';
 }
 
-/** A loop whose body needs no worker could otherwise keep everybody waiting. */
-const MAX_ROUNDS_PER_TURN = 1_000;
-
-/** Works until nothing more follows. While a run is being stopped nothing does. */
-export function drain(turn: Turn): void {
-  const { state } = turn;
-  for (;;) {
-    for (let node = turn.work.pop(); node !== undefined; node = turn.work.pop()) {
-      if (isUntouched(node) && !isStopped(state, node.scope)) consider(turn, node);
-    }
-    if (state.stopping !== null) return;
-    const [node] = state.released;
-    if (node !== undefined) {
-      state.released.delete(node);
-      if (!isStopped(state, node.scope)) admitted(turn, node);
-      continue;
-    }
-    const [settled] = state.settled;
-    // What is left is in the state, and is gone on with in the next turn.
-    if (settled === undefined || turn.rounds >= MAX_ROUNDS_PER_TURN) return;
-    turn.rounds++;
-    state.settled.delete(settled);
-    settle(turn, settled);
-  }
-}
-
-function consider(turn: Turn, node: NodeState): void {
-  if (node.plan === turn.state.plan.failureNode) return;
-  switch (joinOf(node)) {
-    case 'open':
-      return;
-    case 'dead':
-      emitSkipped(turn, node, 'dead');
-      follow(turn, node, []);
-      return;
-    case 'satisfied':
-      return admit(turn, node);
-  }
-}
-
-function joinOf(node: NodeState): 'open' | 'satisfied' | 'dead' {
-  const { join, incoming } = node.plan;
-  const allDecided = node.decided >= incoming.length;
-  if (join === 'all') {
-    if (!allDecided) return 'open';
-    return node.taken > 0 || incoming.length === 0 ? 'satisfied' : 'dead';
-  }
-  if (node.taken >= join) return 'satisfied';
-  return allDecided && incoming.length > 0 ? 'dead' : incoming.length === 0 ? 'satisfied' : 'open';
-}
-
-/** Its join is satisfied: it is passed over, skipped by its condition, or ready. */
-function admit(turn: Turn, node: NodeState): void {
-  if (!node.plan.enabled) {
-    const { dead, broken } = decideOnward(turn, { node, status: 'skipped', output: null, error: null });
-    emitSkipped(turn, node, 'disabled', dead);
-    follow(turn, node, broken);
-    return;
-  }
-  const { when } = node.plan;
-  if (when === undefined) {
-    makeReady(turn, node);
-    return;
-  }
-  let holds: boolean;
+/** Adds what a node of a body emits to its loop. False when that failed, and the node with it. */
+function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Held): boolean {
+  const loop = node.scope.parent;
+  // To one that is done nothing can be added any more; one that was cut off goes on with them after a retry.
+  if (loop?.body === undefined || loop.phase.status === 'completed') return true;
+  let items: Json;
   try {
-    holds = isTrue(when.evaluate(new RunScope(turn.state, node.scope, turn.lookup), turn.state.plan.newBudget()));
+    const scope = RunScope.ofNode(turn.state, node, turn.lookup, heldValue(output, turn.lookup));
+    items = emits.evaluate(scope, turn.state.plan.newBudget());
   } catch (error) {
-    failNode(turn, node, expressionFailure(error, 'when'));
-    return;
+    failNode(turn, node, expressionFailure(error, 'emit'));
+    return false;
   }
-  if (holds) {
-    makeReady(turn, node);
-    return;
+  if (!Array.isArray(items)) failNode(turn, node, notAList(items, 'emit'));
+  else if (loop.body.total + items.length > MAX_ROUNDS)
+    failNode(turn, node, tooManyItems(loop.body.total + items.length));
+  else {
+    if (items.length > 0)
+      emit(turn, { type: 'items.added', node: pathOf(loop), items: hold(items), count: items.length });
+    return true;
   }
-  emitSkipped(turn, node, 'when');
-  follow(turn, node, []);
-}
-
-/** Waits for a slot; what needs none begins as soon as its level has come and its gates are open. */
-export function makeReady(turn: Turn, node: NodeState): void {
-  placeReady(turn.state, node);
-  if (node.place !== 'none') turn.readied.push(node);
-}
-
-/** Nothing in the run holds it back: it comes to its gates, and then begins. */
-function admitted(turn: Turn, node: NodeState): void {
-  let gate: Gate | undefined;
-  let input: Held | undefined;
-  try {
-    const scope = new RunScope(turn.state, node.scope, turn.lookup);
-    gate = nextGate(turn, node, scope);
-    if (gate?.kind === 'cache' && node.input === undefined) {
-      input = hold(actionWork(node).with.evaluate(scope, turn.state.plan.newBudget()));
-    }
-  } catch (error) {
-    return failNode(turn, node, expressionFailure(error, 'key'));
-  }
-  if (gate !== undefined) {
-    const path = pathOf(node);
-    emit(turn, { type: 'node.gated', node: path, gate, ...(input === undefined ? {} : { input }) });
-    turn.asks.push({ node: path, gate });
-  } else if (takesSlot(node)) makeReady(turn, node);
-  else begin(turn, node);
-}
-
-/** A gate is open: the node goes on to the next one, or begins. */
-export function pass(turn: Turn, node: NodeState): void {
-  if (node.phase.status !== 'gated') return;
-  node.passed++;
-  makeReady(turn, node);
+  return false;
 }

@@ -5,8 +5,8 @@
 import { assert, type RunError } from '../error.ts';
 import type { ChildWork } from '../plan/plan.ts';
 import { completeNode, failAttempt, failNode } from './advance.ts';
+import { evaluated } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { evaluated } from './instant.ts';
 import { isStopped, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
 import type { Stimulus } from './stimulus.ts';
 import { type ChildStart, emit, type Turn } from './turn.ts';

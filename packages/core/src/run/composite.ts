@@ -14,15 +14,13 @@ import { decideRetry } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
 import { abortInside, completeNode, failNode } from './advance.ts';
 import { expressionFailure } from './edges.ts';
+import { evaluated } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { evaluated } from './instant.ts';
-import { type BodyState, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
+import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
+import { type BodyState, isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
 import { emit, type Turn } from './turn.ts';
 import { toUndo } from './undo.ts';
 import { bodyOutput, RunScope } from './view.ts';
-
-/** Rounds that a loop may have, items added while it runs included. */
-const MAX_ROUNDS = 1_000_000;
 
 export function openLoop(turn: Turn, node: NodeState): void {
   const { work } = node.plan;
@@ -247,7 +245,9 @@ function triedRound(turn: Turn, node: NodeState, work: RetryUntilWork, error: Ru
     { ...cause, kind: 'USER' },
     { failures: body.next - body.base, jitter: turn.jitter },
   );
-  if (!decision.retry) return stopNode(turn, node, cause);
+  // Nobody knows whether something in it took effect: trying again could do it twice.
+  const isInDoubt = [...turn.state.unknown].some(({ scope }) => isInside(scope, node));
+  if (!decision.retry || isInDoubt) return stopNode(turn, node, cause);
   if (decision.delayMs === 0) return openRounds(turn, node, body.next + 1);
   emit(turn, { type: 'round.delayed', node: pathOf(node), until: turn.now + decision.delayMs });
 }
@@ -265,27 +265,6 @@ export function stopNode(turn: Turn, node: NodeState, error: RunError): void {
   abortInside(turn, node, error.message);
 }
 
-/** Adds what a node of a body emits to its loop. False when that failed, and the node with it. */
-export function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Held): boolean {
-  const loop = node.scope.parent;
-  // To one that is done nothing can be added any more; one that was cut off goes on with them after a retry.
-  if (loop?.body === undefined || loop.phase.status === 'completed') return true;
-  const items = evaluated(turn, node, 'emit', () => {
-    const scope = RunScope.ofNode(turn.state, node, turn.lookup, heldValue(output, turn.lookup));
-    return emits.evaluate(scope, turn.state.plan.newBudget());
-  });
-  if (items === undefined) return false;
-  if (!Array.isArray(items)) failNode(turn, node, notAList(items, 'emit'));
-  else if (loop.body.total + items.length > MAX_ROUNDS)
-    failNode(turn, node, tooManyItems(loop.body.total + items.length));
-  else {
-    if (items.length > 0)
-      emit(turn, { type: 'items.added', node: pathOf(loop), items: hold(items), count: items.length });
-    return true;
-  }
-  return false;
-}
-
 function withdraw(turn: Turn, node: NodeState): void {
   for (const scope of (node.body as BodyState).scopes.values()) {
     if (scope.isClosed || scope.stopping !== null) continue;
@@ -293,16 +272,6 @@ function withdraw(turn: Turn, node: NodeState): void {
     emit(turn, { type: 'scope.stopping', scope: scope.path, error });
     abortInside(turn, scope, error.message);
   }
-}
-
-function notAList(value: Json, where: string): RunError {
-  const found =
-    value === null ? 'null' : typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`;
-  return { code: 'NOT_A_LIST', kind: 'USER', message: `\`${where}\` must give a list, not ${found}.` };
-}
-
-function tooManyItems(count: number): RunError {
-  return { code: 'TOO_MANY_ITEMS', kind: 'USER', message: `A loop has at most ${MAX_ROUNDS} items, not ${count}.` };
 }
 
 function endless(maxIterations: number): RunError {

@@ -9,22 +9,12 @@
  */
 import { type RunError, unreachable } from '../error.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
-import {
-  abort,
-  breakOff,
-  cancelNode,
-  completeNode,
-  drain,
-  failAttempt,
-  failNode,
-  makeReady,
-  pass,
-  stop,
-} from './advance.ts';
+import { abort, breakOff, cancelNode, completeNode, failAttempt, failNode, stop } from './advance.ts';
 import { childEnded, childOverdue } from './children.ts';
 import { expand, nextRound, stopNode } from './composite.ts';
 import { finishIfDone } from './ending.ts';
 import { type CacheMiss, JOURNAL_FORMAT } from './entry.ts';
+import { drain, makeReady, pass } from './flow.ts';
 import { type Held, hold } from './held.ts';
 import { replay, retry } from './reopen.ts';
 import { isFinished, isInside, isOver, isStopped, type NodeState, nodeAt, pathOf, type TimerItem } from './state.ts';

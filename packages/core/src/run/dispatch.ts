@@ -1,8 +1,9 @@
 /** From ready to running: which nodes of a run may go next, and what starting one means. */
 import type { Action, Capabilities, Effect } from '../action.ts';
-import { assert, type RunError } from '../error.ts';
+import type { RunError } from '../error.ts';
 import type { ActionWork, DynamicWork } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
+import { actionWork } from './action-work.ts';
 import { failNode } from './advance.ts';
 import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
@@ -96,13 +97,6 @@ function mayStart(state: RunState, node: NodeState, attempt: number): boolean {
   if (node.place === 'dispatched') return true;
   // A task that was called back and comes all the same has no slot of its own.
   return node.place === 'ready' && state.dispatched + state.running.size < state.plan.maxParallelism;
-}
-
-/** What a node that takes a slot runs. */
-export function actionWork({ plan }: NodeState): ActionWork | DynamicWork {
-  const { work } = plan;
-  assert(work.kind === 'action' || work.kind === 'dynamic', `node '${plan.id}' runs an action`);
-  return work;
 }
 
 function resolve(

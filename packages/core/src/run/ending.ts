@@ -1,8 +1,8 @@
 /** How a run ends: it stops what runs, undoes what was done, runs its failure node, and says so once. */
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
-import { drain, makeReady } from './advance.ts';
 import { expressionFailure } from './edges.ts';
+import { drain, makeReady } from './flow.ts';
 import { type Held, hold } from './held.ts';
 import { type Ending, isFinal, isFinished, type NodeState, type RunState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';

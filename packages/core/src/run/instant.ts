@@ -3,14 +3,14 @@ import { type RunError, unreachable } from '../error.ts';
 import { type CompiledValue, isTrue } from '../expression/index.ts';
 import type { BranchCase, BranchWork, SetWork, TerminateWork } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
-import { completeNode, failNode, stop } from './advance.ts';
+import { completeNode, stop } from './advance.ts';
 import { requestChild } from './children.ts';
 import { openLoop, openOnce } from './composite.ts';
-import { expressionFailure } from './edges.ts';
+import { evaluated } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { type NodeState, pathOf } from './state.ts';
 import type { Turn } from './turn.ts';
-import { RunScope } from './view.ts';
+import type { RunScope } from './view.ts';
 import { wait } from './waits.ts';
 
 export function begin(turn: Turn, node: NodeState): void {
@@ -39,16 +39,6 @@ export function begin(turn: Turn, node: NodeState): void {
       throw new Error(`a node of kind ${work.kind} does not begin here`);
     default:
       return unreachable(work);
-  }
-}
-
-/** Evaluates something of the node; where that fails, the node does. */
-export function evaluated<T>(turn: Turn, node: NodeState, where: string, work: (scope: RunScope) => T): T | undefined {
-  try {
-    return work(new RunScope(turn.state, node.scope, turn.lookup));
-  } catch (error) {
-    failNode(turn, node, expressionFailure(error, where));
-    return undefined;
   }
 }
 

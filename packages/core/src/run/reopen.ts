@@ -20,6 +20,7 @@ interface Repetition {
  */
 export function retry(turn: Turn): boolean {
   const { state } = turn;
+  if (state.status === 'completed' && isTerminated(state)) return false;
   const repetition = failedIn([state.root]);
   const { failureNode } = state.plan;
   const last = failureNode && state.root.nodes[failureNode.index];

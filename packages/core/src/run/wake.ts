@@ -1,6 +1,6 @@
 /** The one wake time of a run: never later than the next moment at which something must be done. */
 
-import { actionWork } from './dispatch.ts';
+import { actionWork } from './action-work.ts';
 import { isFinished, isStopped, type NodeState, pathOf, type RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';

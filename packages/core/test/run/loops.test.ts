@@ -269,6 +269,20 @@ describe('retryUntil', () => {
     expect(run.error).toMatchObject({ code: 'GONE', node: 'poll/2/ask' });
   });
 
+  it('[RUN-217] does not try again while nobody knows whether something in it took effect', () => {
+    const run = drive({
+      nodes: {
+        poll: {
+          retryUntil: { attempts: 3, backoff: { delay: '1s' } },
+          do: { nodes: { pay: { action: 'pay@1' }, x: {} } },
+        },
+      },
+    });
+    run.breakOff('poll/0/pay').fail('poll/0/x', { code: 'BAD' }).advance(1_000);
+    expect(run.status).toBe('failed');
+    expect(run.attempts.has('poll/1/pay')).toBe(false);
+  });
+
   it('[RUN-217] fails with UNTIL_NOT_REACHED when every round went well and none sufficed', () => {
     const run = drive(poll({ attempts: 1 }));
     run.complete('poll/0/ask', { state: 'busy' });
