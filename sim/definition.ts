@@ -48,7 +48,7 @@ const OF_ACTIONS: readonly Feature[] = [
   { oneIn: 4, keys: ({ chance }) => ({ timeout: randomTimeout(chance) }) },
   { oneIn: 3, keys: ({ chance }) => ({ compensate: randomCompensation(chance) }) },
   { oneIn: 30, keys: () => ({ with: { of: '{{ $input.text.no.never }}' } }) },
-  { oneIn: 3, keys: ({ loop }) => (loop === 'forEach' ? { emit: "{{ $index > 1 ? [] : ['more'] }}" } : {}) },
+  { oneIn: 2, keys: ({ loop }) => (loop === 'forEach' ? { emit: "{{ $index > 1 ? [] : ['more'] }}" } : {}) },
 ];
 
 const OF_COMPOSITES: readonly Feature[] = [

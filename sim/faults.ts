@@ -3,7 +3,7 @@
 export const FAULTS = {
   'crash before': { oneIn: 900, is: 'a process dies before a call, or a callback, takes effect' },
   'crash after': { oneIn: 900, is: 'a process dies when it has taken effect, before it hears of it' },
-  close: { oneIn: 25, is: 'a process is asked to stop, and does so in its own time' },
+  close: { oneIn: 20, is: 'a process is asked to stop, and does so in its own time' },
   pause: { oneIn: 900, is: 'a process stands still for up to a minute and goes on as if nothing had been' },
   'clock forward': { oneIn: 1_000, is: 'the clock of one process jumps ahead' },
   'clock back': { oneIn: 1_000, is: 'the clock of one process jumps back' },

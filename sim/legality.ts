@@ -310,6 +310,6 @@ export class Legality {
       record.generation = this.reopenings;
       this.undoing.renew(path);
     }
-    for (const path of open) this.scopes.reopen(path, [...nodes, ...open]);
+    for (const path of open) this.scopes.reopen(path);
   }
 }

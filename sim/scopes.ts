@@ -107,19 +107,13 @@ export class Scopes {
   }
 
   /** The loop goes on with the rounds that did not go well. */
-  reopen(node: string, again: readonly string[]): void {
+  reopen(node: string): void {
     const record = this.nodes.get(node);
     const body = this.bodies.get(node);
     if (record === undefined || body === undefined) return this.complain(`${node} goes on, and never began`);
     record.status = 'open';
     body.isStopping = false;
     for (const scope of this.scopes.values()) if (scope.node === node) scope.status = 'open';
-    // A round that went well goes on where something of it begins again.
-    for (const path of again) {
-      const round = path.slice(0, path.lastIndexOf('/'));
-      if (round === node || (isBelow(round, node) && !round.slice(node.length + 1).includes('/')))
-        this.scopes.set(round, { node, status: 'open' });
-    }
   }
 
   /** Whether the round of that path, and everything around it, is not over. */

@@ -16,6 +16,7 @@
  * Long because all that touches a draft is here: spread over files, T1 to T6 could not be seen to hold.
  */
 import {
+  type Attempt,
   blobsToDecide,
   blobsToStart,
   decide,
@@ -26,6 +27,7 @@ import {
   newTurn,
   nextReady,
   nodeAt,
+  recallDispatched,
   type Stimulus,
   take,
 } from '@nebula/core';
@@ -307,7 +309,7 @@ export class Turns {
     try {
       const draft = this.draftOf(run, now);
       drafted.add(run);
-      const attempt = take(draft.turn, node, number, workerId);
+      const attempt = take(draft.turn, node, number, workerId) ?? this.takeAnyway(draft, offer);
       if (attempt === undefined) {
         if (this.mayBeBehind(run, offer)) void this.read(offer, run);
         else queue.ack(delivery);
@@ -321,6 +323,13 @@ export class Turns {
       drafted.delete(run);
       this.undecided(run, error);
     }
+  }
+
+  /** What this process once handed to the shared queue may be lost there: it does not stand in the way of what is not. */
+  private takeAnyway({ turn }: Draft, { delivery, isFresh }: Offer): Attempt | undefined {
+    if (!isFresh || turn.state.dispatched === 0) return undefined;
+    recallDispatched(turn.state);
+    return take(turn, delivery.task.node, delivery.task.attempt, this.parts.workerId);
   }
 
   /** A task of an attempt that this process does not know of yet: another engine has written to the run since. */

@@ -680,8 +680,7 @@ function reopen(state: RunState, entry: RunReopened, at: number): void {
     scope.stopping = null;
     scope.deferredError = null;
   }
-  const again = new Set([...entry.nodes, ...(entry.open ?? [])].map((path) => must(state, path).scope));
-  for (const path of entry.open ?? []) reopenBody(state, must(state, path), again);
+  for (const path of entry.open ?? []) reopenBody(state, must(state, path));
   armWorkflow(state);
 }
 
@@ -724,7 +723,7 @@ function noteUndone(state: RunState, { undoing }: ScopeState): void {
 }
 
 /** Rounds in which something begins again are under way again. */
-function reopenBody(state: RunState, node: NodeState, again: ReadonlySet<ScopeState>): void {
+function reopenBody(state: RunState, node: NodeState): void {
   const body = node.body as BodyState;
   body.failed = 0;
   body.error = null;
@@ -732,9 +731,8 @@ function reopenBody(state: RunState, node: NodeState, again: ReadonlySet<ScopeSt
   body.open = 0;
   body.until = null;
   for (const scope of body.scopes.values()) {
-    if (scope.isDone && !again.has(scope)) continue;
+    if (scope.isDone) continue;
     scope.isClosed = false;
-    scope.isDone = false;
     body.open++;
     // Nothing in it begins again: what it comes to is looked at again.
     if (scope.open === 0) state.settled.add(scope);

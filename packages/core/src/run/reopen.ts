@@ -46,7 +46,7 @@ function isTerminated({ scopes }: RunState): boolean {
 /** The node and everything that depends on it begin as something new. */
 export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
   const node = nodeAt(turn.state, path);
-  if (node === undefined || node.scope.undoes !== null) return false;
+  if (node === undefined || node.scope.undoes !== null || isCollapsed(node)) return false;
   const around: NodeState[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
   // What is around it goes on, and so with the other rounds that failed or were cut off.
@@ -59,6 +59,12 @@ export function replay(turn: Turn, { node: path, input }: { readonly node: strin
   }
   reopen(turn, repetition, input);
   return true;
+}
+
+/** It is in a round that went well, of which only what nobody knows the outcome of is left: the loop can be replayed. */
+function isCollapsed(node: NodeState): boolean {
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) if (at.scope.isDone) return true;
+  return false;
 }
 
 function reopen(turn: Turn, { again, open, renewed }: Repetition, input?: Json): void {

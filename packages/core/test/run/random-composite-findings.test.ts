@@ -99,6 +99,18 @@ describe('a round that went well', () => {
     expect(run.running()).toEqual(['w/1/l/0/p']);
     expect(run.entries.filter((entry) => entry.type === 'scope.closed' && entry.scope === 'w/0')).toHaveLength(1);
   });
+
+  it('[RUN-149] cannot be replayed from the inside: the loop can', () => {
+    const nodes = { p: { action: 'pay@1' } };
+    const inner = { forEach: { in: [1, 2], parallel: true }, timeout: '5s', onError: 'ignore', do: { nodes } };
+    const run = drive({ nodes: { w: { while: { condition: '$index < 1' }, do: { nodes: { l: inner } } } } });
+    run.breakOff('w/0/l/0/p').complete('w/0/l/1/p').advance(6_000);
+    expect(run.status).toBe('completed');
+    run.step({ type: 'replay', node: 'w/0/l/0/p' });
+    expect(run.status).toBe('completed');
+    run.step({ type: 'replay', node: 'w' });
+    expect(run.running().sort()).toEqual(['w/0/l/0/p', 'w/0/l/1/p']);
+  });
 });
 
 describe('a run that is undone', () => {
