@@ -44,6 +44,12 @@ const OF_ALL: readonly Feature[] = [
 ];
 
 const OF_ACTIONS: readonly Feature[] = [
+  {
+    oneIn: 8,
+    keys: ({ chance }) => ({ concurrency: { key: chance.pick(['k', 'l']), limit: 1 } }),
+  },
+  { oneIn: 6, keys: ({ chance }) => ({ rateLimit: { key: chance.pick(['k', 'l']), limit: 1, per: '3s' } }) },
+  { oneIn: 10, keys: () => ({ cache: { version: '1' } }) },
   { oneIn: 2, keys: ({ chance }) => ({ retry: randomRetry(chance) }) },
   { oneIn: 4, keys: ({ chance }) => ({ timeout: randomTimeout(chance) }) },
   { oneIn: 3, keys: ({ chance }) => ({ compensate: randomCompensation(chance) }) },
@@ -330,5 +336,6 @@ function randomConfig(chance: Chance): Keys {
     onFailure: chance.pick(['fail-fast', 'finish-running', 'ignore']),
     ...(chance.oneIn(6) ? { timeout: chance.pick(['20s', '90s', '10m']) } : {}),
     ...(chance.oneIn(8) ? { maxTotalRetries: 3 } : {}),
+    ...(chance.oneIn(4) ? { start: { key: '$input.yes', policy: 'debounce', window: '4s' } } : {}),
   };
 }

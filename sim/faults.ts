@@ -7,7 +7,7 @@ export const FAULTS = {
   pause: { oneIn: 900, is: 'a process stands still for up to a minute and goes on as if nothing had been' },
   'clock forward': { oneIn: 1_000, is: 'the clock of one process jumps ahead' },
   'clock back': { oneIn: 1_000, is: 'the clock of one process jumps back' },
-  'lease stolen': { oneIn: 25, is: 'the lease of a living worker runs out, and another one reaps it' },
+  'lease stolen': { oneIn: 15, is: 'the lease of a living worker runs out, and another one reaps it' },
   'append refused': { oneIn: 40, is: 'the store takes nothing' },
   'append delayed': { oneIn: 8, is: 'others come first' },
   'append conflict': { oneIn: 30, is: 'the store says that somebody else wrote' },

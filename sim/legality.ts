@@ -115,6 +115,7 @@ export class Legality {
         effect: undefined,
         worker: undefined,
         isAsked: false,
+        isCached: false,
         waits: [],
         child: undefined,
         generation: 0,
@@ -239,6 +240,7 @@ export class Legality {
       node.status = 'unknown';
       node.isAsked = true;
     }
+    if (type === 'node.completed') node.isCached = entry.cached !== undefined;
     if (type === 'node.completed' || type === 'node.opened') this.onOutput(path, before, entry);
     if (!FINAL.includes(node.status)) return;
     // What is known of an attempt comes when it comes, whatever has become of what was around it.

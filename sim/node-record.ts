@@ -31,6 +31,8 @@ export interface NodeRecord {
   worker: string | undefined;
   /** `verify` has been asked, and could not tell. */
   isAsked: boolean;
+  /** Its output is that of another one. */
+  isCached: boolean;
   /** What it waits for. */
   waits: Extract<Entry, { type: 'node.waiting' }>['waits'];
   /** The execution that runs for it. */

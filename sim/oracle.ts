@@ -26,6 +26,7 @@ import type { Blobs, Write } from '@nebula/ports';
 import { Family } from './family.ts';
 import { Legality, type OutputHeard } from './legality.ts';
 import type { Call, Effect, Outside } from './outside.ts';
+import { Permits } from './permits.ts';
 import type { Process } from './process.ts';
 import { Signals } from './signals.ts';
 
@@ -48,6 +49,9 @@ export class Oracle {
   readonly family = new Family((what) => this.violated(what), this.journals);
   private readonly signals = new Signals((what) => this.violated(what));
   private readonly called = new Map<string, Process>();
+  private readonly permits = new Permits((what) => this.violated(what), this.journals);
+  /** By run, idempotency keys of outputs that came from the cache. */
+  private readonly cached = new Set<string>();
   /** Idempotency keys of what has completed. */
   private readonly completed = new Set<string>();
   private readonly plans = new Map<string, Plan>();
@@ -81,6 +85,7 @@ export class Oracle {
       if (this.parts.isAlone) this.noneLost(executionId, entries, now);
       this.family.onFrame(executionId, entries);
       journal.frame(frame.seq, frame.at, entries);
+      this.permits.onFrame(executionId, entries);
       for (const complaint of journal.complaints.splice(0)) this.violated(`${executionId}: ${complaint}`);
     }
     this.cannotBeStuck(executionId, journal);
@@ -91,13 +96,13 @@ export class Oracle {
   onCall({ executionId, node, attempt, idempotencyKey, process }: Call): void {
     const name = `${executionId} ${node}#${attempt}`;
     const journal = this.journal(executionId);
-    const record = journal.nodes.get(node) ?? { attempts: 0, worker: undefined, status: 'idle' };
+    const record = journal.nodes.get(node) ?? { attempts: 0, worker: undefined, status: 'idle', isCached: false };
     if (record.attempts === attempt && idempotencyKey !== this.keyOf(executionId, node))
       this.violated(`${name} runs with the key ${idempotencyKey}`);
     if (record.attempts < attempt) this.violated(`${name} runs before the journal says so`);
     if (record.attempts === attempt && record.worker !== process.workerId)
       this.violated(`${name} runs in another process`);
-    const isGivenUp = record.attempts > attempt;
+    const isGivenUp = record.attempts > attempt || record.isCached;
     if (record.status === 'completed' && !isGivenUp) this.violated(`${name} runs although it is completed`);
     if (isGivenUp && this.parts.isAlone) this.violated(`${name} runs although it was given up`);
     if (this.called.has(name)) this.violated(`${name} runs twice`);
@@ -162,6 +167,8 @@ export class Oracle {
       this.inOrder(executionId, path, this.valueOf(entry.output));
     if (before === 'listening' && entry.type === 'node.completed')
       this.signals.ended(executionId, this.valueOf(entry.output));
+    if (entry.type === 'node.completed' && entry.cached !== undefined)
+      return this.wasDone(executionId, path, this.valueOf(entry.output));
     if (before !== 'running' && before !== 'settled') return;
     const name = `${executionId} ${path}`;
     const key = this.keyOf(executionId, path);
@@ -173,6 +180,15 @@ export class Oracle {
     if (!jsonEquals(effect.result, output)) this.violated(`${name} has another output than its effect`);
     if (effect.action === 'plan' && entry.type === 'node.completed') this.violated(`${name} ends without its graph`);
     this.undoesWhatWasDone(executionId, path, effect);
+  }
+
+  /** What the cache gave is what somebody did. */
+  private wasDone(executionId: string, path: string, output: Json): void {
+    const key = isJsonObject(output) && typeof output.key === 'string' ? output.key : '';
+    const effect = this.parts.outside().effects.get(key);
+    if (effect === undefined || !jsonEquals(effect.result, output))
+      this.violated(`${executionId} ${path} has from the cache what nobody did`);
+    this.cached.add(`${executionId} ${key}`);
   }
 
   private undoesWhatWasDone(executionId: string, path: string, { undoes }: Effect): void {
@@ -187,7 +203,8 @@ export class Oracle {
     if (!Array.isArray(output) || output.length !== this.journal(executionId).scopes.roundsOf(path)) return;
     for (const [round, one] of output.entries()) {
       const key = isJsonObject(one) ? one.key : undefined;
-      if (typeof key === 'string' && !key.startsWith(`${executionId}:${path}/${round}/`))
+      if (typeof key !== 'string' || this.cached.has(`${executionId} ${key}`)) continue;
+      if (!key.startsWith(`${executionId}:${path}/${round}/`))
         this.violated(`${executionId} ${path} has ${key} as its result ${round}`);
     }
   }
@@ -197,7 +214,8 @@ export class Oracle {
     const row = this.parts.data.runs.get(executionId)?.row;
     if (journal.isFinished || journal.status === 'pending' || row === undefined || row.wakeAt !== null) return;
     // Level by level, what is queued waits until everything before it has ended.
-    const isHeld = this.planOf(row).mode === 'levels' && journal.withStatus('unknown', 'listening', 'child').length > 0;
+    const isHeld =
+      this.planOf(row).mode === 'levels' && journal.withStatus('unknown', 'listening', 'child', 'gated').length > 0;
     const timed = journal.status === 'paused' ? [] : (['waiting', ...(isHeld ? [] : ['queued' as const])] as const);
     const open = journal.withStatus('running', ...timed);
     if (open.length > 0) this.violated(`${executionId} will not be woken, and ${open} are not done`);

@@ -67,6 +67,11 @@ const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readon
   { seed: 686, found: 'a node of which somebody said that it had not happened began while its run was undone' },
   { seed: 345, found: 'a child was never told that its parent had given it up, and waited for ever' },
   { seed: 403, found: 'a child that the store refused to create, though there was none, was never started' },
+  { seed: 1992, found: 'a task that the queue had lost stood for ever in the way of the others of its run' },
+  { seed: 4, found: 'a node that was cut off while it asked again kept its place among those with its key for ever' },
+  { seed: 365, found: 'nobody asked the cache again when the answer to a start was lost' },
+  { seed: 957, found: 'a run that was read to look into the cache, and had ended, stayed in memory' },
+  { seed: 175, found: 'what another run had done, and this one had from the cache, was undone here' },
   { seed: 34, found: 'a child whose parent was read again, not anew, was never started' },
   {
     seed: 1537,

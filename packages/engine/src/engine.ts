@@ -336,7 +336,8 @@ class LocalEngine extends StoreDesk implements Engine {
 
   private lookInCache(run: LiveRun, path: string): void {
     const node = nodeAt(run.state, path);
-    if (node?.phase.status !== 'gated') return;
+    // It has gone on meanwhile, and may have been read for nothing else.
+    if (node?.phase.status !== 'gated') return this.turns.touch(run);
     const { executionId } = run;
     this.cache.look(executionId, node).then(
       (look) => {
@@ -413,9 +414,10 @@ class LocalEngine extends StoreDesk implements Engine {
    * whoever started it, before it was told that nobody wants it any more.
    */
   private async adopt(run: LiveRun): Promise<void> {
-    const { parent, status, stopping, ending, children } = run.state;
+    const { parent, status, stopping, ending, children, reopened } = run.state;
     const isEnding = isFinished(status) || stopping !== null || ending !== null;
-    if (parent !== null && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
+    // One that somebody retried, or replayed, is theirs.
+    if (parent !== null && reopened === 0 && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
     if (children.size === 0) return;
     const { executionId: parentId } = run;
     for (const { isStopped, input, ...child } of openChildren(run.state)) {

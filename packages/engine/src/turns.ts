@@ -439,7 +439,10 @@ export class Turns {
     try {
       const write = writeOf(run, this.parts);
       if (write !== undefined || run.draft === null) return write;
+      const { turn } = run.draft;
       run.draft = null;
+      // Asked again: that it stands before the cache was written earlier.
+      this.answer(run, turn, []);
       if (!this.parts.queue.local) this.enqueueReady(run);
       this.parts.onNothing(run);
       return undefined;
@@ -603,6 +606,7 @@ export class Turns {
       // Written anew, so that the waker hears of it.
       run.storedWakeAt = undefined;
       this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
+      if (run.state.gated.size > 0) run.mailbox.push({ type: 'wake', lost: [], jitter: 1 });
       this.touch(run);
     } catch (error) {
       this.unreadable(lost, error, () => void this.lookAfter(lost));

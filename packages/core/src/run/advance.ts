@@ -42,7 +42,8 @@ export function completeNode(
     ...(output.value === null ? {} : { output }),
     ...(dead.length === 0 ? {} : { dead }),
     ...(own.vars === undefined ? {} : { vars: own.vars }),
-    ...undoOf(turn, ending),
+    // What the cache had was not done here.
+    ...(own.cached === undefined ? undoOf(turn, ending) : {}),
     ...(own.cached === undefined ? {} : { cached: own.cached }),
   });
   follow(turn, node, broken);

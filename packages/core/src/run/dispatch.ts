@@ -123,9 +123,19 @@ function effectOf({ effect, action }: ActionWork | DynamicWork, input: Json): Ef
   }
 }
 
+/** What does not stand before its gate any more must not be granted a place: nobody would give it back. */
+function forgetStaleAsks({ state, asks }: Turn): void {
+  const left = asks.filter(({ node, gate }) => {
+    const phase = nodeAt(state, node)?.phase;
+    return phase?.status === 'gated' && phase.gate.kind === gate.kind && phase.until === null;
+  });
+  asks.splice(0, asks.length, ...left);
+}
+
 /** At the end of a turn: ready nodes that were not started are journalled as scheduled. */
 export function seal(turn: Turn): void {
   const { state } = turn;
+  if (turn.asks.length > 0) forgetStaleAsks(turn);
   if (turn.readied.length === 0 || state.stopping !== null || isFinished(state.status)) return;
   // A set: a run that ends and is retried in one turn finds the same node ready twice.
   const waiting = new Set(turn.readied.filter((node) => node.place !== 'none' && node.phase.status !== 'queued'));

@@ -20,7 +20,16 @@ function childLook({ children, lastChildAt }: RunState, now: number, resyncMs: n
 
 /** Something is queued or running here, so somebody must keep an eye on it. */
 function isActive(state: RunState): boolean {
-  return state.running.size > 0 || hasWork(state);
+  return state.running.size > 0 || hasWork(state) || asksNobody(state);
+}
+
+/** Whoever asked for it gives the answer, and may have died: then somebody asks again. Places are granted by the store. */
+function asksNobody({ gated, pausedAt }: RunState): boolean {
+  if (pausedAt !== null) return false;
+  for (const { phase } of gated) {
+    if (phase.status === 'gated' && phase.until === null && ['rate', 'cache'].includes(phase.gate.kind)) return true;
+  }
+  return false;
 }
 
 /** This worker runs something of it, or could. What others run wakes them, and whoever resyncs. */

@@ -1,6 +1,6 @@
 /** What random lives of composite nodes have found, each as a small life of its own. */
 import { describe, expect, it } from 'vitest';
-import { newRunState, replay } from '../../src/index.ts';
+import { newRunState, replay, wakeTime } from '../../src/index.ts';
 import { type Drive, drive } from './drive.ts';
 
 const UNDO = { action: 'look@1', with: { of: '{{ $self.output }}' } };
@@ -150,5 +150,46 @@ describe('a journal that is folded again', () => {
     const folded = replay(newRunState(run.plan, 'exe_test'), run.frames);
     expect(folded.listening.size).toBe(1);
     expect(folded.released.size).toBe(0);
+  });
+});
+
+describe('gates', () => {
+  const gated = { concurrency: { key: 'k', limit: 1 } };
+
+  it('[RUN-170] what is cut off in the turn in which it asks again asks for nothing', () => {
+    const run = drive({
+      nodes: { each: { forEach: { in: [1] }, timeout: '5s', onError: 'ignore', do: { nodes: { x: gated } } } },
+    });
+    expect(run.asks).toHaveLength(1);
+    run.advance(6_000);
+    expect(run.status).toBe('completed');
+    expect(run.asks).toHaveLength(1);
+    expect(run.freed).toEqual([{ key: 'key:k', node: 'each/0/x' }]);
+  });
+
+  it('[RUN-174] a run that waits to hear of a moment or of the cache has a wake time', () => {
+    const rate = drive({ nodes: { a: { rateLimit: { key: 'k', limit: 1, per: '1s' } } } });
+    expect(wakeTime(rate.state, rate.now, 30_000)).toBe(rate.now + 30_000);
+    const place = drive({ nodes: { a: gated } });
+    expect(wakeTime(place.state, place.now, 30_000)).toBeNull();
+  });
+
+  it('[RUN-173] what the cache had was not done here, and is not undone here', () => {
+    const run = drive({
+      nodes: { a: { action: 'do@1', cache: { version: '1' }, compensate: UNDO }, b: { needs: ['a'] } },
+    });
+    run.step({ type: 'cached', node: 'a', output: { value: 7 }, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
+    run.fail('b');
+    expect(run.status).toBe('failed');
+    expect(run.attempts.has('~undo/a')).toBe(false);
+  });
+});
+
+describe('children', () => {
+  it('[RUN-150] are looked for once, by whoever is awake, after they were asked for', () => {
+    const run = drive({ nodes: { a: { workflow: { id: 'sub', mode: 'child' } } } });
+    const asked = run.now;
+    expect(wakeTime(run.state, run.now, 30_000)).toBe(asked + 30_000);
+    expect(wakeTime(run.advance(30_000).state, run.now, 30_000)).toBeNull();
   });
 });

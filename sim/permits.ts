@@ -1,0 +1,46 @@
+/** Keys that runs share: never more nodes with the same key run, over all runs, than its limit says. */
+import type { Entry } from '@nebula/core';
+import type { Legality } from './legality.ts';
+
+interface Claim {
+  readonly key: string;
+  readonly limit: number;
+}
+
+export class Permits {
+  private readonly complain: (what: string) => void;
+  private readonly journals: ReadonlyMap<string, Legality>;
+  /** By run and node: what it must be granted before it begins. */
+  private readonly claims = new Map<string, Claim>();
+  /** By key: those that have begun, and may have ended since. */
+  private readonly begun = new Map<string, Map<string, { readonly executionId: string; readonly node: string }>>();
+
+  constructor(complain: (what: string) => void, journals: ReadonlyMap<string, Legality>) {
+    this.complain = complain;
+    this.journals = journals;
+  }
+
+  /** After the journal has heard of it. */
+  onFrame(executionId: string, entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (entry.type === 'node.gated' && entry.gate.kind === 'concurrency')
+        this.claims.set(`${executionId} ${entry.node}`, entry.gate);
+      if (entry.type === 'node.started') this.begin(executionId, entry.node);
+    }
+  }
+
+  private begin(executionId: string, node: string): void {
+    const name = `${executionId} ${node}`;
+    const claim = this.claims.get(name);
+    if (claim === undefined) return;
+    const { key, limit } = claim;
+    const holders = this.begun.get(key) ?? new Map();
+    this.begun.set(key, holders.set(name, { executionId, node }));
+    for (const [other, holder] of holders) if (!this.runs(holder)) holders.delete(other);
+    if (holders.size > limit) this.complain(`${[...holders.keys()]} run with the key ${key}, which allows ${limit}`);
+  }
+
+  private runs({ executionId, node }: { readonly executionId: string; readonly node: string }): boolean {
+    return this.journals.get(executionId)?.nodes.get(node)?.status === 'running';
+  }
+}
