@@ -1,0 +1,237 @@
+/**
+ * The HTTP side: every route comes from the table of operations, and goes the same way:
+ *
+ *   who calls ─▶ is the request well formed ─▶ which project ─▶ may they ─▶ handler ─▶ audit ─▶ answer
+ */
+import { API_PREFIX, type HttpMethod, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { judge, type Principal } from '../identity/principal.ts';
+import type { Parts } from '../parts.ts';
+import type { Call, EventStream, Handlers, Reply } from './handler.ts';
+import type { Repeats } from './repeats.ts';
+import { problemOf } from './problem.ts';
+import { sendEvents } from './sse.ts';
+import { subjectOf } from './subject.ts';
+import { type Validator, validators } from './validate.ts';
+
+export interface AppOptions {
+  readonly bodyLimitBytes: number;
+  /** Pages of these origins may call. */
+  readonly origins: readonly string[];
+  /** Host names under which the server answers; null: any. Keeps pages of strangers away from a server on loopback. */
+  readonly hosts: readonly string[] | null;
+}
+
+/** One call that has been let through, or refused. */
+export interface Deed {
+  readonly operation: OperationId;
+  readonly who: Principal;
+  readonly params: unknown;
+  readonly project: string | undefined;
+  readonly status: number;
+  readonly ip: string;
+}
+
+export interface AppParts {
+  readonly parts: Parts;
+  readonly handlers: Handlers;
+  authenticate(request: FastifyRequest): Promise<Principal>;
+  readonly repeats: Repeats;
+  /** Writes down what was changed, before the answer goes out. */
+  audit(deed: Deed): Promise<void>;
+  /** Something nobody expected: for the log of the server. */
+  onFault(error: unknown, request: { readonly method: string; readonly url: string }): void;
+  onRequest?(operation: OperationId, status: number, milliseconds: number): void;
+}
+
+export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
+  const app = fastify({
+    bodyLimit: options.bodyLimitBytes,
+    logger: false,
+    routerOptions: { maxParamLength: 5_000, ignoreTrailingSlash: true },
+    exposeHeadRoutes: false,
+    return503OnClosing: true,
+    forceCloseConnections: true,
+    frameworkErrors: (error, _request, reply) => void refuse(reply, bodyError(error)),
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    guardHeaders(reply);
+    guardHost(request, options.hosts);
+    if (answersCors(request, reply, options.origins)) return reply;
+  });
+  app.setNotFoundHandler((request, reply) => refuse(reply, unknownRoute(request)));
+  app.setErrorHandler((error, request, reply) => {
+    const known = bodyError(error);
+    if (!(known instanceof NebulaError)) own.onFault(error, { method: request.method, url: request.url });
+    return refuse(reply, known);
+  });
+  const checks = validators();
+  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(app, own, operation, checks[operation]);
+  return app;
+}
+
+function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, check: Validator): void {
+  const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
+  const contract: Operation = OPERATIONS[operation];
+  app.route({
+    method,
+    url: API_PREFIX + path,
+    handler: async (request, response) => {
+      const begun = performance.now();
+      const who = await own.authenticate(request);
+      const input = {
+        params: request.params as Record<string, unknown>,
+        query: request.query as Record<string, unknown>,
+        body: contract.body === undefined ? undefined : (request.body ?? {}),
+      };
+      const isAudited = method !== 'GET' && !contract.isReading;
+      const deed = { operation, who, params: input.params, ip: request.ip };
+      let project: string | undefined;
+      try {
+        if (contract.needs !== 'public' && who.kind === 'nobody') throw notSignedIn();
+        check(input);
+        project = await allowed(own, operation, contract, who, input);
+        const call = { operation, ...input, who, project, headers: request.headers, ip: request.ip, signal: signalOf(request) };
+        const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
+        const act = () => handler(call as unknown as Call<OperationId>);
+        const key = contract.isIdempotent ? request.headers['idempotency-key'] : undefined;
+        const answer = typeof key === 'string' ? await own.repeats.once(call as unknown as Call<OperationId>, key, act) : await act();
+        if (isAudited) await own.audit({ ...deed, project, status: answer.status });
+        own.onRequest?.(operation, answer.status, performance.now() - begun);
+        return await send(request, response, contract, answer);
+      } catch (error) {
+        const { status } = problemOf(bodyError(error));
+        if (isAudited && who.kind !== 'nobody' && status < 500) await own.audit({ ...deed, project, status });
+        own.onRequest?.(operation, status, performance.now() - begun);
+        throw error;
+      }
+    },
+  });
+}
+
+/** The project that the call concerns. Throws unless the caller may do this there. */
+async function allowed(
+  { parts }: AppParts,
+  operation: OperationId,
+  { needs }: Operation,
+  who: Principal,
+  input: Parameters<typeof subjectOf>[2],
+): Promise<string | undefined> {
+  const project = needs === 'public' ? undefined : await subjectOf(parts, operation, input);
+  const verdict = judge(who, operation, needs, project);
+  if (verdict === 'allowed') return project;
+  if (verdict === 'not-signed-in') throw notSignedIn();
+  if (verdict === 'invisible') throw new NebulaError('NOT_FOUND', 'There is no such thing here, or it is not yours.');
+  throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, {
+    hint: `It needs the role ${needs}${project === undefined ? '' : ` in project '${project}'`}.`,
+  });
+}
+
+async function send(
+  request: FastifyRequest,
+  response: FastifyReply,
+  { stream }: Operation,
+  { status, body, headers = {} }: Reply<unknown>,
+): Promise<FastifyReply> {
+  if (stream === 'events') {
+    response.hijack();
+    const events = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+    response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
+    await sendEvents(response.raw, body as EventStream, signalOf(request));
+    return response;
+  }
+  response.status(status).headers(headers);
+  if (stream === 'bytes') return response.type('application/octet-stream').send(body);
+  const tag = headers['etag'];
+  if (tag !== undefined && request.headers['if-none-match'] === tag) return response.status(304).send();
+  if (body === null) return response.send();
+  return response.type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+const signals = new WeakMap<FastifyRequest, AbortSignal>();
+
+/** One per request, made when it is asked for. */
+function signalOf(request: FastifyRequest): AbortSignal {
+  let signal = signals.get(request);
+  if (signal === undefined) {
+    const controller = new AbortController();
+    request.raw.socket.once('close', () => controller.abort());
+    signal = controller.signal;
+    signals.set(request, signal);
+  }
+  return signal;
+}
+
+export async function refuse(reply: FastifyReply, error: unknown): Promise<FastifyReply> {
+  const { status, body } = problemOf(error);
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="nebula"');
+  if (body.retryable) reply.header('retry-after', '1');
+  return reply.status(status).type('application/problem+json; charset=utf-8').send(JSON.stringify(body));
+}
+
+/** What the HTTP library refuses by itself, in our words. */
+function bodyError(error: unknown): unknown {
+  if (error instanceof NebulaError || typeof error !== 'object' || error === null) return error;
+  const { code = '', statusCode } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new NebulaError('TOO_LARGE', 'The body is larger than this server takes.', {
+      hint: 'Raise `server.bodyLimit` in the configuration, or hand the data over as a file or a link.',
+    });
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new NebulaError('MEDIA_TYPE', 'Bodies are JSON here.', { hint: 'Send content-type: application/json.' });
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    const message = error instanceof Error ? error.message : 'The request cannot be read';
+    return new NebulaError('BODY_INVALID', `${message.replace(/\.$/, '')}.`, { hint: 'Is the body JSON, whole and in UTF-8?' });
+  }
+  return error;
+}
+
+function notSignedIn(): NebulaError {
+  return new NebulaError('NOT_SIGNED_IN', 'This server does not know who you are.', {
+    hint: 'Send `Authorization: Bearer <token>`; on a desktop the token is in the file `token` of the data folder.',
+  });
+}
+
+function unknownRoute({ method, url }: FastifyRequest): NebulaError {
+  return new NebulaError('NO_SUCH_ROUTE', `There is no ${method} ${url.split('?')[0]?.slice(0, 200)} here.`, {
+    hint: 'What there is: /api/docs.',
+  });
+}
+
+function guardHeaders(reply: FastifyReply): void {
+  reply.headers({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  });
+}
+
+/** A page of somebody else may resolve its own name to this machine; it cannot choose the Host header, though. */
+function guardHost({ hostname }: FastifyRequest, hosts: readonly string[] | null): void {
+  if (hosts === null || hosts.includes(hostname)) return;
+  throw new NebulaError('NOT_ALLOWED', `This server does not answer under the name '${hostname.slice(0, 200)}'.`, {
+    hint: `Call it ${hosts[0]}, or name it in \`server.hosts\` of the configuration.`,
+  });
+}
+
+function answersCors(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined || !origins.includes(origin)) return false;
+  reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' });
+  if (request.method !== 'OPTIONS') return false;
+  reply
+    .headers({
+      'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+      'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-match, last-event-id, x-csrf-token',
+      'access-control-max-age': '600',
+    })
+    .status(204)
+    .send();
+  return true;
+}

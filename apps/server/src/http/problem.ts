@@ -1,0 +1,102 @@
+/** Errors as RFC 9457 problems. A caller's mistake never shows how the server is made. */
+import type { ProblemDetails } from '@nebula/client/contract';
+import { type Json, NebulaError } from '@nebula/core';
+
+/** The status of each code; one that is not here is 422, or 503 where trying again may help. */
+const STATUS: Readonly<Record<string, number>> = {
+  BODY_INVALID: 400,
+  QUERY_INVALID: 400,
+  CURSOR_INVALID: 400,
+  EXECUTION_ID_INVALID: 400,
+  BLOB_KEY_INVALID: 400,
+  NOT_SIGNED_IN: 401,
+  LOGIN_FAILED: 401,
+  NOT_ALLOWED: 403,
+  CSRF: 403,
+  NO_SUCH_ROUTE: 404,
+  NOT_FOUND: 404,
+  UNKNOWN_ACTION: 404,
+  UNKNOWN_CREDENTIAL: 404,
+  UNKNOWN_EXECUTION: 404,
+  UNKNOWN_KEY: 404,
+  UNKNOWN_NODE: 404,
+  UNKNOWN_PLAN: 404,
+  UNKNOWN_PROJECT: 404,
+  UNKNOWN_SCHEDULE: 404,
+  UNKNOWN_USER: 404,
+  UNKNOWN_WORKER: 404,
+  UNKNOWN_WORKFLOW: 404,
+  BLOB_MISSING: 404,
+  METHOD_NOT_ALLOWED: 405,
+  ALREADY_SETTLED: 409,
+  CHANGED_MEANWHILE: 409,
+  NOT_FINISHED: 409,
+  NOT_WAITING: 409,
+  PROJECT_NOT_EMPTY: 409,
+  STALE_LEASE: 409,
+  STILL_RUNNING: 409,
+  SKIPPED: 409,
+  VERSION_TAKEN: 409,
+  WORKFLOW_ELSEWHERE: 409,
+  ETAG_MISMATCH: 412,
+  TOO_LARGE: 413,
+  MEDIA_TYPE: 415,
+  TOO_MANY_LOGINS: 429,
+  BUSY: 503,
+  ENGINE_CLOSED: 503,
+  STORE_BUSY: 503,
+  STORE_FAILED: 503,
+  STORE_LOCKED: 503,
+  DISK_FULL: 507,
+};
+
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly body: ProblemDetails;
+}
+
+export function problemOf(error: unknown): ProblemAnswer {
+  if (error instanceof NebulaError) {
+    const status = STATUS[error.code] ?? (error.retryable ? 503 : 422);
+    const errors = fieldErrors(error.details);
+    const body = {
+      ...base(status, error.code, error.message),
+      ...(error.hint !== undefined && { hint: error.hint }),
+      ...(error.retryable && { retryable: true }),
+      ...(errors === undefined ? error.details !== undefined && { details: error.details } : { errors }),
+    };
+    return { status, body };
+  }
+  return {
+    status: 500,
+    body: { ...base(500, 'INTERNAL', 'The server failed to answer this request.'), hint: 'Its log says why.' },
+  };
+}
+
+function base(status: number, code: string, detail: string): ProblemDetails {
+  return { type: `urn:nebula:problem:${code.toLowerCase().replaceAll('_', '-')}`, title: TITLES[status] ?? 'Error', status, detail, code };
+}
+
+/** Where a body or a query is wrong, as the validator says it. */
+function fieldErrors(details: Json | undefined): ProblemDetails['errors'] {
+  if (typeof details !== 'object' || details === null || Array.isArray(details)) return undefined;
+  const { errors } = details as { errors?: ProblemDetails['errors'] };
+  return Array.isArray(errors) ? errors : undefined;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Not signed in',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  412: 'Changed meanwhile',
+  413: 'Too large',
+  415: 'Unsupported media type',
+  422: 'Cannot be done',
+  429: 'Too many requests',
+  500: 'Internal error',
+  503: 'Not now',
+  507: 'No space left',
+};

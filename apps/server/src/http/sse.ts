@@ -1,0 +1,32 @@
+/** Server-Sent Events. A reader that does not read is waited for, here and nowhere else. */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { EventStream, StreamEvent } from './handler.ts';
+
+/** Proxies give up connections on which nothing is said. */
+const KEEP_ALIVE_MS = 15_000;
+
+export async function sendEvents(response: ServerResponse, stream: EventStream, signal: AbortSignal): Promise<void> {
+  response.write(': nebula\n\n');
+  const keepAlive = setInterval(() => response.write(': \n\n'), KEEP_ALIVE_MS);
+  keepAlive.unref();
+  try {
+    for await (const events of stream) {
+      if (signal.aborted) return;
+      const isTaken = response.write(events.map(framed).join(''));
+      if (!isTaken) await once(response, 'drain', { signal });
+    }
+  } catch (error) {
+    // The head has gone out: whoever listens is told, and comes back with the last id.
+    if (!signal.aborted) response.write(`event: error\ndata: ${JSON.stringify(String(error))}\n\n`);
+  } finally {
+    clearInterval(keepAlive);
+    response.end();
+  }
+}
+
+/** JSON has no line breaks of its own. */
+function framed({ id, event, json }: StreamEvent): string {
+  const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
+  return `${head}data: ${json}\n\n`;
+}

@@ -1,0 +1,51 @@
+/** Checks what comes in against the contract. Queries and paths are text and are converted; bodies are taken as they are. */
+import { OPERATIONS, type Operation, type OperationId } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
+
+type Input = Readonly<Record<'params' | 'query' | 'body', unknown>>;
+
+const options = { allErrors: false, useDefaults: true, strict: false, removeAdditional: false } as const;
+
+export type Validator = (input: Input) => void;
+
+/** Compiled once per operation. Throws `BODY_INVALID` or `QUERY_INVALID` with the place that is wrong. */
+export function validators(): Readonly<Record<OperationId, Validator>> {
+  const text = withFormats(new Ajv({ ...options, coerceTypes: true }));
+  const json = withFormats(new Ajv(options));
+  const of = (operation: Operation): Validator => {
+    const { params, query, body } = operation;
+    const checks: readonly (readonly [keyof Input, ValidateFunction])[] = [
+      ...(params === undefined ? [] : [['params', text.compile(params)] as const]),
+      ...(query === undefined ? [] : [['query', text.compile(query)] as const]),
+      ...(body === undefined ? [] : [['body', json.compile(body)] as const]),
+    ];
+    return (input) => {
+      for (const [part, check] of checks) {
+        if (!check(input[part])) throw invalid(part, check.errors?.[0]);
+      }
+    };
+  };
+  return Object.fromEntries(Object.entries(OPERATIONS).map(([id, operation]) => [id, of(operation)])) as Record<
+    OperationId,
+    Validator
+  >;
+}
+
+function withFormats(ajv: Ajv): Ajv {
+  formats.default(ajv, ['date-time']);
+  return ajv;
+}
+
+function invalid(part: keyof Input, error: ErrorObject | undefined): NebulaError {
+  const place = error?.instancePath ?? '';
+  const unknown = error?.keyword === 'additionalProperties' ? String(error.params['additionalProperty']) : undefined;
+  const detail = unknown === undefined ? (error?.message ?? 'is not valid') : `has an unknown member '${unknown}'`;
+  const where = part === 'body' ? place || '/' : `?${place.slice(1)}`;
+  const subject = place === '' ? `The ${part === 'body' ? 'body' : 'request'}` : `'${place.slice(1)}'`;
+  return new NebulaError(part === 'body' ? 'BODY_INVALID' : 'QUERY_INVALID', `${subject} ${detail}.`, {
+    hint: 'What it may be is in the API reference of this server: /api/docs.',
+    details: { errors: [{ pointer: where, detail }] },
+  });
+}

@@ -1,0 +1,191 @@
+/**
+ * Users, their sessions and API keys. Passwords are kept as argon2id; sessions and keys only as the hash of what their
+ * owner holds, so that whoever reads the database cannot be anybody.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Role } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
+import type { Clock, Digest, Records } from '@nebula/ports';
+import type { FastifyRequest } from 'fastify';
+import { type Read, readRecord, type UserRecord } from '../records.ts';
+import { bearerOf } from './desktop.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
+import { NOBODY, type Principal } from './principal.ts';
+
+const SESSION_MS = 12 * 3_600_000;
+export const SESSION_COOKIE = 'nebula_session';
+const KEY_PREFIX = 'nbk';
+
+/** Failed logins of one name, or from one address, within this time. */
+const LOGIN_WINDOW_MS = 15 * 60_000;
+const MAX_FAILURES = { user: 8, ip: 40 } as const;
+
+interface SessionRecord {
+  readonly user: string;
+  readonly csrf: string;
+}
+
+export interface KeyRecord {
+  readonly name: string;
+  readonly owner: string;
+  /** Of its secret half. */
+  readonly hash: string;
+  readonly roles: Readonly<Record<string, Role>>;
+  readonly scopes: readonly string[] | null;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+interface Failures {
+  readonly count: number;
+}
+
+export interface AccountParts {
+  readonly records: Records;
+  readonly clock: Clock;
+  readonly digest: Digest;
+}
+
+export interface OpenedSession {
+  readonly user: string;
+  /** For the cookie. */
+  readonly token: string;
+  readonly csrfToken: string;
+  readonly expiresAt: number;
+}
+
+export class Accounts {
+  private readonly parts: AccountParts;
+
+  constructor(parts: AccountParts) {
+    this.parts = parts;
+  }
+
+  readonly authenticate = async (request: FastifyRequest): Promise<Principal> => {
+    const bearer = bearerOf(request.headers.authorization);
+    if (bearer !== undefined) return await this.ofKey(bearer);
+    const token = cookieOf(request.headers.cookie, SESSION_COOKIE);
+    return token === undefined ? NOBODY : await this.ofSession(token, request);
+  };
+
+  private async ofKey(token: string): Promise<Principal> {
+    const [prefix, keyId = '', secret = ''] = token.split('_');
+    if (prefix !== KEY_PREFIX) return NOBODY;
+    const { records, digest } = this.parts;
+    const key = await readRecord<KeyRecord>(records, 'key', keyId);
+    if (key === undefined || !isSame(key.body.hash, digest(secret))) return NOBODY;
+    const owner = await readRecord<UserRecord>(records, 'user', key.body.owner);
+    if (owner === undefined || owner.body.disabled) return NOBODY;
+    const { name, roles, scopes } = key.body;
+    return { kind: 'key', name: `${key.body.owner}/${name}`, isAdmin: false, roles: within(roles, owner.body), scopes };
+  }
+
+  private async ofSession(token: string, request: FastifyRequest): Promise<Principal> {
+    const { records, digest } = this.parts;
+    const session = await readRecord<SessionRecord>(records, 'session', digest(token));
+    if (session === undefined) return NOBODY;
+    const user = await readRecord<UserRecord>(records, 'user', session.body.user);
+    if (user === undefined || user.body.disabled) return NOBODY;
+    // The browser sends the cookie by itself, also for a page of somebody else: that page cannot know this.
+    const isSafe = request.method === 'GET' || request.method === 'HEAD';
+    if (!isSafe && !isSame(session.body.csrf, String(request.headers['x-csrf-token'] ?? ''))) {
+      throw new NebulaError('CSRF', 'The request lacks the token of its session.', {
+        hint: 'Send the `csrfToken` of the login as X-CSRF-Token.',
+      });
+    }
+    return principalOf(user);
+  }
+
+  /** Rejects with `LOGIN_FAILED`, `TOO_MANY_LOGINS`. */
+  async login(name: string, password: string, ip: string): Promise<OpenedSession> {
+    const { records, clock, digest } = this.parts;
+    const counters = [`user ${name}`, `ip ${ip}`].map((text) => digest(text));
+    await this.refuseGuessing(counters);
+    const user = await readRecord<UserRecord>(records, 'user', name);
+    // As long for a name that nobody has as for one that somebody has.
+    const isRight = await verifyPassword(user?.body.password ?? null, password);
+    if (user === undefined || user.body.disabled || !isRight) {
+      await this.countFailure(counters);
+      throw new NebulaError('LOGIN_FAILED', 'The name or the password is wrong.');
+    }
+    const token = randomBytes(32).toString('base64url');
+    const csrfToken = randomBytes(32).toString('base64url');
+    const expiresAt = clock.now() + SESSION_MS;
+    const body: SessionRecord = { user: name, csrf: csrfToken };
+    await records.commit([
+      { kind: 'session', id: digest(token), body: JSON.stringify(body), expiresAt },
+      { kind: 'login', id: counters[0] as string, body: null },
+    ]);
+    return { user: name, token, csrfToken, expiresAt };
+  }
+
+  async logout(cookie: string | undefined): Promise<void> {
+    const token = cookieOf(cookie, SESSION_COOKIE);
+    if (token === undefined) return;
+    await this.parts.records.commit([{ kind: 'session', id: this.parts.digest(token), body: null }]);
+  }
+
+  private async refuseGuessing(counters: readonly string[]): Promise<void> {
+    const limits = [MAX_FAILURES.user, MAX_FAILURES.ip];
+    for (const [index, id] of counters.entries()) {
+      const failures = await readRecord<Failures>(this.parts.records, 'login', id);
+      if ((failures?.body.count ?? 0) < (limits[index] as number)) continue;
+      throw new NebulaError('TOO_MANY_LOGINS', 'There were too many failed logins.', {
+        hint: 'Try again in a quarter of an hour.',
+      });
+    }
+  }
+
+  private async countFailure(counters: readonly string[]): Promise<void> {
+    const { records, clock } = this.parts;
+    const expiresAt = clock.now() + LOGIN_WINDOW_MS;
+    for (const id of counters) {
+      const before = await readRecord<Failures>(records, 'login', id);
+      const body = JSON.stringify({ count: (before?.body.count ?? 0) + 1 });
+      await records.commit([{ kind: 'login', id, body, expiresAt }]);
+    }
+  }
+
+  async newKey(key: Omit<KeyRecord, 'hash' | 'createdAt'>): Promise<{ readonly keyId: string; readonly token: string; readonly record: KeyRecord }> {
+    const { records, clock, digest } = this.parts;
+    const keyId = randomBytes(9).toString('hex');
+    const secret = randomBytes(32).toString('hex');
+    const record: KeyRecord = { ...key, hash: digest(secret), createdAt: clock.now() };
+    const { expiresAt } = key;
+    await records.commit([{ kind: 'key', id: keyId, body: JSON.stringify(record), expected: 0, ...(expiresAt !== null && { expiresAt }) }]);
+    return { keyId, token: `${KEY_PREFIX}_${keyId}_${secret}`, record };
+  }
+
+  hash(password: string): Promise<string> {
+    return hashPassword(password);
+  }
+}
+
+export function principalOf({ id, body }: Read<UserRecord>): Principal {
+  return { kind: 'user', name: id, isAdmin: body.admin, roles: body.roles, scopes: null };
+}
+
+const RANK: readonly Role[] = ['viewer', 'operator', 'editor', 'owner'];
+
+/** What a key may do at most is what its owner may do now. */
+function within(roles: KeyRecord['roles'], owner: UserRecord): Record<string, Role> {
+  const allowed: Record<string, Role> = {};
+  for (const [project, role] of Object.entries(roles)) {
+    const own = owner.admin ? 'owner' : Object.hasOwn(owner.roles, project) ? owner.roles[project] : undefined;
+    if (own !== undefined) allowed[project] = RANK.indexOf(own) < RANK.indexOf(role) ? own : role;
+  }
+  return allowed;
+}
+
+function cookieOf(header: string | undefined, name: string): string | undefined {
+  for (const part of header?.split(';') ?? []) {
+    const [key, value] = part.trim().split('=');
+    if (key === name) return value;
+  }
+  return undefined;
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

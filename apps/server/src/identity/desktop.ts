@@ -1,0 +1,18 @@
+/** Desktop: whoever can read the token file owns the machine. */
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { NOBODY, type Principal } from './principal.ts';
+
+const OWNER: Principal = { kind: 'token', name: 'owner', isAdmin: true, roles: {}, scopes: null };
+
+export function desktopIdentity(token: string): (request: FastifyRequest) => Promise<Principal> {
+  const wanted = Buffer.from(token);
+  return async ({ headers }) => {
+    const given = Buffer.from(bearerOf(headers.authorization) ?? '');
+    return given.length === wanted.length && timingSafeEqual(given, wanted) ? OWNER : NOBODY;
+  };
+}
+
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return authorization?.match(/^Bearer +(\S+)$/i)?.[1];
+}

@@ -1,0 +1,100 @@
+/** Starts runs for whoever asks: the API, a webhook, a schedule, an event. */
+import { isJsonObject, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import { projectOfWorkflow } from './http/subject.ts';
+import type { Parts } from './parts.ts';
+import { type PlanRecord, readRecord, type WorkflowRecord } from './records.ts';
+
+export interface Launch {
+  readonly workflowId?: string;
+  readonly version?: number;
+  /** A launch plan, instead of a workflow. */
+  readonly plan?: string;
+  readonly input?: unknown;
+  readonly executionId?: string;
+  readonly idempotencyKey?: string;
+}
+
+export interface Launched {
+  readonly executionId: string;
+  /** False: it was there already. */
+  readonly isNew: boolean;
+}
+
+export class Launcher {
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  async start(launch: Launch, trigger: Json): Promise<Launched> {
+    const { workflowId, version, input } = await this.resolved(launch);
+    const { engine, random, store } = this.parts;
+    const project = await projectOfWorkflow(this.parts, workflowId);
+    const { idempotencyKey } = launch;
+    const wanted = launch.executionId ?? (idempotencyKey === undefined ? random.id('exe') : undefined);
+    const before = wanted === launch.executionId && wanted !== undefined ? await store.execution(wanted) : undefined;
+    const executionId = await engine.start(workflowId, version, {
+      input,
+      trigger,
+      project,
+      ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
+    });
+    return { executionId, isNew: before === undefined && (wanted === undefined || wanted === executionId) };
+  }
+
+  /** The same once more: the workflow as it was, or the version asked for. */
+  async relaunch(
+    executionId: string,
+    { input, version = 'same' }: { readonly input?: unknown; readonly version?: number | 'same' | 'active' },
+    trigger: Json,
+  ): Promise<string> {
+    const row = await this.parts.store.execution(executionId);
+    if (row === undefined) throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
+    const before = input === undefined ? await this.inputOf(executionId) : (input as Json);
+    const wanted = version === 'same' ? row.version : version;
+    const { executionId: again } = await this.start(
+      { workflowId: row.workflowId, input: before, ...(wanted === 'active' ? {} : { version: wanted }) },
+      trigger,
+    );
+    return again;
+  }
+
+  private async inputOf(executionId: string): Promise<Json> {
+    const input = await this.parts.engine.input(executionId);
+    if (input === undefined) throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
+    return input;
+  }
+
+  private async resolved(launch: Launch): Promise<{ workflowId: string; version: number | undefined; input: Json }> {
+    const given = (launch.input ?? {}) as Json;
+    if (launch.plan !== undefined) return await this.planned(launch.plan, given);
+    if (launch.workflowId === undefined) {
+      throw new NebulaError('BODY_INVALID', "The body lacks 'workflowId'.", { hint: 'Name a workflow, or a launch `plan`.' });
+    }
+    const version = launch.version ?? (await this.activeVersion(launch.workflowId));
+    return { workflowId: launch.workflowId, version, input: given };
+  }
+
+  private async planned(planId: string, given: Json): Promise<{ workflowId: string; version: number | undefined; input: Json }> {
+    const plan = await readRecord<PlanRecord>(this.parts.records, 'plan', planId);
+    if (plan === undefined) throw new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
+    const { body } = plan;
+    if (!body.active) {
+      throw new NebulaError('PLAN_INACTIVE', `The launch plan '${planId}' is not active.`, { hint: 'Set `active` to true.' });
+    }
+    if (!isJsonObject(given)) throw new NebulaError('INPUT_INVALID', 'The input of a launch plan is an object.');
+    const fixed = Object.keys(given).find((name) => Object.hasOwn(body.fixed, name));
+    if (fixed !== undefined) {
+      throw new NebulaError('INPUT_FIXED', `The launch plan '${planId}' fixes '${fixed}'.`, { hint: 'Leave it out.' });
+    }
+    const version = body.version === 'active' ? await this.activeVersion(body.workflowId) : body.version;
+    return { workflowId: body.workflowId, version, input: { ...body.inputs, ...given, ...body.fixed } as JsonObject };
+  }
+
+  /** Undefined: the newest. */
+  private async activeVersion(workflowId: string): Promise<number | undefined> {
+    const record = await readRecord<WorkflowRecord>(this.parts.records, 'workflow', workflowId);
+    return record?.body.active ?? undefined;
+  }
+}

@@ -1,0 +1,308 @@
+/**
+ * What happens, as it happens: one reader of the store's feed for everybody who listens.
+ *
+ *  F1 Who listens from a point gets every event after it once, in order: those of the past from the store, then those
+ *     that come.
+ *  F2 Who does not keep up costs a bounded buffer and nobody else anything: it is left behind, and reads from the store
+ *     what it missed, in its own time.
+ *  F3 An event is decoded and encoded once, however many listen.
+ *
+ * A listener is either *behind*, and reads the store from its own cursor, or *level*, and is handed what the reader
+ * finds. It becomes level in the same moment in which its cursor has reached the reader's, so nothing falls in between.
+ */
+import { type Entry, timelineOf } from '@nebula/core';
+import type { Engine } from '@nebula/engine';
+import type { Clock, FrameRow, Store } from '@nebula/ports';
+import type { EventStream, StreamEvent } from '../http/handler.ts';
+
+/** Frames per read of the store. */
+const PAGE = 500;
+/** Hints within this time are one read. */
+const GATHER_MS = 15;
+/** Where hints may be lost, this is how late an event may be. */
+const LOOK_MS = 1_000;
+/** Events that may wait for one listener. */
+const BUFFER = 2_000;
+const TROUBLE_MS = 500;
+
+export interface FeedParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly clock: Clock;
+  onTrouble(error: unknown): void;
+}
+
+export interface Interest {
+  /** One run only. */
+  readonly executionId?: string;
+  /** Runs of which this says yes; looked at once per run. */
+  readonly wants?: (executionId: string) => Promise<boolean>;
+  /** An event id: those after it. `now`: none of the past. Left out: from the beginning. */
+  readonly after?: string;
+  readonly signal: AbortSignal;
+}
+
+interface Place {
+  readonly position: number;
+  readonly index: number;
+}
+
+interface FeedEvent extends StreamEvent {
+  readonly executionId: string;
+}
+
+interface Listener {
+  readonly executionId: string | undefined;
+  readonly wants: Interest['wants'];
+  readonly known: Map<string, boolean>;
+  buffer: FeedEvent[];
+  /** Of what was put into the buffer last. */
+  cursor: Place;
+  /** Of one run: the frame that was read last. */
+  seq: number;
+  isLevel: boolean;
+  wake: (() => void) | undefined;
+}
+
+export class Feed {
+  private readonly parts: FeedParts;
+  private readonly listeners = new Set<Listener>();
+  private readonly level = new Map<string | undefined, Set<Listener>>();
+  private readonly stops: (() => void)[] = [];
+  private tail = 0;
+  private isReading = false;
+  private isHinted = false;
+  private isClosed = false;
+
+  constructor(parts: FeedParts) {
+    this.parts = parts;
+  }
+
+  async open(): Promise<void> {
+    const { engine, store } = this.parts;
+    this.tail = await store.lastPosition();
+    this.stops.push(
+      store.watch(() => this.hint()),
+      engine.on((event) => {
+        if (event.type === 'changed' || event.type === 'timeline') this.hint();
+        else if (event.type === 'progress') this.tellProgress(event);
+      }),
+    );
+    this.lookLater();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const stop of this.stops.splice(0)) stop();
+    for (const listener of this.listeners) listener.wake?.();
+  }
+
+  /** How many listen. */
+  get size(): number {
+    return this.listeners.size;
+  }
+
+  async *follow({ executionId, wants, after, signal }: Interest): EventStream {
+    const listener: Listener = {
+      executionId,
+      wants,
+      known: new Map(),
+      buffer: [],
+      cursor: after === 'now' ? whole(this.tail) : placeOf(after),
+      seq: 0,
+      isLevel: false,
+      wake: undefined,
+    };
+    this.listeners.add(listener);
+    const onAbort = (): void => listener.wake?.();
+    signal.addEventListener('abort', onAbort);
+    try {
+      while (!signal.aborted && !this.isClosed) {
+        if (listener.buffer.length > 0) {
+          yield listener.buffer.splice(0);
+        } else if (!listener.isLevel) {
+          await this.catchUp(listener);
+        } else {
+          await new Promise<void>((resolve) => {
+            listener.wake = resolve;
+          });
+          listener.wake = undefined;
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.leaveBehind(listener);
+      this.listeners.delete(listener);
+    }
+  }
+
+  /** One page of the past. With nothing left of it, and nothing handed on meanwhile, the listener is level. */
+  private async catchUp(listener: Listener): Promise<void> {
+    const { executionId, cursor, seq } = listener;
+    const { store } = this.parts;
+    const { tail } = this;
+    // The frame of the cursor may have been taken in part.
+    const from = Number.isFinite(cursor.index) ? cursor.position - 1 : cursor.position;
+    const rows =
+      executionId === undefined
+        ? await store.feed(from, PAGE)
+        : (await store.frames(executionId, seq)).filter(({ position }) => position > from);
+    for (const row of rows) {
+      if (!(await this.isWanted(listener, row.executionId))) continue;
+      listener.buffer.push(...eventsOf(row).filter(({ index }) => isAfter({ position: row.position, index }, cursor)));
+    }
+    const last = rows.at(-1);
+    if (last !== undefined) listener.cursor = whole(last.position);
+    if (last !== undefined && executionId !== undefined) listener.seq = last.seq;
+    const isAll = executionId !== undefined || rows.length < PAGE;
+    // All up to the tail was read; what comes after it is handed on by the reader. If that has moved on, look again.
+    if (!isAll || tail !== this.tail) return;
+    if (listener.cursor.position < tail) listener.cursor = whole(tail);
+    this.join(listener);
+  }
+
+  private join(listener: Listener): void {
+    listener.isLevel = true;
+    const own = this.level.get(listener.executionId) ?? new Set();
+    own.add(listener);
+    this.level.set(listener.executionId, own);
+  }
+
+  private leaveBehind(listener: Listener): void {
+    listener.isLevel = false;
+    const own = this.level.get(listener.executionId);
+    own?.delete(listener);
+    if (own?.size === 0) this.level.delete(listener.executionId);
+  }
+
+  private hint(): void {
+    if (this.isHinted || this.isClosed) return;
+    this.isHinted = true;
+    this.parts.clock.timer(GATHER_MS, () => {
+      this.isHinted = false;
+      void this.read();
+    }, { background: true });
+  }
+
+  private lookLater(): void {
+    const timer = this.parts.clock.timer(LOOK_MS, () => {
+      if (this.isClosed) return;
+      this.hint();
+      this.lookLater();
+    }, { background: true });
+    this.stops[2] = () => timer.cancel();
+  }
+
+  /** Hands on what is new. One at a time: a hint that comes meanwhile leads to one more. */
+  private async read(): Promise<void> {
+    if (this.isReading) {
+      this.hint();
+      return;
+    }
+    this.isReading = true;
+    try {
+      for (;;) {
+        if (this.level.size === 0) {
+          this.tail = Math.max(this.tail, await this.parts.store.lastPosition());
+          return;
+        }
+        const rows = await this.parts.store.feed(this.tail, PAGE);
+        for (const row of rows) await this.handOn(row);
+        if (rows.length < PAGE) return;
+      }
+    } catch (error) {
+      this.parts.onTrouble(error);
+      this.parts.clock.timer(TROUBLE_MS, () => this.hint(), { background: true });
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  private async handOn(row: FrameRow): Promise<void> {
+    // Somebody may become level while another is asked.
+    for (;;) {
+      const unasked = [...(this.level.get(undefined) ?? [])].find(({ wants, known }) => wants && !known.has(row.executionId));
+      if (unasked === undefined) break;
+      await this.isWanted(unasked, row.executionId);
+    }
+    // Nothing is awaited from here on: whoever is level has got all up to the tail.
+    this.tail = row.position;
+    const own = this.level.get(row.executionId);
+    const all = this.level.get(undefined);
+    if (own === undefined && all === undefined) return;
+    const events = eventsOf(row);
+    for (const listener of own ?? []) this.give(listener, row.position, events);
+    for (const listener of all ?? []) {
+      if (listener.wants === undefined || listener.known.get(row.executionId) === true) {
+        this.give(listener, row.position, events);
+      } else if (listener.cursor.position < row.position) listener.cursor = whole(row.position);
+    }
+  }
+
+  private give(listener: Listener, position: number, events: readonly FeedEvent[]): void {
+    // It may have read this one from the store, before it became level.
+    if (!listener.isLevel || position <= listener.cursor.position) return;
+    if (listener.buffer.length + events.length > BUFFER && listener.buffer.length > 0) {
+      this.leaveBehind(listener);
+      return;
+    }
+    listener.buffer.push(...events);
+    listener.cursor = whole(position);
+    listener.wake?.();
+  }
+
+  private async isWanted({ wants, known }: Listener, executionId: string): Promise<boolean> {
+    if (wants === undefined) return true;
+    const before = known.get(executionId);
+    if (before !== undefined) return before;
+    const isWanted = await wants(executionId);
+    if (known.size >= 10_000) known.clear();
+    known.set(executionId, isWanted);
+    return isWanted;
+  }
+
+  /** A hint for whoever looks now; the past has none. */
+  private tellProgress(event: { executionId: string; node: string; fraction: number; message?: string }): void {
+    const { executionId } = event;
+    const listeners = [...(this.level.get(executionId) ?? []), ...(this.level.get(undefined) ?? [])];
+    if (listeners.length === 0) return;
+    const { node, fraction, message } = event;
+    const json = JSON.stringify({ executionId, node, fraction, ...(message !== undefined && { message }) });
+    for (const listener of listeners) {
+      if (listener.wants !== undefined && listener.known.get(executionId) !== true) continue;
+      if (listener.buffer.length >= BUFFER) continue;
+      listener.buffer.push({ event: 'progress', json, executionId });
+      listener.wake?.();
+    }
+  }
+}
+
+/** A listener's place is `<position>.<index>`: of the frame in the store, and of the event in it. */
+function placeOf(id: string | undefined): Place {
+  const [, position, index] = id?.match(/^(\d{1,15})(?:\.(\d{1,9}))?$/) ?? [];
+  if (position === undefined) return whole(0);
+  return index === undefined ? whole(Number(position)) : { position: Number(position), index: Number(index) };
+}
+
+/** Behind all events of a frame. */
+function whole(position: number): Place {
+  return { position, index: Number.POSITIVE_INFINITY };
+}
+
+export function isPlace(id: string): boolean {
+  return /^\d{1,15}(\.\d{1,9})?$/.test(id);
+}
+
+function isAfter(one: Place, other: Place): boolean {
+  return one.position === other.position ? one.index > other.index : one.position > other.position;
+}
+
+function eventsOf({ executionId, at, position, entries }: FrameRow): (FeedEvent & { readonly index: number })[] {
+  const decoded = (JSON.parse(entries) as readonly Entry[]).flatMap((entry) => timelineOf(entry, at));
+  return decoded.map((event, index) => {
+    const id = `${position}.${index}`;
+    const { type, node, details } = event;
+    const json = JSON.stringify({ id, executionId, at: new Date(event.at).toISOString(), type, node, details });
+    return { id, json, executionId, index };
+  });
+}

@@ -1,0 +1,8 @@
+/** Moments as the API shows them. */
+export function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+export function isoTimeOrNull(at: number | null): string | null {
+  return at === null ? null : isoTime(at);
+}

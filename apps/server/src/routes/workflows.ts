@@ -1,0 +1,238 @@
+/** Workflows: checking, registering, activating and comparing their versions. */
+import type { AnswerOf, OperationId } from '@nebula/client/contract';
+import {
+  compilePlan,
+  compileSource,
+  type Json,
+  NebulaError,
+  type Problem,
+  readDefinitionObject,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { WorkflowVersionRow } from '@nebula/ports';
+import { created, type Handlers, ok } from '../http/handler.ts';
+import { DEFAULT_PROJECT, projectOfWorkflow } from '../http/subject.ts';
+import type { Parts } from '../parts.ts';
+import { etagOf, expectedRevision, readRecord, type WorkflowRecord } from '../records.ts';
+import { visibleProjects } from '../identity/principal.ts';
+import { changesBetween } from './diff.ts';
+import { isoTime } from './times.ts';
+
+const OWN = [
+  'validateWorkflow',
+  'registerWorkflow',
+  'listWorkflows',
+  'getWorkflow',
+  'listWorkflowVersions',
+  'getWorkflowVersion',
+  'activateWorkflow',
+  'deactivateWorkflow',
+  'diffWorkflow',
+] as const satisfies readonly OperationId[];
+
+/** Told when another version is the active one, or none. */
+export type OnActivation = (workflowId: string, version: number | null) => Promise<void>;
+
+export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<Handlers, (typeof OWN)[number]> {
+  const { engine, store, records } = parts;
+
+  const summary = async (workflowId: string): Promise<AnswerOf<'getWorkflow'>> => {
+    const newest = await versionOf(parts, workflowId);
+    const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+    const { name = null, description = null, tags = [] } = JSON.parse(newest.definition) as WorkflowDefinition;
+    return {
+      workflowId,
+      project: record?.body.project ?? DEFAULT_PROJECT,
+      name,
+      description,
+      tags: [...tags],
+      newestVersion: newest.version,
+      activeVersion: record?.body.active ?? null,
+      versions: await store.workflowVersionCount(workflowId),
+      updatedAt: isoTime(Math.max(newest.createdAt, record?.updatedAt ?? 0)),
+    };
+  };
+
+  const activate = async (workflowId: string, active: number | null, ifMatch?: number): Promise<void> => {
+    const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+    const body: WorkflowRecord = { project: record?.body.project ?? DEFAULT_PROJECT, active };
+    const expected = ifMatch ?? record?.revision ?? 0;
+    const outcome = await records.commit([{ kind: 'workflow', id: workflowId, body: JSON.stringify(body), expected }]);
+    if (!outcome.ok) throw changedMeanwhile(workflowId, ifMatch !== undefined);
+    await onActivation(workflowId, active);
+  };
+
+  return {
+    async validateWorkflow({ body }) {
+      const { problems } = compiled(parts, body);
+      return ok({ valid: problems.every(({ severity }) => severity !== 'error'), problems: problems.map(problemDocument) });
+    },
+
+    async registerWorkflow({ body, project }) {
+      const { definition, problems } = compiled(parts, body);
+      const errors = problems.filter(({ severity }) => severity === 'error');
+      if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
+      const home = project ?? DEFAULT_PROJECT;
+      await claimId(parts, definition.id, home);
+      const { workflowId, version, created: isNew } = await engine.register(definition as unknown as Json);
+      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+      const isActive = body.activate !== false;
+      if (record === undefined || (isActive && record.body.active !== version)) {
+        const active = isActive ? version : (record?.body.active ?? null);
+        const changed: WorkflowRecord = { project: home, active };
+        await records.commit([{ kind: 'workflow', id: workflowId, body: JSON.stringify(changed) }]);
+        await onActivation(workflowId, active);
+      }
+      const answer = {
+        workflowId,
+        version,
+        created: isNew,
+        active: isActive || record?.body.active === version,
+        warnings: problems.map(problemDocument),
+      };
+      return isNew ? created(answer) : ok(answer);
+    },
+
+    async listWorkflows({ query: { cursor, limit = 50 }, who, project }) {
+      const visible = project === undefined ? visibleProjects(who) : [project];
+      const items: AnswerOf<'listWorkflows'>['items'] = [];
+      let after = cursor;
+      // Pages are by id over all projects: those that are not shown are passed over.
+      while (items.length < limit) {
+        const page = await store.workflows({ limit, ...(after !== undefined && { after }) });
+        for (const { workflowId } of page) {
+          if (items.length === limit) return ok({ items, next: after ?? null });
+          after = workflowId;
+          const home = visible === undefined ? undefined : await projectOfWorkflow(parts, workflowId);
+          if (home === undefined || visible?.includes(home)) items.push(await summary(workflowId));
+        }
+        if (page.length < limit) return ok({ items, next: null });
+      }
+      return ok({ items, next: after ?? null });
+    },
+
+    async getWorkflow({ params: { workflowId } }) {
+      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+      return ok(await summary(workflowId), record === undefined ? undefined : { etag: etagOf(record) });
+    },
+
+    async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = 50 } }) {
+      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+      const before = cursor === undefined ? undefined : Number(cursor);
+      const rows = await store.workflowVersions(workflowId, { limit: limit + 1, ...(before !== undefined && { before }) });
+      const items = rows.slice(0, limit).map(({ version, hash, createdAt }) => ({
+        workflowId,
+        version,
+        hash,
+        createdAt: isoTime(createdAt),
+        active: record?.body.active === version,
+      }));
+      return ok({ items, next: rows.length > limit ? String(items.at(-1)?.version) : null });
+    },
+
+    async getWorkflowVersion({ params: { workflowId, version } }) {
+      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+      const active = record?.body.active ?? null;
+      const wanted = version === 'newest' ? undefined : version === 'active' ? (active ?? undefined) : version;
+      const row = await versionOf(parts, workflowId, wanted);
+      const { hash, createdAt, definition } = row;
+      const document = {
+        workflowId,
+        version: row.version,
+        hash,
+        createdAt: isoTime(createdAt),
+        active: active === row.version,
+        definition: JSON.parse(definition) as Json,
+      };
+      return ok(document, { etag: `"${hash.slice(0, 32)}"` });
+    },
+
+    async activateWorkflow({ params: { workflowId }, body: { version }, headers }) {
+      const row = await versionOf(parts, workflowId, version);
+      await activate(workflowId, row.version, expectedRevision(headers['if-match']));
+      return ok(await summary(workflowId));
+    },
+
+    async deactivateWorkflow({ params: { workflowId }, headers }) {
+      await versionOf(parts, workflowId);
+      await activate(workflowId, null, expectedRevision(headers['if-match']));
+      return ok(await summary(workflowId));
+    },
+
+    async diffWorkflow({ params: { workflowId }, query: { from, to } }) {
+      const before = await versionOf(parts, workflowId, from);
+      const after = await versionOf(parts, workflowId, to);
+      const changes = changesBetween(JSON.parse(before.definition) as Json, JSON.parse(after.definition) as Json);
+      return ok({ from: before.version, to: after.version, changes });
+    },
+  };
+}
+
+async function versionOf({ store }: Parts, workflowId: string, version?: number): Promise<WorkflowVersionRow> {
+  const row = await store.workflowVersion(workflowId, version);
+  if (row !== undefined) return row;
+  const what = version === undefined ? `workflow '${workflowId}'` : `version ${version} of workflow '${workflowId}'`;
+  throw new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`);
+}
+
+interface Given {
+  readonly definition?: unknown;
+  readonly source?: string;
+  readonly filename?: string;
+}
+
+function compiled(
+  { catalog }: Parts,
+  { definition, source, filename = 'workflow.yaml' }: Given,
+): { readonly definition: WorkflowDefinition | undefined; readonly problems: readonly Problem[] } {
+  if (source !== undefined) {
+    const { definition: read, problems } = compileSource(source, catalog, { file: filename });
+    return { definition: read, problems };
+  }
+  if (definition === undefined) {
+    throw new NebulaError('BODY_INVALID', "The body lacks 'definition'.", { hint: 'Give it as JSON, or as text in `source`.' });
+  }
+  const read = readDefinitionObject(definition as Json);
+  if (read.definition === undefined) return { definition: undefined, problems: read.problems };
+  const { problems } = compilePlan(read.definition, catalog);
+  return { definition: read.definition, problems: [...read.problems, ...problems] };
+}
+
+/** Ids are unique over all projects. */
+async function claimId(parts: Parts, workflowId: string, project: string): Promise<void> {
+  const row = await parts.store.workflowVersion(workflowId);
+  if (row === undefined) return;
+  const home = await projectOfWorkflow(parts, workflowId);
+  if (home === project) return;
+  throw new NebulaError('WORKFLOW_ELSEWHERE', `The id '${workflowId}' is taken in another project.`, {
+    hint: 'Choose another id.',
+  });
+}
+
+function problemDocument({ severity, code, message, hint, path, range }: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
+  return {
+    severity,
+    code,
+    message,
+    path: [...path],
+    ...(hint !== undefined && { hint }),
+    ...(range !== undefined && { line: range.line, column: range.column }),
+  };
+}
+
+function invalidDefinition(errors: readonly Problem[]): NebulaError {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new NebulaError('DEFINITION_INVALID', `${first?.message ?? 'The definition cannot be read'}${more}`, {
+    ...(first?.hint !== undefined && { hint: first.hint }),
+    details: { problems: errors.map(problemDocument) as unknown as Json },
+  });
+}
+
+function changedMeanwhile(workflowId: string, isAsked: boolean): NebulaError {
+  return new NebulaError(
+    isAsked ? 'ETAG_MISMATCH' : 'CHANGED_MEANWHILE',
+    `Workflow '${workflowId}' was changed by somebody else.`,
+    { hint: 'Look at it again, then try again.' },
+  );
+}

@@ -1,0 +1,119 @@
+/** A server, as an object. Every operation by its id with `call`; the common ones by name. */
+import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from './contract/index.ts';
+import { type FollowOptions, follow, type LiveEvent, type LogLine } from './live.ts';
+import { type RequestInput, Transport, type TransportOptions } from './transport.ts';
+
+export type ClientOptions = TransportOptions;
+
+type Wanted<T, Name extends string> = Record<never, never> extends T ? { readonly [N in Name]?: T } : { readonly [N in Name]: T };
+
+export type CallOptions<K extends OperationId> = Wanted<ParamsOf<K>, 'params'> &
+  Wanted<QueryOf<K>, 'query'> &
+  Wanted<BodyOf<K>, 'body'> &
+  Pick<RequestInput, 'idempotencyKey' | 'ifMatch' | 'signal' | 'waitMs'>;
+
+export interface StartRunOptions {
+  readonly input?: unknown;
+  readonly version?: number;
+  readonly executionId?: string;
+  /** The same key is the same execution, for ever. */
+  readonly idempotencyKey?: string;
+}
+
+/** A run that was started. */
+export interface RunHandle {
+  readonly executionId: string;
+  /** How it ended. Waits for that; rejects only when the server does, or the signal aborts. */
+  result(options?: { readonly signal?: AbortSignal }): Promise<AnswerOf<'getResult'>>;
+  events(options?: FollowOptions): AsyncGenerator<LiveEvent>;
+}
+
+/** One request waits so long for an end; then the next one does. */
+const WAIT_SECONDS = 30;
+
+export class NebulaClient {
+  private readonly transport: Transport;
+
+  constructor(options: ClientOptions) {
+    this.transport = new Transport(options);
+  }
+
+  get url(): string {
+    return this.transport.url;
+  }
+
+  call<K extends OperationId>(
+    operation: K,
+    ...[options]: Record<never, never> extends CallOptions<K> ? [options?: CallOptions<K>] : [options: CallOptions<K>]
+  ): Promise<AnswerOf<K>> {
+    return this.transport.json(operation, (options ?? {}) as RequestInput) as Promise<AnswerOf<K>>;
+  }
+
+  /** Starts the active version of a workflow. Durable when it resolves. */
+  async start(workflowId: string, { idempotencyKey, ...options }: StartRunOptions = {}): Promise<RunHandle> {
+    const body = { workflowId, ...options, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+    const { executionId } = await this.call('startExecution', { body } as CallOptions<'startExecution'>);
+    return this.run(executionId);
+  }
+
+  /** A run that is there already. */
+  run(executionId: string): RunHandle {
+    return {
+      executionId,
+      result: (options) => this.result(executionId, options?.signal),
+      events: (options) => this.events(executionId, options),
+    };
+  }
+
+  private async result(executionId: string, signal?: AbortSignal): Promise<AnswerOf<'getResult'>> {
+    for (;;) {
+      const result = await this.call('getResult', {
+        params: { executionId },
+        query: { wait: `${WAIT_SECONDS}s` },
+        waitMs: WAIT_SECONDS * 1_000,
+        ...(signal && { signal }),
+      });
+      if (result.ended) return result;
+    }
+  }
+
+  /** What happened to a run, then what happens. */
+  events(executionId: string, options: FollowOptions = {}): AsyncGenerator<LiveEvent> {
+    return follow<LiveEvent>(this.transport, 'followExecution', { params: { executionId } }, options);
+  }
+
+  allEvents(options: FollowOptions & { readonly project?: string; readonly workflowId?: string } = {}): AsyncGenerator<LiveEvent> {
+    const { project, workflowId, ...rest } = options;
+    return follow<LiveEvent>(this.transport, 'followAll', { query: { project, workflowId } }, rest);
+  }
+
+  logs(executionId: string, options: FollowOptions & QueryOf<'followLogs'> = {}): AsyncGenerator<LogLine> {
+    const { node, level, ...rest } = options;
+    return follow<LogLine>(this.transport, 'followLogs', { params: { executionId }, query: { node, level } }, rest as FollowOptions);
+  }
+
+  blob(executionId: string, sha256: string): Promise<Uint8Array> {
+    return this.transport.bytes('getBlob', { params: { executionId, sha256 } });
+  }
+
+  /** All items of a list, page after page. */
+  async *all<K extends ListOperation>(operation: K, options: CallOptions<K>): AsyncGenerator<ItemOf<K>> {
+    let cursor: string | undefined;
+    do {
+      const { query } = options as { query?: Record<string, unknown> };
+      const input = { ...options, query: { ...query, ...(cursor !== undefined && { cursor }) } };
+      const page = (await this.transport.json(operation, input as RequestInput)) as { items: ItemOf<K>[]; next: string | null };
+      yield* page.items;
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+}
+
+type ListOperation = {
+  [K in OperationId]: QueryOf<K> extends { cursor?: string } ? K : never;
+}[OperationId];
+type ItemOf<K extends OperationId> = AnswerOf<K> extends { items: (infer I)[] } ? I : never;
+
+export function createClient(options: ClientOptions): NebulaClient {
+  return new NebulaClient(options);
+}

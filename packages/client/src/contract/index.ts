@@ -1,0 +1,13 @@
+/** The wire contract: shared by server, client, CLI and documents. */
+export {
+  type AnswerOf,
+  type BodyOf,
+  type Needs,
+  OPERATIONS,
+  type Operation,
+  type ParamsOf,
+  type QueryOf,
+} from './operations.ts';
+export { API_PREFIX, type HttpMethod, type OperationId, REPEATABLE, ROUTES } from './routes.ts';
+export * from './schemas/common.ts';
+export type { Type } from 'typebox';

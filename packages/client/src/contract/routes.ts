@@ -1,0 +1,118 @@
+/**
+ * Every operation of the API by its id: the method and the path under `/api/v1`.
+ * All that a client needs at run time; what goes in and comes out is in `operations.ts`.
+ */
+export const ROUTES = {
+  getInfo: 'GET /info',
+
+  validateWorkflow: 'POST /workflows/validate',
+  registerWorkflow: 'POST /workflows',
+  listWorkflows: 'GET /workflows',
+  getWorkflow: 'GET /workflows/:workflowId',
+  listWorkflowVersions: 'GET /workflows/:workflowId/versions',
+  getWorkflowVersion: 'GET /workflows/:workflowId/versions/:version',
+  activateWorkflow: 'POST /workflows/:workflowId/activate',
+  deactivateWorkflow: 'POST /workflows/:workflowId/deactivate',
+  diffWorkflow: 'GET /workflows/:workflowId/diff',
+
+  startExecution: 'POST /executions',
+  listExecutions: 'GET /executions',
+  countExecutions: 'GET /executions/counts',
+  bulkExecutions: 'POST /executions/bulk',
+  getExecution: 'GET /executions/:executionId',
+  getResult: 'GET /executions/:executionId/result',
+  deleteExecution: 'DELETE /executions/:executionId',
+  relaunchExecution: 'POST /executions/:executionId/relaunch',
+  getJournal: 'GET /executions/:executionId/journal',
+  getTimeline: 'GET /executions/:executionId/timeline',
+  explainExecution: 'GET /executions/:executionId/explain',
+  getUndoPlan: 'GET /executions/:executionId/undo-plan',
+  getDefinition: 'GET /executions/:executionId/definition',
+  getBlob: 'GET /executions/:executionId/blobs/:sha256',
+  listLogs: 'GET /executions/:executionId/logs',
+  cancelExecution: 'POST /executions/:executionId/cancel',
+  pauseExecution: 'POST /executions/:executionId/pause',
+  resumeExecution: 'POST /executions/:executionId/resume',
+  signalExecution: 'POST /executions/:executionId/signal',
+  answerApproval: 'POST /executions/:executionId/answer',
+  callBack: 'POST /executions/:executionId/callback',
+  retryExecution: 'POST /executions/:executionId/retry',
+  replayExecution: 'POST /executions/:executionId/replay',
+  settleNode: 'POST /executions/:executionId/settle',
+  publishSignal: 'POST /signals',
+
+  followExecution: 'GET /executions/:executionId/events',
+  followLogs: 'GET /executions/:executionId/logs/stream',
+  followAll: 'GET /events',
+
+  listActions: 'GET /actions',
+  getAction: 'GET /actions/:actionId',
+
+  listCredentials: 'GET /credentials',
+  putCredential: 'PUT /credentials/:name',
+  deleteCredential: 'DELETE /credentials/:name',
+
+  listPlans: 'GET /plans',
+  getPlan: 'GET /plans/:planId',
+  putPlan: 'PUT /plans/:planId',
+  deletePlan: 'DELETE /plans/:planId',
+
+  listSchedules: 'GET /schedules',
+  getSchedule: 'GET /schedules/:scheduleId',
+  putSchedule: 'PUT /schedules/:scheduleId',
+  deleteSchedule: 'DELETE /schedules/:scheduleId',
+  fireSchedule: 'POST /schedules/:scheduleId/fire',
+
+  listWorkers: 'GET /workers',
+  registerWorker: 'POST /workers',
+  claimWork: 'POST /workers/:workerId/claim',
+  beatWorker: 'POST /workers/:workerId/heartbeat',
+  deleteWorker: 'DELETE /workers/:workerId',
+  extendLease: 'POST /leases/:leaseId/heartbeat',
+  logLease: 'POST /leases/:leaseId/logs',
+  completeLease: 'POST /leases/:leaseId/complete',
+  failLease: 'POST /leases/:leaseId/fail',
+  revealCredential: 'POST /leases/:leaseId/credentials/:alias',
+
+  listCache: 'GET /cache',
+  forgetCache: 'DELETE /cache',
+  listAudit: 'GET /audit',
+
+  login: 'POST /login',
+  logout: 'POST /logout',
+  getMe: 'GET /me',
+  listUsers: 'GET /users',
+  putUser: 'PUT /users/:userId',
+  deleteUser: 'DELETE /users/:userId',
+  listKeys: 'GET /keys',
+  createKey: 'POST /keys',
+  deleteKey: 'DELETE /keys/:keyId',
+  listProjects: 'GET /projects',
+  putProject: 'PUT /projects/:projectId',
+  deleteProject: 'DELETE /projects/:projectId',
+} as const satisfies Readonly<Record<string, `${HttpMethod} /${string}`>>;
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export type OperationId = keyof typeof ROUTES;
+
+/** What all paths above begin with. */
+export const API_PREFIX = '/api/v1';
+
+/** Operations that honour `Idempotency-Key`: a client may send them again when no answer came. */
+export const REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
+  'registerWorkflow',
+  'startExecution',
+  'relaunchExecution',
+  'cancelExecution',
+  'pauseExecution',
+  'resumeExecution',
+  'signalExecution',
+  'answerApproval',
+  'callBack',
+  'retryExecution',
+  'replayExecution',
+  'settleNode',
+  'publishSignal',
+  'fireSchedule',
+]);

@@ -1,0 +1,63 @@
+/** Pieces that several operations share. */
+import { Type } from 'typebox';
+
+/** Any JSON value. */
+export const AnyJson = Type.Unknown({ description: 'Any JSON value.' });
+
+/** Ids that become part of paths and keys. */
+export const Id = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,200}$' });
+
+export const ActionId = Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,200}(@[0-9]+(\\.[0-9]+)?)?$' });
+
+export const NodePath = Type.String({ minLength: 1, maxLength: 2_000, description: 'E.g. `items/3/pack`.' });
+
+export const Moment = Type.String({ format: 'date-time', description: 'ISO 8601, in UTC.' });
+
+export const DurationText = Type.String({ maxLength: 40, examples: ['30s', '5m', 'PT1H'], description: 'A duration.' });
+
+export const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+
+/** Optional members are left out, never null, unless null says something. */
+export const closed = { additionalProperties: false } as const;
+
+export const PageQuery = {
+  cursor: Type.Optional(Type.String({ maxLength: 1_000, description: 'From `next` of an earlier page.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
+};
+
+export function page<T extends Type.TSchema>(item: T) {
+  return Type.Object({
+    items: Type.Array(item),
+    next: Type.Union([Type.String(), Type.Null()], { description: 'The cursor of the next page, if there is one.' }),
+  });
+}
+
+/** RFC 9457, with a code to compare, a hint for people and the places that are wrong. */
+export const ProblemDetails = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.String({ description: 'Stable, upper case: `UNKNOWN_EXECUTION`.' }),
+    hint: Type.Optional(Type.String()),
+    retryable: Type.Optional(Type.Boolean()),
+    details: Type.Optional(AnyJson),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          pointer: Type.String({ description: 'A JSON pointer into the body, or `?name` of the query.' }),
+          detail: Type.String(),
+        }),
+      ),
+    ),
+  },
+  { $id: 'Problem' },
+);
+export type ProblemDetails = Type.Static<typeof ProblemDetails>;
+
+export const Role = Type.Union(
+  [Type.Literal('viewer'), Type.Literal('operator'), Type.Literal('editor'), Type.Literal('owner')],
+  { description: 'Each may do what the ones before it may: look, operate runs, change workflows, manage people.' },
+);
+export type Role = Type.Static<typeof Role>;

@@ -1,0 +1,298 @@
+import { Type } from 'typebox';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, Version } from './common.ts';
+
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const RunStatus = Type.Union([
+  Type.Literal('pending'),
+  Type.Literal('running'),
+  Type.Literal('paused'),
+  Type.Literal('compensating'),
+  Type.Literal('completed'),
+  Type.Literal('failed'),
+  Type.Literal('cancelled'),
+  Type.Literal('timed-out'),
+]);
+
+export const RunError = Type.Object({
+  code: Type.String(),
+  kind: Type.Union([Type.Literal('USER'), Type.Literal('SYSTEM')]),
+  message: Type.String(),
+  node: Type.Optional(Type.String()),
+  details: Type.Optional(AnyJson),
+});
+
+export const StartBody = Type.Object(
+  {
+    workflowId: Type.Optional(Id),
+    version: Type.Optional(Version),
+    plan: Type.Optional(Type.String({ maxLength: 200, description: 'A launch plan, instead of a workflow.' })),
+    input: Type.Optional(AnyJson),
+    executionId: Type.Optional(Id),
+    idempotencyKey: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: 'The same key is the same execution, for ever.' }),
+    ),
+  },
+  closed,
+);
+
+export const WaitQuery = {
+  wait: Type.Optional({ ...DurationText, description: 'Answer when it has ended, or after this time at the latest.' }),
+};
+
+export const NodeDocument = Type.Object({
+  status: Type.String(),
+  attempts: Type.Integer(),
+  output: AnyJson,
+  error: nullable(RunError),
+  startedAt: nullable(Moment),
+  finishedAt: nullable(Moment),
+  rounds: Type.Optional(
+    Type.Object({
+      total: nullable(Type.Integer()),
+      open: Type.Integer(),
+      succeeded: Type.Integer(),
+      failed: Type.Integer(),
+    }),
+  ),
+});
+
+export const Execution = Type.Object(
+  {
+    executionId: Type.String(),
+    workflowId: Type.String(),
+    version: Version,
+    status: RunStatus,
+    output: AnyJson,
+    error: nullable(RunError),
+    startedAt: nullable(Moment),
+    finishedAt: nullable(Moment),
+    nodes: Type.Record(Type.String(), NodeDocument),
+  },
+  { $id: 'Execution', additionalProperties: true },
+);
+
+/** An execution in a list: what the store knows without folding its journal. */
+export const ExecutionSummary = Type.Object(
+  {
+    executionId: Type.String(),
+    workflowId: Type.String(),
+    version: Version,
+    project: Type.String(),
+    status: RunStatus,
+    createdAt: Moment,
+    finishedAt: nullable(Moment),
+    wakeAt: nullable(Moment),
+  },
+  { $id: 'ExecutionSummary' },
+);
+
+/** `ended`: false when the wait was over before the run was. */
+export const Result = Type.Object(
+  {
+    executionId: Type.String(),
+    workflowId: Type.String(),
+    status: RunStatus,
+    ended: Type.Boolean(),
+    output: AnyJson,
+    error: nullable(RunError),
+  },
+  { $id: 'Result' },
+);
+
+export const ExecutionFilter = {
+  project: Type.Optional(Id),
+  workflowId: Type.Optional(Id),
+  status: Type.Optional(
+    Type.String({ maxLength: 200, description: 'One or several, with commas: `failed,timed-out`.' }),
+  ),
+  since: Type.Optional(Moment),
+  until: Type.Optional(Moment),
+};
+
+export const ExecutionQuery = Type.Object({ ...ExecutionFilter, ...PageQuery }, closed);
+
+export const Counts = Type.Object({ counts: Type.Record(Type.String(), Type.Integer()) });
+
+export const RelaunchBody = Type.Object(
+  {
+    input: Type.Optional(AnyJson),
+    version: Type.Optional(Type.Union([Version, Type.Literal('same'), Type.Literal('active')])),
+  },
+  closed,
+);
+
+export const JournalQuery = Type.Object(
+  {
+    after: Type.Optional(Type.Integer({ minimum: 0, description: 'Frames after this one.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+  },
+  closed,
+);
+
+export const JournalFrame = Type.Object({
+  seq: Type.Integer(),
+  at: Moment,
+  position: Type.Integer(),
+  entries: Type.Array(AnyJson),
+});
+
+export const TimelineEvent = Type.Object(
+  {
+    id: Type.Optional(Type.String({ description: 'Where to go on from: `Last-Event-ID`, or `?after`.' })),
+    executionId: Type.Optional(Type.String()),
+    at: Moment,
+    type: Type.String(),
+    node: nullable(Type.String()),
+    details: AnyJson,
+  },
+  { $id: 'Event' },
+);
+
+export const Explanation = Type.Object({
+  node: nullable(Type.String()),
+  status: Type.String(),
+  reasons: Type.Array(Type.String()),
+  next: Type.Array(Type.String()),
+});
+
+export const UndoPlan = Type.Object({
+  steps: Type.Array(
+    Type.Object({
+      node: Type.String(),
+      action: nullable(Type.String()),
+      with: AnyJson,
+      problem: Type.Optional(nullable(Type.String())),
+    }),
+  ),
+});
+
+export const CancelBody = Type.Object(
+  {
+    reason: Type.Optional(Type.String({ maxLength: 2_000 })),
+    node: Type.Optional(NodePath),
+    compensate: Type.Optional(Type.Boolean({ default: true })),
+  },
+  closed,
+);
+
+export const ReasonBody = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 2_000 })) }, closed);
+export const EmptyBody = Type.Object({}, closed);
+
+export const SignalBody = Type.Object(
+  {
+    signal: Type.String({ minLength: 1, maxLength: 500 }),
+    key: Type.Optional(Type.String({ maxLength: 2_000 })),
+    payload: Type.Optional(AnyJson),
+  },
+  closed,
+);
+
+export const PublishBody = Type.Object(
+  { ...SignalBody.properties, project: Type.Optional(Id), keep: Type.Optional(DurationText) },
+  closed,
+);
+
+export const Published = Type.Object({
+  taken: nullable(Type.String({ description: 'The execution that took it; null: it is kept.' })),
+  started: Type.Array(Type.String({ description: 'Executions that it started.' })),
+});
+
+export const AnswerBody = Type.Object(
+  {
+    node: NodePath,
+    approved: Type.Boolean(),
+    comment: Type.Optional(Type.String({ maxLength: 10_000 })),
+    form: Type.Optional(AnyJson),
+  },
+  closed,
+);
+
+export const CallbackBody = Type.Object({ node: NodePath, payload: Type.Optional(AnyJson) }, closed);
+
+export const ReplayBody = Type.Object(
+  {
+    node: NodePath,
+    input: Type.Optional(AnyJson),
+    fork: Type.Optional(Type.Boolean({ default: false, description: 'Into a new run; this one is not touched.' })),
+  },
+  closed,
+);
+
+export const SettleBody = Type.Object(
+  {
+    node: NodePath,
+    happened: Type.Boolean(),
+    output: Type.Optional(AnyJson),
+    then: Type.Optional(Type.Union([Type.Literal('retry'), Type.Literal('fail')])),
+    attempt: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  closed,
+);
+
+/** The request is durable; `executionId` is that of the run it concerns, a fork's is its own. */
+export const Accepted = Type.Object({ executionId: Type.String(), accepted: Type.Literal(true) });
+
+export const BulkBody = Type.Object(
+  {
+    operation: Type.Union([
+      Type.Literal('cancel'),
+      Type.Literal('pause'),
+      Type.Literal('resume'),
+      Type.Literal('retry'),
+      Type.Literal('signal'),
+      Type.Literal('delete'),
+    ]),
+    ids: Type.Optional(Type.Array(Id, { minItems: 1, maxItems: 1_000 })),
+    filter: Type.Optional(Type.Object(ExecutionFilter, closed)),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+    reason: Type.Optional(Type.String({ maxLength: 2_000 })),
+    compensate: Type.Optional(Type.Boolean()),
+    signal: Type.Optional(SignalBody),
+  },
+  closed,
+);
+
+export const BulkOutcome = Type.Object({
+  done: Type.Integer(),
+  failed: Type.Array(Type.Object({ executionId: Type.String(), code: Type.String(), message: Type.String() })),
+  more: Type.Boolean({ description: 'True when the limit was reached before the filter was exhausted.' }),
+});
+
+export const LogLevel = Type.Union([
+  Type.Literal('debug'),
+  Type.Literal('info'),
+  Type.Literal('warn'),
+  Type.Literal('error'),
+]);
+
+export const LogQuery = Type.Object(
+  {
+    node: Type.Optional(NodePath),
+    level: Type.Optional(LogLevel),
+    after: Type.Optional(Type.Integer({ minimum: 0 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+  },
+  closed,
+);
+
+export const LogLine = Type.Object({
+  position: Type.Integer(),
+  at: Moment,
+  level: LogLevel,
+  node: nullable(Type.String()),
+  attempt: nullable(Type.Integer()),
+  message: Type.String(),
+  fields: Type.Optional(Type.Record(Type.String(), AnyJson)),
+});
+
+export const FollowQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({ maxLength: 60, description: 'Events after this id; `now`: none of the past; left out: all.' }),
+    ),
+    project: Type.Optional(Id),
+    workflowId: Type.Optional(Id),
+  },
+  closed,
+);

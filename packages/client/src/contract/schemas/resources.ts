@@ -1,0 +1,293 @@
+/** Everything beside workflows and executions. */
+import { Type } from 'typebox';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, Role, Version } from './common.ts';
+import { LogLevel } from './executions.ts';
+
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const Info = Type.Object({
+  product: Type.Literal('nebula'),
+  version: Type.String(),
+  preset: Type.String(),
+  parts: Type.Array(Type.String()),
+  authentication: Type.Union([Type.Literal('token'), Type.Literal('users')]),
+});
+
+export const ActionDocument = Type.Object(
+  {
+    id: Type.String(),
+    version: Type.String(),
+    title: nullable(Type.String()),
+    description: nullable(Type.String()),
+    input: AnyJson,
+    output: AnyJson,
+    effect: Type.String({ description: '`pure`, `idempotent`, `once`, or `depends on the input`.' }),
+    capabilities: Type.Array(Type.String()),
+    runs: Type.Union([Type.Literal('here'), Type.Literal('outside')], {
+      description: 'In the server, or in a worker that has announced it.',
+    }),
+  },
+  { $id: 'Action' },
+);
+
+export const CredentialSummary = Type.Object({ name: Type.String(), updatedAt: nullable(Moment) });
+export const CredentialBody = Type.Object(
+  { value: Type.Union([Type.String({ minLength: 4 }), Type.Record(Type.String(), Type.String())]) },
+  closed,
+);
+
+export const ConcurrencyPolicy = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
+    policy: Type.Union([Type.Literal('skip'), Type.Literal('wait'), Type.Literal('replace')]),
+  },
+  closed,
+);
+
+export const PlanBody = Type.Object(
+  {
+    workflowId: Id,
+    version: Type.Optional(Type.Union([Version, Type.Literal('active')])),
+    description: Type.Optional(Type.String({ maxLength: 2_000 })),
+    inputs: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'Defaults; a start may replace them.' })),
+    fixed: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'A start may not replace these.' })),
+    concurrency: Type.Optional(ConcurrencyPolicy),
+    active: Type.Optional(Type.Boolean({ default: true })),
+  },
+  closed,
+);
+export const Plan = Type.Object(
+  {
+    planId: Type.String(),
+    project: Type.String(),
+    workflowId: Type.String(),
+    version: Type.Union([Version, Type.Literal('active')]),
+    description: nullable(Type.String()),
+    inputs: Type.Record(Type.String(), AnyJson),
+    fixed: Type.Record(Type.String(), AnyJson),
+    concurrency: nullable(ConcurrencyPolicy),
+    active: Type.Boolean(),
+    updatedAt: Moment,
+  },
+  { $id: 'LaunchPlan' },
+);
+
+export const CatchUp = Type.Union([Type.Literal('none'), Type.Literal('last'), Type.Literal('all')]);
+export const ScheduleBody = Type.Object(
+  {
+    workflowId: Type.Optional(Id),
+    plan: Type.Optional(Id),
+    cron: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    every: Type.Optional(DurationText),
+    timezone: Type.Optional(Type.String({ maxLength: 100 })),
+    catchUp: Type.Optional(CatchUp),
+    input: Type.Optional(AnyJson),
+    active: Type.Optional(Type.Boolean({ default: true })),
+  },
+  closed,
+);
+export const Schedule = Type.Object(
+  {
+    scheduleId: Type.String(),
+    project: Type.String(),
+    source: Type.Union([Type.Literal('api'), Type.Literal('workflow')], {
+      description: '`workflow`: from the triggers of its active version.',
+    }),
+    workflowId: nullable(Type.String()),
+    plan: nullable(Type.String()),
+    cron: nullable(Type.String()),
+    every: nullable(Type.String()),
+    timezone: Type.String(),
+    catchUp: CatchUp,
+    input: AnyJson,
+    active: Type.Boolean(),
+    lastFiredAt: nullable(Moment),
+    nextFireAt: nullable(Moment),
+  },
+  { $id: 'Schedule' },
+);
+
+export const AnnouncedAction = Type.Object(
+  {
+    id: Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,200}$' }),
+    version: Type.Optional(Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', default: '1' })),
+    title: Type.Optional(Type.String({ maxLength: 200 })),
+    description: Type.Optional(Type.String({ maxLength: 10_000 })),
+    input: Type.Optional(AnyJson),
+    output: Type.Optional(AnyJson),
+    effect: Type.Optional(Type.Union([Type.Literal('pure'), Type.Literal('idempotent'), Type.Literal('once')])),
+  },
+  closed,
+);
+export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });
+export const WorkerBody = Type.Object(
+  { workerId: Id, labels: Type.Optional(Labels), actions: Type.Array(AnnouncedAction, { maxItems: 1_000 }) },
+  closed,
+);
+export const Worker = Type.Object(
+  {
+    workerId: Type.String(),
+    labels: Labels,
+    actions: Type.Array(Type.String()),
+    status: Type.Union([Type.Literal('live'), Type.Literal('gone')]),
+    running: Type.Integer(),
+    lastSeenAt: Moment,
+  },
+  { $id: 'Worker' },
+);
+export const ClaimBody = Type.Object(
+  {
+    max: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 1 })),
+    lease: Type.Optional({ ...DurationText, description: 'How long without a heartbeat; 30 s by default.' }),
+    wait: Type.Optional({ ...DurationText, description: 'How long to wait for work; at most a minute.' }),
+    actions: Type.Optional(Type.Array(Type.String(), { description: 'Only these of the announced ones.' })),
+  },
+  closed,
+);
+export const ClaimedWork = Type.Object(
+  {
+    leaseId: Type.String(),
+    leaseUntil: Moment,
+    action: Type.String({ description: '`name@version`.' }),
+    input: AnyJson,
+    executionId: Type.String(),
+    workflowId: Type.String(),
+    node: Type.String(),
+    attempt: Type.Integer(),
+    idempotencyKey: Type.String(),
+    deadline: nullable(Moment),
+    credentials: Type.Array(Type.String({ description: 'Aliases that may be revealed.' })),
+    traceparent: Type.Optional(Type.String()),
+  },
+  { $id: 'Work' },
+);
+export const Claimed = Type.Object({ work: Type.Array(ClaimedWork) });
+export const LeaseBeatBody = Type.Object(
+  {
+    lease: Type.Optional(DurationText),
+    progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    message: Type.Optional(Type.String({ maxLength: 2_000 })),
+  },
+  closed,
+);
+export const LeaseState = Type.Object({
+  leaseUntil: Moment,
+  cancel: nullable(Type.String({ description: 'Why the attempt should stop, if it should.' })),
+});
+export const LeaseLogsBody = Type.Object(
+  {
+    lines: Type.Array(
+      Type.Object(
+        {
+          at: Type.Optional(Moment),
+          level: Type.Optional(LogLevel),
+          message: Type.String({ maxLength: 100_000 }),
+          fields: Type.Optional(Type.Record(Type.String(), AnyJson)),
+        },
+        closed,
+      ),
+      { maxItems: 10_000 },
+    ),
+  },
+  closed,
+);
+export const CompleteBody = Type.Object({ output: Type.Optional(AnyJson) }, closed);
+export const FailBody = Type.Object(
+  {
+    code: Type.Optional(Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,99}$' })),
+    message: Type.String({ maxLength: 100_000 }),
+    kind: Type.Optional(Type.Union([Type.Literal('USER'), Type.Literal('SYSTEM')])),
+    details: Type.Optional(AnyJson),
+    outcome: Type.Optional(
+      Type.Union([Type.Literal('failed'), Type.Literal('unknown'), Type.Literal('returned')], {
+        description: '`unknown`: it may have taken effect. `returned`: it was not begun; somebody else may.',
+      }),
+    ),
+  },
+  closed,
+);
+export const Ended = Type.Object({ accepted: Type.Literal(true) });
+export const Revealed = Type.Object({ value: Type.Union([Type.String(), Type.Record(Type.String(), Type.String())]) });
+
+export const CacheEntry = Type.Object({
+  key: Type.String(),
+  action: Type.String(),
+  executionId: Type.String(),
+  node: NodePath,
+  at: Moment,
+  expiresAt: nullable(Moment),
+});
+export const Forgotten = Type.Object({ forgotten: Type.Integer() });
+
+export const AuditEntry = Type.Object({
+  id: Type.String(),
+  at: Moment,
+  who: Type.String(),
+  operation: Type.String(),
+  target: nullable(Type.String()),
+  project: nullable(Type.String()),
+  outcome: Type.Integer({ description: 'The HTTP status.' }),
+  details: AnyJson,
+});
+
+export const LoginBody = Type.Object(
+  { user: Type.String({ minLength: 1, maxLength: 200 }), password: Type.String({ minLength: 1, maxLength: 1_000 }) },
+  closed,
+);
+export const Session = Type.Object({
+  user: Type.String(),
+  csrfToken: Type.String({ description: 'To be sent as `X-CSRF-Token` with the cookie.' }),
+  expiresAt: Moment,
+});
+export const Me = Type.Object({
+  user: Type.String(),
+  kind: Type.Union([Type.Literal('token'), Type.Literal('user'), Type.Literal('key')]),
+  admin: Type.Boolean(),
+  roles: Type.Record(Type.String(), Role),
+  scopes: nullable(Type.Array(Type.String())),
+});
+export const UserBody = Type.Object(
+  {
+    name: Type.Optional(Type.String({ maxLength: 200 })),
+    password: Type.Optional(Type.String({ minLength: 12, maxLength: 1_000 })),
+    admin: Type.Optional(Type.Boolean()),
+    disabled: Type.Optional(Type.Boolean()),
+    roles: Type.Optional(Type.Record(Type.String(), Role, { description: 'By project.' })),
+  },
+  closed,
+);
+export const User = Type.Object(
+  {
+    userId: Type.String(),
+    name: Type.String(),
+    admin: Type.Boolean(),
+    disabled: Type.Boolean(),
+    roles: Type.Record(Type.String(), Role),
+    createdAt: Moment,
+  },
+  { $id: 'User' },
+);
+export const KeyBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    roles: Type.Record(Type.String(), Role),
+    scopes: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { description: 'Operations; all when left out.' })),
+    expires: Type.Optional(DurationText),
+  },
+  closed,
+);
+export const KeySummary = Type.Object({
+  keyId: Type.String(),
+  name: Type.String(),
+  owner: Type.String(),
+  roles: Type.Record(Type.String(), Role),
+  scopes: nullable(Type.Array(Type.String())),
+  createdAt: Moment,
+  expiresAt: nullable(Moment),
+});
+export const CreatedKey = Type.Object({
+  ...KeySummary.properties,
+  token: Type.String({ description: 'Shown once.' }),
+});
+export const ProjectBody = Type.Object({ name: Type.Optional(Type.String({ maxLength: 200 })) }, closed);
+export const Project = Type.Object({ projectId: Type.String(), name: Type.String(), createdAt: Moment }, { $id: 'Project' });

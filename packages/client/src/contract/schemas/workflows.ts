@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import { AnyJson, closed, Id, Moment, Version } from './common.ts';
+
+/** A definition as JSON, or its text in YAML or JSON. */
+export const DefinitionBody = Type.Object(
+  {
+    definition: Type.Optional(AnyJson),
+    source: Type.Optional(Type.String({ description: 'YAML or JSON text, instead of `definition`.' })),
+    filename: Type.Optional(Type.String({ maxLength: 500, description: 'What messages call the source.' })),
+  },
+  closed,
+);
+
+export const DefinitionProblem = Type.Object({
+  severity: Type.Union([Type.Literal('error'), Type.Literal('warning')]),
+  code: Type.String(),
+  message: Type.String(),
+  hint: Type.Optional(Type.String()),
+  path: Type.Array(Type.Union([Type.String(), Type.Number()])),
+  line: Type.Optional(Type.Integer()),
+  column: Type.Optional(Type.Integer()),
+});
+
+export const Validation = Type.Object({ valid: Type.Boolean(), problems: Type.Array(DefinitionProblem) });
+
+export const RegisterBody = Type.Object(
+  {
+    ...DefinitionBody.properties,
+    project: Type.Optional(Id),
+    activate: Type.Optional(Type.Boolean({ default: true, description: 'Its triggers are on, and starts take it.' })),
+  },
+  closed,
+);
+
+export const Registered = Type.Object({
+  workflowId: Type.String(),
+  version: Version,
+  created: Type.Boolean({ description: 'False: the same content was there already.' }),
+  active: Type.Boolean(),
+  warnings: Type.Array(DefinitionProblem),
+});
+
+export const WorkflowSummary = Type.Object(
+  {
+    workflowId: Type.String(),
+    project: Type.String(),
+    name: Type.Union([Type.String(), Type.Null()]),
+    description: Type.Union([Type.String(), Type.Null()]),
+    tags: Type.Array(Type.String()),
+    newestVersion: Version,
+    activeVersion: Type.Union([Version, Type.Null()]),
+    versions: Type.Integer(),
+    updatedAt: Moment,
+  },
+  { $id: 'Workflow' },
+);
+
+export const WorkflowVersion = Type.Object(
+  {
+    workflowId: Type.String(),
+    version: Version,
+    hash: Type.String(),
+    createdAt: Moment,
+    active: Type.Boolean(),
+    definition: Type.Optional(AnyJson),
+  },
+  { $id: 'WorkflowVersion' },
+);
+
+export const VersionDiff = Type.Object({
+  from: Version,
+  to: Version,
+  changes: Type.Array(
+    Type.Object({
+      path: Type.String({ description: 'E.g. `nodes.fetch.timeout`.' }),
+      change: Type.Union([Type.Literal('added'), Type.Literal('removed'), Type.Literal('changed')]),
+      before: Type.Optional(AnyJson),
+      after: Type.Optional(AnyJson),
+    }),
+  ),
+});

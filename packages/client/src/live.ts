@@ -1,0 +1,85 @@
+/** Streams of events as async iterators. A connection that breaks is made again from the last event: no gap, no repeat. */
+import type { AnswerOf, OperationId } from './contract/index.ts';
+import { ApiError } from './errors.ts';
+import { pause, type RequestInput, type Transport } from './transport.ts';
+
+export type LiveEvent = AnswerOf<'followExecution'>;
+export type LogLine = AnswerOf<'followLogs'>;
+
+export interface FollowOptions {
+  /** Events after this id; `now`: none of the past; left out: all. */
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+  /** What actions say of how far they are: not part of the events, and not repeated. */
+  readonly onProgress?: (progress: { executionId: string; node: string; fraction: number; message?: string }) => void;
+}
+
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 10_000;
+
+export async function* follow<Event>(
+  transport: Transport,
+  operation: OperationId,
+  input: RequestInput,
+  { after, signal, onProgress }: FollowOptions,
+): AsyncGenerator<Event> {
+  let last = after;
+  let pauseMs = FIRST_PAUSE_MS;
+  while (!signal?.aborted) {
+    try {
+      const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': last };
+      const stream = await transport.stream(operation, { ...input, headers, ...(signal && { signal }) });
+      for await (const { id, event, data } of messages(stream)) {
+        pauseMs = FIRST_PAUSE_MS;
+        if (event === 'progress') onProgress?.(JSON.parse(data));
+        else if (event === undefined) {
+          yield JSON.parse(data) as Event;
+          last = id ?? last;
+        }
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      if (error instanceof ApiError && !error.retryable) throw error;
+    }
+    await pause(pauseMs, signal);
+    pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs);
+  }
+}
+
+interface Message {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** The text format of Server-Sent Events, as far as our server speaks it. */
+async function* messages(stream: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
+  const reader = stream.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const message = parsed(block);
+        if (message !== undefined) yield message;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function parsed(block: string): Message | undefined {
+  let id: string | undefined;
+  let event: string | undefined;
+  const data: string[] = [];
+  for (const line of block.split('\n')) {
+    if (line.startsWith('id: ')) id = line.slice(4);
+    else if (line.startsWith('event: ')) event = line.slice(7);
+    else if (line.startsWith('data: ')) data.push(line.slice(6));
+  }
+  return data.length === 0 ? undefined : { id, event, data: data.join('\n') };
+}
