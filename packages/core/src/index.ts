@@ -11,6 +11,7 @@ export type {
   Verification,
 } from './action.ts';
 export { createCatalog } from './catalog.ts';
+export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
   type ConfigDefinition,
   type EdgeDefinition,
@@ -22,6 +23,8 @@ export {
   readDefinitionObject,
   renderProblems,
   type SourceMap,
+  type TriggerDefinition,
+  type WebhookDefinition,
   type WorkflowDefinition,
   workflowJsonSchema,
 } from './definition/index.ts';
@@ -45,6 +48,7 @@ export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
 export type { Plan, RetryPlan } from './plan/plan.ts';
 export { compileSource, type SourceCompilation } from './plan/source.ts';
+export { type TriggerPlan, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';

@@ -3,6 +3,8 @@ export type {
   EdgeDefinition,
   NodeDefinition,
   RetryDefinition,
+  TriggerDefinition,
+  WebhookDefinition,
   WorkflowDefinition,
 } from './model.ts';
 export { type ReadOptions, type ReadResult, readDefinition, readDefinitionObject } from './read.ts';

@@ -19,6 +19,7 @@ import {
 } from './attempt-keys.ts';
 import { ERROR_MATCH, EXPRESSION_TEXT, KIND_RECORDS } from './kind-keys.ts';
 import { BODY, EDGE, GRAPH_KEYS, NODE } from './node-keys.ts';
+import { TRIGGER, TRIGGER_RECORDS } from './trigger-keys.ts';
 import type { RecordType } from './value-type.ts';
 
 export const LANGUAGE_VERSION = 1;
@@ -122,7 +123,12 @@ export const WORKFLOW: RecordType = {
       example: 'variables: { region: eu }',
     },
     config: { type: { is: 'record', record: CONFIG }, doc: CONFIG.doc, example: 'config: { timeout: 1h }' },
-    triggers: later('What starts the workflow besides a person or a program.'),
+    triggers: {
+      type: { is: 'list', of: { is: 'record', record: TRIGGER } },
+      doc: 'What starts the active version of the workflow on a server, besides a person or a program.',
+      alias: ['on', 'trigger'],
+      example: 'triggers: [{ webhook: { path: /orders } }]',
+    },
     ...GRAPH_KEYS,
     output: { ...GRAPH_KEYS.output, doc: "The run's output; strings may hold {{ expressions }}." },
   },
@@ -136,6 +142,7 @@ export const RECORDS: readonly RecordType[] = [
   BODY,
   EDGE,
   ...KIND_RECORDS,
+  ...TRIGGER_RECORDS,
   RETRY,
   BACKOFF,
   TIMEOUT,

@@ -17,6 +17,40 @@ export interface WorkflowDefinition extends BodyDefinition {
   readonly input?: JsonSchema;
   readonly variables?: JsonObject;
   readonly config?: ConfigDefinition;
+  readonly triggers?: readonly TriggerDefinition[];
+}
+
+/** Exactly one is there. */
+export interface TriggerDefinition {
+  readonly webhook?: WebhookDefinition;
+  readonly schedule?: ScheduleDefinition;
+  readonly interval?: { readonly every: string; readonly input?: Json };
+  readonly event?: { readonly name: string; readonly key?: string; readonly input?: Json };
+  readonly file?: { readonly path: string; readonly input?: Json };
+}
+
+export interface WebhookDefinition {
+  readonly path: string;
+  readonly method?: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE';
+  readonly signature?: SignatureDefinition;
+  readonly respond?: 'immediate' | 'result';
+  readonly input?: Json;
+}
+
+export interface SignatureDefinition {
+  readonly secret: string;
+  readonly header?: string;
+  readonly scheme?: 'hmac' | 'token';
+  readonly algorithm?: 'sha256' | 'sha1' | 'sha512';
+  readonly encoding?: 'hex' | 'base64';
+  readonly prefix?: string;
+}
+
+export interface ScheduleDefinition {
+  readonly cron: string;
+  readonly timezone?: string;
+  readonly catchUp?: 'none' | 'last' | 'all';
+  readonly input?: Json;
 }
 
 export type Mode = 'parallel' | 'levels' | 'sequential';

@@ -15,6 +15,7 @@ import {
 import type { RetryDefinition } from './model.ts';
 import { NODE } from './node-keys.ts';
 import type { RuleContext } from './rule-context.ts';
+import { checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
 
 export function checkRecordRules(context: RuleContext): void {
   switch (context.record.name) {
@@ -49,6 +50,18 @@ export function checkRecordRules(context: RuleContext): void {
       break;
     case 'start':
       checkStart(context);
+      break;
+    case 'trigger':
+      checkTrigger(context);
+      break;
+    case 'schedule':
+      checkSchedule(context);
+      break;
+    case 'webhook':
+      checkWebhook(context);
+      break;
+    case 'signature':
+      checkSignature(context);
       break;
     case 'workflow':
     case 'body':

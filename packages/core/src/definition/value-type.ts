@@ -90,7 +90,14 @@ export interface RecordType {
     | 'timeout'
     | 'capabilities'
     | 'files'
-    | 'errorMatch';
+    | 'errorMatch'
+    | 'trigger'
+    | 'webhook'
+    | 'signature'
+    | 'schedule'
+    | 'interval'
+    | 'event'
+    | 'file';
   /** With its article, for messages. */
   readonly title: string;
   readonly doc: string;

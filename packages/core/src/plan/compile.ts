@@ -21,6 +21,7 @@ import type { NodePlan, Plan, StartPlan, SubPlan } from './plan.ts';
 import { References } from './references.ts';
 import { durationOf } from './retry-plan.ts';
 import { checkedSchema } from './schema-check.ts';
+import { compileTriggers, type TriggerPlan } from './trigger-plan.ts';
 import { ValueCompiler } from './value-compiler.ts';
 import { variablesOf } from './variables.ts';
 
@@ -73,6 +74,7 @@ export function compilePlan(
     failureNode: failureNodeOf(definition, compiled.sub),
     maxTotalRetries: config.maxTotalRetries ?? Number.POSITIVE_INFINITY,
     start: compiled.start,
+    triggers: compiled.triggers,
     retentionMs: config.retention === 'forever' ? null : durationOf(config.retention),
     newBudget: () => createBudget(limits, options.now),
   };
@@ -90,6 +92,7 @@ function failureNodeOf({ config }: WorkflowDefinition, { root }: SubPlan): NodeP
 interface CompiledWorkflow {
   readonly sub: SubPlan;
   readonly start: StartPlan | undefined;
+  readonly triggers: readonly TriggerPlan[];
   /** What is known of its output. */
   readonly output: JsonSchema | undefined;
 }
@@ -122,6 +125,7 @@ function compileWorkflow(
   };
   const graph = graphs.get(bodyKey([])) as Graph;
   const start = compileStart(context, graph);
+  const triggers = compileTriggers(context, (value, path) => checkAtStart(context, graph, value, path));
   const { plan: root, output } = compileGraph({ body: definition, path: [], graph, depth: 0 }, context);
   if (root === undefined) return undefined;
   const sub: SubPlan = {
@@ -132,7 +136,7 @@ function compileWorkflow(
     onFailure: config.onFailure ?? 'fail-fast',
     acceptInput: (value) => acceptInput(input, value),
   };
-  return { sub, start, output };
+  return { sub, start, triggers, output };
 }
 
 function compileStart(context: CompileContext, graph: Graph): StartPlan | undefined {
@@ -140,6 +144,12 @@ function compileStart(context: CompileContext, graph: Graph): StartPlan | undefi
   if (start === undefined) return undefined;
   const path = ['config', 'start', 'key'];
   const key = context.values.condition(start.key, path) as CompiledValue;
+  checkAtStart(context, graph, key, path);
+  return { key, policy: start.policy ?? 'singleton', windowMs: durationOf(start.window) ?? 0 };
+}
+
+/** No node has run yet. */
+function checkAtStart(context: CompileContext, graph: Graph, value: CompiledValue, path: (string | number)[]): void {
   const scope = {
     graph,
     reach: undefined,
@@ -150,8 +160,7 @@ function compileStart(context: CompileContext, graph: Graph): StartPlan | undefi
     isParallel: false,
     holderOf: () => undefined,
   };
-  new References(context, scope).check(key, path, { place: 'start' });
-  return { key, policy: start.policy ?? 'singleton', windowMs: durationOf(start.window) ?? 0 };
+  new References(context, scope).check(value, path, { place: 'start' });
 }
 
 /** Each workflow that is inlined is compiled once, however often it is used. */

@@ -9,6 +9,7 @@ import type { Budget, CompiledValue, ErrorMatcher, Matcher } from '../expression
 import type { Problem } from '../problem.ts';
 import type { SchemaCheck } from '../schema/index.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
+import type { TriggerPlan } from './trigger-plan.ts';
 
 export interface Plan {
   readonly workflowId: string;
@@ -25,6 +26,7 @@ export interface Plan {
   readonly failureNode: NodePlan | undefined;
   readonly maxTotalRetries: number;
   readonly start: StartPlan | undefined;
+  readonly triggers: readonly TriggerPlan[];
   /** Undefined: the operator's default; null: for ever. */
   readonly retentionMs: number | null | undefined;
   /** The input with the defaults of its schema filled in, and what is wrong with it in plain sentences. */

@@ -1,0 +1,47 @@
+/** Rules about triggers that the tables cannot say. */
+import { cronProblem, isTimezone } from '../cron.ts';
+import { TRIGGER } from './trigger-keys.ts';
+import type { RuleContext } from './rule-context.ts';
+
+export function checkTrigger({ value, meant, report }: RuleContext): void {
+  const kinds = Object.keys(TRIGGER.keys);
+  const given = kinds.filter((kind) => Object.hasOwn(value, kind));
+  if (given.length === 1 || (given.length === 0 && kinds.some((kind) => meant.has(kind)))) return;
+  report({
+    code: given.length === 0 ? 'MISSING_KIND' : 'TWO_KINDS',
+    message: given.length === 0 ? 'the trigger does not say what starts the workflow' : `the trigger has ${given.length} kinds`,
+    hint: given.length === 0 ? `add one of ${kinds.join(', ')}` : 'make one list item of each',
+    at: 'key',
+  });
+}
+
+export function checkSchedule({ value: { cron, timezone }, report }: RuleContext): void {
+  if (typeof cron === 'string') {
+    const problem = cronProblem(cron);
+    if (problem !== undefined) {
+      const hint = 'minute hour day month weekday, e.g. "0 6 * * *" for six in the morning';
+      report({ code: 'BAD_CRON', message: `'${cron}' is no cron expression: ${problem}`, hint, path: ['cron'] });
+    }
+  }
+  if (typeof timezone === 'string' && !isTimezone(timezone)) {
+    const hint = 'take a name of the IANA list, e.g. Europe/Berlin';
+    report({ code: 'BAD_TIMEZONE', message: `there is no time zone '${timezone}'`, hint, path: ['timezone'] });
+  }
+}
+
+const PATH = /^(\/[a-zA-Z0-9_.~-]+)+$/;
+
+export function checkWebhook({ value: { path }, report }: RuleContext): void {
+  if (typeof path !== 'string' || PATH.test(path)) return;
+  const hint = 'begin with / and take letters, digits, _, -, . and ~, e.g. /orders/new';
+  report({ code: 'BAD_PATH', message: `'${path}' cannot be the path of a webhook`, hint, path: ['path'] });
+}
+
+export function checkSignature({ value, report }: RuleContext): void {
+  if (value.scheme !== 'token') return;
+  for (const key of ['algorithm', 'encoding'] as const) {
+    if (!Object.hasOwn(value, key)) continue;
+    const hint = 'remove it: a token is compared as it is';
+    report({ code: 'MISPLACED_KEY', message: `'${key}' has a meaning with the scheme hmac only`, hint, path: [key], at: 'key' });
+  }
+}

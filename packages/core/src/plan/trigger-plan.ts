@@ -1,0 +1,41 @@
+/** Triggers with their expressions compiled, and what a run that they start gets. */
+import type { TriggerDefinition } from '../definition/model.ts';
+import type { CompiledValue } from '../expression/index.ts';
+import type { Json } from '../value.ts';
+import type { CompileContext } from './context.ts';
+import type { Plan } from './plan.ts';
+
+export interface TriggerPlan {
+  readonly definition: TriggerDefinition;
+  /** Without it, what came is the input. */
+  readonly input: CompiledValue | undefined;
+  /** Of an event: what its runs are told apart by. */
+  readonly key: CompiledValue | undefined;
+}
+
+type Check = (value: CompiledValue, path: (string | number)[]) => void;
+
+export function compileTriggers({ definition, values }: CompileContext, check: Check): TriggerPlan[] {
+  return (definition.triggers ?? []).map((trigger, index) => {
+    const [kind, keys] = Object.entries(trigger)[0] as [string, { readonly input?: Json; readonly key?: string }];
+    const path = ['triggers', index, kind];
+    const input = keys.input === undefined ? undefined : values.value(keys.input, [...path, 'input']);
+    const key = keys.key === undefined ? undefined : values.condition(keys.key, [...path, 'key']);
+    if (input !== undefined) check(input, [...path, 'input']);
+    if (key !== undefined) check(key, [...path, 'key']);
+    return { definition: trigger, input, key };
+  });
+}
+
+/** The input of a run, made of what came. Throws what an expression throws. */
+export function triggerInput(plan: Plan, { input }: TriggerPlan, came: Json, trigger: Json): Json {
+  return input === undefined ? came : input.evaluate(scopeOf(plan, came, trigger), plan.newBudget());
+}
+
+export function triggerKey(plan: Plan, { key }: TriggerPlan, came: Json, trigger: Json): Json | undefined {
+  return key?.evaluate(scopeOf(plan, came, trigger), plan.newBudget());
+}
+
+function scopeOf({ workflowId, version, variables }: Plan, input: Json, trigger: Json) {
+  return { input, trigger, vars: variables, execution: {}, workflow: { id: workflowId, version }, node: () => undefined };
+}
