@@ -1,0 +1,87 @@
+/** Launch plans: a workflow with default and fixed inputs, and a limit to how many of its runs go on at once. */
+import type { AnswerOf, OperationId } from '@nebula/client/contract';
+import { type Json, NebulaError } from '@nebula/core';
+import { gone, type Handlers, ok, reply } from '../http/handler.ts';
+import { DEFAULT_PROJECT } from '../http/subject.ts';
+import { visibleProjects } from '../identity/principal.ts';
+import type { Parts } from '../parts.ts';
+import { etagOf, expectedRevision, listRecords, type PlanRecord, type Read, readRecord } from '../records.ts';
+import { isoTime } from './times.ts';
+
+const OWN = ['listPlans', 'getPlan', 'putPlan', 'deletePlan'] as const satisfies readonly OperationId[];
+
+export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
+  const { records, store, clock } = parts;
+  const found = async (planId: string): Promise<Read<PlanRecord>> => {
+    const plan = await readRecord<PlanRecord>(records, 'plan', planId);
+    if (plan === undefined) throw new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
+    return plan;
+  };
+  return {
+    async listPlans({ query, who, project }) {
+      const visible = project === undefined ? visibleProjects(who) : [project];
+      const { items, next } = await listRecords<PlanRecord>(records, 'plan', query);
+      const shown = items.filter(({ body }) => visible?.includes(body.project) ?? true);
+      return ok({ items: shown.map(documentOf), next });
+    },
+
+    async getPlan({ params: { planId } }) {
+      const plan = await found(planId);
+      return ok(documentOf(plan), { etag: etagOf(plan) });
+    },
+
+    async putPlan({ params: { planId }, body, project, headers }) {
+      const before = await readRecord<PlanRecord>(records, 'plan', planId);
+      const { workflowId, version = 'active' } = body;
+      const wanted = version === 'active' ? undefined : version;
+      if ((await store.workflowVersion(workflowId, wanted)) === undefined) {
+        throw new NebulaError('UNKNOWN_WORKFLOW', `There is no such version of workflow '${workflowId}'.`);
+      }
+      const inBoth = Object.keys(body.inputs ?? {}).find((name) => Object.hasOwn(body.fixed ?? {}, name));
+      if (inBoth !== undefined) {
+        throw new NebulaError('BODY_INVALID', `'${inBoth}' is both a default and fixed.`, { hint: 'Take one of them out.' });
+      }
+      const record: PlanRecord = {
+        project: project ?? DEFAULT_PROJECT,
+        workflowId,
+        version,
+        description: body.description ?? null,
+        inputs: (body.inputs ?? {}) as Record<string, Json>,
+        fixed: (body.fixed ?? {}) as Record<string, Json>,
+        concurrency: body.concurrency ?? null,
+        active: body.active ?? true,
+      };
+      if (before !== undefined && before.body.project !== record.project) {
+        throw new NebulaError('PLAN_ELSEWHERE', `The id '${planId}' is taken in another project.`);
+      }
+      const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
+      const outcome = await records.commit([{ kind: 'plan', id: planId, body: JSON.stringify(record), expected }]);
+      if (!outcome.ok) throw new NebulaError('ETAG_MISMATCH', `'${planId}' was changed by somebody else.`);
+      const { revision } = outcome;
+      const document = documentOf({ id: planId, body: record, revision, updatedAt: clock.now() });
+      return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
+    },
+
+    async deletePlan({ params: { planId } }) {
+      await found(planId);
+      await records.commit([{ kind: 'plan', id: planId, body: null }]);
+      return gone();
+    },
+  };
+}
+
+function documentOf({ id, body, updatedAt }: Read<PlanRecord>): AnswerOf<'getPlan'> {
+  const { project, workflowId, version, description, inputs, fixed, concurrency, active } = body;
+  return {
+    planId: id,
+    project,
+    workflowId,
+    version,
+    description,
+    inputs: { ...inputs },
+    fixed: { ...fixed },
+    concurrency: concurrency === null ? null : { ...concurrency },
+    active,
+    updatedAt: isoTime(updatedAt),
+  };
+}

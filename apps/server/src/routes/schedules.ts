@@ -1,0 +1,145 @@
+/** Schedules: those of triggers, and those made here. */
+import type { AnswerOf, OperationId } from '@nebula/client/contract';
+import { cronProblem, formatDuration, isTimezone, type Json, NebulaError, parseDuration } from '@nebula/core';
+import { created, gone, type Handlers, ok, reply } from '../http/handler.ts';
+import { DEFAULT_PROJECT } from '../http/subject.ts';
+import { visibleProjects } from '../identity/principal.ts';
+import type { Launcher } from '../launcher.ts';
+import type { Parts } from '../parts.ts';
+import { etagOf, expectedRevision, listRecords, type Read, readRecord } from '../records.ts';
+import { fire } from '../triggers/fire.ts';
+import type { ScheduleRecord } from '../triggers/records.ts';
+import { nextTime } from '../triggers/schedules.ts';
+import { resultOf } from './executions.ts';
+import { isoTime, isoTimeOrNull } from './times.ts';
+
+const OWN = [
+  'listSchedules',
+  'getSchedule',
+  'putSchedule',
+  'deleteSchedule',
+  'fireSchedule',
+] as const satisfies readonly OperationId[];
+
+export function scheduleRoutes(
+  parts: Parts,
+  launcher: Launcher,
+  onChange: () => void,
+): Pick<Handlers, (typeof OWN)[number]> {
+  const { records, clock } = parts;
+  const found = async (scheduleId: string): Promise<Read<ScheduleRecord>> => {
+    const schedule = await readRecord<ScheduleRecord>(records, 'schedule', scheduleId);
+    if (schedule === undefined) throw new NebulaError('UNKNOWN_SCHEDULE', `There is no schedule '${scheduleId}'.`);
+    return schedule;
+  };
+  return {
+    async listSchedules({ query, who, project }) {
+      const visible = project === undefined ? visibleProjects(who) : [project];
+      const { items, next } = await listRecords<ScheduleRecord>(records, 'schedule', query);
+      const shown = items.filter(({ body }) => visible?.includes(body.project) ?? true);
+      return ok({ items: shown.map((schedule) => documentOf(schedule, clock.now())), next });
+    },
+
+    async getSchedule({ params: { scheduleId } }) {
+      const schedule = await found(scheduleId);
+      return ok(documentOf(schedule, clock.now()), { etag: etagOf(schedule) });
+    },
+
+    async putSchedule({ params: { scheduleId }, body, project, headers }) {
+      const before = await readRecord<ScheduleRecord>(records, 'schedule', scheduleId);
+      if (before?.body.trigger != null) throw ofWorkflow(scheduleId, before.body);
+      const times = timesOf(body);
+      if ((body.workflowId === undefined) === (body.plan === undefined)) {
+        throw new NebulaError('BODY_INVALID', 'A schedule starts either a workflow or a launch plan.', {
+          hint: 'Give one of `workflowId` and `plan`.',
+        });
+      }
+      const home = project ?? DEFAULT_PROJECT;
+      if (before !== undefined && before.body.project !== home) {
+        throw new NebulaError('SCHEDULE_ELSEWHERE', `The id '${scheduleId}' is taken in another project.`);
+      }
+      const now = clock.now();
+      const record: ScheduleRecord = {
+        project: home,
+        trigger: null,
+        workflowId: body.workflowId ?? null,
+        plan: body.plan ?? null,
+        ...times,
+        catchUp: body.catchUp ?? 'none',
+        input: (body.input ?? null) as Json,
+        active: body.active ?? true,
+        // One that was off does not catch up with what it did not do on purpose.
+        cursor: now,
+        anchor: before?.body.everyMs === times.everyMs ? (before?.body.anchor ?? now) : now,
+        lastFiredAt: before?.body.lastFiredAt ?? null,
+      };
+      const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
+      const outcome = await records.commit([{ kind: 'schedule', id: scheduleId, body: JSON.stringify(record), expected }]);
+      if (!outcome.ok) throw new NebulaError('ETAG_MISMATCH', `'${scheduleId}' was changed by somebody else.`);
+      onChange();
+      const document = documentOf({ id: scheduleId, body: record }, now);
+      return reply(before === undefined ? 201 : 200, document, { etag: etagOf(outcome) });
+    },
+
+    async deleteSchedule({ params: { scheduleId } }) {
+      const { body } = await found(scheduleId);
+      if (body.trigger !== null) throw ofWorkflow(scheduleId, body);
+      await records.commit([{ kind: 'schedule', id: scheduleId, body: null }]);
+      onChange();
+      return gone();
+    },
+
+    async fireSchedule({ params: { scheduleId }, who, signal }) {
+      const { body } = await found(scheduleId);
+      const trigger = { type: 'schedule', id: scheduleId, at: isoTime(clock.now()), by: who.name };
+      const { executionId } =
+        body.trigger === null
+          ? await launcher.start(
+              { ...(body.plan === null ? { workflowId: body.workflowId as string } : { plan: body.plan }), input: body.input ?? {} },
+              trigger,
+            )
+          : await fire(parts, launcher, { source: body.trigger, came: {}, trigger });
+      return created(await resultOf(parts, executionId, undefined, signal));
+    },
+  };
+}
+
+type Body = Parameters<Handlers['putSchedule']>[0]['body'];
+
+function timesOf({ cron, every, timezone = 'UTC' }: Body): Pick<ScheduleRecord, 'cron' | 'everyMs' | 'timezone'> {
+  const wrong = (member: string, detail: string, hint: string): NebulaError =>
+    new NebulaError('BODY_INVALID', `${member}: ${detail}`, { hint, details: { errors: [{ pointer: `/${member}`, detail }] } });
+  if ((cron === undefined) === (every === undefined)) throw wrong('cron', 'is one of two', 'Give `cron`, or `every`.');
+  const problem = cron === undefined ? undefined : cronProblem(cron);
+  if (problem !== undefined) throw wrong('cron', problem, 'minute hour day month weekday, e.g. "0 6 * * *".');
+  if (!isTimezone(timezone)) throw wrong('timezone', `there is no time zone '${timezone}'`, 'E.g. Europe/Berlin.');
+  const everyMs = every === undefined ? null : parseDuration(every);
+  if (typeof everyMs === 'object' && everyMs !== null) throw wrong('every', everyMs.message, everyMs.hint);
+  if (everyMs !== null && everyMs < 1_000) throw wrong('every', 'is shorter than a second', 'Take a second or more.');
+  return { cron: cron ?? null, everyMs, timezone };
+}
+
+function ofWorkflow(scheduleId: string, { workflowId }: ScheduleRecord): NebulaError {
+  return new NebulaError('SCHEDULE_OF_WORKFLOW', `'${scheduleId}' is a trigger of workflow '${workflowId}'.`, {
+    hint: 'Change the definition and register it, or deactivate the workflow.',
+  });
+}
+
+function documentOf({ id, body }: Pick<Read<ScheduleRecord>, 'id' | 'body'>, now: number): AnswerOf<'getSchedule'> {
+  const { project, trigger, workflowId, plan, cron, everyMs, timezone, catchUp, input, active, lastFiredAt } = body;
+  return {
+    scheduleId: id,
+    project,
+    source: trigger === null ? 'api' : 'workflow',
+    workflowId,
+    plan,
+    cron,
+    every: everyMs === null ? null : formatDuration(everyMs),
+    timezone,
+    catchUp,
+    input,
+    active,
+    lastFiredAt: isoTimeOrNull(lastFiredAt),
+    nextFireAt: active ? isoTimeOrNull(nextTime(body, Math.max(now, body.cursor))) : null,
+  };
+}

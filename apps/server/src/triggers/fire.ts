@@ -1,0 +1,55 @@
+/** Starts the run of a trigger: what came, or what its `input` makes of it, is the input. */
+import { ExpressionError, type Json, type JsonObject, NebulaError, type TriggerPlan, triggerInput, triggerKey } from '@nebula/core';
+import type { Launched, Launcher } from '../launcher.ts';
+import type { Parts } from '../parts.ts';
+import type { TriggerSource } from './records.ts';
+
+export interface Firing {
+  readonly source: TriggerSource;
+  readonly came: Json;
+  /** `$trigger`. */
+  readonly trigger: JsonObject;
+  /** The same is the same run. */
+  readonly executionId?: string;
+  readonly idempotencyKey?: string;
+}
+
+export async function fire(parts: Parts, launcher: Launcher, firing: Firing): Promise<Launched> {
+  const { source, came, trigger, executionId, idempotencyKey } = firing;
+  const { workflowId, version } = source;
+  const { plan, own } = await triggerOf(parts, source);
+  const input = mapped(() => triggerInput(plan, own, came, trigger));
+  return launcher.start(
+    {
+      workflowId,
+      version,
+      input,
+      ...(executionId !== undefined && { executionId }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    },
+    trigger,
+  );
+}
+
+/** What the runs of an event are told apart by; undefined: each event is a run of its own. */
+export async function correlationOf(parts: Parts, source: TriggerSource, came: Json, trigger: Json): Promise<Json | undefined> {
+  const { plan, own } = await triggerOf(parts, source);
+  return mapped(() => triggerKey(plan, own, came, trigger));
+}
+
+async function triggerOf(parts: Parts, { workflowId, version, index }: TriggerSource) {
+  const plan = await parts.engine.plan(workflowId, version);
+  return { plan, own: plan.triggers[index] as TriggerPlan };
+}
+
+/** What came does not fit the expressions: that is the caller's mistake, or the author's, and never the server's. */
+function mapped<T>(evaluate: () => T): T {
+  try {
+    return evaluate();
+  } catch (error) {
+    if (!(error instanceof ExpressionError) && !(error instanceof NebulaError)) throw error;
+    throw new NebulaError('TRIGGER_INPUT_INVALID', `What came does not fit the trigger's \`input\`: ${error.message}`, {
+      hint: 'See `triggers` in the definition.',
+    });
+  }
+}

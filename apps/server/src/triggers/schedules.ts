@@ -1,0 +1,159 @@
+/**
+ * Starts what is due, in the one process that leads.
+ *
+ *  C1 A fire has an id made of schedule and time: however often it is tried, it happens once.
+ *  C2 The cursor moves after the start is durable. Dying in between costs nothing: the same id is started again.
+ *  C3 Times that passed while nobody led are dealt with as `catchUp` says.
+ *  C4 A time is never taken early: after a restart the cursor, not the clock, says what was done.
+ */
+import { nextCronTime } from '@nebula/core';
+import type { Leader, Leadership, Timer } from '@nebula/ports';
+import type { Launcher } from '../launcher.ts';
+import type { Parts } from '../parts.ts';
+import { parsed, type Read } from '../records.ts';
+import { isoTime } from '../routes/times.ts';
+import { fire } from './fire.ts';
+import type { ScheduleRecord } from './records.ts';
+
+/** Records may be changed by others: they are read again after this time at the latest. */
+const LOOK_MS = 5_000;
+const TROUBLE_MS = 1_000;
+/** More missed times than this are not caught up with; the newest are. */
+const MAX_CATCH_UP = 1_000;
+/** A fire within this time of its moment is not late. */
+const LATE_MS = 60_000;
+
+export interface SchedulerParts {
+  readonly parts: Parts;
+  readonly launcher: Launcher;
+  readonly leader: Leader;
+  onTrouble(error: unknown): void;
+}
+
+export class Scheduler {
+  private readonly own: SchedulerParts;
+  private leadership: Leadership | undefined;
+  private timer: Timer | undefined;
+  private round: Promise<void> | undefined;
+  private isOpen = false;
+
+  constructor(own: SchedulerParts) {
+    this.own = own;
+  }
+
+  async open(): Promise<void> {
+    this.isOpen = true;
+    this.leadership = await this.own.leader.campaign('scheduler', () => this.lookIn(0));
+    this.lookIn(0);
+  }
+
+  async close(): Promise<void> {
+    this.isOpen = false;
+    this.timer?.cancel();
+    await this.round;
+    await this.leadership?.resign();
+  }
+
+  /** Something about the schedules has changed. */
+  changed(): void {
+    this.lookIn(0);
+  }
+
+  private lookIn(delayMs: number): void {
+    if (!this.isOpen) return;
+    this.timer?.cancel();
+    this.timer = this.own.parts.clock.timer(delayMs, () => this.look(), { background: true });
+  }
+
+  private look(): void {
+    if (this.round !== undefined || !this.leadership?.isLeader) {
+      this.lookIn(this.round === undefined ? LOOK_MS : 20);
+      return;
+    }
+    this.round = this.fireDue()
+      .then(
+        (nextAt) => this.lookIn(Math.max(0, Math.min(LOOK_MS, nextAt - this.own.parts.clock.now()))),
+        (error: unknown) => {
+          this.own.onTrouble(error);
+          this.lookIn(TROUBLE_MS);
+        },
+      )
+      .finally(() => {
+        this.round = undefined;
+      });
+  }
+
+  /** When the next one is due. */
+  private async fireDue(): Promise<number> {
+    const { records, clock } = this.own.parts;
+    let nextAt = Number.POSITIVE_INFINITY;
+    for (let after: string | undefined; ; ) {
+      const page = await records.list('schedule', { limit: 500, ...(after !== undefined && { after }) });
+      for (const row of page) {
+        const schedule = parsed<ScheduleRecord>(row);
+        if (!schedule.body.active) continue;
+        const next = nextTime(schedule.body, schedule.body.cursor);
+        if (next === null) continue;
+        if (next <= clock.now()) await this.catchUp(schedule);
+        nextAt = Math.min(nextAt, next <= clock.now() ? clock.now() : next);
+      }
+      after = page.at(-1)?.id;
+      if (page.length < 500) return nextAt;
+    }
+  }
+
+  private async catchUp(schedule: Read<ScheduleRecord>): Promise<void> {
+    const { clock, records } = this.own.parts;
+    const due = dueTimes(schedule.body, clock.now());
+    for (const at of due.fire) await this.fireAt(schedule.id, schedule.body, at);
+    const lastFiredAt = due.fire.at(-1) ?? schedule.body.lastFiredAt;
+    const body: ScheduleRecord = { ...schedule.body, cursor: due.cursor, lastFiredAt };
+    // Somebody may have changed it meanwhile: then it is looked at again, and what was fired has its id.
+    await records.commit([
+      { kind: 'schedule', id: schedule.id, body: JSON.stringify(body), expected: schedule.revision },
+    ]);
+  }
+
+  /** A run that cannot be started (its input does not fit) is told, and does not hold up the others. */
+  private async fireAt(id: string, { trigger: source, workflowId, plan, input }: ScheduleRecord, at: number): Promise<void> {
+    const { parts, launcher } = this.own;
+    const executionId = `exe_s${parts.digest(`${id} ${at}`).slice(0, 40)}`;
+    const trigger = { type: 'schedule', id, at: isoTime(at) };
+    try {
+      if (source !== null) await fire(parts, launcher, { source, came: {}, trigger, executionId });
+      else {
+        const launch = plan === null ? { workflowId: workflowId as string } : { plan };
+        await launcher.start({ ...launch, input: input ?? {}, executionId }, trigger);
+      }
+    } catch (error) {
+      if ((error as { retryable?: boolean }).retryable) throw error;
+      this.own.onTrouble(error);
+    }
+  }
+}
+
+/** The first time after `after`; null: none. */
+export function nextTime(
+  { cron, everyMs, timezone, anchor }: Pick<ScheduleRecord, 'cron' | 'everyMs' | 'timezone' | 'anchor'>,
+  after: number,
+): number | null {
+  if (cron !== null) return nextCronTime(cron, timezone, after);
+  if (everyMs === null) return null;
+  return anchor + everyMs * (Math.floor((after - anchor) / everyMs) + 1);
+}
+
+/** Which of the times up to now are fired, and up to which they have been dealt with. */
+export function dueTimes(schedule: ScheduleRecord, now: number): { readonly fire: readonly number[]; readonly cursor: number } {
+  const { catchUp, cursor } = schedule;
+  const missed: number[] = [];
+  let last = cursor;
+  for (let at = nextTime(schedule, cursor); at !== null && at <= now; at = nextTime(schedule, at)) {
+    missed.push(at);
+    last = at;
+    if (missed.length > MAX_CATCH_UP) missed.shift();
+  }
+  if (catchUp === 'all') return { fire: missed, cursor: last };
+  const newest = missed.at(-1);
+  const isInTime = newest !== undefined && now - newest <= LATE_MS;
+  return { fire: newest !== undefined && (catchUp === 'last' || isInTime) ? [newest] : [], cursor: last };
+}

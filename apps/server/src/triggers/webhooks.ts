@@ -1,0 +1,137 @@
+/** Requests under `/hooks` start runs. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { FINISHED_STATUSES } from '@nebula/ports';
+import { type Json, type JsonObject, NebulaError } from '@nebula/core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { refuse } from '../http/app.ts';
+import type { Launcher } from '../launcher.ts';
+import type { Parts } from '../parts.ts';
+import { readRecord } from '../records.ts';
+import { resultOf } from '../routes/executions.ts';
+import { isoTime } from '../routes/times.ts';
+import { fire } from './fire.ts';
+import type { WebhookRecord } from './records.ts';
+
+export const HOOKS_PREFIX = '/hooks';
+
+/** A caller that wants the result waits so long at most; then it is told where to look. */
+const RESULT_WAIT = '60s';
+
+/** What must not be part of a run. */
+const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Launcher): void {
+  void app.register(async (hooks) => {
+    // A signature is over the bytes: they are kept as they came.
+    hooks.removeAllContentTypeParsers();
+    hooks.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    hooks.route({
+      method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      url: `${HOOKS_PREFIX}/*`,
+      handler: async (request, reply) => {
+        const path = `/${(request.params as { '*': string })['*']}`;
+        const id = `${request.method} ${path}`;
+        const hook = await readRecord<WebhookRecord>(parts.records, 'webhook', id);
+        if (hook === undefined) {
+          const error = new NebulaError('NO_SUCH_ROUTE', `No workflow waits for ${id.slice(0, 200)}.`, {
+            hint: 'Is the workflow active? Its triggers show the path.',
+          });
+          return refuse(reply, error);
+        }
+        await verifySignature(parts, hook.body, request);
+        const { executionId } = await fire(parts, launcher, {
+          source: hook.body,
+          came: cameWith(request),
+          trigger: triggerOf(parts, hook.body, id, request),
+          ...repeatKey(id, request),
+        });
+        if (hook.body.respond === 'immediate') return reply.status(202).send({ executionId });
+        const gone = new AbortController();
+        request.raw.socket.once('close', () => gone.abort());
+        const { status, output, error } = await resultOf(parts, executionId, RESULT_WAIT, gone.signal);
+        reply.header('x-nebula-execution', executionId);
+        if (status === 'completed') return reply.status(200).type('application/json; charset=utf-8').send(JSON.stringify(output));
+        if (!(FINISHED_STATUSES as readonly string[]).includes(status)) return reply.status(202).send({ executionId, status });
+        throw new NebulaError('RUN_FAILED', error?.message ?? `The run ended as ${status}.`, {
+          details: { executionId, status, error: (error ?? null) as Json },
+        });
+      },
+    });
+  });
+}
+
+function repeatKey(id: string, { headers }: FastifyRequest): { idempotencyKey?: string } {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' && key !== '' ? { idempotencyKey: `${id} ${key.slice(0, 400)}` } : {};
+}
+
+function triggerOf({ clock }: Parts, { signature }: WebhookRecord, id: string, request: FastifyRequest): JsonObject {
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).filter(
+      ([name, value]) =>
+        value !== undefined &&
+        !PRIVATE_HEADERS.has(name) &&
+        // There it is the secret itself.
+        !(signature?.scheme === 'token' && name === signature.header.toLowerCase()),
+    ),
+  ) as JsonObject;
+  return {
+    type: 'webhook',
+    id,
+    at: isoTime(clock.now()),
+    method: request.method,
+    query: { ...(request.query as JsonObject) },
+    headers,
+  };
+}
+
+/** JSON as JSON, forms as objects, texts as texts; without a body, the query. */
+function cameWith(request: FastifyRequest): Json {
+  const body = request.body as Buffer | undefined;
+  if (body === undefined || body === null || body.length === 0) return { ...(request.query as JsonObject) };
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const text = body.toString('utf8');
+  if (type === 'application/x-www-form-urlencoded') return formOf(text);
+  if (type.startsWith('text/') && type !== 'text/json') return text;
+  if (type === '' || type.includes('json')) {
+    try {
+      return JSON.parse(text) as Json;
+    } catch {
+      throw new NebulaError('BODY_INVALID', 'The body is not JSON.', { hint: 'Say what it is with content-type.' });
+    }
+  }
+  throw new NebulaError('MEDIA_TYPE', `A webhook does not take ${type.slice(0, 100)}.`, { hint: 'Send JSON, a form or text.' });
+}
+
+function formOf(text: string): JsonObject {
+  const form: Record<string, Json> = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    const before = Object.hasOwn(form, name) ? form[name] : undefined;
+    const next = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
+    Object.defineProperty(form, name, { value: next, enumerable: true, configurable: true, writable: true });
+  }
+  return form;
+}
+
+async function verifySignature({ secrets }: Parts, { signature }: WebhookRecord, request: FastifyRequest): Promise<void> {
+  if (signature === null) return;
+  const { header, scheme, algorithm, encoding, prefix } = signature;
+  const given = request.headers[header.toLowerCase()];
+  const secret = await secrets.get(signature.secret);
+  if (secret === undefined) {
+    throw new NebulaError('SECRET_NOT_FOUND', 'The secret of this webhook is not set on the server.', {
+      hint: `Set it: nebula secrets set ${signature.secret}`,
+    });
+  }
+  const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+  const wanted = prefix + (scheme === 'token' ? secret : createHmac(algorithm, secret).update(body).digest(encoding));
+  if (typeof given === 'string' && isSame(given, wanted)) return;
+  throw new NebulaError('SIGNATURE_WRONG', `The header ${header} does not prove who sent this.`, {
+    hint: scheme === 'token' ? 'It holds the shared secret.' : `It holds the HMAC-${algorithm} of the body, ${encoding}.`,
+  });
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
