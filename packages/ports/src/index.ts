@@ -18,9 +18,13 @@ export type { Delivery, Queue, Task } from './queue.ts';
 export type { Random } from './random.ts';
 export type { Invocation, InvocationOutcome, Sandbox } from './sandbox.ts';
 export {
+  DEFAULT_PROJECT,
   type DueClaim,
+  EXECUTION_STATUSES,
+  type ExecutionCounts,
   type ExecutionFilter,
   type ExecutionRow,
+  type ExecutionScope,
   type ExecutionStatus,
   FINISHED_STATUSES,
   type FrameRow,
@@ -30,6 +34,9 @@ export {
   type RegisterOutcome,
   type SnapshotRow,
   type Store,
+  UNFINISHED_STATUSES,
+  type WorkflowHead,
+  type WorkflowVersionHead,
   type WorkflowVersionRow,
   type Write,
   type WriteOutcome,

@@ -12,6 +12,7 @@ import {
   type PublishedSignal,
   type RegisterOutcome,
   type SnapshotRow,
+  UNFINISHED_STATUSES,
   type WorkflowVersionRow,
   type Write,
   type WriteOutcome,
@@ -201,7 +202,7 @@ export class Journal {
     return this.#transaction(() => {
       this.#statements.run(
         `UPDATE executions INDEXED BY executions_by_status SET wake_at = coalesce(min(wake_at, ?), ?)
-         WHERE status IN (${literals(UNFINISHED_STATUSES)}) AND status <> 'completed' AND ${owners}`,
+         WHERE status IN (${literals(UNFINISHED_STATUSES)}) AND ${owners}`,
         wakeAt,
         wakeAt,
         ...parameters,
@@ -289,8 +290,6 @@ export function carryOut(journal: Journal, method: JournalMethod, args: readonly
   const write = journal[method] as (...args: readonly unknown[]) => unknown;
   return write.apply(journal, args as unknown[]);
 }
-
-const UNFINISHED_STATUSES = ['pending', 'running', 'paused', 'compensating'] as const;
 
 function literals(statuses: readonly string[]): string {
   return statuses.map((status) => `'${status}'`).join(', ');
