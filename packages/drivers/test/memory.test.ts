@@ -1,10 +1,20 @@
-import { blobsSuite, clockSuite, logsSuite, queueSuite, randomSuite, storeSuite } from '@nebula/ports/conformance';
+import {
+  blobsSuite,
+  clockSuite,
+  logsSuite,
+  queueSuite,
+  randomSuite,
+  recordsSuite,
+  storeSuite,
+} from '@nebula/ports/conformance';
 import { expect, test } from 'vitest';
 import {
   memoryBlobs,
   memoryData,
   memoryLogs,
   memoryQueue,
+  memoryRecords,
+  memoryRecordsData,
   memoryStore,
   seededRandom,
   virtualClock,
@@ -35,6 +45,20 @@ blobsSuite('memory', async () => ({ blobs: memoryBlobs(), close: async () => {} 
 logsSuite('memory', async () => {
   const logs = memoryLogs();
   return { logs, close: () => logs.close() };
+});
+
+recordsSuite('memory', async () => {
+  const clock = virtualClock(1_790_000_000_000);
+  const data = memoryRecordsData();
+  const open = async () => memoryRecords({ clock, data });
+  return {
+    records: await open(),
+    now: () => clock.now(),
+    pass: clock.advance,
+    reopen: open,
+    beside: open,
+    close: async () => {},
+  };
 });
 
 clockSuite('virtual', async () => {

@@ -16,6 +16,7 @@ export {
 } from './permits.ts';
 export type { Delivery, Queue, Task } from './queue.ts';
 export type { Random } from './random.ts';
+export type { CommitOutcome, RecordChange, RecordPage, RecordRow, Records } from './records.ts';
 export type { Invocation, InvocationOutcome, Sandbox } from './sandbox.ts';
 export {
   DEFAULT_PROJECT,

@@ -3,4 +3,10 @@ export { type VirtualClock, virtualClock } from './clock.ts';
 export { memoryLogs } from './logs.ts';
 export { type MemoryQueueOptions, memoryQueue } from './queue.ts';
 export { seededRandom } from './random.ts';
+export {
+  type MemoryRecordsData,
+  type MemoryRecordsOptions,
+  memoryRecords,
+  memoryRecordsData,
+} from './records.ts';
 export { type MemoryData, type MemoryStoreOptions, memoryData, memoryStore } from './store.ts';

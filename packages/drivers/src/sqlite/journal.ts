@@ -6,10 +6,12 @@
  *  3. Nothing here waits, reads a clock or knows of threads; errors are SQLite's own.
  */
 import {
+  type CommitOutcome,
   type DueClaim,
   FINISHED_STATUSES,
   type InboxRow,
   type PublishedSignal,
+  type RecordChange,
   type RegisterOutcome,
   type SnapshotRow,
   UNFINISHED_STATUSES,
@@ -22,6 +24,7 @@ import type { EncodedLine } from '../memory/line.ts';
 import { Appender } from './appender.ts';
 import type { Connection } from './connection.ts';
 import { Permits } from './permits.ts';
+import { commitRecords, purgeRecords } from './records.ts';
 import { bounded, Statements } from './statements.ts';
 
 /** Rows or pages that one call removes at most: some 10 ms. */
@@ -232,6 +235,14 @@ export class Journal {
       );
       return created === 0 ? { ok: false, reason: 'version-taken' } : { ok: true, version, created: true };
     });
+  }
+
+  commitRecords(changes: readonly RecordChange[], now: number): CommitOutcome {
+    return this.#transaction(() => commitRecords(this.#statements, changes, now));
+  }
+
+  purgeRecords(now: number, limit: number): number {
+    return this.#transaction(() => purgeRecords(this.#statements, now, limit));
   }
 
   /** A bounded piece of an execution's log; true when more is left. */

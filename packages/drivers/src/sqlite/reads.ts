@@ -131,6 +131,11 @@ export class Reads {
     return workflowVersionsOf(this.#statements, workflowId, page);
   }
 
+  /** For parts that have their own queries. */
+  with<T>(read: (statements: Statements) => T): T {
+    return read(this.#statements);
+  }
+
   lines(filter: LogFilter): readonly StoredLogLine[] {
     const node = filter.node === undefined ? '' : 'AND node = ?';
     const rows = this.#statements.all<EncodedLine & { readonly position: number }>(

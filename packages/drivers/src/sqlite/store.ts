@@ -20,6 +20,7 @@ import type {
   Logs,
   PermitRow,
   PublishedSignal,
+  Records,
   RegisterOutcome,
   SnapshotRow,
   Store,
@@ -42,6 +43,7 @@ import { SqliteLogs } from './logs.ts';
 import { makeFolder, openBeside, openForEngine } from './open.ts';
 import type { Place } from './pace.ts';
 import { Reads } from './reads.ts';
+import { sqliteRecords } from './records.ts';
 import { SideThread } from './side-thread.ts';
 
 export interface SqliteStoreOptions {
@@ -64,6 +66,8 @@ export interface SqliteStoreOptions {
 export interface SqliteStore extends Store {
   /** Logs in the same database; closed with the store. */
   readonly logs: Logs;
+  /** Records in the same database; closed with the store. */
+  readonly records: Records;
   /** Where commits run now. */
   readonly commitsIn: Place;
 }
@@ -115,6 +119,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 class OpenStore implements SqliteStore {
   readonly exclusive: boolean;
   readonly logs: SqliteLogs;
+  readonly records: Records;
   readonly #options: SqliteStoreOptions;
   readonly #connection: Connection;
   readonly #reads: Reads;
@@ -157,6 +162,12 @@ class OpenStore implements SqliteStore {
       lines,
       readonly: options.readonly === true,
       read: (read) => this.#read(read),
+    });
+    this.records = sqliteRecords({
+      clock,
+      read: (read) => this.#read((reads) => reads.with(read)),
+      commit: (changes, now) => this.#write('commitRecords', changes, now),
+      purge: (now, limit) => this.#write('purgeRecords', now, limit),
     });
     if (!options.engine) return;
     this.#checkpointer = new Checkpointer({

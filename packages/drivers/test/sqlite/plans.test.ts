@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { Journal } from '../../src/sqlite/journal.ts';
 import { Reads } from '../../src/sqlite/reads.ts';
+import { recordOf, recordsOf } from '../../src/sqlite/records.ts';
 import { migrate } from '../../src/sqlite/schema.ts';
 import { creating } from './opened.ts';
 
@@ -34,6 +35,20 @@ const USES: Readonly<Record<string, (journal: Journal, reads: Reads) => void>> =
   expired: (_, reads) => reads.expired(5, 5),
   workflows: (_, reads) => reads.workflows({ after: 'a', limit: 5 }),
   'versions of a workflow': (_, reads) => reads.workflowVersions('a', { after: 5, limit: 5 }),
+  record: (_, reads) => reads.with((statements) => recordOf(statements, 'user', 'ada', 5)),
+  'records, a page': (_, reads) =>
+    reads.with((statements) => recordsOf(statements, 'user', { prefix: 'a', after: 'ab', limit: 5 }, 5)),
+  'records, backwards': (_, reads) =>
+    reads.with((statements) => recordsOf(statements, 'audit', { order: 'descending', limit: 5 }, 5)),
+  'records, committed': (journal) =>
+    journal.commitRecords(
+      [
+        { kind: 'user', id: 'ada', body: '{}', expected: 0 },
+        { kind: 'user', id: 'bob', body: null },
+      ],
+      5,
+    ),
+  'records, purged': (journal) => journal.purgeRecords(5, 5),
   lines: (_, reads) => reads.lines({ executionId: 'a', node: 'x', afterPosition: 5, limit: 5 }),
   'claim due': (journal) => journal.claimDue(5, 10, 'w', 5),
   send: (journal) => journal.send({ messageId: 'm', executionId: 'a', body: '' }, 5),

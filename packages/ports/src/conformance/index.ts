@@ -3,6 +3,7 @@ export { type ClockSubject, clockSuite } from './clock.ts';
 export { type LogsSubject, logsSuite } from './logs.ts';
 export { type QueueSubject, queueSuite } from './queue.ts';
 export { randomSuite } from './random.ts';
+export { type RecordsSubject, recordsSuite } from './records.ts';
 export {
   errorOf,
   makeAction,
