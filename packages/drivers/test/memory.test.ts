@@ -1,6 +1,7 @@
 import {
   blobsSuite,
   clockSuite,
+  leaderSuite,
   logsSuite,
   queueSuite,
   randomSuite,
@@ -9,6 +10,7 @@ import {
 } from '@nebula/ports/conformance';
 import { expect, test } from 'vitest';
 import {
+  localLeader,
   memoryBlobs,
   memoryData,
   memoryLogs,
@@ -60,6 +62,8 @@ recordsSuite('memory', async () => {
     close: async () => {},
   };
 });
+
+leaderSuite('local', async () => ({ leader: localLeader(), close: async () => {} }));
 
 clockSuite('virtual', async () => {
   const clock = virtualClock(1_790_000_000_000);

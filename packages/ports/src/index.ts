@@ -1,6 +1,7 @@
 export type { Blobs } from './blobs.ts';
 export type { Clock, Timer } from './clock.ts';
 export type { Digest } from './digest.ts';
+export type { Campaign, Leader } from './leader.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export {
   type CacheRow,

@@ -1,5 +1,6 @@
 export { memoryBlobs } from './blobs.ts';
 export { type VirtualClock, virtualClock } from './clock.ts';
+export { localLeader } from './leader.ts';
 export { memoryLogs } from './logs.ts';
 export { type MemoryQueueOptions, memoryQueue } from './queue.ts';
 export { seededRandom } from './random.ts';

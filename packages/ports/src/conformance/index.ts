@@ -1,5 +1,6 @@
 export { type BlobsSubject, blobsSuite } from './blobs.ts';
 export { type ClockSubject, clockSuite } from './clock.ts';
+export { type LeaderSubject, leaderSuite } from './leader.ts';
 export { type LogsSubject, logsSuite } from './logs.ts';
 export { type QueueSubject, queueSuite } from './queue.ts';
 export { randomSuite } from './random.ts';
