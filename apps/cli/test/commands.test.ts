@@ -20,7 +20,15 @@ const failed = runDocument({
 });
 const unknown = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
 
-const row = { workflowId: 'order', version: 1, createdAt: T0, wakeAt: null, owner: null, expiresAt: null };
+const row = {
+  project: 'default',
+  workflowId: 'order',
+  version: 1,
+  createdAt: T0,
+  wakeAt: null,
+  owner: null,
+  expiresAt: null,
+};
 const timeline = (one: ReturnType<typeof event>): LiveEvent => ({ type: 'timeline', executionId: 'exe_1', event: one });
 
 describe('looking at runs', () => {

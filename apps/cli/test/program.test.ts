@@ -121,6 +121,7 @@ describe('completion', () => {
       wakeAt: null,
       owner: null,
       expiresAt: null,
+      project: 'default',
     };
     const rows = [{ ...row, executionId: 'exe_a', status: 'running' as const }];
     const { io } = await play(['__complete', '--', 'executions', 'show', ''], { rows });

@@ -215,7 +215,7 @@ describe('other views', () => {
   });
 
   test('[CLI-60, CLI-71] the table of runs', () => {
-    const row = { workflowId: 'order', version: 2, wakeAt: null, owner: null, expiresAt: null };
+    const row = { project: 'default', workflowId: 'order', version: 2, wakeAt: null, owner: null, expiresAt: null };
     const rows = [
       { ...row, executionId: 'exe_3', status: 'running', createdAt: T0 - 4_000, finishedAt: null },
       { ...row, executionId: 'exe_2', status: 'running', createdAt: T0 - 5_000, finishedAt: null, wakeAt: T0 },

@@ -1,10 +1,22 @@
-import { blobsSuite, clockSuite, logsSuite, queueSuite, randomSuite, storeSuite } from '@nebula/ports/conformance';
+import {
+  blobsSuite,
+  clockSuite,
+  leaderSuite,
+  logsSuite,
+  queueSuite,
+  randomSuite,
+  recordsSuite,
+  storeSuite,
+} from '@nebula/ports/conformance';
 import { expect, test } from 'vitest';
 import {
+  localLeader,
   memoryBlobs,
   memoryData,
   memoryLogs,
   memoryQueue,
+  memoryRecords,
+  memoryRecordsData,
   memoryStore,
   seededRandom,
   virtualClock,
@@ -36,6 +48,22 @@ logsSuite('memory', async () => {
   const logs = memoryLogs();
   return { logs, close: () => logs.close() };
 });
+
+recordsSuite('memory', async () => {
+  const clock = virtualClock(1_790_000_000_000);
+  const data = memoryRecordsData();
+  const open = async () => memoryRecords({ clock, data });
+  return {
+    records: await open(),
+    now: () => clock.now(),
+    pass: clock.advance,
+    reopen: open,
+    beside: open,
+    close: async () => {},
+  };
+});
+
+leaderSuite('local', async () => ({ leader: localLeader(), close: async () => {} }));
 
 clockSuite('virtual', async () => {
   const clock = virtualClock(1_790_000_000_000);

@@ -145,6 +145,8 @@ export interface StartOptions {
   readonly idempotencyKey?: string;
   /** The node whose execution it is. */
   readonly parent?: Parent;
+  /** Where it belongs; `default` unless told. Children belong where their parents do. */
+  readonly project?: string;
 }
 
 /** How waiting for a run ended: it finished, or nothing can move it without a person or a signal. */

@@ -121,8 +121,9 @@ export class StoreDesk implements Desk {
   }
 
   async fork(executionId: string, node: string, input?: Json): Promise<string> {
+    const row = await this.drivers.store.execution(executionId);
     const state = await this.state(executionId);
-    if (state === undefined) {
+    if (row === undefined || state === undefined) {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
     checkReplay(state, node);
@@ -138,11 +139,12 @@ export class StoreDesk implements Desk {
       if (data !== undefined) await blobs.put(forkId, blob.sha256, data);
     }
     const { workflowId, version } = state.plan;
+    const { project } = row;
     const replay: Message = { type: 'replay', node, ...(input === undefined ? {} : { input }) };
     await store.append([
       {
         executionId: forkId,
-        create: { workflowId, version, createdAt: now, owner: null },
+        create: { project, workflowId, version, createdAt: now, owner: null },
         frame: { seq: 1, at: now, entries: encodeEntries(entries) },
         status: state.status,
         finishedAt: now,

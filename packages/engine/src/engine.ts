@@ -22,6 +22,7 @@ import {
   type WorkflowDefinition,
   wantsChild,
 } from '@nebula/core';
+import { DEFAULT_PROJECT } from '@nebula/ports';
 import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
 import { Cache } from './cache.ts';
@@ -249,9 +250,9 @@ class LocalEngine extends StoreDesk implements Engine {
     options: StartOptions,
     more: { readonly key?: string; readonly hold?: { readonly until: number } } = {},
   ): Promise<string> {
-    const { trigger = { type: 'manual' }, parent, input = {} } = options;
+    const { trigger = { type: 'manual' }, parent, input = {}, project = DEFAULT_PROJECT } = options;
     const known = this.runs.get(executionId);
-    const run = known ?? this.runs.create(plan, executionId);
+    const run = known ?? this.runs.create(plan, executionId, project);
     this.waker.include(executionId);
     if (known === undefined)
       this.turns.post(run, { type: 'start', input, trigger, ...(parent && { parent }), ...more });
@@ -358,11 +359,12 @@ class LocalEngine extends StoreDesk implements Engine {
   }
 
   /** Starting it twice is starting it once; one that cannot be started has failed. */
-  private startChild(parentId: string, child: ChildStart): void {
+  private startChild(run: LiveRun, child: ChildStart): void {
+    const { executionId: parentId, project } = run;
     const { node, executionId, workflowId, version, input, depth } = child;
     const parent = { executionId: parentId, node, depth };
     const trigger = { type: 'workflow', executionId: parentId, node };
-    this.start(workflowId, version, { executionId, input, trigger, parent }).then(
+    this.start(workflowId, version, { executionId, input, trigger, parent, project }).then(
       () => this.untilDone(() => this.cancelUnlessWanted(parent, executionId)),
       (error: unknown) => {
         if (this.phase !== 'open') return;
@@ -372,7 +374,7 @@ class LocalEngine extends StoreDesk implements Engine {
           return this.report(parentId, { type: 'child', node, executionId, result, jitter: 1 });
         }
         this.publish({ type: 'trouble', error });
-        this.all.clock.timer(REPORT_AGAIN_MS, () => this.startChild(parentId, child));
+        this.all.clock.timer(REPORT_AGAIN_MS, () => this.startChild(run, child));
       },
     );
   }
@@ -426,7 +428,7 @@ class LocalEngine extends StoreDesk implements Engine {
       if ((await this.all.store.execution(child.executionId)) !== undefined) continue;
       if (input.blob !== undefined) await this.values.fetch(parentId, [input.blob]);
       const value = input.blob === undefined ? (input.value ?? {}) : this.values.lookup(input.blob);
-      this.startChild(parentId, { ...child, input: value });
+      this.startChild(run, { ...child, input: value });
     }
   }
 
@@ -450,7 +452,7 @@ class LocalEngine extends StoreDesk implements Engine {
   private onFrame(run: LiveRun, draft: Draft, at: number): void {
     for (const done of run.onCreated.splice(0)) done();
     this.count(run, draft);
-    for (const child of draft.turn.children) this.startChild(run.executionId, child);
+    for (const child of draft.turn.children) this.startChild(run, child);
     if (this.listeners.size > 0) this.publishFrame(run, draft, at);
     this.attempts.verifyUnknown(run);
     const isNews = draft.turn.entries.at(-1)?.type === 'run.finished';

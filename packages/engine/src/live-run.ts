@@ -4,6 +4,7 @@ import type { Delivery } from '@nebula/ports';
 
 export interface LiveRun {
   readonly executionId: string;
+  readonly project: string;
   readonly plan: Plan;
   state: RunState;
   /** What happened to it and has not been decided on. */
@@ -54,9 +55,10 @@ export interface Draft {
   readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery }[];
 }
 
-export function newLiveRun(state: RunState, isNew: boolean): LiveRun {
+export function newLiveRun(state: RunState, isNew: boolean, project: string): LiveRun {
   return {
     executionId: state.executionId,
+    project,
     plan: state.plan,
     state,
     mailbox: [],

@@ -47,8 +47,8 @@ export class Runs {
     return this.live.get(executionId);
   }
 
-  create(plan: Plan, executionId: string): LiveRun {
-    const run = newLiveRun(newRunState(plan, executionId), true);
+  create(plan: Plan, executionId: string, project: string): LiveRun {
+    const run = newLiveRun(newRunState(plan, executionId), true, project);
     this.live.set(executionId, run);
     return run;
   }
@@ -70,7 +70,7 @@ export class Runs {
     if (row === undefined) return undefined;
     const plan = await this.plans.get(row.workflowId, row.version);
     const loaded = await readState(this.store, plan, executionId);
-    const run = newLiveRun(loaded.state, false);
+    const run = newLiveRun(loaded.state, false, row.project);
     run.storedWakeAt = row.wakeAt;
     adopt(run, loaded);
     this.live.set(executionId, run);

@@ -70,7 +70,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   }
   if (run.isNew) {
     const { workflowId, version } = run.plan;
-    write.create = { workflowId, version, createdAt: turn.now, owner: parts.workerId };
+    write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner: parts.workerId };
     write.status = state.status;
   }
   if (wake !== undefined) write.wakeAt = wake.at;

@@ -1,6 +1,7 @@
 export type { Blobs } from './blobs.ts';
 export type { Clock, Timer } from './clock.ts';
 export type { Digest } from './digest.ts';
+export type { Campaign, Leader } from './leader.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export {
   type CacheRow,
@@ -16,11 +17,16 @@ export {
 } from './permits.ts';
 export type { Delivery, Queue, Task } from './queue.ts';
 export type { Random } from './random.ts';
+export type { CommitOutcome, RecordChange, RecordPage, RecordRow, Records } from './records.ts';
 export type { Invocation, InvocationOutcome, Sandbox } from './sandbox.ts';
 export {
+  DEFAULT_PROJECT,
   type DueClaim,
+  EXECUTION_STATUSES,
+  type ExecutionCounts,
   type ExecutionFilter,
   type ExecutionRow,
+  type ExecutionScope,
   type ExecutionStatus,
   FINISHED_STATUSES,
   type FrameRow,
@@ -30,6 +36,9 @@ export {
   type RegisterOutcome,
   type SnapshotRow,
   type Store,
+  UNFINISHED_STATUSES,
+  type WorkflowHead,
+  type WorkflowVersionHead,
   type WorkflowVersionRow,
   type Write,
   type WriteOutcome,

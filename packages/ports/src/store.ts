@@ -17,10 +17,23 @@ import type { CacheRow, ListenerChanges, PermitChanges, PermitRow, PublishedSign
 export type ExecutionStatus = RunStatus;
 
 export const FINISHED_STATUSES = ['completed', 'failed', 'cancelled', 'timed-out'] as const;
+export const UNFINISHED_STATUSES = ['pending', 'running', 'paused', 'compensating'] as const;
+
+type Listed = (typeof UNFINISHED_STATUSES | typeof FINISHED_STATUSES)[number];
+
+/** All of them: lists are put together from those of each status. A status that is missing here does not compile. */
+export const EXECUTION_STATUSES: readonly (ExecutionStatus extends Listed ? ExecutionStatus : never)[] = [
+  ...UNFINISHED_STATUSES,
+  ...FINISHED_STATUSES,
+];
+
+/** Where an execution belongs when nobody said otherwise. */
+export const DEFAULT_PROJECT = 'default';
 
 /** The row of an execution: a projection of its journal, and its wake time. */
 export interface ExecutionRow {
   readonly executionId: string;
+  readonly project: string;
   readonly workflowId: string;
   readonly version: number;
   readonly status: ExecutionStatus;
@@ -35,6 +48,8 @@ export interface ExecutionRow {
 }
 
 export interface NewExecution {
+  /** `DEFAULT_PROJECT` unless told; never changed. */
+  readonly project?: string;
   readonly workflowId: string;
   readonly version: number;
   readonly createdAt: number;
@@ -98,13 +113,26 @@ export interface DueClaim {
   readonly nextWakeAt: number | null;
 }
 
-export interface ExecutionFilter {
-  readonly status?: readonly ExecutionStatus[];
+/** Which executions; what is left out does not matter. */
+export interface ExecutionScope {
+  readonly project?: string;
   readonly workflowId?: string;
-  /** From an earlier page. */
+  /** Created at or after. */
+  readonly since?: number;
+  /** Created before. */
+  readonly until?: number;
+}
+
+export interface ExecutionFilter extends ExecutionScope {
+  readonly status?: readonly ExecutionStatus[];
+  /** By `createdAt`, then by the order of creation; `newest` first unless told. */
+  readonly order?: 'newest' | 'oldest';
+  /** From an earlier page with the same order. Opaque. */
   readonly cursor?: string;
   readonly limit: number;
 }
+
+export type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>;
 
 export interface WorkflowVersionRow {
   readonly workflowId: string;
@@ -112,6 +140,19 @@ export interface WorkflowVersionRow {
   /** SHA-256 of the canonical definition. */
   readonly hash: string;
   readonly definition: string;
+  readonly createdAt: number;
+}
+
+/** A version without its text. */
+export type WorkflowVersionHead = Omit<WorkflowVersionRow, 'definition'>;
+
+/** What lists of workflows show. */
+export interface WorkflowHead {
+  readonly workflowId: string;
+  /** The newest. */
+  readonly version: number;
+  readonly versions: number;
+  /** Of the newest version. */
   readonly createdAt: number;
 }
 
@@ -133,8 +174,9 @@ export interface Store {
   saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void>;
 
   execution(executionId: string): Promise<ExecutionRow | undefined>;
-  /** Newest first. */
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
+  /** How many there are of each status. */
+  counts(scope: ExecutionScope): Promise<ExecutionCounts>;
   /** Removes a finished execution and all that belongs to it; false when it is unknown or unfinished. */
   deleteExecution(executionId: string): Promise<boolean>;
   /** Finished executions whose `expiresAt` has passed, oldest first. */
@@ -179,6 +221,13 @@ export interface Store {
   registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome>;
   /** Without `version`, the newest. */
   workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined>;
+  /** In order of id, beyond `after`. */
+  workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]>;
+  /** Newest first, below `after`. */
+  workflowVersions(
+    workflowId: string,
+    page: { readonly after?: number; readonly limit: number },
+  ): Promise<readonly WorkflowVersionHead[]>;
 
   /** Hints that someone outside this process wrote. May call back too often, never too rarely. Returns the way to stop. */
   watch(onForeignWrite: () => void): () => void;

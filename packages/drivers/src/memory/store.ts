@@ -6,9 +6,13 @@
 import { NebulaError } from '@nebula/core';
 import {
   type CacheRow,
+  DEFAULT_PROJECT,
   type DueClaim,
+  EXECUTION_STATUSES,
+  type ExecutionCounts,
   type ExecutionFilter,
   type ExecutionRow,
+  type ExecutionScope,
   FINISHED_STATUSES,
   type FrameRow,
   type InboxRow,
@@ -17,10 +21,14 @@ import {
   type RegisterOutcome,
   type SnapshotRow,
   type Store,
+  type WorkflowHead,
+  type WorkflowVersionHead,
   type WorkflowVersionRow,
   type Write,
   type WriteOutcome,
 } from '@nebula/ports';
+import { decodeCursor, type ExecutionPlace, encodeCursor } from './cursor.ts';
+import { byCodePoints } from './order.ts';
 import { MemoryPermits } from './permits.ts';
 
 interface Run {
@@ -135,16 +143,34 @@ class MemoryStore implements Store {
   async list(
     filter: ExecutionFilter,
   ): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }> {
-    const before = filter.cursor === undefined ? Number.POSITIVE_INFINITY : Number(filter.cursor);
-    if (Number.isNaN(before))
-      throw new NebulaError('CURSOR_INVALID', `'${filter.cursor}' is not a cursor of this list.`);
-    const runs = [...this.#open().runs.values()]
-      .reverse()
-      .filter((run) => run.number < before)
-      .filter((run) => filter.status === undefined || filter.status.includes(run.row.status))
-      .filter((run) => filter.workflowId === undefined || filter.workflowId === run.row.workflowId);
+    const { status, order, cursor } = filter;
+    const place = cursor === undefined ? undefined : decodeCursor(cursor);
+    const sign = order === 'oldest' ? 1 : -1;
+    const runs = this.#within(filter)
+      .filter(({ row }) => status === undefined || status.includes(row.status))
+      .map((run) => ({ row: run.row, number: run.number, createdAt: run.row.createdAt }))
+      .filter((run) => place === undefined || sign * inTime(run, place) > 0)
+      .sort((a, b) => sign * inTime(a, b));
     const page = runs.slice(0, Math.max(1, filter.limit));
-    return { rows: page.map((run) => run.row), next: runs.length > page.length ? String(page.at(-1)?.number) : null };
+    const last = page.at(-1);
+    return {
+      rows: page.map((run) => run.row),
+      next: last === undefined || runs.length === page.length ? null : encodeCursor(last),
+    };
+  }
+
+  async counts(scope: ExecutionScope): Promise<ExecutionCounts> {
+    const counts = Object.fromEntries(EXECUTION_STATUSES.map((status) => [status, 0])) as Record<string, number>;
+    for (const { row } of this.#within(scope)) counts[row.status] = (counts[row.status] ?? 0) + 1;
+    return counts as ExecutionCounts;
+  }
+
+  #within({ project, workflowId, since, until }: ExecutionScope): readonly Run[] {
+    return [...this.#open().runs.values()]
+      .filter(({ row }) => project === undefined || row.project === project)
+      .filter(({ row }) => workflowId === undefined || row.workflowId === workflowId)
+      .filter(({ row }) => row.createdAt >= (since ?? Number.NEGATIVE_INFINITY))
+      .filter(({ row }) => row.createdAt < (until ?? Number.POSITIVE_INFINITY));
   }
 
   async deleteExecution(executionId: string): Promise<boolean> {
@@ -278,6 +304,31 @@ class MemoryStore implements Store {
       .sort((a, b) => b.version - a.version)[0];
   }
 
+  async workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]> {
+    const { after, limit } = page;
+    const byId = Map.groupBy(this.#open().workflows, (row) => row.workflowId);
+    return [...byId.entries()]
+      .filter(([workflowId]) => after === undefined || byCodePoints(workflowId, after) > 0)
+      .sort(([a], [b]) => byCodePoints(a, b))
+      .slice(0, Math.max(0, limit))
+      .map(([workflowId, rows]) => {
+        const newest = rows.reduce((a, b) => (b.version > a.version ? b : a));
+        return { workflowId, version: newest.version, versions: rows.length, createdAt: newest.createdAt };
+      });
+  }
+
+  async workflowVersions(
+    workflowId: string,
+    page: { readonly after?: number; readonly limit: number },
+  ): Promise<readonly WorkflowVersionHead[]> {
+    return this.#open()
+      .workflows.filter((row) => row.workflowId === workflowId)
+      .filter((row) => row.version < (page.after ?? Number.POSITIVE_INFINITY))
+      .sort((a, b) => b.version - a.version)
+      .slice(0, Math.max(0, page.limit))
+      .map(({ definition: _, ...head }) => head);
+  }
+
   watch(onForeignWrite: () => void): () => void {
     const watcher = (): void => onForeignWrite();
     this.#data.watchers.set(watcher, this);
@@ -304,6 +355,7 @@ function newRun(write: Write, number: number): Run {
   if (create === undefined) throw new Error('invariant broken: a run without its creation');
   const row: ExecutionRow = {
     executionId,
+    project: create.project ?? DEFAULT_PROJECT,
     workflowId: create.workflowId,
     version: create.version,
     status: 'pending',
@@ -320,6 +372,11 @@ function changed(row: ExecutionRow, write: Write, messagesWait: boolean): Execut
   const { status = row.status, finishedAt = row.finishedAt, expiresAt = row.expiresAt, wakeAt = row.wakeAt } = write;
   // A message came while this write was decided: its wake-up must not be lost.
   return { ...row, status, finishedAt, expiresAt, wakeAt: messagesWait ? earlier(row.wakeAt, wakeAt) : wakeAt };
+}
+
+/** By time, then in the order of creation. */
+function inTime(a: ExecutionPlace, b: ExecutionPlace): number {
+  return a.createdAt - b.createdAt || a.number - b.number;
 }
 
 function isFinished(row: ExecutionRow): boolean {

@@ -10,7 +10,7 @@
  * A frame without a change of status or wake time touches the table `frames` only. Rows go in eight to a statement:
  * 2.1 µs per row against 2.9 one by one.
  */
-import type { Write, WriteOutcome } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Write, type WriteOutcome } from '@nebula/ports';
 import type { Statement } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
 
@@ -56,8 +56,8 @@ export class Appender {
       .pluck();
     this.#create = connection.prepare(
       `INSERT INTO executions
-         (number, execution_id, workflow_id, version, status, created_at, finished_at, wake_at, owner, expires_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
+         (number, execution_id, workflow_id, version, status, created_at, finished_at, wake_at, owner, expires_at, project)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
     );
     const insert = 'INSERT INTO frames (position, execution, seq, at, entries) VALUES';
     const row = '(?, ?, ?, ?, ?)';
@@ -119,7 +119,7 @@ export class Appender {
     if (create === undefined || (frame !== undefined && frame.seq !== 1)) return REFUSED;
     const number = this.position() + 1;
     const { status = 'pending', finishedAt = null, wakeAt = null, expiresAt = null } = write;
-    const { workflowId, version, createdAt, owner } = create;
+    const { workflowId, version, createdAt, owner, project = DEFAULT_PROJECT } = create;
     const { changes } = this.#create.run(
       number,
       executionId,
@@ -131,6 +131,7 @@ export class Appender {
       wakeAt,
       owner,
       expiresAt,
+      project,
     );
     if (changes === 0) return REFUSED;
     this.#position = number;

@@ -6,12 +6,15 @@
  *  3. Nothing here waits, reads a clock or knows of threads; errors are SQLite's own.
  */
 import {
+  type CommitOutcome,
   type DueClaim,
   FINISHED_STATUSES,
   type InboxRow,
   type PublishedSignal,
+  type RecordChange,
   type RegisterOutcome,
   type SnapshotRow,
+  UNFINISHED_STATUSES,
   type WorkflowVersionRow,
   type Write,
   type WriteOutcome,
@@ -21,6 +24,7 @@ import type { EncodedLine } from '../memory/line.ts';
 import { Appender } from './appender.ts';
 import type { Connection } from './connection.ts';
 import { Permits } from './permits.ts';
+import { commitRecords, purgeRecords } from './records.ts';
 import { bounded, Statements } from './statements.ts';
 
 /** Rows or pages that one call removes at most: some 10 ms. */
@@ -201,7 +205,7 @@ export class Journal {
     return this.#transaction(() => {
       this.#statements.run(
         `UPDATE executions INDEXED BY executions_by_status SET wake_at = coalesce(min(wake_at, ?), ?)
-         WHERE status IN (${literals(UNFINISHED_STATUSES)}) AND status <> 'completed' AND ${owners}`,
+         WHERE status IN (${literals(UNFINISHED_STATUSES)}) AND ${owners}`,
         wakeAt,
         wakeAt,
         ...parameters,
@@ -231,6 +235,14 @@ export class Journal {
       );
       return created === 0 ? { ok: false, reason: 'version-taken' } : { ok: true, version, created: true };
     });
+  }
+
+  commitRecords(changes: readonly RecordChange[], now: number): CommitOutcome {
+    return this.#transaction(() => commitRecords(this.#statements, changes, now));
+  }
+
+  purgeRecords(now: number, limit: number): number {
+    return this.#transaction(() => purgeRecords(this.#statements, now, limit));
   }
 
   /** A bounded piece of an execution's log; true when more is left. */
@@ -289,8 +301,6 @@ export function carryOut(journal: Journal, method: JournalMethod, args: readonly
   const write = journal[method] as (...args: readonly unknown[]) => unknown;
   return write.apply(journal, args as unknown[]);
 }
-
-const UNFINISHED_STATUSES = ['pending', 'running', 'paused', 'compensating'] as const;
 
 function literals(statuses: readonly string[]): string {
   return statuses.map((status) => `'${status}'`).join(', ');

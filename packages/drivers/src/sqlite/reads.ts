@@ -1,26 +1,29 @@
 /** Everything that is read. Statements end with the call: no reader holds up the log. Errors are SQLite's own. */
 import type {
   CacheRow,
+  ExecutionCounts,
   ExecutionFilter,
   ExecutionRow,
+  ExecutionScope,
   FrameRow,
   InboxRow,
   LogFilter,
   PermitRow,
   SnapshotRow,
   StoredLogLine,
+  WorkflowHead,
+  WorkflowVersionHead,
   WorkflowVersionRow,
 } from '@nebula/ports';
 import { FINISHED_STATUSES } from '@nebula/ports';
+import type { ExecutionPlace } from '../memory/cursor.ts';
 import { decodeLine, type EncodedLine, rankOf } from '../memory/line.ts';
 import type { Connection } from './connection.ts';
+import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
 import { cachedRow, newestOfFamily, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
 const NUMBER_OF = '(SELECT number FROM executions WHERE execution_id = ?)';
-
-const EXECUTION_COLUMNS = `execution_id AS executionId, workflow_id AS workflowId, version, status,
-  created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt`;
 
 const VERSION_COLUMNS = 'workflow_id AS workflowId, version, hash, definition, created_at AS createdAt';
 
@@ -65,24 +68,12 @@ export class Reads {
   }
 
   /** One row more than the limit, where there is one: it says that there is a next page. */
-  list(filter: ExecutionFilter, before: number): readonly (ExecutionRow & { readonly number: number })[] {
-    const conditions = ['number < ?'];
-    const parameters: unknown[] = [before];
-    if (filter.workflowId !== undefined) {
-      conditions.push('workflow_id = ?');
-      parameters.push(filter.workflowId);
-    }
-    if (filter.status !== undefined) {
-      conditions.push(`status IN (${filter.status.map((status) => `'${status.replaceAll("'", '')}'`).join(', ')})`);
-      // Said again, so that SQLite sees that the partial index has all of them.
-      if (!filter.status.includes('completed')) conditions.push("status <> 'completed'");
-    }
-    return this.#statements.all(
-      `SELECT number, ${EXECUTION_COLUMNS} FROM executions
-       WHERE ${conditions.join(' AND ')} ORDER BY number DESC LIMIT ?`,
-      ...parameters,
-      bounded(filter.limit) + 1,
-    );
+  list(filter: ExecutionFilter, place?: ExecutionPlace): readonly (ExecutionRow & { readonly number: number })[] {
+    return executionsOf(this.#statements, filter, place);
+  }
+
+  counts(scope: ExecutionScope): ExecutionCounts {
+    return countsOf(this.#statements, scope);
   }
 
   expired(now: number, limit: number): readonly string[] {
@@ -127,6 +118,22 @@ export class Reads {
     return version === undefined
       ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY version DESC LIMIT 1`, workflowId)
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
+  }
+
+  workflows(page: { readonly after?: string; readonly limit: number }): readonly WorkflowHead[] {
+    return workflowsOf(this.#statements, page);
+  }
+
+  workflowVersions(
+    workflowId: string,
+    page: { readonly after?: number; readonly limit: number },
+  ): readonly WorkflowVersionHead[] {
+    return workflowVersionsOf(this.#statements, workflowId, page);
+  }
+
+  /** For parts that have their own queries. */
+  with<T>(read: (statements: Statements) => T): T {
+    return read(this.#statements);
   }
 
   lines(filter: LogFilter): readonly StoredLogLine[] {

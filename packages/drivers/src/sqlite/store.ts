@@ -11,21 +11,27 @@ import type {
   CacheRow,
   Clock,
   DueClaim,
+  ExecutionCounts,
   ExecutionFilter,
   ExecutionRow,
+  ExecutionScope,
   FrameRow,
   InboxRow,
   Logs,
   PermitRow,
   PublishedSignal,
+  Records,
   RegisterOutcome,
   SnapshotRow,
   Store,
   Timer,
+  WorkflowHead,
+  WorkflowVersionHead,
   WorkflowVersionRow,
   Write,
   WriteOutcome,
 } from '@nebula/ports';
+import { decodeCursor, encodeCursor } from '../memory/cursor.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Commits } from './commits.ts';
 import type { Connection, ConnectionOptions, Durability } from './connection.ts';
@@ -37,6 +43,7 @@ import { SqliteLogs } from './logs.ts';
 import { makeFolder, openBeside, openForEngine } from './open.ts';
 import type { Place } from './pace.ts';
 import { Reads } from './reads.ts';
+import { sqliteRecords } from './records.ts';
 import { SideThread } from './side-thread.ts';
 
 export interface SqliteStoreOptions {
@@ -59,6 +66,8 @@ export interface SqliteStoreOptions {
 export interface SqliteStore extends Store {
   /** Logs in the same database; closed with the store. */
   readonly logs: Logs;
+  /** Records in the same database; closed with the store. */
+  readonly records: Records;
   /** Where commits run now. */
   readonly commitsIn: Place;
 }
@@ -110,6 +119,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 class OpenStore implements SqliteStore {
   readonly exclusive: boolean;
   readonly logs: SqliteLogs;
+  readonly records: Records;
   readonly #options: SqliteStoreOptions;
   readonly #connection: Connection;
   readonly #reads: Reads;
@@ -152,6 +162,12 @@ class OpenStore implements SqliteStore {
       lines,
       readonly: options.readonly === true,
       read: (read) => this.#read(read),
+    });
+    this.records = sqliteRecords({
+      clock,
+      read: (read) => this.#read((reads) => reads.with(read)),
+      commit: (changes, now) => this.#write('commitRecords', changes, now),
+      purge: (now, limit) => this.#write('purgeRecords', now, limit),
     });
     if (!options.engine) return;
     this.#checkpointer = new Checkpointer({
@@ -197,16 +213,19 @@ class OpenStore implements SqliteStore {
   async list(
     filter: ExecutionFilter,
   ): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }> {
-    const before = filter.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(filter.cursor);
-    if (Number.isNaN(before))
-      throw new NebulaError('CURSOR_INVALID', `'${filter.cursor}' is not a cursor of this list.`);
+    const place = filter.cursor === undefined ? undefined : decodeCursor(filter.cursor);
     const limit = Math.max(1, filter.limit);
-    const found = await this.#read((reads) => reads.list({ ...filter, limit }, before));
+    const found = await this.#read((reads) => reads.list({ ...filter, limit }, place));
     const page = found.slice(0, limit);
+    const last = page.at(-1);
     return {
       rows: page.map(({ number: _, ...row }) => row),
-      next: found.length > page.length ? String(page.at(-1)?.number) : null,
+      next: last === undefined || found.length === page.length ? null : encodeCursor(last),
     };
+  }
+
+  counts(scope: ExecutionScope): Promise<ExecutionCounts> {
+    return this.#read((reads) => reads.counts(scope));
   }
 
   deleteExecution(executionId: string): Promise<boolean> {
@@ -271,6 +290,17 @@ class OpenStore implements SqliteStore {
 
   workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined> {
     return this.#read((reads) => reads.workflowVersion(workflowId, version));
+  }
+
+  workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]> {
+    return this.#read((reads) => reads.workflows(page));
+  }
+
+  workflowVersions(
+    workflowId: string,
+    page: { readonly after?: number; readonly limit: number },
+  ): Promise<readonly WorkflowVersionHead[]> {
+    return this.#read((reads) => reads.workflowVersions(workflowId, page));
   }
 
   watch(onForeignWrite: () => void): () => void {

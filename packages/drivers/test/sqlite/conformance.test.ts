@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { logsSuite, storeSuite } from '@nebula/ports/conformance';
+import { logsSuite, recordsSuite, storeSuite } from '@nebula/ports/conformance';
 import { realClock } from '../../src/real/index.ts';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -51,6 +51,18 @@ for (const [name, variant] of Object.entries(VARIANTS)) {
       logs: store.logs,
       reopen: async () => (await reopen()).logs,
       beside: async () => (await beside()).logs,
+      close,
+    };
+  });
+
+  recordsSuite(`sqlite, ${name}`, async () => {
+    const { store, reopen, beside, close } = await subject(variant);
+    return {
+      records: store.records,
+      now: () => realClock.now(),
+      pass: (ms) => new Promise((resolve) => realClock.timer(ms, resolve)),
+      reopen: async () => (await reopen()).records,
+      beside: async () => (await beside()).records,
       close,
     };
   });

@@ -25,6 +25,7 @@ function someWrite(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, n
   const seq = draw.pick([head + 1, head + 1, head + 1, head, head + 2, 1]);
   const fields = {
     create: draw.maybe({
+      ...draw.pick([{}, { project: 'p' }]),
       workflowId: draw.pick(['a', 'b']),
       version: 1,
       createdAt: draw.below(50),
@@ -48,6 +49,13 @@ function someCall(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, nu
   const [x, y, z] = [draw.below(100), draw.below(100), draw.below(5) + 1];
   const writes = Array.from({ length: draw.below(12) }, () => someWrite(draw, heads));
   const status = draw.maybe([draw.pick(STATUSES), draw.pick(STATUSES)]);
+  const scope = {
+    ...draw.maybe({ project: draw.pick(['p', 'default']) }),
+    ...draw.maybe({ workflowId: draw.pick(['a', 'b']) }),
+    ...draw.maybe({ since: x % 50 }),
+    ...draw.maybe({ until: y % 50 }),
+  };
+  const order = draw.pick(['newest', 'oldest'] as const);
   const calls: readonly AnyCall[] = [
     (store) => store.append(writes),
     (store) => store.append(writes),
@@ -56,6 +64,10 @@ function someCall(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, nu
     (store) => store.feed(x, z),
     (store) => store.execution(executionId),
     (store) => store.list({ limit: z, ...(status === undefined ? {} : { status }) }),
+    (store) => store.list({ limit: z, order, ...scope, ...(status === undefined ? {} : { status }) }),
+    (store) => store.counts(scope),
+    (store) => store.workflows({ limit: z, ...draw.maybe({ after: 'A' }) }),
+    (store) => store.workflowVersions('a', { limit: z, ...draw.maybe({ after: x % 6 }) }),
     (store) => store.deleteExecution(executionId),
     (store) => store.expired(x, z),
     (store) => store.send({ messageId: `m${z}`, executionId, body: `${x}` }, y),

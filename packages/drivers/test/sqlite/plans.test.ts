@@ -1,8 +1,10 @@
 /** Every query that runs often finds its rows by an index, also when there are a million. */
+import { EXECUTION_STATUSES, type ExecutionFilter } from '@nebula/ports';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { Journal } from '../../src/sqlite/journal.ts';
 import { Reads } from '../../src/sqlite/reads.ts';
+import { recordOf, recordsOf } from '../../src/sqlite/records.ts';
 import { migrate } from '../../src/sqlite/schema.ts';
 import { creating } from './opened.ts';
 
@@ -30,9 +32,23 @@ const USES: Readonly<Record<string, (journal: Journal, reads: Reads) => void>> =
   execution: (_, reads) => reads.execution('a'),
   snapshot: (_, reads) => reads.snapshot('a'),
   inbox: (_, reads) => reads.inbox('a'),
-  'list, by workflow': (_, reads) => reads.list({ workflowId: 'w', limit: 5 }, 99),
-  'list, failed': (_, reads) => reads.list({ status: ['failed', 'cancelled'], limit: 5 }, 99),
   expired: (_, reads) => reads.expired(5, 5),
+  workflows: (_, reads) => reads.workflows({ after: 'a', limit: 5 }),
+  'versions of a workflow': (_, reads) => reads.workflowVersions('a', { after: 5, limit: 5 }),
+  record: (_, reads) => reads.with((statements) => recordOf(statements, 'user', 'ada', 5)),
+  'records, a page': (_, reads) =>
+    reads.with((statements) => recordsOf(statements, 'user', { prefix: 'a', after: 'ab', limit: 5 }, 5)),
+  'records, backwards': (_, reads) =>
+    reads.with((statements) => recordsOf(statements, 'audit', { order: 'descending', limit: 5 }, 5)),
+  'records, committed': (journal) =>
+    journal.commitRecords(
+      [
+        { kind: 'user', id: 'ada', body: '{}', expected: 0 },
+        { kind: 'user', id: 'bob', body: null },
+      ],
+      5,
+    ),
+  'records, purged': (journal) => journal.purgeRecords(5, 5),
   lines: (_, reads) => reads.lines({ executionId: 'a', node: 'x', afterPosition: 5, limit: 5 }),
   'claim due': (journal) => journal.claimDue(5, 10, 'w', 5),
   send: (journal) => journal.send({ messageId: 'm', executionId: 'a', body: '' }, 5),
@@ -55,6 +71,53 @@ for (const [name, use] of Object.entries(USES)) {
         /^SCAN (?!CONSTANT|\(subquery|\()/.test(detail) && !/workers|USING .*INDEX executions_by_wake/.test(detail),
     );
     expect(scans).toEqual([]);
+  });
+}
+
+/** Filters, and where their rows are found: in one piece of an index for each status, in the order of the page. */
+const LISTS: readonly (readonly [Omit<ExecutionFilter, 'limit'>, string])[] = [
+  [{}, 'executions_by_status (status=? AND created_at<?)'],
+  [{ status: ['completed'] }, 'executions_by_status (status=? AND created_at<?)'],
+  [{ status: ['failed', 'cancelled'] }, 'executions_by_status (status=? AND created_at<?)'],
+  [{ project: 'p' }, 'executions_by_project (project=? AND status=? AND created_at<?)'],
+  [{ project: 'p', status: ['failed'] }, 'executions_by_project (project=? AND status=? AND created_at<?)'],
+  [{ project: 'p', order: 'oldest' }, 'executions_by_project (project=? AND status=? AND created_at>?)'],
+  [
+    { project: 'p', status: ['running'], since: 1, until: 9 },
+    'executions_by_project (project=? AND status=? AND created_at>? AND created_at<?)',
+  ],
+  [{ workflowId: 'w' }, 'executions_by_workflow (workflow_id=? AND status=? AND created_at<?)'],
+  [{ workflowId: 'w', status: ['failed'] }, 'executions_by_workflow (workflow_id=? AND status=? AND created_at<?)'],
+  [
+    { workflowId: 'w', project: 'p', status: ['failed', 'running'], order: 'oldest' },
+    'executions_by_workflow (workflow_id=? AND status=? AND created_at>?)',
+  ],
+];
+
+for (const [filter, index] of LISTS) {
+  test(`a list by ${JSON.stringify(filter)} reads one piece of an index for each status`, () => {
+    const plans = plansOf((_, reads) => void reads.list({ ...filter, limit: 5 }, { createdAt: 5, number: 5 }));
+    const branches = (filter.status ?? EXECUTION_STATUSES).map(() => `SEARCH executions USING COVERING INDEX ${index}`);
+    expect(plans.filter((detail) => / executions /.test(detail))).toEqual([
+      ...branches,
+      'SEARCH executions USING INTEGER PRIMARY KEY (rowid=?)',
+    ]);
+    // What is sorted is the page, and before it what each status has for it; never what the index gives.
+    const sorts = plans.filter((detail) => detail.startsWith('USE TEMP B-TREE'));
+    expect(sorts.length).toBeLessThanOrEqual(branches.length > 1 ? 2 : 1);
+  });
+}
+
+for (const scope of [
+  {},
+  { project: 'p' },
+  { workflowId: 'w' },
+  { project: 'p', workflowId: 'w', since: 1, until: 9 },
+]) {
+  test(`counts of ${JSON.stringify(scope)} look at an index only`, () => {
+    const plans = plansOf((_, reads) => void reads.counts(scope));
+    expect(plans).toHaveLength(EXECUTION_STATUSES.length);
+    for (const detail of plans) expect(detail).toMatch(/^SEARCH executions USING COVERING INDEX .*status=\?/);
   });
 }
 

@@ -18,6 +18,7 @@ test('a database of version 1 opens, with everything that is in it', async () =>
   const store = await open();
   expect(await store.execution('exe_done')).toEqual({
     executionId: 'exe_done',
+    project: 'default',
     workflowId: 'orders',
     version: 2,
     status: 'completed',
@@ -27,6 +28,7 @@ test('a database of version 1 opens, with everything that is in it', async () =>
     owner: 'wrk_1',
     expiresAt: 1_792_000_000_000,
   });
+  expect((await store.list({ project: 'default', limit: 5 })).rows.map((row) => row.executionId)).toContain('exe_done');
   expect(await store.frames('exe_open', 0)).toEqual([
     { executionId: 'exe_open', seq: 1, at: 1_790_000_001_000, position: 3, entries: '[{"type":"started"}]' },
     {
@@ -62,7 +64,8 @@ test('the fixture says version 1, and today’s schema is what the migrations ma
     database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
   expect(schemaOf(fixture)).toEqual(schemaOf(fresh));
   expect(fresh.pragma('user_version', { simple: true })).toBe(MIGRATIONS.at(-1)?.version);
-  expect(MIGRATIONS.map((migration) => migration.version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+  const versions = MIGRATIONS.map((migration) => migration.version);
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
 });
 
 test('steps run in order, all or none', async () => {

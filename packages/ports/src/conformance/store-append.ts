@@ -159,6 +159,7 @@ export function appendTests(test: StoreTest): void {
     await store.append([creating('a', { wakeAt: 77 })]);
     expect(await store.execution('a')).toEqual({
       executionId: 'a',
+      project: 'default',
       workflowId: 'orders',
       version: 1,
       status: 'running',

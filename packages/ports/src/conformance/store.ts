@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import { appendTests } from './store-append.ts';
 import { inboxTests } from './store-inbox.ts';
+import { listTests } from './store-lists.ts';
 import { permitTests } from './store-permits.ts';
 import { readTests } from './store-read.ts';
 import { sharedTests } from './store-shared.ts';
@@ -12,6 +13,7 @@ export function storeSuite(name: string, open: OpenStore): void {
     const storeTest = storeTests(open);
     appendTests(storeTest);
     readTests(storeTest);
+    listTests(storeTest);
     inboxTests(storeTest);
     sharedTests(storeTest);
     permitTests(storeTest);

@@ -1,0 +1,116 @@
+/**
+ * Lists of executions and workflows, for people. What a page costs depends on its size, not on how much is stored.
+ *
+ * Which index finds the executions of a filter:
+ *   workflow (with or without project)   executions_by_workflow   the project is looked at in the index
+ *   project                              executions_by_project
+ *   neither                              executions_by_status
+ * Each of them goes on with status and time, so that for one status the page is one piece of the index, whatever range,
+ * cursor and order. For several, or all eight, the first rows of each are merged: at most 8 × (limit + 1) index entries.
+ * Only rows of the page itself are read. One combination is not bounded by the page: a workflow together with a project
+ * that has few of its executions reads on in the index of that workflow; a workflow normally has one project.
+ */
+import {
+  EXECUTION_STATUSES,
+  type ExecutionCounts,
+  type ExecutionFilter,
+  type ExecutionRow,
+  type ExecutionScope,
+  type WorkflowHead,
+  type WorkflowVersionHead,
+} from '@nebula/ports';
+import type { ExecutionPlace } from '../memory/cursor.ts';
+import { bounded, type Statements } from './statements.ts';
+
+export const EXECUTION_COLUMNS = `execution_id AS executionId, project, workflow_id AS workflowId, version, status,
+  created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt`;
+
+/** One row more than the limit, where there is one: it says that there is a next page. */
+export function executionsOf(
+  statements: Statements,
+  filter: ExecutionFilter,
+  place: ExecutionPlace | undefined,
+): readonly (ExecutionRow & { readonly number: number })[] {
+  const statuses = [...new Set(filter.status ?? EXECUTION_STATUSES)];
+  if (statuses.length === 0) return [];
+  const isOldest = filter.order === 'oldest';
+  const { from, conditions, values } = within(filter);
+  const order = isOldest ? 'created_at, number' : 'created_at DESC, number DESC';
+  const beyond = isOldest ? '(created_at, number) > (?, ?)' : '(created_at, number) < (?, ?)';
+  const start = place ?? (isOldest ? FIRST_PLACE : LAST_PLACE);
+  const limit = bounded(filter.limit) + 1;
+  const ofOne = `SELECT * FROM (SELECT created_at, number FROM ${from}
+    WHERE status = ? AND ${conditions} AND ${beyond} ORDER BY ${order} LIMIT ?)`;
+  return statements.all(
+    `SELECT number, ${EXECUTION_COLUMNS}
+     FROM (SELECT number AS found FROM (${statuses.map(() => ofOne).join(' UNION ALL ')}) ORDER BY ${order} LIMIT ?)
+     CROSS JOIN executions ON number = found ORDER BY ${order}`,
+    ...statuses.flatMap((status) => [status, ...values, start.createdAt, start.number, limit]),
+    limit,
+  );
+}
+
+/** From the index alone. */
+export function countsOf(statements: Statements, scope: ExecutionScope): ExecutionCounts {
+  const { from, conditions, values } = within(scope);
+  const sql = `SELECT count(*) FROM ${from} WHERE status = ? AND ${conditions}`;
+  return Object.fromEntries(
+    EXECUTION_STATUSES.map((status) => [status, statements.value<number>(sql, status, ...values) ?? 0]),
+  ) as ExecutionCounts;
+}
+
+/** Before and after every place that there can be. */
+const FIRST_PLACE: ExecutionPlace = { createdAt: Number.MIN_SAFE_INTEGER, number: 0 };
+const LAST_PLACE: ExecutionPlace = { createdAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
+
+/** SQL with the index that fits the scope, and the values for its conditions. */
+function within({ project, workflowId, since, until }: ExecutionScope): {
+  readonly from: string;
+  readonly conditions: string;
+  readonly values: readonly unknown[];
+} {
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const add = (condition: string, value: unknown): void => {
+    if (value === undefined) return;
+    conditions.push(condition);
+    values.push(value);
+  };
+  add('workflow_id = ?', workflowId);
+  add('project = ?', project);
+  add('created_at >= ?', since);
+  add('created_at < ?', until);
+  const index = workflowId === undefined ? (project === undefined ? 'status' : 'project') : 'workflow';
+  const from = `executions INDEXED BY executions_by_${index}`;
+  return { from, conditions: conditions.join(' AND ') || 'true', values };
+}
+
+/** Goes over the versions of the page's workflows, in an index that has them only. */
+export function workflowsOf(
+  statements: Statements,
+  { after, limit }: { readonly after?: string; readonly limit: number },
+): readonly WorkflowHead[] {
+  return statements.all(
+    // With max(), SQLite takes created_at from the same row.
+    `SELECT workflow_id AS workflowId, max(version) AS version, count(*) AS versions, created_at AS createdAt
+     FROM workflow_versions INDEXED BY workflow_versions_heads ${after === undefined ? '' : 'WHERE workflow_id > ?'}
+     GROUP BY workflow_id ORDER BY workflow_id LIMIT ?`,
+    ...(after === undefined ? [] : [after]),
+    bounded(limit),
+  );
+}
+
+export function workflowVersionsOf(
+  statements: Statements,
+  workflowId: string,
+  { after = Number.MAX_SAFE_INTEGER, limit }: { readonly after?: number; readonly limit: number },
+): readonly WorkflowVersionHead[] {
+  return statements.all(
+    `SELECT workflow_id AS workflowId, version, hash, created_at AS createdAt
+     FROM workflow_versions INDEXED BY workflow_versions_heads
+     WHERE workflow_id = ? AND version < ? ORDER BY version DESC LIMIT ?`,
+    workflowId,
+    after,
+    bounded(limit),
+  );
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { creating, place } from './opened.ts';
+
+const ADA = { kind: 'user', id: 'ada', body: '{}' };
+
+test('records are closed with their store, and looked at where nothing may be written', async () => {
+  const { open } = await place();
+  const store = await open();
+  await store.records.commit([ADA]);
+  await store.close();
+  for (const refused of [
+    store.records.get('user', 'ada'),
+    store.records.list('user', { limit: 5 }),
+    store.records.commit([ADA]),
+    store.records.purge(5, 5),
+  ]) {
+    await expect(refused).rejects.toMatchObject({ code: 'STORE_CLOSED' });
+  }
+  const looking = await open({ engine: false, readonly: true });
+  expect(await looking.records.get('user', 'ada')).toMatchObject({ body: '{}' });
+  await expect(looking.records.commit([ADA])).rejects.toMatchObject({ code: 'STORE_READONLY' });
+});
+
+test('a commit of records that another process made does not confuse the engine’s own positions', async () => {
+  const { open } = await place();
+  const engine = await open();
+  const desk = await open({ engine: false });
+  expect(await engine.append([creating('a')])).toEqual([{ ok: true, position: 1 }]);
+  expect((await desk.records.commit([ADA])).ok).toBe(true);
+  expect(await engine.append([creating('b')])).toEqual([{ ok: true, position: 2 }]);
+  expect(await engine.records.commit([{ ...ADA, expected: 0 }])).toMatchObject({ ok: false });
+});

@@ -1,0 +1,57 @@
+import type { Write } from '@nebula/ports';
+import { describe, expect, it } from 'vitest';
+import { BenchTop } from './bench-top.ts';
+
+const parent = { id: 'main', nodes: { call: { workflow: { id: 'sub', mode: 'child' } } } };
+const sub = { id: 'sub', nodes: { work: { action: 'hand@1' } } };
+
+async function projects(top: BenchTop): Promise<Record<string, string>> {
+  const { rows } = await top.engine.list({ limit: 10 });
+  return Object.fromEntries(rows.map(({ workflowId, project }) => [workflowId, project]));
+}
+
+describe('projects', () => {
+  it('[ENG-124] a run, its children and its forks belong to one; to `default` unless told', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register(sub);
+    const { workflowId } = await top.register(parent);
+    const started = top.engine.start(workflowId, undefined, { project: 'sales' });
+    await top.settle();
+    expect(await projects(top)).toEqual({ main: 'sales', sub: 'sales' });
+    await top.complete('work');
+    expect(await top.status(await started)).toBe('completed');
+    const fork = await top.engine.fork(await started, 'call');
+    await top.settle();
+    expect((await top.store.execution(fork))?.project).toBe('sales');
+    expect((await top.engine.list({ project: 'sales', limit: 10 })).rows).toHaveLength(4);
+    const plain = await top.start({ id: 'plain', nodes: {} });
+    expect((await top.store.execution(plain))?.project).toBe('default');
+  });
+
+  it('[ENG-124] a child that only the next process starts belongs there, too', async () => {
+    const top = new BenchTop();
+    const wrapStore = (store: BenchTop['store']) =>
+      new Proxy(store, {
+        get(target, key) {
+          const value = Reflect.get(target, key) as unknown;
+          if (key !== 'append') return typeof value === 'function' ? value.bind(target) : value;
+          return async (writes: readonly Write[]) => {
+            const outcomes = await target.append(writes);
+            if (!writes.some(({ frame }) => frame?.entries.includes('child.requested'))) return outcomes;
+            top.crash();
+            return new Promise<never>(() => {});
+          };
+        },
+      });
+    await top.open({ wrapStore });
+    await top.register(sub);
+    const { workflowId } = await top.register(parent);
+    void top.engine.start(workflowId, undefined, { project: 'sales' });
+    await top.settle();
+    expect(await projects(top)).toEqual({ main: 'sales' });
+    await top.open();
+    await top.clock.advance(1_000);
+    expect(await projects(top)).toEqual({ main: 'sales', sub: 'sales' });
+  });
+});

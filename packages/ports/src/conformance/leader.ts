@@ -1,0 +1,103 @@
+/** The contract of leaders, by the rules of SPEC.md. */
+import { describe, expect, test, vi } from 'vitest';
+import type { Campaign, Leader } from '../leader.ts';
+
+export interface LeaderSubject {
+  readonly leader: Leader;
+  /** Another one that stands for the same places, as another process would have it. */
+  readonly beside?: () => Promise<Leader>;
+  readonly close: () => Promise<void>;
+}
+
+/** How long a place may stay empty after its leader resigned. */
+const TAKEOVER_MS = 30_000;
+
+export function leaderSuite(name: string, open: () => Promise<LeaderSubject>): void {
+  describe(`leader contract: ${name}`, () => {
+    leaderTests((title, body) =>
+      test(title, { timeout: 2 * TAKEOVER_MS }, async () => {
+        const subject = await open();
+        try {
+          await body(subject);
+        } finally {
+          await subject.close();
+        }
+      }),
+    );
+  });
+}
+
+type LeaderTest = (title: string, body: (subject: LeaderSubject) => Promise<void>) => void;
+
+function leaderTests(test: LeaderTest): void {
+  test('[LEA-1] one of many leads, for each name', async ({ leader, beside }) => {
+    const other = beside === undefined ? leader : await beside();
+    const schedules = [leader, other, leader].map((each) => follow(each, 'schedules'));
+    const cleaning = [other, leader].map((each) => follow(each, 'cleaning'));
+    await vi.waitFor(() => expect(leading([...schedules, ...cleaning])).toHaveLength(2), TAKEOVER_MS);
+    expect(leading(schedules)).toHaveLength(1);
+    await resignAll([...schedules, ...cleaning]);
+  });
+
+  test('[LEA-2] one after the other takes over, and whoever comes later', async ({ leader, beside }) => {
+    const other = beside === undefined ? leader : await beside();
+    const all = [leader, other, leader, other].map((each) => follow(each, 'schedules'));
+    for (let left = all; left.length > 0; ) {
+      await vi.waitFor(() => expect(leading(left)).toHaveLength(1), TAKEOVER_MS);
+      const [first] = leading(left) as [Followed];
+      await first.campaign.resign();
+      left = left.filter((each) => each !== first);
+    }
+    const late = follow(other, 'schedules');
+    await vi.waitFor(() => expect(leading([late])).toHaveLength(1), TAKEOVER_MS);
+    await resignAll([late]);
+  });
+
+  test('[LEA-3] changes are told when they have happened, and not before the caller knows', async ({ leader }) => {
+    const told: boolean[] = [];
+    let campaign: Campaign | undefined;
+    campaign = leader.campaign('schedules', (isLeader) => told.push(isLeader === campaign?.isLeader));
+    expect(told).toEqual([]);
+    await vi.waitFor(() => expect(campaign.isLeader).toBe(true), TAKEOVER_MS);
+    await vi.waitFor(() => expect(told).toEqual([true]), TAKEOVER_MS);
+    await campaign.resign();
+  });
+
+  test('[LEA-4] who has resigned is out of it', async ({ leader }) => {
+    const [first, second, third] = [1, 2, 3].map(() => follow(leader, 'schedules')) as [Followed, Followed, Followed];
+    await vi.waitFor(() => expect(leading([first, second, third])).toHaveLength(1), TAKEOVER_MS);
+    const [leads] = leading([first, second, third]) as [Followed];
+    const [waits, last] = [first, second, third].filter((each) => each !== leads) as [Followed, Followed];
+    await waits.campaign.resign();
+    await leads.campaign.resign();
+    expect(leads.campaign.isLeader).toBe(false);
+    await vi.waitFor(() => expect(last.campaign.isLeader).toBe(true), TAKEOVER_MS);
+    await leads.campaign.resign();
+    await waits.campaign.resign();
+    expect(last.campaign.isLeader).toBe(true);
+    const brief = follow(leader, 'other');
+    await brief.campaign.resign();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(brief.campaign.isLeader).toBe(false);
+    expect([leads.told, waits.told, last.told]).toEqual([[true], [], [true]]);
+    await resignAll([last]);
+  });
+}
+
+interface Followed {
+  readonly campaign: Campaign;
+  readonly told: readonly boolean[];
+}
+
+function follow(leader: Leader, name: string): Followed {
+  const told: boolean[] = [];
+  return { campaign: leader.campaign(name, (isLeader) => told.push(isLeader)), told };
+}
+
+function leading(all: readonly Followed[]): readonly Followed[] {
+  return all.filter(({ campaign }) => campaign.isLeader);
+}
+
+async function resignAll(all: readonly Followed[]): Promise<void> {
+  for (const { campaign } of all) await campaign.resign();
+}
