@@ -17,6 +17,7 @@ export {
 export type { Delivery, Queue, Task } from './queue.ts';
 export type { Random } from './random.ts';
 export type { Invocation, InvocationOutcome, Sandbox } from './sandbox.ts';
+export { checkSecret, credentialDoor, SECRET_LIMITS, type SecretInfo, type Secrets } from './secrets.ts';
 export {
   type DueClaim,
   type ExecutionFilter,
