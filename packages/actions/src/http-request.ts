@@ -43,6 +43,44 @@ export const httpRequest = defineAction({
         default: {},
         examples: [{ accept: 'application/json' }],
       },
+      auth: {
+        type: 'object',
+        properties: {
+          type: {
+            enum: ['bearer', 'basic', 'header', 'query'],
+            title: 'Type',
+            description:
+              '`bearer` and `basic` are sent as `Authorization`; `header` and `query` as a header or a parameter of the URL, called `name`.',
+          },
+          credential: {
+            type: 'string',
+            minLength: 1,
+            title: 'Credential',
+            description: "The alias of a secret that the node's `credentials` name.",
+          },
+          field: {
+            type: 'string',
+            title: 'Field',
+            description: 'The field to take, when the secret is a JSON object.',
+          },
+          username: {
+            type: 'string',
+            title: 'User name',
+            description:
+              'For `basic`, when the secret is the password only. Otherwise it is `user:password`, or an object of `username` and `password`.',
+          },
+          name: { type: 'string', minLength: 1, title: 'Name', description: 'Of the header or the parameter.' },
+        },
+        required: ['type', 'credential'],
+        additionalProperties: false,
+        title: 'Authorisation',
+        description: 'Sends a credential of the node. Its value is in no parameter, output, error or log.',
+        examples: [
+          { type: 'bearer', credential: 'api' },
+          { type: 'basic', username: 'ada', credential: 'password' },
+          { type: 'header', name: 'x-api-key', credential: 'api' },
+        ],
+      },
       body: {
         title: 'Body',
         description: 'Text is sent as it is; anything else as JSON.',

@@ -305,3 +305,50 @@ test('[ACT-17] a redirect does not leave what is granted', async () => {
   };
   expect(await output({})).toMatchObject({ status: 200, body: 'home' });
 });
+
+const SECRETS: Readonly<Record<string, string>> = {
+  key: 'sk_live_äöü_1',
+  token: 'sk_live_1',
+  login: 'ada:s3cret pass',
+  account: '{"username":"ada","password":"s3cret pass","token":"tok-en-1"}',
+  lines: 'first line\nsecond line',
+};
+const credential = async (alias: string) => SECRETS[alias] ?? '';
+const basic = `Basic ${Buffer.from('ada:s3cret pass').toString('base64')}`;
+
+test.each([
+  [{ type: 'bearer', credential: 'token' }, 'authorization', 'Bearer sk_live_1'],
+  [{ type: 'bearer', credential: 'account', field: 'token' }, 'authorization', 'Bearer tok-en-1'],
+  [{ type: 'basic', credential: 'login' }, 'authorization', basic],
+  [{ type: 'basic', credential: 'account' }, 'authorization', basic],
+  [{ type: 'basic', username: 'ada', credential: 'account', field: 'password' }, 'authorization', basic],
+  [{ type: 'header', name: 'X-Api-Key', credential: 'token' }, 'x-api-key', 'sk_live_1'],
+])('[ACT-23] %j', async (auth, header, value) => {
+  handle = (request, response) => void response.end(`you sent ${request.headers[header]}`);
+  const given = await project.output(httpRequest, { url: `${origin}/x`, auth }, { credential });
+  expect(seen[0]?.headers[header]).toBe(value);
+  expect(JSON.stringify(given)).not.toMatch(/sk_live|tok-en|s3cret|YWRhOnMz/);
+  expect(JSON.stringify(given)).toContain('[redacted]');
+});
+
+test('[ACT-23] a credential in the query is in no error', async () => {
+  handle = (request, response) => void response.writeHead(403).end(`no ${request.url}`);
+  const auth = { type: 'query', name: 'api_key', credential: 'key' };
+  const refused = await project.error(httpRequest, { url: `${origin}/x?a=1`, auth }, { credential });
+  expect(seen[0]?.url).toBe(`/x?a=1&api_key=${encodeURIComponent('sk_live_äöü_1')}`);
+  expect(refused).toMatchObject({ code: 'HTTP_403', details: { body: 'no /x?a=1&api_key=[redacted]' } });
+});
+
+test.each([
+  [{ type: 'bearer', credential: 'account', field: 'nope' }, 'CREDENTIAL_INVALID'],
+  [{ type: 'bearer', credential: 'token', field: 'nope' }, 'CREDENTIAL_INVALID'],
+  [{ type: 'basic', credential: 'token' }, 'CREDENTIAL_INVALID'],
+  [{ type: 'header', name: 'x-key', credential: 'lines' }, 'CREDENTIAL_INVALID'],
+  [{ type: 'header', credential: 'token' }, 'INPUT_INVALID'],
+  [{ type: 'query', credential: 'token' }, 'INPUT_INVALID'],
+  [{ type: 'bearer' }, 'INPUT_INVALID'],
+  [{ type: 'digest', credential: 'token' }, 'INPUT_INVALID'],
+])('[ACT-23] %j is %s, and nothing is sent', async (auth, code) => {
+  expect(await project.error(httpRequest, { url: `${origin}/x`, auth }, { credential })).toMatchObject({ code });
+  expect(seen).toEqual([]);
+});

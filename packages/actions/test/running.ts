@@ -34,6 +34,7 @@ export async function openProject(): Promise<Project> {
       attempt: 1,
       idempotencyKey: 'exe_1:node:1',
       signal: new AbortController().signal,
+      credential: (alias) => Promise.reject(new Error(`no credential ${alias}`)),
       onLog: (level, message, fields) => logs.push([level, message, fields]),
       onProgress: (fraction) => progress.push(fraction),
       onHeartbeat: () => {},

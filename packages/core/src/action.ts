@@ -71,6 +71,11 @@ export interface ActionContext {
   };
   shell(program: string, args: readonly string[], options?: ShellOptions): Promise<ShellResult>;
   env(name: string): string | undefined;
+  /**
+   * The secret that the node's `credentials` name for this alias. From now on it is taken out of whatever this attempt
+   * gives: output, error, logs, progress. Ask where it is needed, and hand it to nobody else.
+   */
+  credential(alias: string): Promise<string>;
 }
 
 /** `verify` looks whether an earlier attempt of unknown outcome took effect. */
@@ -98,6 +103,8 @@ export interface Action<Input = Json, Output = Json> {
   readonly effect?: Effect | ((input: Input) => Effect);
   /** What the action may ask for at the most; a grant beyond it has no effect. */
   readonly capabilities?: readonly (keyof Capabilities)[];
+  /** The aliases it asks for: a node must name a secret for each, and no others. Left out: whatever the node names. */
+  readonly credentials?: readonly string[];
   /** Checks and converts the resolved input (a Standard Schema may transform it). */
   readonly parseInput?: (input: Json) => Input | Promise<Input>;
   readonly parseOutput?: (output: Output) => Json | Promise<Json>;

@@ -21,6 +21,7 @@ import type {
   Queue,
   Random,
   Sandbox,
+  Secrets,
   Store,
 } from '@nebula/ports';
 
@@ -34,6 +35,8 @@ export interface Drivers {
   readonly clock: Clock;
   readonly random: Random;
   readonly digest: Digest;
+  /** Without it, a node that names credentials fails with `NO_SECRETS`. */
+  readonly secrets?: Secrets;
 }
 
 export interface EngineOptions {

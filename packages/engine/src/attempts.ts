@@ -26,7 +26,18 @@ import {
   timeoutError,
   toVerify,
 } from '@nebula/core';
-import type { Clock, Delivery, InvocationOutcome, Logs, Queue, Random, Sandbox, Timer } from '@nebula/ports';
+import {
+  type Clock,
+  credentialDoor,
+  type Delivery,
+  type InvocationOutcome,
+  type Logs,
+  type Queue,
+  type Random,
+  type Sandbox,
+  type Secrets,
+  type Timer,
+} from '@nebula/ports';
 import type { LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Values } from './values.ts';
@@ -49,6 +60,7 @@ export interface AttemptsParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logs: Logs;
+  readonly secrets?: Secrets;
   readonly values: Values;
   readonly meter: Meter;
   readonly workerId: string;
@@ -117,7 +129,7 @@ export class Attempts {
 
   private invocation(live: Live, workflowId: string): Parameters<Sandbox['run']>[0] {
     const { attempt, executionId, controller } = live;
-    const { logs, clock } = this.parts;
+    const { logs, clock, secrets } = this.parts;
     const { node, attempt: number } = attempt;
     return {
       action: attempt.action,
@@ -129,6 +141,7 @@ export class Attempts {
       attempt: number,
       idempotencyKey: attempt.idempotencyKey,
       signal: controller.signal,
+      credential: credentialDoor(secrets, attempt.credentials),
       onLog: (level, message, fields) =>
         logs.append({
           executionId,
@@ -265,8 +278,8 @@ export class Attempts {
 
   private async verify(run: LiveRun, node: NodeState, path: string): Promise<Settlement> {
     const { executionId, plan, state } = run;
-    const { clock, logs, sandbox, values } = this.parts;
-    const { action, granted } = actionWork(node);
+    const { clock, logs, sandbox, secrets, values } = this.parts;
+    const { action, granted, credentials } = actionWork(node);
     const attempt = node.attempts;
     const controller = new AbortController();
     let timer: Timer | undefined;
@@ -289,6 +302,7 @@ export class Attempts {
         attempt,
         idempotencyKey: idempotencyKey(state, path),
         signal: controller.signal,
+        credential: credentialDoor(secrets, credentials),
         onLog: (level, message, fields) =>
           logs.append({ executionId, node: path, attempt, at: clock.now(), level, message, ...(fields && { fields }) }),
         onProgress: () => {},

@@ -85,7 +85,10 @@ function describe(node: NodeState, input: Json, digest: Digest): { readonly fami
 function familyOf({ plan }: NodeState): string {
   const action = 'action' in plan.work ? (plan.work.action as Action) : undefined;
   const [major = ''] = (action?.version ?? '').split('.');
-  return `${action?.id ?? ''}@${major}#${plan.cache?.version ?? ''}`;
+  // What one account was told is not for another one.
+  const credentials = 'credentials' in plan.work ? Object.entries(plan.work.credentials).sort() : [];
+  const account = credentials.length === 0 ? '' : `#${JSON.stringify(credentials)}`;
+  return `${action?.id ?? ''}@${major}#${plan.cache?.version ?? ''}${account}`;
 }
 
 function earlierOf(row: CacheRow | undefined, now: string): CacheMiss['earlier'] {

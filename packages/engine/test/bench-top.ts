@@ -12,7 +12,7 @@ import {
 } from '@nebula/drivers/memory';
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
-import type { Blobs, Clock, Store } from '@nebula/ports';
+import type { Blobs, Clock, Secrets, Store } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import { createEngine, type Drivers, type Engine, type EngineOptions, type LiveEvent } from '../src/index.ts';
 
@@ -31,6 +31,7 @@ export interface BenchOptions extends Partial<EngineOptions> {
   /** Wraps the store, to make it fail. */
   readonly wrapStore?: (store: Store) => Store;
   readonly only?: readonly string[];
+  readonly secrets?: Secrets;
 }
 
 /** A process's view of the clock: when it is dead, nothing calls it back. */
@@ -102,7 +103,7 @@ export class BenchTop {
   }
 
   /** Opens an engine on the data that is there: the first one, or the next after a crash. */
-  async open({ wrapStore = (store) => store, only, ...options }: BenchOptions = {}): Promise<Engine> {
+  async open({ wrapStore = (store) => store, only, secrets, ...options }: BenchOptions = {}): Promise<Engine> {
     this.crash();
     const { random, blobs } = this;
     this.process = new Process(this.clock);
@@ -117,6 +118,7 @@ export class BenchTop {
       clock: this.process.clock,
       random,
       digest: sha256,
+      ...(secrets && { secrets }),
     };
     this.engine = createEngine(this.drivers, { actions: this.actions, ...options });
     this.engine.on((event) => this.events.push(event));

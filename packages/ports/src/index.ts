@@ -19,6 +19,7 @@ export type { Delivery, Queue, Task } from './queue.ts';
 export type { Random } from './random.ts';
 export type { CommitOutcome, RecordChange, RecordPage, RecordRow, Records } from './records.ts';
 export type { Invocation, InvocationOutcome, Sandbox } from './sandbox.ts';
+export { checkSecret, credentialDoor, SECRET_LIMITS, type SecretInfo, type Secrets } from './secrets.ts';
 export {
   DEFAULT_PROJECT,
   type DueClaim,

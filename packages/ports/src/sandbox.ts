@@ -12,6 +12,8 @@ export interface Invocation {
   readonly attempt: number;
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
+  /** The secret behind an alias of the node's. What it gave is not in anything that leaves the sandbox. */
+  readonly credential: (alias: string) => Promise<string>;
   readonly onLog: (level: LogLevel, message: string, fields?: Readonly<Record<string, Json>>) => void;
   readonly onProgress: (fraction: number, message?: string) => void;
   readonly onHeartbeat: () => void;

@@ -8,7 +8,7 @@ import {
   NebulaError,
   type RetryPolicyFunction,
 } from '@nebula/core';
-import type { Blobs, Clock, Logs, Queue, Random, Sandbox, Store } from '@nebula/ports';
+import type { Blobs, Clock, Logs, Queue, Random, Sandbox, Secrets, Store } from '@nebula/ports';
 
 /** What a driver may need to open. */
 export interface DriverContext {
@@ -28,6 +28,7 @@ export interface DriverOpeners {
   readonly blobs?: Opener<Blobs>;
   readonly logs?: Opener<Logs>;
   readonly sandbox?: Opener<Sandbox>;
+  readonly secrets?: Opener<Secrets>;
 }
 
 export interface NebulaConfig {
@@ -64,7 +65,14 @@ const KEYS: readonly string[] = [
   'expressionLimits',
   'drivers',
 ] satisfies (keyof NebulaConfig)[];
-const DRIVER_KEYS: readonly string[] = ['store', 'queue', 'blobs', 'logs', 'sandbox'] satisfies (keyof DriverOpeners)[];
+const DRIVER_KEYS: readonly string[] = [
+  'store',
+  'queue',
+  'blobs',
+  'logs',
+  'sandbox',
+  'secrets',
+] satisfies (keyof DriverOpeners)[];
 
 /** Returns its argument. A misspelt key would otherwise be ignored without a word, since Node runs the file unchecked. */
 export function defineConfig(config: NebulaConfig): NebulaConfig {

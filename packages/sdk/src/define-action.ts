@@ -52,6 +52,8 @@ export interface ActionDefinition<I extends Schema | undefined, O extends Schema
    */
   readonly effect?: Effect | ((input: Written<I>) => Effect);
   readonly capabilities?: readonly (keyof Capabilities)[];
+  /** The aliases that it asks for with `ctx.credential`: a workflow that names no secret for one does not compile. */
+  readonly credentials?: readonly string[];
   run(ctx: ActionContext, input: Parsed<I>): Promise<R> | R;
   /** Looks whether an earlier attempt of unknown outcome took effect. */
   verify?(ctx: ActionContext, input: Parsed<I>): Promise<VerificationOf<Returned<O>>> | VerificationOf<Returned<O>>;
@@ -73,7 +75,7 @@ export function defineAction<
   R extends Returned<O> = Returned<O>,
 >(definition: ActionDefinition<I, O, R>): TypedAction<Written<I>, Seen<O, R>> {
   checkDefinition(definition);
-  const { id, version, title, description, effect, capabilities } = definition;
+  const { id, version, title, description, effect, capabilities, credentials } = definition;
   const label = `${id}@${version}`;
   const action = {
     id,
@@ -82,6 +84,7 @@ export function defineAction<
     ...(description !== undefined && { description }),
     effect: typeof effect === 'function' ? guardEffect(effect) : (effect ?? 'once'),
     capabilities: capabilities ?? [],
+    ...(credentials !== undefined && { credentials }),
     run: (ctx: ActionContext, input: Parsed<I>) => definition.run(ctx, input),
     ...(definition.verify && { verify: (ctx: ActionContext, input: Parsed<I>) => definition.verify?.(ctx, input) }),
   };
@@ -156,11 +159,13 @@ const KEYS = [
   'output',
   'effect',
   'capabilities',
+  'credentials',
   'run',
   'verify',
 ] satisfies (keyof ActionDefinition<undefined, undefined, unknown>)[];
 
 const ID_PATTERN = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+$/;
+const ALIAS_PATTERN = /^[a-zA-Z0-9_-]+$/;
 const VERSION_PATTERN = /^(0|[1-9]\d*)(\.(0|[1-9]\d*))?$/;
 
 /** Node strips types without checking them, so what the compiler would have said must be said here too. */
@@ -168,9 +173,8 @@ function checkDefinition(definition: unknown): void {
   if (typeof definition !== 'object' || definition === null) {
     fail('defineAction needs an object', 'Write defineAction({ id, version, run })');
   }
-  const { id, version, title, description, input, output, effect, capabilities, run, verify } = definition as Partial<
-    Record<(typeof KEYS)[number], unknown>
-  >;
+  const { id, version, title, description, input, output, effect, capabilities, credentials, run, verify } =
+    definition as Partial<Record<(typeof KEYS)[number], unknown>>;
   if (typeof id !== 'string' || !ID_PATTERN.test(id)) {
     fail(`action id ${show(id)} is not a dotted lower-case name`, idHint(id));
   }
@@ -194,6 +198,7 @@ function checkDefinition(definition: unknown): void {
     fail(`action ${id} has effect ${show(effect)}`, meant(effect, EFFECTS));
   }
   checkCapabilities(id, capabilities);
+  checkCredentials(id, credentials);
   if (typeof run !== 'function') fail(`action ${id} has no run function`, 'Add run(ctx, input) { … }');
   if (verify !== undefined && typeof verify !== 'function') {
     fail(`verify of action ${id} is not a function`, 'Write verify(ctx, input) { … } or leave it out');
@@ -213,6 +218,16 @@ function checkCapabilities(id: string, capabilities: unknown): void {
       fail(`action ${id} asks for an unknown capability ${show(capability)}`, meant(capability, CAPABILITIES));
     }
   }
+}
+
+function checkCredentials(id: string, credentials: unknown): void {
+  if (credentials === undefined) return;
+  const isAlias = (alias: unknown): boolean => typeof alias === 'string' && ALIAS_PATTERN.test(alias);
+  if (Array.isArray(credentials) && credentials.every(isAlias)) return;
+  fail(
+    `credentials of action ${id} is not a list of aliases`,
+    "List what it asks for, e.g. ['api']; which secret that is, is up to the workflow",
+  );
 }
 
 function idHint(id: unknown): string {

@@ -1,10 +1,32 @@
 import { type Action, type ActionContext, type Json, NebulaError } from '@nebula/core';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { ActionError, defineAction, type InputOf, jsonSchema, type OutputOf } from '../src/index.ts';
+import { ActionError, credentialFields, defineAction, type InputOf, jsonSchema, type OutputOf } from '../src/index.ts';
 
 const ctx = {} as ActionContext;
 const least = { id: 'payment.charge', version: '1', run: () => null };
+
+describe('credentials', () => {
+  test('[SDK-19] an action says which ones it asks for, or nothing', () => {
+    expect(defineAction({ ...least, credentials: ['api', 'db'] }).credentials).toEqual(['api', 'db']);
+    expect('credentials' in defineAction(least)).toBe(false);
+  });
+
+  test('[SDK-19] one of several parts is a JSON object', async () => {
+    const values: Record<string, string> = {
+      db: '{"user":"ada","port":5432}',
+      key: 'sk_live_1',
+      list: '["sk_live_1"]',
+    };
+    const door = { credential: async (alias: string) => values[alias] ?? '' };
+    expect(await credentialFields(door, 'db')).toEqual({ user: 'ada', port: '5432' });
+    for (const alias of ['key', 'list']) {
+      const error = await credentialFields(door, alias).catch((caught: unknown) => caught as Error);
+      expect(error).toMatchObject({ code: 'CREDENTIAL_INVALID' });
+      expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('sk_live_1');
+    }
+  });
+});
 
 describe('definitions', () => {
   test('[SDK-1] the least definition is an action that may do nothing, once', () => {
@@ -60,6 +82,8 @@ describe('definitions', () => {
     ['a misspelt capability', { ...least, capabilities: ['netwrok'] }, /netwrok/, /network/],
     ['capabilities with grants', { ...least, capabilities: { network: ['*'] } }, /not a list/, /\['network'\]/],
     ['a misspelt key', { ...least, capabilites: [] }, /capabilites/, /capabilities/],
+    ['credentials that are no list', { ...least, credentials: { api: 'key' } }, /list of aliases/, /\['api'\]/],
+    ['an alias that is no id', { ...least, credentials: ['my key'] }, /list of aliases/, /\['api'\]/],
     ['no run', { id: 'a.b', version: '1' }, /no run/, /run\(ctx, input\)/],
     ['a verify that is none', { ...least, verify: true }, /verify/, /verify\(ctx/],
     ['a schema that is none', { ...least, input: 'string' }, /input .* not a schema/, /JSON Schema/],

@@ -88,6 +88,7 @@ const everything = workflow(
         cache: { ttl: '1h' },
         concurrency: { key: text`user-${w.input.id}`, limit: 2 },
         rateLimit: { key: 'crm', limit: 3, per: '1s' },
+        credentials: { api: 'crm-key' },
       },
     );
     const mail = w.node(

@@ -2,6 +2,7 @@
 import type { ActionContext, Json } from '@nebula/core';
 import { ActionError } from '@nebula/sdk';
 import { durationMs, sizeBytes } from '../quantity.ts';
+import { type Auth, authorise } from './auth.ts';
 import { type Parse, parseBody, readBody, readExcerpt } from './body.ts';
 import { requestBody, requestHeaders, requestUrl } from './request.ts';
 import { retryAfterMs, statusMatcher } from './status.ts';
@@ -13,6 +14,7 @@ interface RequestInput {
   readonly url: string;
   readonly query: Parameters<typeof requestUrl>[1];
   readonly headers: Parameters<typeof requestHeaders>[0];
+  readonly auth?: Auth;
   readonly body?: Json;
   readonly timeout?: string | number;
   readonly followRedirects: boolean;
@@ -32,6 +34,7 @@ export async function exchange(ctx: ActionContext, input: RequestInput, isOnce: 
   const headers = requestHeaders(input.headers);
   const body = requestBody(input.body, method, headers);
   if (input.idempotencyKey && !headers.has('idempotency-key')) headers.set('idempotency-key', ctx.idempotencyKey);
+  if (input.auth !== undefined) await authorise(ctx, input.auth, url, headers);
   const deadline = input.timeout === undefined ? undefined : AbortSignal.timeout(durationMs(input.timeout, 'timeout'));
 
   const startedAt = ctx.now();

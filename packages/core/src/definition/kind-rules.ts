@@ -17,6 +17,7 @@ const FITTING: Readonly<Record<string, { readonly kinds: readonly string[]; read
   timeout: { kinds: LASTING, hint: 'remove it: the node takes no time' },
   effect: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
   capabilities: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
+  credentials: { kinds: ATTEMPTED, hint: 'put it on the node that runs the action' },
   cache: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
   rateLimit: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
   compensate: { kinds: ATTEMPTED, hint: 'put it on the nodes that have something to undo' },
@@ -35,7 +36,7 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /** Keys of a run of its own: an inline workflow has nodes that take them. */
-const CHILD_ONLY = ['retry', 'compensate'];
+const CHILD_ONLY = ['retry', 'compensate', 'credentials'];
 
 export function checkKindKeys({ value, meant, report }: RuleContext, kind: string): void {
   for (const key of Object.keys(value)) {

@@ -121,6 +121,8 @@ export interface NodeDefinition {
   readonly cache?: CacheDefinition;
   readonly compensate?: CompensateDefinition;
   readonly capabilities?: Capabilities;
+  /** Names of secrets by alias. */
+  readonly credentials?: Readonly<Record<string, string>>;
   readonly concurrency?: ConcurrencyDefinition;
   readonly rateLimit?: RateLimitDefinition;
   readonly notes?: string;

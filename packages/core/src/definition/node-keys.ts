@@ -62,7 +62,12 @@ export const NODE: RecordType = {
       alias: ['undo', 'rollback', 'compensation'],
       example: 'compensate: { action: payment.refund@1 }',
     },
-    credentials: later('Credentials by alias.'),
+    credentials: {
+      type: { is: 'map', of: ID },
+      doc: 'The secrets that the action may ask for, by alias: `{ alias: name of the secret }`. Values never stand in a workflow.',
+      alias: ['secrets'],
+      example: 'credentials: { api: stripe-key }',
+    },
     capabilities: {
       type: { is: 'record', record: CAPABILITIES },
       doc: 'What this node may reach besides what the workflow grants.',

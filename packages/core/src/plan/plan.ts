@@ -116,6 +116,8 @@ export interface ActionWork {
   /** The node's own word; undefined: the action's. */
   readonly effect: Effect | undefined;
   readonly granted: Capabilities;
+  /** Names of secrets by the alias that the action knows. */
+  readonly credentials: Readonly<Record<string, string>>;
 }
 
 /** Runs an action, and then the graph that it returned. */

@@ -28,6 +28,8 @@ export interface Attempt {
   readonly input: Json;
   readonly effect: Effect;
   readonly granted: Capabilities;
+  /** Names of secrets by alias. */
+  readonly credentials: Readonly<Record<string, string>>;
   readonly idempotencyKey: string;
   /** The attempt's own limit and what is left of the total one; null: none. */
   readonly attemptMs: number | null;
@@ -79,6 +81,7 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
     input: value,
     effect,
     granted: work.granted,
+    credentials: work.credentials,
     idempotencyKey: idempotencyKey(state, path),
     attemptMs,
     totalMs,

@@ -55,8 +55,8 @@ function undoGraph(plan: Plan, items: readonly UndoItem[]): GraphPlan {
 const PLAIN_EDGE = { on: 'success', when: undefined, match: undefined, matchError: undefined, reads: [] } as const;
 
 function undoNode(plan: Plan, item: UndoItem, index: number): NodePlan {
-  const { action, effect, granted, retry, timeouts } = compensationAt(plan, item);
-  const work: ActionWork = { kind: 'action', action, effect, granted, with: withOf(item) };
+  const { action, effect, granted, credentials, retry, timeouts } = compensationAt(plan, item);
+  const work: ActionWork = { kind: 'action', action, effect, granted, credentials, with: withOf(item) };
   return {
     index,
     // Ids have no colon, so this is nobody else's.

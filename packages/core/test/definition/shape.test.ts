@@ -46,6 +46,7 @@ nodes:
     enabled: false
     effect: idempotent
     capabilities: { network: [api.example.com] }
+    credentials: { api: stripe-key }
     notes: |
       two
       lines
@@ -128,7 +129,7 @@ describe('keys', () => {
   const LATER = {
     workflow: ['triggers'],
     config: ['executor'],
-    node: ['labels', 'credentials'],
+    node: ['labels'],
   };
 
   it.each(LATER.workflow)('[DEF-52] %s of a workflow is not built yet', (key) => {
@@ -202,6 +203,7 @@ describe('values', () => {
     ],
     [workflow('edges: [5]'), "an item of 'edges' must be a text such as 'a -> b' or a mapping, not 5", undefined],
     [node('capabilities: { files: [a] }'), "'files' must be a mapping, not a list", 'e.g. files: { read: [data/**] }'],
+    [node('credentials: [a]'), "'credentials' must be a mapping, not a list", 'e.g. credentials: { api: stripe-key }'],
     [node('retry: 3'), "'retry' must be a mapping, not 3", 'e.g. retry: { attempts: 3, delay: 1s }'],
   ])('[DEF-54] %j', (text, message, hint) => {
     const problem = find(yaml(text), 'WRONG_TYPE');

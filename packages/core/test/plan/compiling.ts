@@ -17,6 +17,7 @@ const actions: readonly Action[] = [
     run: () => null,
   },
   { id: 'do', version: '1', run: () => null },
+  { id: 'pay', version: '1', credentials: ['account'], run: () => null },
 ];
 
 export const catalog = createCatalog(actions);

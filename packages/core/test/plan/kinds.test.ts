@@ -249,4 +249,21 @@ nodes:
       "UNKNOWN_FIELD nodes.u.with.a (did you mean 'length'?)",
     ]);
   });
+
+  it('[PLN-29] every credential that an action asks for has a secret', () => {
+    const one = (node: string) => findings(`id: x\nnodes:\n  a: { ${node} }`);
+    expect(one('action: pay')).toEqual([
+      'MISSING_CREDENTIAL nodes.a.action (add credentials: { account: <name of a secret> })',
+    ]);
+    expect(one('action: do, compensate: { action: pay }')).toEqual([
+      'MISSING_CREDENTIAL nodes.a.compensate.action (add credentials: { account: <name of a secret> })',
+    ]);
+    expect(one('action: pay, credentials: { acount: bank }')).toEqual([
+      'MISSING_CREDENTIAL nodes.a.credentials (add credentials: { account: <name of a secret> })',
+      "UNUSED_CREDENTIAL nodes.a.credentials.acount (did you mean 'account'?)",
+    ]);
+    expect(one('action: pay, credentials: { account: bank }')).toEqual([]);
+    expect(one('action: do, credentials: { whatever: bank }')).toEqual([]);
+    expect(one('action: do, credentials: { account: bank }, compensate: { action: pay }')).toEqual([]);
+  });
 });

@@ -28,6 +28,15 @@ describe('compensation', () => {
     expect(run.error).toMatchObject({ code: 'FULL', node: 'flight' });
   });
 
+  it('[PLN-30] an attempt has the names of its credentials, and so has its compensation', () => {
+    const run = drive({ nodes: { a: { credentials: { account: 'bank' }, ...undo() }, b: { needs: ['a'] } } });
+    expect(run.attempts.get('a')?.credentials).toEqual({ account: 'bank' });
+    run.complete('a', 'done');
+    expect(run.attempts.get('b')?.credentials).toEqual({});
+    run.fail('b', { code: 'FULL' });
+    expect(run.attempts.get('~undo/a')?.credentials).toEqual({ account: 'bank' });
+  });
+
   it('[RUN-141] a compensation that fails does not stop the others, and never masks the original error', () => {
     const run = drive(trip);
     run.complete('hotel', 'h1').complete('car', 'c1').complete('other').fail('flight', { code: 'FULL' });

@@ -10,6 +10,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { Blobs } from '@nebula/ports';
+import { syncFolder } from './durable.ts';
 
 export interface FsBlobsOptions {
   readonly root: string;
@@ -128,16 +129,6 @@ async function moveSynced(root: string, temporary: string, file: string): Promis
     await syncFolder(folder);
     if (madeFolder !== undefined) await syncFolder(root);
     return;
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return; // folders cannot be opened there, and NTFS journals names itself
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

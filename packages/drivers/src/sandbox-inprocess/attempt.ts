@@ -1,15 +1,24 @@
 /**
- * One attempt, as the action sees it. Made for each invocation, so it holds three fields and nothing else: doors and
+ * One attempt, as the action sees it. Made for each invocation, so it holds four fields and nothing else: doors and
  * loggers come into being when they are asked for, as functions that may be taken apart (`const { log, fetch } = ctx`).
  *
  *  1 A door opens only while the attempt lives: not once its signal is aborted, not once its outcome is out.
  *  2 Doors are loaded by the first attempt that goes through them: most runs start no program and open no file.
- *  3 Progress and heartbeats of an attempt that has ended are dropped; its log lines are kept, since they help.
+ *  3 What a credential gave is taken out of everything that leaves: output, error, logs, progress.
+ *  4 Progress and heartbeats of an attempt that has ended are dropped; its log lines are kept, since they help.
  */
-import { type ActionContext, type ActionLogger, type Json, NebulaError } from '@nebula/core';
+import {
+  type Action,
+  type ActionContext,
+  type ActionLogger,
+  type Json,
+  NebulaError,
+  type RunError,
+} from '@nebula/core';
 import type { Clock, Invocation, LogLevel } from '@nebula/ports';
+import { Redactor } from '../secrets/redaction.ts';
 import { readEnv } from './doors/env.ts';
-import { capped, stackOf, toRunError } from './failure.ts';
+import { capped, stackOf, toAbortError, toRunError, withoutSecrets } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJson } from './json-value.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -19,6 +28,8 @@ export class Attempt implements ActionContext, StrayListener {
   readonly #host: Host;
   readonly #invocation: Invocation;
   #ended = false;
+  /** There once a credential was handed out. */
+  #redactor: Redactor | undefined;
 
   constructor(host: Host, invocation: Invocation) {
     this.#host = host;
@@ -54,7 +65,8 @@ export class Attempt implements ActionContext, StrayListener {
     return (fraction, message) => {
       if (this.#ended) return;
       const bounded = Math.min(1, Math.max(0, Number(fraction) || 0));
-      outside(() => this.#invocation.onProgress(bounded, message));
+      const told = message === undefined ? undefined : this.#excerpt(String(message));
+      outside(() => this.#invocation.onProgress(bounded, told));
     };
   }
 
@@ -79,7 +91,7 @@ export class Attempt implements ActionContext, StrayListener {
     return async (url, init) => {
       const invocation = this.#door();
       const { fetchGranted } = await import('./doors/fetch.ts');
-      return fetchGranted(this.#host, invocation, url, init);
+      return fetchGranted(this.#host, invocation, url, init, (text) => this.#redactor?.finds(text) ?? false);
     };
   }
 
@@ -102,7 +114,9 @@ export class Attempt implements ActionContext, StrayListener {
     return async (program, args, options) => {
       const invocation = this.#door();
       const { runProgram } = await import('./doors/shell.ts');
-      return runProgram(this.#host, invocation, program, args, options);
+      const result = await runProgram(this.#host, invocation, program, args, options);
+      if (!result.truncated) return result;
+      return { ...result, stdout: this.#excerpt(result.stdout), stderr: this.#excerpt(result.stderr) };
     };
   }
 
@@ -110,13 +124,37 @@ export class Attempt implements ActionContext, StrayListener {
     return (name) => readEnv(this.#host, this.#door(), name);
   }
 
+  get credential(): ActionContext['credential'] {
+    return async (alias) => {
+      const { action, credential } = this.#door();
+      if (action.credentials?.includes(alias) === false) throw undeclared(action, alias);
+      const value = await credential(alias);
+      this.#redactor ??= new Redactor();
+      this.#redactor.add(value);
+      return value;
+    };
+  }
+
   /** Called with the outcome. */
   end(): void {
     this.#ended = true;
   }
 
+  /** An output without what credentials gave. */
+  cleaned(output: Json): Json {
+    return this.#redactor?.json(output) ?? output;
+  }
+
+  failure(thrown: unknown): RunError {
+    return toRunError(thrown, this.node, this.#redactor);
+  }
+
+  aborted(thrown: unknown): RunError {
+    return toAbortError(thrown, this.#invocation, this.#redactor);
+  }
+
   onStray(reason: unknown): void {
-    const { code, message } = toRunError(reason, this.node);
+    const { code, message } = this.failure(reason);
     this.#log('error', `a promise that the action did not await was rejected: ${message}`, { code });
   }
 
@@ -127,9 +165,14 @@ export class Attempt implements ActionContext, StrayListener {
   }
 
   #log(level: LogLevel, message: unknown, fields: unknown): void {
-    const text = capped(typeof message === 'string' ? message : String(message), SANDBOX_LIMITS.maxLogMessageChars);
-    const kept = fields === undefined ? undefined : loggable(fields);
+    const said = this.#excerpt(typeof message === 'string' ? message : String(message));
+    const text = capped(said, SANDBOX_LIMITS.maxLogMessageChars);
+    const kept = fields === undefined ? undefined : loggable(fields, this.#redactor);
     outside(() => this.#invocation.onLog(level, text, kept));
+  }
+
+  #excerpt(text: string): string {
+    return this.#redactor?.excerpt(text) ?? text;
   }
 
   #door(): Invocation {
@@ -144,14 +187,21 @@ export class Attempt implements ActionContext, StrayListener {
 }
 
 /** A log line is never worth an error. */
-function loggable(fields: unknown): Record<string, Json> {
+function loggable(fields: unknown, redactor: Redactor | undefined): Record<string, Json> {
   try {
-    const json = toJson(fields, 'fields');
+    const json = withoutSecrets(toJson(fields, 'fields'), redactor);
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, Json>;
     return { value: json };
   } catch (error) {
-    return { unloggable: error instanceof Error ? error.message : 'fields' };
+    const why = error instanceof Error ? error.message : 'fields';
+    return { unloggable: redactor?.excerpt(why) ?? why };
   }
+}
+
+function undeclared({ id }: Action, alias: string): NebulaError {
+  return new NebulaError('CREDENTIAL_NOT_DECLARED', `${id} asks for '${alias}', which it does not declare`, {
+    hint: `Add it to the action's definition: credentials: ['${alias}']`,
+  });
 }
 
 function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {

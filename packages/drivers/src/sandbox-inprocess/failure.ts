@@ -1,6 +1,7 @@
 /** Whatever an action throws becomes a `RunError`: small, plain data, of the right kind. Nothing in here may throw. */
 import { type ErrorKind, type Json, NebulaError, type RunError } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
+import type { Redactor } from '../secrets/redaction.ts';
 import { toJson } from './json-value.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
@@ -29,9 +30,10 @@ const MAYBE_SENT = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-export function toRunError(thrown: unknown, node: string): RunError {
+/** `redactor` takes out what credentials gave, before anything is cut to its limit. */
+export function toRunError(thrown: unknown, node: string, redactor?: Redactor): RunError {
   try {
-    return runErrorOf(thrown, node);
+    return capError(runErrorOf(thrown, node), redactor);
   } catch {
     // A proxy or a getter that throws while we look at it.
     return { code: 'ACTION_FAILED', kind: 'USER', message: 'the action threw something that cannot be read', node };
@@ -39,11 +41,11 @@ export function toRunError(thrown: unknown, node: string): RunError {
 }
 
 /** The abort itself is told as `ABORTED`; another error that came after it is kept, since it may say what happened. */
-export function toAbortError(thrown: unknown, { signal, node }: Invocation): RunError {
-  const error = toRunError(thrown, node);
+export function toAbortError(thrown: unknown, { signal, node }: Invocation, redactor?: Redactor): RunError {
+  const error = toRunError(thrown, node, redactor);
   const isAbort = thrown === signal.reason || isNamed(thrown, 'AbortError');
   if (!isAbort || error.code !== 'ACTION_FAILED') return error;
-  const reason = isNamed(signal.reason, 'AbortError') ? '' : `: ${toRunError(signal.reason, node).message}`;
+  const reason = isNamed(signal.reason, 'AbortError') ? '' : `: ${toRunError(signal.reason, node, redactor).message}`;
   return { code: 'ABORTED', kind: 'USER', message: `the attempt was aborted${reason}`, node };
 }
 
@@ -64,7 +66,7 @@ function isNamed(thrown: unknown, name: string): boolean {
   }
 }
 
-function runErrorOf(thrown: unknown, node: string): RunError {
+function runErrorOf(thrown: unknown, node: string): Told {
   if (!isErrorLike(thrown)) return make('ACTION_FAILED', 'USER', describeThrown(thrown), node, undefined);
   if (isCoded(thrown)) {
     const message =
@@ -135,21 +137,29 @@ function describeThrown(thrown: unknown): string {
   return `the action threw ${thrown === '' ? 'an empty string' : String(thrown)}`;
 }
 
-function make(code: string, kind: ErrorKind, message: unknown, node: string, details: unknown): RunError {
+/** An error before it is cut to its limits; `details` may be anything. */
+type Told = Omit<RunError, 'details'> & { readonly details: unknown };
+
+function make(code: string, kind: ErrorKind, message: unknown, node: string, details: unknown): Told {
   const text = typeof message === 'string' && message.trim() !== '' ? message : 'the action failed without a message';
-  const kept = details === undefined ? undefined : keepDetails(details);
+  return { code, kind, message: text, node, details };
+}
+
+function capError({ code, kind, message, node, details }: Told, redactor: Redactor | undefined): RunError {
+  const clean = (text: string): string => redactor?.excerpt(text) ?? text;
+  const kept = details === undefined ? undefined : keepDetails(details, redactor);
   return {
-    code: capped(code.trim(), SANDBOX_LIMITS.maxErrorCodeChars) || 'ACTION_FAILED',
+    code: capped(clean(code.trim()), SANDBOX_LIMITS.maxErrorCodeChars) || 'ACTION_FAILED',
     kind,
-    message: capped(text, SANDBOX_LIMITS.maxErrorMessageChars),
-    node,
+    message: capped(clean(message), SANDBOX_LIMITS.maxErrorMessageChars),
+    ...(node !== undefined && { node }),
     ...(kept !== undefined && { details: kept }),
   };
 }
 
-function keepDetails(details: unknown): Json | undefined {
+function keepDetails(details: unknown, redactor: Redactor | undefined): Json | undefined {
   try {
-    const json = toJson(details, 'details');
+    const json = withoutSecrets(toJson(details, 'details'), redactor);
     const text = JSON.stringify(json);
     const limit = SANDBOX_LIMITS.maxErrorDetailsChars;
     // A copy, since the thrower may keep and change its own.
@@ -157,6 +167,11 @@ function keepDetails(details: unknown): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Details and fields may hold excerpts. */
+export function withoutSecrets(json: Json, redactor: Redactor | undefined): Json {
+  return redactor?.json(json, (text) => redactor.excerpt(text)) ?? json;
 }
 
 export function capped(text: string, maxChars: number): string {

@@ -4,6 +4,8 @@ import type { Clock } from '@nebula/ports';
 export interface Host {
   /** Absolute. */
   readonly projectDir: string;
+  /** Absolute. Files of secrets in it are reached by no grant. */
+  readonly dataDir?: string;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
   readonly env: Readonly<Record<string, string | undefined>>;

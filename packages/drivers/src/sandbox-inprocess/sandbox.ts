@@ -12,7 +12,7 @@ import { resolve } from 'node:path';
 import type { Action, Json, Verification } from '@nebula/core';
 import type { Clock, Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
 import { Attempt } from './attempt.ts';
-import { toAbortError, toRunError } from './failure.ts';
+import { toAbortError } from './failure.ts';
 import type { Host } from './host.ts';
 import { copyJson, toJson } from './json-value.ts';
 import { checkSchema } from './schema.ts';
@@ -21,6 +21,8 @@ import { containStrays, runContained } from './strays.ts';
 export interface InProcessSandboxOptions {
   /** Paths of files and programs start here. */
   readonly projectDir: string;
+  /** Where runs and secrets are kept: no grant leads to the secrets there. */
+  readonly dataDir?: string;
   readonly clock?: Clock;
   readonly fetch?: typeof fetch;
   /** What `env` grants are taken from; the environment of this process when left out. */
@@ -31,6 +33,7 @@ export function createInProcessSandbox(options: InProcessSandboxOptions): Sandbo
   containStrays();
   return new InProcessSandbox({
     projectDir: resolve(options.projectDir),
+    ...(options.dataDir !== undefined && { dataDir: resolve(options.dataDir) }),
     clock: options.clock ?? systemClock,
     fetch: options.fetch ?? ((target, init) => globalThis.fetch(target, init)),
     env: options.env ?? process.env,
@@ -61,13 +64,13 @@ class InProcessSandbox implements Sandbox {
       stage = 'output';
       let output = giveOutput(action, result);
       if (isThenable(output)) output = await output;
-      return { status: 'completed', output: output as Json };
+      return { status: 'completed', output: attempt.cleaned(output as Json) };
     } catch (thrown) {
       attempt.logStack(thrown);
       const aborted = stage === 'run' && signal.aborted;
       return aborted
-        ? { status: 'aborted', error: toAbortError(thrown, invocation) }
-        : { status: 'failed', error: toRunError(thrown, invocation.node) };
+        ? { status: 'aborted', error: attempt.aborted(thrown) }
+        : { status: 'failed', error: attempt.failure(thrown) };
     } finally {
       attempt.end();
     }
@@ -82,11 +85,14 @@ class InProcessSandbox implements Sandbox {
       const verdict: unknown = await runContained(attempt, callVerify, action, attempt, input as Json);
       const { happened, output } = (verdict ?? {}) as { happened?: unknown; output?: unknown };
       if (happened === false) return { happened: false };
-      if (happened === true) return { happened: true, output: (await giveOutput(action, output)) as Json };
+      if (happened === true) {
+        const given = (await giveOutput(action, output)) as Json;
+        return { happened: true, output: attempt.cleaned(given) };
+      }
       if (happened !== 'unknown') attempt.log.warn(`verify of ${action.id} did not say whether it happened`);
     } catch (thrown) {
       attempt.logStack(thrown);
-      attempt.log.warn(`verify of ${action.id} failed: ${toRunError(thrown, invocation.node).message}`);
+      attempt.log.warn(`verify of ${action.id} failed: ${attempt.failure(thrown).message}`);
     } finally {
       attempt.end();
     }

@@ -33,7 +33,7 @@ async function runScript(script: Script): Promise<{ code: number; lines: string[
       input: null, granted: { shell: ['sh'] }, executionId: 'e', workflowId: 'w', node: 'n', attempt: 1, idempotencyKey: 'k',
       signal: new AbortController().signal,
       onLog: (level, message) => { logs.push(level + ': ' + message); ${script.onLog ?? ''} },
-      onProgress() {}, onHeartbeat() {},
+      onProgress() {}, onHeartbeat() {}, credential: async () => 'secret',
     });
     console.log(JSON.stringify(outcome));
     setTimeout(() => console.log(JSON.stringify(logs)), 200);

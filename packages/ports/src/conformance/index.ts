@@ -13,5 +13,6 @@ export {
   type OpenSandboxFunction,
   sandboxSuite,
 } from './sandbox.ts';
+export { type SecretsSubject, secretsSuite } from './secrets.ts';
 export { storeSuite } from './store.ts';
 export type { StoreSubject } from './store-subject.ts';

@@ -13,6 +13,7 @@ import {
 } from '@nebula/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Invocation, InvocationOutcome, Sandbox } from '../sandbox.ts';
+import { credentialRules, handsOut } from './sandbox-credentials.ts';
 
 export interface OpenSandbox {
   readonly sandbox: Sandbox;
@@ -51,6 +52,7 @@ export function makeInvocation(
     attempt: 2,
     idempotencyKey: 'exe_1:items/3/pack:1',
     signal: new AbortController().signal,
+    credential: async (alias) => `secret of ${alias}`,
     onLog: (level, message, fields) => recorded.logs.push([level, message, fields]),
     onProgress: (fraction, message) => recorded.progress.push([fraction, message]),
     onHeartbeat: () => recorded.heartbeats++,
@@ -64,11 +66,14 @@ export function errorOf(outcome: InvocationOutcome) {
   return outcome.error;
 }
 
+/** Of the host; no grant leads to them. */
+const SECRETS_IN_ENV = { NEBULA_SECRETS_KEY: 'a key', NEBULA_SECRET_A: 'a secret' };
+
 export function sandboxSuite(name: string, open: OpenSandboxFunction): void {
   describe(`sandbox: ${name}`, () => {
     let host: OpenSandbox;
     beforeEach(async () => {
-      host = await open({ env: { PATH: process.env.PATH ?? '', GRANTED: 'yes', SECRET: 'hidden' } });
+      host = await open({ env: { PATH: process.env.PATH ?? '', GRANTED: 'yes', SECRET: 'hidden', ...SECRETS_IN_ENV } });
     });
     afterEach(() => host.close());
 
@@ -86,6 +91,20 @@ export function sandboxSuite(name: string, open: OpenSandboxFunction): void {
     contextRules({ run, output, sandbox: () => host.sandbox });
     capabilityRules({ run, output, projectDir: () => host.projectDir });
     verifyRules((action, rest) => host.sandbox.verify(makeInvocation(action, rest)));
+    credentialRules({
+      told: async (body, action, rest) => {
+        const invocation = makeInvocation(makeAction(body, action), { ...handsOut, ...rest });
+        const outcome = await host.sandbox.run(invocation);
+        return { outcome, said: [...invocation.recorded.logs, ...invocation.recorded.progress] };
+      },
+      verify: (action, rest) =>
+        host.sandbox.verify(
+          makeInvocation(
+            makeAction(() => null, action),
+            { ...handsOut, ...rest },
+          ),
+        ),
+    });
   });
 }
 

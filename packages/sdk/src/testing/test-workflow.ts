@@ -18,6 +18,8 @@ export interface TestOptions {
   readonly actions?: NonNullable<NebulaConfig['actions']>;
   /** Other workflows that this one runs, inline or as children. */
   readonly workflows?: readonly WorkflowSource[];
+  /** Values of secrets by name, for actions that run for real. Nothing else is found. */
+  readonly credentials?: Readonly<Record<string, string>>;
   /** Ids of actions that may run for real although they are not pure. */
   readonly real?: readonly string[];
   /** Stops as soon as this node has been begun; otherwise time goes on by itself until the run ends or waits for somebody. */
@@ -41,12 +43,14 @@ export async function testWorkflow(source: WorkflowSource, options: TestOptions 
 }
 
 export function worldOf(source: WorkflowSource, options: TestOptions): World {
-  const { mocks = {}, config = {}, actions = [], workflows = [], real = [], projectDir = process.cwd() } = options;
+  const { mocks = {}, config = {}, actions = [], workflows = [], real = [], credentials = {} } = options;
+  const { projectDir = process.cwd() } = options;
   return new World({
     definition: definitionOf(source),
     workflows: [...usedBy(source), ...workflows.map(definitionOf)],
     mocks,
     real,
+    credentials,
     config: { ...config, actions: [...actions, ...(config.actions ?? [])] },
     coverage: options.coverage ?? processCoverage() ?? new Coverage(),
     projectDir,

@@ -21,8 +21,9 @@ import {
 import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryStore, seededRandom } from '@nebula/drivers/memory';
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
+import { memorySecrets } from '@nebula/drivers/secrets';
 import { createEngine, type Engine } from '@nebula/engine';
-import type { Write } from '@nebula/ports';
+import type { Secrets, Write } from '@nebula/ports';
 import type { NebulaConfig } from '../config.ts';
 import { Chronicle } from './chronicle.ts';
 import { TestClock } from './clock.ts';
@@ -48,6 +49,7 @@ export interface WorldOptions {
   readonly workflows: readonly WorkflowDefinition[];
   readonly mocks: Readonly<Record<string, Mock>>;
   readonly real: readonly string[];
+  readonly credentials: Readonly<Record<string, string>>;
   readonly config: Pick<NebulaConfig, 'actions' | 'retryPolicies' | 'capabilities' | 'expressionLimits'>;
   readonly coverage: Coverage;
   readonly projectDir: string;
@@ -75,6 +77,7 @@ export class World {
   private readonly actions: readonly Action[];
   private readonly data = memoryData();
   private readonly blobs = memoryBlobs();
+  private readonly secrets: Secrets;
   private readonly random = seededRandom(SEED, () => this.clock.now());
   private readonly chronicles = new Map<string, Chronicle>();
   private process: Process;
@@ -84,6 +87,7 @@ export class World {
   constructor(options: WorldOptions) {
     this.options = options;
     const { mocks, real, config } = options;
+    this.secrets = memorySecrets(options.credentials, () => this.clock.now());
     this.outside = new Outside({ mocks, real, now: () => this.clock.now() });
     this.actions = standIns(this.outside, config.actions ?? [], mocks, [options.definition, ...options.workflows]);
     this.catalog = createCatalog(this.actions, config.retryPolicies, config.capabilities);
@@ -234,6 +238,7 @@ export class World {
           clock,
           random: this.random,
           digest: sha256,
+          secrets: this.secrets,
         },
         {
           actions: this.actions,

@@ -36,6 +36,8 @@ export interface LastingOptions<Output, Item, E extends OnError = OnError> exten
 /** For nodes that make attempts. */
 export interface AttemptOptions<Output, Item, E extends OnError = OnError> extends LastingOptions<Output, Item, E> {
   readonly retry?: Given<'retry'>;
+  /** Names of secrets by the alias that the action asks for. */
+  readonly credentials?: Given<'credentials'>;
   /** What undoes the node when the run fails later. */
   readonly compensate?: Call | ((output: Ref<Output>) => Call);
 }

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ActionContext } from '@nebula/core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Coverage, readTestFile, runTestFile } from '../../src/testing/index.ts';
+import { Coverage, readTestFile, runTestFile, type TestFile } from '../../src/testing/index.ts';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'test-file-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -31,6 +32,40 @@ async function results(tests: string, coverage = new Coverage()) {
   if (file === undefined) throw new Error(JSON.stringify(wrong));
   return runTestFile(file, { dir, coverage });
 }
+
+describe('credentials in test files', () => {
+  const use = {
+    id: 'key.use',
+    version: '1',
+    effect: 'pure' as const,
+    run: async (ctx: ActionContext) => (await ctx.credential('api')).length,
+  };
+
+  it('[TST-35] are for all tests, or for one', async () => {
+    writeFileSync(path.join(dir, 'key.yaml'), 'id: key\nnodes: { a: { action: key.use@1, credentials: { api: k } } }');
+    const { file } = readTestFile(`
+workflow: key.yaml
+credentials: { k: four }
+tests:
+  - { name: all, expect: { output: { a: 4 } } }
+  - { name: one, credentials: { k: twelve chars }, expect: { output: { a: 12 } } }
+`);
+    const found = await runTestFile(file as TestFile, { dir, coverage: new Coverage(), actions: [use] });
+    expect(found.map(({ name, passed }) => [name, passed])).toEqual([
+      ['all', true],
+      ['one', true],
+    ]);
+  });
+
+  it('[TST-35] are texts by name', () => {
+    expect(problems('workflow: a.yaml\ncredentials: [a]\ntests: [{ name: x, credentials: { k: [1] } }]')).toMatchObject(
+      [
+        ['WRONG_TYPE', '2:14', undefined],
+        ['WRONG_TYPE', '3:38', undefined],
+      ],
+    );
+  });
+});
 
 describe('test files', () => {
   it('[TST-16] mistakes have their place and a suggestion', () => {

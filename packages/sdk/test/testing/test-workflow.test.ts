@@ -158,6 +158,30 @@ describe('a workflow under test', () => {
     ).rejects.toMatchObject({ code: 'NOT_MOCKED', message: expect.stringContaining('network') });
   });
 
+  it('[TST-35] what really runs gets credentials from the test, and from nowhere else', async () => {
+    const seen: string[] = [];
+    const use = defineAction({
+      id: 'key.use',
+      version: '1',
+      effect: 'pure',
+      credentials: ['api'],
+      run: async (ctx) => {
+        const key = await ctx.credential('api');
+        seen.push(key);
+        return `used ${key}`;
+      },
+    });
+    const flow = { id: 'k', nodes: { a: { action: 'key.use@1', credentials: { api: 'stripe' } } } };
+    const run = await testWorkflow(flow, { actions: [use], credentials: { stripe: 'sk_test_1' } });
+    expect(seen).toEqual(['sk_test_1']);
+    expect(run.output).toEqual({ a: 'used [redacted]' });
+    const without = await testWorkflow(flow, { actions: [use] });
+    expect(without.error).toMatchObject({ code: 'SECRET_NOT_FOUND' });
+    await expect(testWorkflow(flow, { actions: [use], credentials: { stripe: 'x' } })).rejects.toMatchObject({
+      code: 'SECRET_INVALID',
+    });
+  });
+
   it('[TST-8] mocks are held to the schemas of the real action, and to names that there are', async () => {
     const input = { amount: 1 };
     await expect(testWorkflow(order, { input, config, mocks: { ...mocks, charge: { nr: 1 } } })).rejects.toMatchObject({

@@ -6,6 +6,7 @@ import type { DocumentPath } from '../../problem.ts';
 import { checkPolicy, findAction } from '../actions.ts';
 import { joinCapabilities } from '../capabilities.ts';
 import type { CompileContext } from '../context.ts';
+import { checkCredentials } from '../credentials.ts';
 import type { NodeReader } from '../node-reader.ts';
 import { checkParameters } from '../parameters.ts';
 import type { ActionWork, CompensationPlan } from '../plan.ts';
@@ -26,12 +27,14 @@ export function callParts(
   action: Action | undefined,
   keys: DocumentPath,
   self = false,
-): Pick<ActionWork, 'action' | 'with' | 'granted'> | undefined {
+): Pick<ActionWork, 'action' | 'with' | 'granted' | 'credentials'> | undefined {
   const { context, definition, path } = reader.parts;
   const parameters = reader.value(call.with ?? {}, [...keys, 'with'], self ? { self, after: true } : {});
   if (action === undefined) return undefined;
   checkParameters(context.problems, action, call.with ?? {}, [...path, ...keys, 'with']);
-  return { action, with: parameters as CompiledValue, granted: grantedTo(context, definition) };
+  checkCredentials(reader, action, keys);
+  const { credentials = {} } = definition;
+  return { action, with: parameters as CompiledValue, granted: grantedTo(context, definition), credentials };
 }
 
 function grantedTo({ granted }: CompileContext, { capabilities }: NodeDefinition): Capabilities {

@@ -7,7 +7,12 @@ import { matchesName } from '../pattern.ts';
 export function readEnv(host: Host, invocation: Invocation, name: string): string | undefined {
   const wanted = { kind: 'env', doing: `read the environment variable ${name}`, entry: name } as const;
   demand(invocation, wanted, (pattern) => matchesName(pattern, name));
-  return Object.hasOwn(host.env, name) ? host.env[name] : undefined;
+  return Object.hasOwn(host.env, name) && !isReserved(name) ? host.env[name] : undefined;
+}
+
+/** Secrets and their keys are no grant's to give: only `credential` hands them out, where they are taken out again. */
+function isReserved(name: string): boolean {
+  return name.startsWith('NEBULA_SECRET');
 }
 
 /** The variables that a program started by this attempt sees: what is granted, and PATH. */
@@ -15,7 +20,7 @@ export function grantedEnv(host: Host, invocation: Invocation): Record<string, s
   const patterns = declares(invocation, 'env') ? (invocation.granted.env ?? []) : [];
   const granted: Record<string, string> = {};
   for (const [name, value] of Object.entries(host.env)) {
-    if (value === undefined) continue;
+    if (value === undefined || isReserved(name)) continue;
     if (name === 'PATH' || patterns.some((pattern) => matchesName(pattern, name))) granted[name] = value;
   }
   return granted;

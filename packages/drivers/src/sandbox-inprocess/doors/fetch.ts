@@ -14,6 +14,7 @@ export async function fetchGranted(
   invocation: Invocation,
   target: string | URL,
   init: RequestInit = {},
+  isSecret: (text: string) => boolean = () => false,
 ): Promise<Response> {
   let url = parseUrl(target);
   const signal = init.signal ? AbortSignal.any([invocation.signal, init.signal]) : invocation.signal;
@@ -35,7 +36,7 @@ export async function fetchGranted(
     if (hops >= SANDBOX_LIMITS.maxRedirects) throw await afterDiscarding(response, tooManyRedirects(url));
     await response.body?.cancel();
     const next = parseUrl(location, url);
-    request = redirected(request, response.status, url, next);
+    request = redirected(request, response.status, url, next, isSecret);
     url = next;
   }
 }
@@ -50,6 +51,7 @@ function redirected(
   status: number,
   from: URL,
   to: URL,
+  isSecret: (text: string) => boolean,
 ): RequestInit & { headers: Headers } {
   const method = request.method?.toUpperCase() ?? 'GET';
   const becomesGet = status === 303 ? method !== 'HEAD' : (status === 301 || status === 302) && method === 'POST';
@@ -63,7 +65,10 @@ function redirected(
       hint: 'Send the body as text or bytes',
     });
   }
-  if (from.origin !== to.origin) for (const name of PRIVATE_HEADERS) next.headers.delete(name);
+  if (from.origin !== to.origin) {
+    const secret = [...next.headers].filter(([, value]) => isSecret(value)).map(([name]) => name);
+    for (const name of [...PRIVATE_HEADERS, ...secret]) next.headers.delete(name);
+  }
   return next;
 }
 

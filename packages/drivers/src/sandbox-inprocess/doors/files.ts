@@ -112,6 +112,7 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
 
   const root = await realpath(host.projectDir);
   const real = await realPathOf(written, path);
+  if (await keepsSecrets(host, real)) throw secretFile(invocation, entry, access);
   const patterns = invocation.granted.files?.[access] ?? [];
   if (!patterns.some((pattern) => matchesPath(pattern, real, root))) {
     throw denied(
@@ -121,6 +122,19 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
     );
   }
   return real;
+}
+
+/** Read, they would be in the journal; written, they would be gone. */
+async function keepsSecrets({ dataDir }: Host, real: string): Promise<boolean> {
+  if (dataDir === undefined || !basename(real).startsWith('secrets.')) return false;
+  return dirname(real) === (await realpath(dataDir).catch(() => dataDir));
+}
+
+function secretFile({ action }: Invocation, entry: string, access: 'read' | 'write'): NebulaError {
+  return new NebulaError('CAPABILITY_DENIED', `${action.id} may not ${access} ${entry}: it keeps secrets`, {
+    hint: 'An action gets a secret by ctx.credential(alias)',
+    details: { capability: 'files', wanted: entry, access },
+  });
 }
 
 /** Of a path that need not exist: links of the part that does exist are followed. */

@@ -25,11 +25,16 @@ export interface TestCase {
   readonly input: Json;
   readonly mocks: Readonly<Record<string, Mock>>;
   readonly real: readonly string[];
+  /** Values of secrets by name. */
+  readonly credentials: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];
   readonly expect: Expectation;
   /** It is also killed at every boundary of its journal. */
   readonly crashes: boolean;
 }
+
+/** What a file says for all of its tests. */
+type Shared = Pick<TestCase, 'mocks' | 'real' | 'credentials'>;
 
 export type Step = Deed & { readonly place: SourceRange | undefined };
 
@@ -56,8 +61,8 @@ export interface ReadTestFile {
   readonly text: string;
 }
 
-const FILE_KEYS = ['workflow', 'workflows', 'mocks', 'real', 'tests'];
-const TEST_KEYS = ['name', 'input', 'mocks', 'real', 'steps', 'expect', 'crashes'];
+const FILE_KEYS = ['workflow', 'workflows', 'mocks', 'real', 'credentials', 'tests'];
+const TEST_KEYS = ['name', 'input', 'mocks', 'real', 'credentials', 'steps', 'expect', 'crashes'];
 const MOCK_KEYS = ['output', 'error', 'sequence', 'after', 'hang'];
 const STEP_KEYS = [
   'advance',
@@ -102,8 +107,11 @@ class Reader {
         'key',
       );
     }
-    const shared = this.mocks(members.mocks, ['mocks']);
-    const real = document.texts(members.real, ['real'], 'real');
+    const shared: Shared = {
+      mocks: this.mocks(members.mocks, ['mocks']),
+      real: document.texts(members.real, ['real'], 'real'),
+      credentials: this.credentials(members.credentials, ['credentials']),
+    };
     const tests = document.list(members.tests, ['tests'], 'tests');
     if (tests.length === 0 && document.problems.length === 0) {
       document.report(['tests'], 'MISSING_KEY', 'the file has no tests', 'add: tests: [{ name: it works }]', 'key');
@@ -111,16 +119,11 @@ class Reader {
     return {
       workflow,
       workflows: document.texts(members.workflows, ['workflows'], 'workflows'),
-      tests: tests.map((test, at) => this.test(test, ['tests', at], shared, real)),
+      tests: tests.map((test, at) => this.test(test, ['tests', at], shared)),
     };
   }
 
-  private test(
-    value: Json,
-    path: DocumentPath,
-    shared: Readonly<Record<string, Mock>>,
-    real: readonly string[],
-  ): TestCase {
+  private test(value: Json, path: DocumentPath, shared: Shared): TestCase {
     const { document } = this;
     const members = document.members(value, path, 'a test', TEST_KEYS);
     const name = document.textAt(members.name, [...path, 'name'], 'name');
@@ -134,12 +137,29 @@ class Reader {
       name: name ?? '',
       place: document.rangeOf(members.name === undefined ? path : [...path, 'name']),
       input: members.input ?? {},
-      mocks: { ...shared, ...this.mocks(members.mocks, [...path, 'mocks']) },
-      real: [...real, ...document.texts(members.real, [...path, 'real'], 'real')],
+      mocks: { ...shared.mocks, ...this.mocks(members.mocks, [...path, 'mocks']) },
+      real: [...shared.real, ...document.texts(members.real, [...path, 'real'], 'real')],
+      credentials: { ...shared.credentials, ...this.credentials(members.credentials, [...path, 'credentials']) },
       steps: steps.flatMap((step, at) => this.step(step, [...path, 'steps', at]) ?? []),
       expect: readExpectation(document, members.expect, [...path, 'expect']),
       crashes: members.crashes === true,
     };
+  }
+
+  private credentials(value: Json | undefined, path: DocumentPath): Record<string, string> {
+    if (value === undefined) return {};
+    if (!isJsonObject(value)) {
+      this.document.report(
+        path,
+        'WRONG_TYPE',
+        `credentials are values by the name of a secret, not ${describe(value)}`,
+      );
+      return {};
+    }
+    const named = Object.entries(value).map(([name, text]) => {
+      return [name, this.document.textAt(text as Json, [...path, name], name) ?? ''] as const;
+    });
+    return Object.fromEntries(named);
   }
 
   private mocks(value: Json | undefined, path: DocumentPath): Record<string, Mock> {

@@ -49,11 +49,12 @@ async function runTest(
   workflow: object,
   { config, actions, projectDir, workflows, coverage }: TestFileOptions & Pick<TestOptions, 'workflows'>,
 ): Promise<TestResult> {
-  const { name, place, input, mocks, real } = test;
+  const { name, place, input, mocks, real, credentials } = test;
   const shared: TestOptions = {
     input,
     mocks,
     real,
+    credentials,
     ...(config && { config }),
     ...(actions && { actions }),
     ...(projectDir !== undefined && { projectDir }),

@@ -1,0 +1,35 @@
+/** Files that survive a loss of power: synced before they get their name, and the folder after that. */
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+let written = 0;
+
+/** Whoever reads sees the old content or the new one; when it resolves, the new one is on disk. */
+export async function replaceFile(file: string, data: string, mode: number): Promise<void> {
+  const temporary = `${file}.tmp-${process.pid}-${written++}`;
+  try {
+    const handle = await open(temporary, 'wx', mode);
+    try {
+      await handle.writeFile(data);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(file));
+}
+
+/** A new name is in the folder, so it is the folder that must reach the disk. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return; // folders cannot be opened there, and NTFS journals names itself
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,3 @@
+export { environmentSecrets } from './environment.ts';
+export { memorySecrets } from './memory.ts';
+export { type SealedSecretsOptions, sealedSecrets } from './sealed.ts';

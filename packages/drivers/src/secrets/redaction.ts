@@ -1,0 +1,178 @@
+/**
+ * Takes secrets out of whatever an attempt gives: in every form in which they are likely to surface. It is a net for
+ * mistakes, not a wall against an action that wants to tell: that one could always turn its text around.
+ *
+ * What counts as secret of a value: the value; its lines, when it has several (a key in PEM is printed line by line);
+ * and the texts in it, when it is JSON (an action uses the fields, not the whole).
+ */
+import type { Json } from '@nebula/core';
+import { SECRET_LIMITS } from '@nebula/ports';
+
+const REDACTED = '[redacted]';
+
+/** A line of a value is secret from here on; shorter ones are the brackets of JSON and the like. */
+const MIN_LINE_CHARS = 8;
+/** From here on base64 is recognised within a longer text, where its characters depend on what stands before it. */
+const MIN_INNER_CHARS = 8;
+/** What is left of a secret at the end of a text that was cut; fewer characters tell too little to be worth a mistake. */
+const MIN_CUT_CHARS = 6;
+
+export class Redactor {
+  /** The longest first: a form may be a part of another one. */
+  #forms: readonly string[] = [];
+  #isNumeric = false;
+
+  /** From now on this value is taken out. */
+  add(value: string): void {
+    const forms = new Set(this.#forms);
+    for (const text of partsOf(value)) for (const form of formsOf(text)) forms.add(form);
+    this.#forms = [...forms].sort((a, b) => b.length - a.length);
+    this.#isNumeric = this.#forms.some((form) => /^[\d.eE+-]+$/.test(form));
+  }
+
+  /** Whether the text holds one of the values. */
+  finds(text: string): boolean {
+    return this.#forms.some((form) => text.includes(form));
+  }
+
+  text(text: string): string {
+    let left = text;
+    // Not one regular expression: a value may have 64 Ki characters, and many forms.
+    for (const form of this.#forms) if (left.includes(form)) left = left.replaceAll(form, REDACTED);
+    return left;
+  }
+
+  /**
+   * Of a text that may have been cut anywhere, as logs and errors are: what is left of a value at its ends goes, too.
+   * Not for outputs: a workflow goes on with them, and `production` may be one and the beginning of a password.
+   */
+  excerpt(text: string): string {
+    const left = this.text(text);
+    let [start, end] = [0, left.length];
+    for (const form of this.#forms) {
+      start = Math.max(start, cutAtStart(left, form));
+      end = Math.min(end, left.length - cutAtEnd(left, form));
+    }
+    if (start === 0 && end === left.length) return left;
+    if (start >= end) return REDACTED;
+    return `${start > 0 ? REDACTED : ''}${left.slice(start, end)}${end < left.length ? REDACTED : ''}`;
+  }
+
+  /** The same value when there is nothing to take out. */
+  json(value: Json, take: (text: string) => string = (text) => this.text(text)): Json {
+    if (typeof value === 'string') return take(value);
+    if (typeof value === 'number') return this.#isNumeric && this.finds(String(value)) ? REDACTED : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (!Array.isArray(value)) return this.#object(value as Readonly<Record<string, Json>>, take);
+    const items = value.map((item) => this.json(item, take));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+
+  #object(object: Readonly<Record<string, Json>>, take: (text: string) => string): Json {
+    const members = new Map<string, Json>();
+    let isSame = true;
+    for (const [key, member] of Object.entries(object)) {
+      const name = free(members, this.text(key));
+      const json = this.json(member, take);
+      if (name !== key || json !== member) isSame = false;
+      members.set(name, json);
+    }
+    return isSame ? object : Object.fromEntries(members);
+  }
+}
+
+/** With how many characters the text ends that the form begins with. */
+function cutAtEnd(text: string, form: string): number {
+  const beginning = form.slice(0, MIN_CUT_CHARS);
+  const from = Math.max(0, text.length - form.length + 1);
+  for (let at = text.indexOf(beginning, from); at >= 0; at = text.indexOf(beginning, at + 1)) {
+    if (form.startsWith(text.slice(at))) return text.length - at;
+  }
+  return 0;
+}
+
+/** With how many characters the text begins that the form ends with. */
+function cutAtStart(text: string, form: string): number {
+  const ending = form.slice(-MIN_CUT_CHARS);
+  const head = text.slice(0, form.length - 1);
+  for (let at = head.lastIndexOf(ending); at >= 0; at = at === 0 ? -1 : head.lastIndexOf(ending, at - 1)) {
+    if (form.endsWith(head.slice(0, at + ending.length))) return at + ending.length;
+  }
+  return 0;
+}
+
+/** Two keys that become the same must not become one. */
+function free(members: ReadonlyMap<string, Json>, name: string): string {
+  let found = name;
+  for (let number = 2; members.has(found); number++) found = `${name} ${number}`;
+  return found;
+}
+
+function partsOf(value: string): Set<string> {
+  const parts = new Set([value, value.trim()]);
+  for (const line of value.split(/[\r\n]+/)) if (line.trim().length >= MIN_LINE_CHARS) parts.add(line.trim());
+  addTexts(fieldsOf(value), parts);
+  return parts;
+}
+
+function fieldsOf(value: string): unknown {
+  if (!/^\s*[{[]/.test(value)) return undefined;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function addTexts(value: unknown, parts: Set<string>): void {
+  if (typeof value === 'string' && value.trim().length >= SECRET_LIMITS.minValueChars) {
+    for (const part of partsOf(value)) parts.add(part);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) addTexts(member, parts);
+  }
+}
+
+function formsOf(text: string): Set<string> {
+  const bytes = Buffer.from(text, 'utf8');
+  const forms = new Set([text, ...jsonForms(text), ...urlForms(text), bytes.toString('hex')]);
+  forms.add(bytes.toString('hex').toUpperCase());
+  for (const encoding of ['base64', 'base64url'] as const) {
+    const encoded = bytes.toString(encoding);
+    forms.add(encoded).add(encoded.replace(/=+$/, ''));
+    for (const inner of innerBase64(bytes, encoding)) forms.add(inner);
+  }
+  // A text inside of JSON inside of JSON: a body that is logged as a field.
+  for (const form of jsonForms(text)) for (const again of jsonForms(form)) forms.add(again);
+  return forms;
+}
+
+/** As `JSON.stringify` writes it, and as others do who keep to ASCII or escape slashes. */
+function jsonForms(text: string): string[] {
+  const plain = JSON.stringify(text).slice(1, -1);
+  const ascii = plain.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return [plain, ascii, plain.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')];
+}
+
+/** As parts of a path, of a query, of a form; with small and capital digits. */
+function urlForms(text: string): string[] {
+  const component = encodeURIComponent(text);
+  const strict = component.replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  const form = new URLSearchParams({ '': text }).toString().slice(1);
+  const forms = [component, strict, form, encodeURI(text)];
+  return [...forms, ...forms.map((one) => one.replace(/%[0-9A-F]{2}/g, (escaped) => escaped.toLowerCase()))];
+}
+
+/**
+ * Base64 goes by three bytes at a time: what comes before shifts it, so that there are three ways to write it within a
+ * longer text (`user:password`). Of each, the characters that do not depend on the neighbours.
+ */
+function innerBase64(bytes: Buffer, encoding: 'base64' | 'base64url'): string[] {
+  return [0, 1, 2]
+    .map((shift) => {
+      const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString(encoding);
+      const first = Math.ceil((shift * 8) / 6);
+      const last = Math.floor(((shift + bytes.length) * 8) / 6);
+      return encoded.slice(first, last);
+    })
+    .filter((inner) => inner.length >= MIN_INNER_CHARS);
+}

@@ -1,0 +1,84 @@
+/**
+ * Values that nobody may see: kept sealed, by name. Only an action gets one, for an alias that its node names, in the
+ * process that runs it; they are never part of a definition, a journal or an answer to anybody else.
+ */
+import { NebulaError } from '@nebula/core';
+
+export interface SecretInfo {
+  readonly name: string;
+  /** Null where the driver does not know. */
+  readonly updatedAt: number | null;
+}
+
+export interface Secrets {
+  get(name: string): Promise<string | undefined>;
+  /** Makes it or replaces it. Rejects with `SECRET_INVALID`, or `SECRETS_READ_ONLY` where values come from elsewhere. */
+  set(name: string, value: string): Promise<void>;
+  /** Replaces a value that is there; false, and nothing is changed, when there is none. */
+  rotate(name: string, value: string): Promise<boolean>;
+  /** False when there is none. */
+  delete(name: string): Promise<boolean>;
+  /** By name. Never values. */
+  list(): Promise<readonly SecretInfo[]>;
+  /** Seals everything again under a new key and gives how many there are. Missing where there is no key of our own. */
+  rotateKey?(): Promise<number>;
+}
+
+export const SECRET_LIMITS = {
+  /** Shorter ones could not be taken out of what an attempt gives without tearing it apart. */
+  minValueChars: 4,
+  maxValueChars: 65_536,
+  maxNameChars: 128,
+} as const;
+
+const NAME = /^[a-zA-Z0-9_-]+$/;
+
+/** What every driver refuses alike. Never repeats the value. */
+export function checkSecret(name: string, value?: string): void {
+  const { minValueChars, maxValueChars, maxNameChars } = SECRET_LIMITS;
+  if (!NAME.test(name) || name.length > maxNameChars) {
+    throw invalid(
+      `'${name.slice(0, maxNameChars)}' cannot be the name of a secret`,
+      `A name has letters, digits, _ and -, at most ${maxNameChars} of them.`,
+    );
+  }
+  if (value === undefined) return;
+  if (value.trim().length < minValueChars) {
+    throw invalid(
+      `the value of '${name}' is too short`,
+      `It needs ${minValueChars} characters, blanks at its ends not counted: a shorter one could not be kept out of logs.`,
+    );
+  }
+  if (value.length > maxValueChars || !value.isWellFormed()) {
+    throw invalid(`the value of '${name}' cannot be kept`, `It is text of at most ${maxValueChars} characters.`);
+  }
+}
+
+function invalid(message: string, hint: string): NebulaError {
+  return new NebulaError('SECRET_INVALID', message, { hint });
+}
+
+/** The door through which an attempt gets its credentials: `credentials` are the names that its node gives, by alias. */
+export function credentialDoor(
+  secrets: Secrets | undefined,
+  credentials: Readonly<Record<string, string>>,
+): (alias: string) => Promise<string> {
+  return async (alias) => {
+    const name = Object.hasOwn(credentials, alias) ? credentials[alias] : undefined;
+    if (name === undefined) {
+      throw new NebulaError('CREDENTIAL_NOT_NAMED', `the node names no secret for the credential '${alias}'`, {
+        hint: `Add to the node: credentials: { ${alias}: <name of a secret> }`,
+      });
+    }
+    if (secrets === undefined) {
+      throw new NebulaError('NO_SECRETS', `there is nothing here that keeps secrets, and '${name}' is asked for`, {
+        hint: 'Give the process that runs actions a driver for secrets.',
+      });
+    }
+    const value = await secrets.get(name);
+    if (value !== undefined) return value;
+    throw new NebulaError('SECRET_NOT_FOUND', `there is no secret '${name}', which is asked for as '${alias}'`, {
+      hint: `Set it: nebula secrets set ${name}`,
+    });
+  };
+}
