@@ -6,6 +6,7 @@ import type {
   ExpressionLimits,
   Json,
   Parent,
+  Plan,
   RetryPolicyFunction,
   RunDocument,
   Settlement,
@@ -86,6 +87,10 @@ export interface Desk {
   document(executionId: string): Promise<RunDocument | undefined>;
   journal(executionId: string): Promise<readonly JournalFrame[]>;
   timeline(executionId: string): Promise<readonly TimelineEvent[]>;
+  /** What it was started with. */
+  input(executionId: string): Promise<Json | undefined>;
+  /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
+  plan(workflowId: string, version?: number): Promise<Plan>;
   /** Of one node, or, without `node`, of the run. */
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;

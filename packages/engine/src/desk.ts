@@ -18,6 +18,7 @@ import {
   type NodeState,
   nodeAt,
   pathOf,
+  type Plan,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
@@ -93,6 +94,20 @@ export class StoreDesk implements Desk {
   async timeline(executionId: string): Promise<readonly TimelineEvent[]> {
     const rows = await this.drivers.store.frames(executionId, 0);
     return rows.map(decodeFrame).flatMap((frame) => frame.entries.flatMap((entry) => timelineOf(entry, frame.at)));
+  }
+
+  async input(executionId: string): Promise<Json | undefined> {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    const { blob, value = null } = state.input;
+    if (blob === undefined) return value;
+    const values = new Values(this.drivers, RUN_DEFAULTS.inlineLimitBytes);
+    await values.fetch(executionId, [blob]);
+    return values.lookup(blob);
+  }
+
+  plan(workflowId: string, version?: number): Promise<Plan> {
+    return this.deskPlans.get(workflowId, version);
   }
 
   async explain(executionId: string, node?: string): Promise<Explanation | undefined> {

@@ -170,6 +170,8 @@ export interface Store {
   frames(executionId: string, afterSeq: number): Promise<readonly FrameRow[]>;
   /** Frames of all executions above a position, in commit order: the source of live feeds. */
   feed(afterPosition: number, limit: number): Promise<readonly FrameRow[]>;
+  /** That of the newest frame that is there; 0 when there is none. */
+  lastPosition(): Promise<number>;
   snapshot(executionId: string): Promise<SnapshotRow | undefined>;
   saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void>;
 

@@ -239,12 +239,23 @@ function filterOf(query: FilterQuery, who: Principal, project: string | undefine
   const { workflowId, status, since, until } = query;
   const visible = visibleProjects(who);
   return {
-    ...(project === undefined ? visible !== undefined && { projects: visible } : { projects: [project] }),
+    ...(project === undefined ? onlyProject(visible) : { project }),
     ...(workflowId !== undefined && { workflowId }),
     ...(status !== undefined && { status: statusesOf(status) }),
     ...(since !== undefined && { since: Date.parse(since) }),
     ...(until !== undefined && { until: Date.parse(until) }),
   };
+}
+
+/** Lists are of one project, or of all. */
+function onlyProject(visible: readonly string[] | undefined): { readonly project?: string } {
+  if (visible === undefined) return {};
+  const [project, ...others] = visible;
+  if (project !== undefined && others.length === 0) return { project };
+  throw new NebulaError('QUERY_INVALID', 'You see several projects: say which one is meant.', {
+    hint: `Add ?project= with one of ${visible.join(', ')}.`,
+    details: { errors: [{ pointer: '?project', detail: 'is missing' }] },
+  });
 }
 
 const STATUSES: readonly string[] = ['pending', 'running', 'paused', 'compensating', ...FINISHED_STATUSES];

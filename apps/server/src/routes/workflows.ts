@@ -38,6 +38,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
 
   const summary = async (workflowId: string): Promise<AnswerOf<'getWorkflow'>> => {
     const newest = await versionOf(parts, workflowId);
+    const head = await headOf(parts, newest);
     const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
     const { name = null, description = null, tags = [] } = JSON.parse(newest.definition) as WorkflowDefinition;
     return {
@@ -48,7 +49,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       tags: [...tags],
       newestVersion: newest.version,
       activeVersion: record?.body.active ?? null,
-      versions: await store.workflowVersionCount(workflowId),
+      versions: head.versions,
       updatedAt: isoTime(Math.max(newest.createdAt, record?.updatedAt ?? 0)),
     };
   };
@@ -119,7 +120,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
     async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = 50 } }) {
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       const before = cursor === undefined ? undefined : Number(cursor);
-      const rows = await store.workflowVersions(workflowId, { limit: limit + 1, ...(before !== undefined && { before }) });
+      const rows = await store.workflowVersions(workflowId, { limit: limit + 1, ...(before !== undefined && { after: before }) });
       const items = rows.slice(0, limit).map(({ version, hash, createdAt }) => ({
         workflowId,
         version,
@@ -173,6 +174,16 @@ async function versionOf({ store }: Parts, workflowId: string, version?: number)
   if (row !== undefined) return row;
   const what = version === undefined ? `workflow '${workflowId}'` : `version ${version} of workflow '${workflowId}'`;
   throw new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`);
+}
+
+async function headOf({ store }: Parts, { workflowId, version }: WorkflowVersionRow): Promise<{ readonly versions: number }> {
+  let versions = 0;
+  for (let after: number | undefined = version + 1; after !== undefined; ) {
+    const page: readonly { readonly version: number }[] = await store.workflowVersions(workflowId, { after, limit: 1_000 });
+    versions += page.length;
+    after = page.length < 1_000 ? undefined : page.at(-1)?.version;
+  }
+  return { versions };
 }
 
 interface Given {

@@ -7,7 +7,7 @@
  *  C4 A time is never taken early: after a restart the cursor, not the clock, says what was done.
  */
 import { nextCronTime } from '@nebula/core';
-import type { Leader, Leadership, Timer } from '@nebula/ports';
+import type { Campaign, Leader, Timer } from '@nebula/ports';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { parsed, type Read } from '../records.ts';
@@ -32,7 +32,7 @@ export interface SchedulerParts {
 
 export class Scheduler {
   private readonly own: SchedulerParts;
-  private leadership: Leadership | undefined;
+  private leadership: Campaign | undefined;
   private timer: Timer | undefined;
   private round: Promise<void> | undefined;
   private isOpen = false;
@@ -41,9 +41,9 @@ export class Scheduler {
     this.own = own;
   }
 
-  async open(): Promise<void> {
+  open(): void {
     this.isOpen = true;
-    this.leadership = await this.own.leader.campaign('scheduler', () => this.lookIn(0));
+    this.leadership = this.own.leader.campaign('scheduler', () => this.lookIn(0));
     this.lookIn(0);
   }
 

@@ -127,6 +127,10 @@ class MemoryStore implements Store {
     return journal.slice(from, from + limit);
   }
 
+  async lastPosition(): Promise<number> {
+    return this.#open().journal.at(-1)?.position ?? 0;
+  }
+
   async snapshot(executionId: string): Promise<SnapshotRow | undefined> {
     return this.#open().runs.get(executionId)?.snapshot;
   }

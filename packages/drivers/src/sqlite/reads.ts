@@ -53,6 +53,11 @@ export class Reads {
     );
   }
 
+  lastPosition(): number {
+    const [row] = this.#statements.all<{ position: number }>('SELECT position FROM frames ORDER BY position DESC LIMIT 1');
+    return row?.position ?? 0;
+  }
+
   snapshot(executionId: string): SnapshotRow | undefined {
     return this.#statements.first<SnapshotRow>(
       `SELECT seq, state FROM snapshots WHERE execution = ${NUMBER_OF}`,

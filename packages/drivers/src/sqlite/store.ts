@@ -198,6 +198,10 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.feed(afterPosition, limit));
   }
 
+  lastPosition(): Promise<number> {
+    return this.#read((reads) => reads.lastPosition());
+  }
+
   snapshot(executionId: string): Promise<SnapshotRow | undefined> {
     return this.#read((reads) => reads.snapshot(executionId));
   }

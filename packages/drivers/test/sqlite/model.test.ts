@@ -62,6 +62,7 @@ function someCall(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, nu
     (store) => store.append(writes),
     (store) => store.frames(executionId, x % 4),
     (store) => store.feed(x, z),
+    (store) => store.lastPosition(),
     (store) => store.execution(executionId),
     (store) => store.list({ limit: z, ...(status === undefined ? {} : { status }) }),
     (store) => store.list({ limit: z, order, ...scope, ...(status === undefined ? {} : { status }) }),

@@ -29,6 +29,7 @@ function plansOf(use: (journal: Journal, reads: Reads) => void): readonly string
 const USES: Readonly<Record<string, (journal: Journal, reads: Reads) => void>> = {
   frames: (_, reads) => reads.frames('a', 0),
   feed: (_, reads) => reads.feed(5, 10),
+  'last position': (_, reads) => reads.lastPosition(),
   execution: (_, reads) => reads.execution('a'),
   snapshot: (_, reads) => reads.snapshot('a'),
   inbox: (_, reads) => reads.inbox('a'),

@@ -69,6 +69,13 @@ export function readTests(test: StoreTest): void {
     expect(new Set(seen).size).toBe(runs * frames);
   });
 
+  test('[STO-64] the last position is that of the newest frame', async ({ store }) => {
+    expect(await store.lastPosition()).toBe(0);
+    await put(store, 'a');
+    await store.append([framed('a', 2)]);
+    expect(await store.lastPosition()).toBe((await store.feed(0, 10)).at(-1)?.position);
+  });
+
   test('[STO-13] hostile text comes back as it was', async ({ store, reopen }) => {
     await put(store, 'a');
     for (const [index, text] of HOSTILE_TEXTS.entries()) {
