@@ -87,10 +87,6 @@ export interface Desk {
   document(executionId: string): Promise<RunDocument | undefined>;
   journal(executionId: string): Promise<readonly JournalFrame[]>;
   timeline(executionId: string): Promise<readonly TimelineEvent[]>;
-  /** What it was started with. */
-  input(executionId: string): Promise<Json | undefined>;
-  /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
-  plan(workflowId: string, version?: number): Promise<Plan>;
   /** Of one node, or, without `node`, of the run. */
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
@@ -189,6 +185,10 @@ export interface Engine extends Desk {
   ): Promise<{ readonly workflowId: string; readonly version: number; readonly created: boolean }>;
   /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
   start(workflowId: string, version: number | undefined, options?: StartOptions): Promise<string>;
+  /** What it was started with. */
+  input(executionId: string): Promise<Json | undefined>;
+  /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
+  plan(workflowId: string, version?: number): Promise<Plan>;
   settled(executionId: string): Promise<Settled>;
   /** The newest view of a run that is in memory; undefined when it is not. */
   peek(executionId: string): RunDocument | undefined;

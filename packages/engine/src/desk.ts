@@ -99,7 +99,7 @@ export class StoreDesk implements Desk {
   async input(executionId: string): Promise<Json | undefined> {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
-    const { blob, value = null } = state.input;
+    const { blob, value = null } = state.root.realm.input;
     if (blob === undefined) return value;
     const values = new Values(this.drivers, RUN_DEFAULTS.inlineLimitBytes);
     await values.fetch(executionId, [blob]);

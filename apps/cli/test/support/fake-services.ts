@@ -96,6 +96,10 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
       if (script.settled !== undefined) return script.settled(id);
       return Promise.resolve({ parked: false, document: find(id) as RunDocument });
     }),
+    input: note('input', () => undefined),
+    plan: note('plan', () => {
+      throw new Error('no plans here');
+    }),
     peek: find,
     on(listener) {
       listeners.add(listener);

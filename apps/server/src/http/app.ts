@@ -92,7 +92,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
         if (contract.needs !== 'public' && who.kind === 'nobody') throw notSignedIn();
         check(input);
         project = await allowed(own, operation, contract, who, input);
-        const call = { operation, ...input, who, project, headers: request.headers, ip: request.ip, signal: signalOf(request) };
+        const call = { operation, ...input, who, project, headers: request.headers, ip: request.ip, signal: signalOf(request, response) };
         const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
         const act = () => handler(call as unknown as Call<OperationId>);
         const key = contract.isIdempotent ? request.headers['idempotency-key'] : undefined;
@@ -138,7 +138,7 @@ async function send(
     response.hijack();
     const events = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
     response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
-    await sendEvents(response.raw, body as EventStream, signalOf(request));
+    await sendEvents(response.raw, body as EventStream, signalOf(request, response));
     return response;
   }
   response.status(status).headers(headers);
@@ -152,11 +152,11 @@ async function send(
 const signals = new WeakMap<FastifyRequest, AbortSignal>();
 
 /** One per request, made when it is asked for. */
-function signalOf(request: FastifyRequest): AbortSignal {
+function signalOf(request: FastifyRequest, response: FastifyReply): AbortSignal {
   let signal = signals.get(request);
   if (signal === undefined) {
     const controller = new AbortController();
-    request.raw.socket.once('close', () => controller.abort());
+    response.raw.once('close', () => controller.abort());
     signal = controller.signal;
     signals.set(request, signal);
   }

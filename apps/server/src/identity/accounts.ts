@@ -61,7 +61,7 @@ export class Accounts {
     this.parts = parts;
   }
 
-  readonly authenticate = async (request: FastifyRequest): Promise<Principal> => {
+  readonly authenticate = async (request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal> => {
     const bearer = bearerOf(request.headers.authorization);
     if (bearer !== undefined) return await this.ofKey(bearer);
     const token = cookieOf(request.headers.cookie, SESSION_COOKIE);
@@ -80,7 +80,7 @@ export class Accounts {
     return { kind: 'key', name: `${key.body.owner}/${name}`, isAdmin: false, roles: within(roles, owner.body), scopes };
   }
 
-  private async ofSession(token: string, request: FastifyRequest): Promise<Principal> {
+  private async ofSession(token: string, request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal> {
     const { records, digest } = this.parts;
     const session = await readRecord<SessionRecord>(records, 'session', digest(token));
     if (session === undefined) return NOBODY;

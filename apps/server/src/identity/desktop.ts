@@ -5,7 +5,7 @@ import { NOBODY, type Principal } from './principal.ts';
 
 const OWNER: Principal = { kind: 'token', name: 'owner', isAdmin: true, roles: {}, scopes: null };
 
-export function desktopIdentity(token: string): (request: FastifyRequest) => Promise<Principal> {
+export function desktopIdentity(token: string): (request: Pick<FastifyRequest, 'headers'>) => Promise<Principal> {
   const wanted = Buffer.from(token);
   return async ({ headers }) => {
     const given = Buffer.from(bearerOf(headers.authorization) ?? '');

@@ -54,6 +54,10 @@ export class Scheduler {
     await this.leadership?.resign();
   }
 
+  get isLeader(): boolean {
+    return this.leadership?.isLeader ?? false;
+  }
+
   /** Something about the schedules has changed. */
   changed(): void {
     this.lookIn(0);

@@ -47,7 +47,7 @@ export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Laun
         });
         if (hook.body.respond === 'immediate') return reply.status(202).send({ executionId });
         const gone = new AbortController();
-        request.raw.socket.once('close', () => gone.abort());
+        reply.raw.once('close', () => gone.abort());
         const { status, output, error } = await resultOf(parts, executionId, RESULT_WAIT, gone.signal);
         reply.header('x-nebula-execution', executionId);
         if (status === 'completed') return reply.status(200).type('application/json; charset=utf-8').send(JSON.stringify(output));

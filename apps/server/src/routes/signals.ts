@@ -1,0 +1,31 @@
+/** Signals for whoever waits, or is started by them. */
+import { type Json, NebulaError, parseDuration } from '@nebula/core';
+import { type Handlers, reply } from '../http/handler.ts';
+import { judge } from '../identity/principal.ts';
+import type { Launcher } from '../launcher.ts';
+import type { Parts } from '../parts.ts';
+import { publishEvent } from '../triggers/events.ts';
+
+export function signalRoutes(parts: Parts, launcher: Launcher): Pick<Handlers, 'publishSignal'> {
+  return {
+    async publishSignal({ body: { signal, key = '', payload, keep }, who, project, headers }) {
+      const keepMs = keep === undefined ? undefined : parseDuration(keep);
+      if (typeof keepMs === 'object') throw new NebulaError('BODY_INVALID', `keep: ${keepMs.message}`, { hint: keepMs.hint });
+      const repeated = headers['idempotency-key'];
+      const messageId =
+        typeof repeated === 'string'
+          ? `msg_${parts.digest(`${who.name} ${signal} ${repeated}`).slice(0, 40)}`
+          : parts.random.id('msg');
+      const { taken, started } = await publishEvent(parts, launcher, {
+        name: signal,
+        key,
+        payload: (payload ?? null) as Json,
+        keepMs,
+        messageId,
+        mayStart: (home) =>
+          (project === undefined || project === home) && judge(who, 'publishSignal', 'operator', home) === 'allowed',
+      });
+      return reply(202, { taken: taken ?? null, started: [...started] });
+    },
+  };
+}
