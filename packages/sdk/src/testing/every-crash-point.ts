@@ -6,10 +6,10 @@ import { canonicalJson, type Entry, type Json, jsonEquals, NebulaError } from '@
 import { Coverage } from './coverage.ts';
 import type { WorkflowSource } from './source.ts';
 import { TestRun } from './test-run.ts';
-import { type TestOptions, worldOf } from './test-workflow.ts';
+import { begin, type TestOptions, worldOf } from './test-workflow.ts';
 import type { Append, World } from './world.ts';
 
-export interface CrashOptions extends Omit<TestOptions, 'until' | 'coverage'> {
+export interface CrashOptions extends Omit<TestOptions, 'coverage'> {
   /** What people do to the run, after it has come to rest: signals, approvals, the passing of time. */
   readonly steps?: (run: TestRun) => Promise<unknown>;
 }
@@ -74,10 +74,9 @@ async function play(
   const world = worldOf(source, { ...options, coverage: new Coverage() });
   world.crashAt = crashAt;
   try {
-    await world.start(options.input ?? {});
-    await world.rest();
+    const run = await begin(world, options);
     if (expected !== undefined) await settleUnknown(world, expected);
-    await options.steps?.(new TestRun(world));
+    await options.steps?.(run);
     if (expected !== undefined) await settleUnknown(world, expected);
     return { world };
   } catch (error) {

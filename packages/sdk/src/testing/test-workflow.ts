@@ -29,13 +29,20 @@ export interface TestOptions {
 }
 
 export async function testWorkflow(source: WorkflowSource, options: TestOptions = {}): Promise<TestRun> {
-  const world = worldOf(source, options);
-  await world.start(options.input ?? {});
+  return begin(worldOf(source, options), options);
+}
+
+/** Starts the run, and lets time go on as far as the test wants. */
+export async function begin(
+  world: World,
+  { input = {}, until }: Pick<TestOptions, 'input' | 'until'>,
+): Promise<TestRun> {
+  await world.start(input);
   const run = new TestRun(world);
-  if (options.until === undefined) await world.rest();
+  if (until === undefined) await world.rest();
   else {
     await world.rest(() => true);
-    await run.until(options.until);
+    await run.until(until);
   }
   return run;
 }

@@ -49,11 +49,12 @@ async function runTest(
   workflow: object,
   { config, actions, projectDir, workflows, coverage }: TestFileOptions & Pick<TestOptions, 'workflows'>,
 ): Promise<TestResult> {
-  const { name, place, input, mocks, real } = test;
+  const { name, place, input, mocks, real, until } = test;
   const shared: TestOptions = {
     input,
     mocks,
     real,
+    ...(until !== undefined && { until }),
     ...(config && { config }),
     ...(actions && { actions }),
     ...(projectDir !== undefined && { projectDir }),
@@ -92,13 +93,15 @@ async function actAll(run: TestRun, steps: readonly Step[]): Promise<void> {
 }
 
 /** What is not as the step expects. */
-async function act(run: TestRun, step: Step): Promise<Difference[]> {
+async function act(whole: TestRun, step: Step): Promise<Difference[]> {
+  const run = step.in.reduce((one, node) => one.child(node), whole);
   switch (step.do) {
     case 'advance':
       await run.advance(step.duration);
       return [];
     case 'signal':
-      await run.signal(step.name, step.payload, step.key);
+    case 'publish':
+      await run[step.do](step.name, step.payload, step.key);
       return [];
     case 'approve':
     case 'reject': {
@@ -110,7 +113,10 @@ async function act(run: TestRun, step: Step): Promise<Difference[]> {
       await run.callback(step.node, step.payload);
       return [];
     case 'cancel':
-      await run.cancel(step.reason);
+      await run.cancel(step.options);
+      return [];
+    case 'replay':
+      await run.replay(step.node, step.input);
       return [];
     case 'pause':
       await run.pause(step.reason);
