@@ -71,7 +71,7 @@ async function play(
   crashAt?: World['crashAt'],
   expected?: Ending,
 ): Promise<Played> {
-  const world = worldOf(source, { ...options, coverage: new Coverage() });
+  const world = await worldOf(source, { ...options, coverage: new Coverage() });
   world.crashAt = crashAt;
   try {
     const run = await begin(world, options);

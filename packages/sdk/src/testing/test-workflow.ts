@@ -4,7 +4,7 @@ import type { NebulaConfig } from '../config.ts';
 import { Coverage } from './coverage.ts';
 import type { Mock } from './mock.ts';
 import { processCoverage } from './process-coverage.ts';
-import { definitionOf, usedBy, type WorkflowSource } from './source.ts';
+import { loadWorkflow, loadWorkflows, type WorkflowSource } from './source.ts';
 import { TestRun } from './test-run.ts';
 import { World } from './world.ts';
 
@@ -29,7 +29,7 @@ export interface TestOptions {
 }
 
 export async function testWorkflow(source: WorkflowSource, options: TestOptions = {}): Promise<TestRun> {
-  return begin(worldOf(source, options), options);
+  return begin(await worldOf(source, options), options);
 }
 
 /** Starts the run, and lets time go on as far as the test wants. */
@@ -47,11 +47,12 @@ export async function begin(
   return run;
 }
 
-export function worldOf(source: WorkflowSource, options: TestOptions): World {
+export async function worldOf(source: WorkflowSource, options: TestOptions): Promise<World> {
   const { mocks = {}, config = {}, actions = [], workflows = [], real = [], projectDir = process.cwd() } = options;
+  const { definition, uses } = await loadWorkflow(source);
   return new World({
-    definition: definitionOf(source),
-    workflows: [...usedBy(source), ...workflows.map(definitionOf)],
+    definition,
+    workflows: [...uses, ...(await loadWorkflows(workflows))],
     mocks,
     real,
     config: { ...config, actions: [...actions, ...(config.actions ?? [])] },

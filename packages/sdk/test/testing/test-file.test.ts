@@ -1,9 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Engine } from '@nebula/engine';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Coverage, readTestFile, runTestFile, type TestFile, TestRun } from '../../src/testing/index.ts';
+import {
+  Coverage,
+  readTestFile,
+  replay,
+  runTestFile,
+  type TestFile,
+  TestRun,
+  testWorkflow,
+} from '../../src/testing/index.ts';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'test-file-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -216,6 +225,30 @@ tests:
     ]);
     expect(found[1]?.differences[0]?.place).toMatchObject({ line: 10 });
     expect(found[4]?.failure?.place).toMatchObject({ line: 23 });
+  });
+
+  it('[TST-22] a workflow in TypeScript is named like a file', async () => {
+    const sdk = new URL('../../src/index.ts', import.meta.url).href;
+    writeFileSync(
+      path.join(dir, 'built.ts'),
+      `
+import { wait, workflow } from '${sdk}';
+const part = workflow('part', {}, (w) => ({ event: w.wait('nap', wait.for('1d')).output.event }));
+export default workflow('built', {}, (w) => w.workflow('part', part, {}));
+`,
+    );
+    writeFileSync(path.join(dir, 'empty.ts'), 'export const nothing = 1;');
+    writeFileSync(path.join(dir, 'broken.ts'), "throw new Error('oh');");
+    const { file } = readTestFile('workflow: built.ts\ntests: [{ name: x, expect: { output: { event: for } } }]');
+    expect(await runTestFile(file as TestFile, { dir, coverage: new Coverage() })).toMatchObject([{ passed: true }]);
+    const run = await testWorkflow(pathToFileURL(path.join(dir, 'built.ts')));
+    expect(run.path).toEqual(['part/nap', 'part']);
+    expect(await replay(run.journal, path.join(dir, 'built.ts'))).toMatchObject({ same: true });
+    await expect(testWorkflow(path.join(dir, 'empty.ts'))).rejects.toMatchObject({
+      code: 'WORKFLOW_INVALID',
+      message: expect.stringContaining('default export'),
+    });
+    await expect(testWorkflow(path.join(dir, 'broken.ts'))).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 
   it('[TST-19] coverage counts nodes and edges over all tests, and lists what never was', async () => {

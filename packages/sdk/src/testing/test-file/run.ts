@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { SourceRange } from '@nebula/core';
 import type { Coverage } from '../coverage.ts';
 import { everyCrashPoint } from '../every-crash-point.ts';
-import { definitionOf } from '../source.ts';
+import { loadWorkflow, loadWorkflows } from '../source.ts';
 import type { TestRun } from '../test-run.ts';
 import { type TestOptions, testWorkflow } from '../test-workflow.ts';
 import { type Difference, differencesOf } from './expectation.ts';
@@ -37,10 +37,10 @@ export interface TestResult {
 /** Rejects when a workflow cannot be read. */
 export async function runTestFile(file: TestFile, options: TestFileOptions): Promise<TestResult[]> {
   const { dir } = options;
-  const workflow = definitionOf(path.resolve(dir, file.workflow));
-  const workflows = file.workflows.map((name) => definitionOf(path.resolve(dir, name)));
+  const { definition, uses } = await loadWorkflow(path.resolve(dir, file.workflow));
+  const workflows = [...uses, ...(await loadWorkflows(file.workflows.map((name) => path.resolve(dir, name))))];
   const results: TestResult[] = [];
-  for (const test of file.tests) results.push(await runTest(test, workflow, { ...options, workflows }));
+  for (const test of file.tests) results.push(await runTest(test, definition, { ...options, workflows }));
   return results;
 }
 
