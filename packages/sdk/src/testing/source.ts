@@ -80,6 +80,8 @@ export function invalidWorkflow(problems: readonly Problem[], file?: string, tex
   const errors = problems.filter(({ severity }) => severity === 'error');
   const report = renderProblems(errors, { file, text });
   return new NebulaError('WORKFLOW_INVALID', `the workflow cannot run:\n\n${report}`, {
-    hint: '`nebula validate` reports the same',
+    hint: errors.some(({ code }) => code === 'UNKNOWN_ACTION')
+      ? "A test knows the actions that it is given: actions: builtinActions (of '@nebula/actions'), config for your own, or a mock"
+      : '`nebula validate` reports the same',
   });
 }

@@ -233,6 +233,10 @@ describe('a workflow under test', () => {
       code: 'WORKFLOW_INVALID',
       message: expect.stringContaining("did you mean 'action'"),
     });
+    await expect(testWorkflow({ id: 'x', nodes: { a: { action: 'core.set@1' } } })).rejects.toMatchObject({
+      code: 'WORKFLOW_INVALID',
+      hint: expect.stringContaining('actions: builtinActions'),
+    });
   });
 
   it('[TST-9] other workflows run inside it and as children', async () => {
