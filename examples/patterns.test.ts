@@ -266,6 +266,14 @@ const SHOWS: Readonly<Record<string, Show>> = {
     'cases/1/decide 11s–12s',
   ]),
 
+  '32-cancelling-partial-join.yaml': runs([
+    'opinions/0/ada 0s–1s',
+    'opinions/0/alan 0s–2s cancelled',
+    'opinions/0/grace 0s–2s',
+    'opinions/0/two 2s–2s failed',
+    'decide 2s–3s',
+  ]),
+
   '33-generalized-and-join.yaml': async (start) => {
     const run = await start();
     for (const shoe of ['left one', 'left two']) await run.signal('left', shoe);
