@@ -1,4 +1,4 @@
-/** A workflow with every kind of node and every key of the language, written with the builder. */
+/** A workflow with every kind of node and every key of the language. Long because there are so many of them. */
 import { z } from 'zod';
 import { at, call, expr, or, text, wait, workflow } from '../src/index.ts';
 import { fetchUser, pack, plan, recallMail, sendMail } from './workflow-actions.ts';

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { at, call, defineAction, expr, jsonSchema, maybe, or, text, typed, wait, workflow } from '../src/index.ts';
-import { testWorkflow } from '../src/testing/index.ts';
+import { everyCrashPoint, testWorkflow } from '../src/testing/index.ts';
 
 /** Gives back what it is given. */
 const echo = defineAction({
@@ -51,6 +51,20 @@ describe('what was written in TypeScript runs', () => {
       text: '<||Ada>',
       none: null,
       last: 2,
+    });
+  });
+
+  test('[TST-23] a test knows the types of its workflow', async () => {
+    const input = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
+    const flow = workflow('w', { input }, (w) => ({ double: expr<number>`${w.input.n} * 2` }));
+    const run = await testWorkflow(flow, { input: { n: 2 } });
+    expectTypeOf(run.output).toEqualTypeOf<{ readonly double: number } | null>();
+    expect(run.output?.double).toBe(4);
+    // @ts-expect-error the input is a number
+    await expect(testWorkflow(flow, { input: { n: 'two' } })).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+    await everyCrashPoint(flow, {
+      input: { n: 2 },
+      steps: async ({ output }) => expectTypeOf(output).toEqualTypeOf<{ readonly double: number } | null>(),
     });
   });
 

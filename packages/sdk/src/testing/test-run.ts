@@ -34,7 +34,8 @@ const SOMEBODY = 'test';
 /** What is told of a run wherever it is printed or compared. */
 const FACTS = ['status', 'output', 'error', 'path', 'skipped', 'nodes', 'waitingFor'] as const;
 
-export class TestRun {
+/** `Output` is known of workflows of the builder. */
+export class TestRun<Output = Json> {
   readonly executionId: string;
   readonly #world: World;
 
@@ -57,8 +58,9 @@ export class TestRun {
     return this.chronicle.state.status;
   }
 
-  get output(): Json {
-    return this.chronicle.document.output;
+  /** Null until the run has completed. */
+  get output(): Output | null {
+    return this.chronicle.document.output as Output | null;
   }
 
   get error(): RunError | null {

@@ -1,6 +1,7 @@
 /** Runs a workflow in memory, with mocks and virtual time. */
 import type { Json } from '@nebula/core';
 import type { NebulaConfig } from '../config.ts';
+import type { Workflow } from '../workflow/uses.ts';
 import { Coverage } from './coverage.ts';
 import type { Mock } from './mock.ts';
 import { processCoverage } from './process-coverage.ts';
@@ -8,8 +9,12 @@ import { loadWorkflow, loadWorkflows, type WorkflowSource } from './source.ts';
 import { TestRun } from './test-run.ts';
 import { World } from './world.ts';
 
-export interface TestOptions {
-  readonly input?: Json;
+/** What a workflow of the builder says of itself; of others nothing is known. */
+export type InputFor<W> = W extends Workflow<infer Input, unknown> ? Input : Json;
+export type OutputFor<W> = W extends Workflow<unknown, infer Output> ? Output : Json;
+
+export interface TestOptions<Input = Json> {
+  readonly input?: Input;
   /** By action (`payment.charge`, `payment.charge@2`) or by node (`charge`, `items/pack`, `~undo/charge`). */
   readonly mocks?: Readonly<Record<string, Mock>>;
   /** The project's configuration: its actions are known, with their schemas and effects. */
@@ -28,17 +33,20 @@ export interface TestOptions {
   readonly projectDir?: string;
 }
 
-export async function testWorkflow(source: WorkflowSource, options: TestOptions = {}): Promise<TestRun> {
+export async function testWorkflow<W extends WorkflowSource>(
+  source: W,
+  options: TestOptions<InputFor<W>> = {},
+): Promise<TestRun<OutputFor<W>>> {
   return begin(await worldOf(source, options), options);
 }
 
 /** Starts the run, and lets time go on as far as the test wants. */
-export async function begin(
+export async function begin<Output>(
   world: World,
-  { input = {}, until }: Pick<TestOptions, 'input' | 'until'>,
-): Promise<TestRun> {
-  await world.start(input);
-  const run = new TestRun(world);
+  { input = {}, until }: Pick<TestOptions<unknown>, 'input' | 'until'>,
+): Promise<TestRun<Output>> {
+  await world.start(input as Json);
+  const run = new TestRun<Output>(world);
   if (until === undefined) await world.rest();
   else {
     await world.rest(() => true);
@@ -47,7 +55,7 @@ export async function begin(
   return run;
 }
 
-export async function worldOf(source: WorkflowSource, options: TestOptions): Promise<World> {
+export async function worldOf(source: WorkflowSource, options: Omit<TestOptions, 'input'>): Promise<World> {
   const { mocks = {}, config = {}, actions = [], workflows = [], real = [], projectDir = process.cwd() } = options;
   const { definition, uses } = await loadWorkflow(source);
   return new World({
