@@ -1,7 +1,8 @@
 /** The command line: parser and help, made from the table of commands. */
 import { Command, type CommanderError, Option } from 'commander';
-import { COMMANDS, type CommandSpec, GROUPS, type Group } from './command-table.ts';
+import { COMMANDS } from './command-table.ts';
 import type { Context } from './services.ts';
+import { type CommandSpec, GROUPS, type Group } from './table/spec.ts';
 import type { Colors } from './terminal/io.ts';
 import { column, wrap } from './terminal/width.ts';
 
