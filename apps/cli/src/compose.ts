@@ -48,7 +48,7 @@ async function openDesk(project: Project): Promise<DeskSession> {
 }
 
 async function openEngine(project: Project): Promise<EngineSession> {
-  const { createEngine } = await import('@nebula/engine');
+  const { createEngine, keyedExecutionId } = await import('@nebula/engine');
   const options = await engineOptions(project);
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, true);
@@ -60,6 +60,7 @@ async function openEngine(project: Project): Promise<EngineSession> {
       engine,
       logs: opened.logs,
       newExecutionId: () => context.random.id('exe'),
+      keyedExecutionId: (workflowId, key) => keyedExecutionId(context.digest, workflowId, key),
       definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
       async close() {
         await engine.close();

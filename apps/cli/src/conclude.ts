@@ -88,20 +88,24 @@ async function parkedRun(desk: Desk, { document, waitingFor, inside }: Parked): 
 export async function concludeRuns(concluding: Concluding, rests: readonly Rest[], json: boolean): Promise<number> {
   const { io } = concluding.context;
   if (json) io.out.write(jsonDocument({ executions: rests.map(({ document }) => document) }));
-  const counts = new Map<string, number>();
-  for (const { parked, document } of rests) {
-    const word = parked ? 'parked' : document.status;
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
   const output = json ? io.err : io.out;
-  const words = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
-  if (!json) writeLines(output, [`${plural(rests.length, 'run')} continued: ${words}`]);
+  if (!json) writeLines(output, [`${plural(rests.length, 'run')} continued: ${countsText(rests)}`]);
   for (const one of rests) {
     if (one.parked || (!json && one.document.status !== 'completed')) {
       writeLines(output, ['', ...(await runLines(concluding, one, output, false))]);
     }
   }
   return worstExitCode(rests.map(restExitCode));
+}
+
+/** `2 completed, 1 parked`. */
+export function countsText(rests: readonly Rest[]): string {
+  const counts = new Map<string, number>();
+  for (const { parked, document } of rests) {
+    const word = parked ? 'parked' : document.status;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
 }
 
 /** The runs are safe: how to go on. */

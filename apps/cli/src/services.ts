@@ -28,6 +28,8 @@ export interface DeskSession {
 export interface EngineSession extends DeskSession {
   readonly engine: Engine;
   newExecutionId(): string;
+  /** Of the start of this workflow with this idempotency key: always the same. */
+  keyedExecutionId(workflowId: string, key: string): string;
 }
 
 export interface Services {

@@ -180,12 +180,12 @@ describe('changing runs', () => {
     expect([exitCode, io.err.text()]).toEqual([2, 'error ALREADY_FINISHED: exe_1 has ended already: completed\n']);
   });
 
-  test('[CLI-66] cancel without an engine says when it will take effect', { timeout: 10_000 }, async () => {
-    const { exitCode, io, calls } = await play(['executions', 'cancel', 'exe_1', '--reason', 'wrong order'], {
-      documents: [running],
-    });
+  test('[CLI-66, CLI-214] cancel --no-run says when it will take effect', async () => {
+    const words = ['executions', 'cancel', 'exe_1', '--reason', 'wrong order', '--no-run'];
+    const { exitCode, io, calls } = await play(words, { documents: [running] });
     expect(exitCode).toBe(0);
-    expect(calls).toContainEqual(['requestCancel', 'exe_1', 'wrong order']);
+    expect(calls).toContainEqual(['requestCancel', 'exe_1', 'wrong order', {}]);
+    expect(calls.map(([name]) => name)).not.toContain('open');
     expect(io.out.text()).toContain('nebula resume exe_1');
   });
 

@@ -104,7 +104,7 @@ describe('completion', () => {
   test('[CLI-12] commands, options, choices and files', async () => {
     expect(words(await complete('r'))).toEqual(['run', 'resume']);
     expect(words(await complete('executions', 'c'))).toEqual(['callback', 'cancel']);
-    expect(words(await complete('run', 'x.yaml', '--i'))).toEqual(['--input']);
+    expect(words(await complete('run', 'x.yaml', '--i'))).toEqual(['--input', '--idempotency-key']);
     expect(words(await complete('graph', 'x.yaml', '--format', ''))).toEqual(['terminal', 'mermaid', 'dot']);
     expect(await complete('run', '')).toEqual([':files']);
     expect(await complete('run', 'x', '--data-dir', '')).toEqual([':files']);

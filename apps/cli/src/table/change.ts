@@ -23,6 +23,26 @@ ${BULK_NOTE}`,
     load: () => import('../commands/executions-signal.ts'),
   },
   {
+    name: 'signal',
+    takes: '<name>',
+    summary: 'send a signal to whichever run waits for it',
+    group: 'Change runs',
+    options: [
+      { flags: '--key <text>', text: 'for a wait with this key' },
+      { flags: '--payload <json>', text: 'what comes with it: JSON, @file, or - for stdin' },
+      { flags: '--keep <duration>', text: 'how long it waits for somebody who waits for it (default: 1d)' },
+      DATA_DIR,
+      JSON_OUTPUT,
+    ],
+    examples: [
+      ['signal paid --key order-7 --payload \'{"amount": 7}\'', 'the run that waits for `paid` of order-7'],
+      ['signal go --keep 1h', 'the one that has waited longest, or that comes within an hour'],
+    ],
+    notes:
+      'One run takes it: the one that has waited longest. `executions signal` is for a run that is known, or for several.',
+    load: () => import('../commands/signal.ts'),
+  },
+  {
     name: 'executions approve',
     takes: '<execution> <node>',
     summary: 'approve what a node waits for',
@@ -85,32 +105,37 @@ ${BULK_NOTE}`,
     takes: '[execution...]',
     summary: 'let paused runs go on',
     group: 'Change runs',
-    options: [...BULK, DATA_DIR, JSON_OUTPUT],
+    options: [NO_RUN, ...BULK, DATA_DIR, JSON_OUTPUT, QUIET],
     examples: [
       ['executions resume exe_01k9…', 'one run, in the engine that has it'],
       ['executions resume --status paused', 'all that are paused'],
     ],
-    notes: `Where no engine runs, \`nebula resume EXECUTION\` ends the pause and runs it.
-${BULK_NOTE}`,
+    notes: `Where no engine runs, it goes on here, and the command stays until its end.
+${BULK_NOTE}
+${EXIT_CODES}`,
     load: () => import('../commands/executions-resume.ts'),
   },
   {
     name: 'executions cancel',
     takes: '[execution...]',
-    summary: 'ask for runs to be cancelled',
+    summary: 'cancel runs, or one node of them',
     group: 'Change runs',
     options: [
       { flags: '--reason <text>', text: 'kept with the run' },
       { flags: '--no-compensate', text: 'leave what was done as it is: nothing is undone' },
+      { flags: '--node <path>', text: 'only this node, with what is in it; the run goes on without it' },
+      NO_RUN,
       ...BULK,
       DATA_DIR,
       JSON_OUTPUT,
     ],
     examples: [
       ['executions cancel exe_01k9… --reason "wrong order"', 'stop a run, beside the engine that runs it'],
+      ['executions cancel exe_01k9… --node items/3', 'stop one round of a loop'],
       ['executions cancel --workflow order --status running --yes', 'all runs of a workflow'],
     ],
-    notes: BULK_NOTE,
+    notes: `The engine that has the run stops it and undoes what it did; where none runs, this command does.
+${BULK_NOTE}`,
     load: () => import('../commands/executions-cancel.ts'),
   },
   {

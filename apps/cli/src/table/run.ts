@@ -10,6 +10,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: '-i, --input <json>', text: 'the input: JSON, @file, or - to read it from stdin' },
       { flags: '-s, --set <key=value>', text: 'set a field of the input: --set order.id=7', repeatable: true },
+      { flags: '--idempotency-key <key>', text: 'the same key is the same run: it is started once, and gone on with' },
       DATA_DIR,
       JSON_OUTPUT,
       QUIET,
@@ -19,8 +20,10 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
       ['run order.yaml --input \'{"order": {"id": 7}}\'', 'with an input'],
       ['run order.yaml --input @order.json --set order.rush=true', 'with an input from a file, one field changed'],
       ['run order.yaml --json | jq .output', 'for scripts'],
+      ['run order.yaml --idempotency-key order-7', 'once, however often it is typed'],
     ],
     notes: `FILE may be - to read the workflow from stdin. Values of --set are JSON where they are valid JSON, else text.
+Where its start policy, or the key, says that a run is there already, that one is gone on with.
 Ctrl-C hands back what runs and leaves the run resumable; a second Ctrl-C leaves at once.
 ${EXIT_CODES}`,
     load: () => import('../commands/run.ts'),

@@ -110,6 +110,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     logs: fakeLogs(script.logs ?? []),
     definition: async () => script.definition,
     newExecutionId: () => 'exe_1',
+    keyedExecutionId: () => 'exe_1',
     close: async () => undefined,
   };
 }
