@@ -42,6 +42,7 @@ async function openDesk(project: Project): Promise<DeskSession> {
   return {
     desk,
     logs: opened.logs,
+    permits: (key) => opened.store.permits(key),
     definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
     close: opened.close,
   };
@@ -59,6 +60,7 @@ async function openEngine(project: Project): Promise<EngineSession> {
       desk: engine,
       engine,
       logs: opened.logs,
+      permits: (key) => opened.store.permits(key),
       newExecutionId: () => context.random.id('exe'),
       keyedExecutionId: (workflowId, key) => keyedExecutionId(context.digest, workflowId, key),
       definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),

@@ -2,6 +2,7 @@
 import type { RunDocument } from '@nebula/core';
 import type { Desk } from '@nebula/engine';
 import { EXIT, exitCodeOf } from './exit-code.ts';
+import { linkedDocument } from './links.ts';
 import { RunProgress } from './live/progress.ts';
 import type { Rest } from './live/settling.ts';
 import { worstExitCode } from './live/watch.ts';
@@ -50,7 +51,7 @@ export async function concludeRun(
   { json, quiet }: { readonly json: boolean; readonly quiet: boolean },
 ): Promise<number> {
   const { io } = concluding.context;
-  if (json) io.out.write(jsonDocument(rest.document));
+  if (json) io.out.write(jsonDocument(await linkedDocument(concluding.desk, rest.document)));
   // A script that reads the document still wants to be told on stderr what has to be done.
   const output = json ? io.err : io.out;
   if (!json || rest.parked) writeLines(output, await runLines(concluding, rest, output, output.live && !quiet));
@@ -87,7 +88,11 @@ async function parkedRun(desk: Desk, { document, waitingFor, inside }: Parked): 
 /** Several runs: `{executions: [documents]}`, or how many ended how, and what the unhappy ones say. */
 export async function concludeRuns(concluding: Concluding, rests: readonly Rest[], json: boolean): Promise<number> {
   const { io } = concluding.context;
-  if (json) io.out.write(jsonDocument({ executions: rests.map(({ document }) => document) }));
+  if (json) {
+    const executions = [];
+    for (const { document } of rests) executions.push(await linkedDocument(concluding.desk, document));
+    io.out.write(jsonDocument({ executions }));
+  }
   const output = json ? io.err : io.out;
   if (!json) writeLines(output, [`${plural(rests.length, 'run')} continued: ${countsText(rests)}`]);
   for (const one of rests) {
@@ -138,7 +143,7 @@ async function printUnfinished(
   const documents: RunDocument[] = [];
   for (const executionId of executionIds) {
     const document = await session.desk.document(executionId);
-    if (document !== undefined) documents.push(document);
+    if (document !== undefined) documents.push(await linkedDocument(session.desk, document));
   }
   context.io.out.write(jsonDocument(documents.length === 1 ? documents[0] : { executions: documents }));
 }

@@ -76,9 +76,10 @@ describe('looking at runs', () => {
       { ...row, executionId: 'exe_2', status: 'running' as const, finishedAt: null },
       { ...row, executionId: 'exe_1', status: 'running' as const, finishedAt: null, wakeAt: T0 },
     ];
-    const { io } = await play(['executions', 'list', '--json'], { rows });
+    const waits = { ...unknown, executionId: 'exe_2' };
+    const { io } = await play(['executions', 'list', '--json'], { rows, documents: [waits, running] });
     expect(JSON.parse(io.out.text()).executions).toMatchObject([
-      { executionId: 'exe_2', status: 'running', parked: true },
+      { executionId: 'exe_2', status: 'running', parked: true, waits: [{ node: 'charge' }] },
       { executionId: 'exe_1', status: 'running', parked: false },
     ]);
     for (const filter of [

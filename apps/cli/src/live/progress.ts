@@ -7,7 +7,8 @@
  *  4 `nodes` are those of the workflow itself. What is inside of others hangs on them, scope by scope; rounds that went
  *    well are gone, and of the failed ones only some are kept, so that 100,000 items take no more than those that run.
  */
-import type { NodeStatus, RunDocument, RunError, RunStatus, TimelineEvent } from '@nebula/core';
+import type { Gate, NodeStatus, RunDocument, RunError, RunStatus, TimelineEvent } from '@nebula/core';
+import { gateOf } from '../views/gate-words.ts';
 import type { OutlineRow } from '../views/outline.ts';
 import { type Waiting, waitingOf } from '../views/wait-words.ts';
 import { errorOf, numberOf, textOf } from './event-details.ts';
@@ -34,6 +35,8 @@ export interface NodeProgress {
   log: string | null;
   error: RunError | null;
   waiting: Waiting | null;
+  /** What it has to be granted before it begins. */
+  gate: Gate | null;
   child: { readonly executionId: string; readonly workflowId: string } | null;
   body: BodyProgress | null;
 }
@@ -133,8 +136,8 @@ export class RunProgress {
       const node = this.#nodeFor(path);
       const known = before.get(path);
       if (known !== undefined) {
-        const { attemptAt, waiting, child, log, retryAt } = known;
-        Object.assign(node, { attemptAt, waiting, child, log, retryAt });
+        const { attemptAt, waiting, gate, child, log, retryAt } = known;
+        Object.assign(node, { attemptAt, waiting, gate, child, log, retryAt });
       }
       node.attempts = seen.attempts;
       node.error = seen.error;
@@ -167,9 +170,13 @@ export class RunProgress {
       node.waiting = waitingOf(event.details);
       node.retryAt = null;
       this.waiting.add(node);
+    } else if (event.type === 'NodeGated') {
+      node.gate = gateOf(event.details);
+      node.retryAt = null;
     } else if (event.type === 'NodeRetried') {
+      node.gate = null;
       node.retryAt = numberOf(event.details, 'until');
-    }
+    } else if (event.type === 'NodeGranted') node.retryAt = numberOf(event.details, 'until');
   }
 
   progress(path: string, fraction: number, message: string | undefined): void {
@@ -305,6 +312,10 @@ export class RunProgress {
         this.waiting.add(node);
         break;
       case 'NodeGated':
+        this.#move(node, 'waiting');
+        node.gate = gateOf(event.details);
+        node.retryAt = null;
+        break;
       case 'NodeGranted':
         this.#move(node, 'waiting');
         node.retryAt = numberOf(event.details, 'until');
@@ -312,6 +323,7 @@ export class RunProgress {
       case 'NodeRetried':
         node.error = errorOf(event.details) ?? node.error;
         this.#move(node, 'waiting');
+        node.gate = null;
         node.retryAt = numberOf(event.details, 'until');
         break;
       case 'NodeCompleted':
@@ -371,6 +383,7 @@ export class RunProgress {
     if (status !== 'waiting') {
       node.retryAt = null;
       node.waiting = null;
+      node.gate = null;
       this.waiting.delete(node);
     }
     if (node.scope !== null) return;
@@ -466,6 +479,7 @@ export class RunProgress {
       log: null,
       error: null,
       waiting: null,
+      gate: null,
       child: null,
       body: null,
     };

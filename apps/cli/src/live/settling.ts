@@ -11,8 +11,9 @@ import type { RunDocument, TimelineEvent } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { openChildren } from '../run-facts.ts';
 import type { EngineSession } from '../services.ts';
+import { stands } from '../standing.ts';
 import { textOf } from './event-details.ts';
-import { type NodeProgress, RunProgress } from './progress.ts';
+import { RunProgress } from './progress.ts';
 
 /** A run that has come to rest; `inside`: the executions for which it waits, which are parked themselves. */
 export type Rest =
@@ -147,18 +148,6 @@ export class Settling {
 }
 
 const OVER: ReadonlySet<string> = new Set(['NodeCompleted', 'NodeFailed', 'NodeCancelled', 'NodeRetried']);
-
-/** Neither a worker nor time moves it. */
-function stands(node: NodeProgress): boolean {
-  const { status, child, body, waiting } = node;
-  if (status === 'queued') return false;
-  if (status === 'waiting') {
-    return waiting !== null && waiting.deadline === null && waiting.waits.every(({ kind }) => kind !== 'time');
-  }
-  if (status !== 'running' || child !== null) return true;
-  if (body === null || body.until !== null) return false;
-  return [...body.scopes.values()].every((scope) => scope.nodes.every(stands));
-}
 
 /** Whoever asked may have stopped waiting long before the engine is closed. */
 function quietly(promise: Promise<unknown>): void {

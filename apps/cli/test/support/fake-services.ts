@@ -108,6 +108,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     desk,
     engine,
     logs: fakeLogs(script.logs ?? []),
+    permits: async () => [],
     definition: async () => script.definition,
     newExecutionId: () => 'exe_1',
     keyedExecutionId: () => 'exe_1',

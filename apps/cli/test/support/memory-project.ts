@@ -123,6 +123,7 @@ export class MemoryProject {
     return {
       desk: createDesk(keeping, { actions: this.#actions }),
       logs: this.#logs,
+      permits: (key) => keeping.store.permits(key),
       definition: (id, version) => definitionOf(keeping.store, id, version),
       close: async () => undefined,
     };
@@ -142,6 +143,7 @@ export class MemoryProject {
       desk: engine,
       engine,
       logs: this.#logs,
+      permits: (key) => keeping.store.permits(key),
       newExecutionId: () => this.#random.id('exe'),
       keyedExecutionId: (workflowId, key) => keyedExecutionId(sha256, workflowId, key),
       definition: (id, version) => definitionOf(keeping.store, id, version),
