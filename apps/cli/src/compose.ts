@@ -43,6 +43,7 @@ async function openDesk(project: Project): Promise<DeskSession> {
     desk,
     logs: opened.logs,
     permits: (key) => opened.store.permits(key),
+    workflowIds: () => opened.store.workflowIds(),
     definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
     close: opened.close,
   };
@@ -61,6 +62,7 @@ async function openEngine(project: Project): Promise<EngineSession> {
       engine,
       logs: opened.logs,
       permits: (key) => opened.store.permits(key),
+      workflowIds: () => opened.store.workflowIds(),
       newExecutionId: () => context.random.id('exe'),
       keyedExecutionId: (workflowId, key) => keyedExecutionId(context.digest, workflowId, key),
       definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),

@@ -6,7 +6,7 @@ import { linkedDocument } from './links.ts';
 import { RunProgress } from './live/progress.ts';
 import type { Rest } from './live/settling.ts';
 import { worstExitCode } from './live/watch.ts';
-import type { Context, EngineSession, Project } from './services.ts';
+import type { CommandOptions, Context, EngineSession, Project } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { type ParkedRun, parkedLines } from './views/parked.ts';
@@ -44,17 +44,30 @@ interface Concluding {
   readonly desk: Desk;
 }
 
+/** As the options of a command say. */
+export interface ConcludingView {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  /** Nothing of its output is cut. */
+  readonly full: boolean;
+}
+
+export function viewOf({ json, quiet, full }: CommandOptions): ConcludingView {
+  return { json: json === true, quiet: quiet === true, full: full === true };
+}
+
 /** One run: its document, or a summary for people. */
 export async function concludeRun(
   concluding: Concluding,
   rest: Rest,
-  { json, quiet }: { readonly json: boolean; readonly quiet: boolean },
+  { json, quiet, full }: ConcludingView,
 ): Promise<number> {
   const { io } = concluding.context;
   if (json) io.out.write(jsonDocument(await linkedDocument(concluding.desk, rest.document)));
   // A script that reads the document still wants to be told on stderr what has to be done.
   const output = json ? io.err : io.out;
-  if (!json || rest.parked) writeLines(output, await runLines(concluding, rest, output, output.live && !quiet));
+  const isUnderTree = output.live && !quiet;
+  if (!json || rest.parked) writeLines(output, await runLines(concluding, rest, output, { isUnderTree, full }));
   return restExitCode(rest);
 }
 
@@ -62,11 +75,11 @@ async function runLines(
   { context, project, desk }: Concluding,
   rest: Rest,
   output: Output,
-  isUnderTree: boolean,
+  how: { readonly isUnderTree: boolean; readonly full: boolean },
 ): Promise<string[]> {
   const view = { colors: output.colors, width: output.columns() };
   const command = commandWriter(context, project, rest.document.executionId);
-  if (!rest.parked) return summaryLines(rest.document, { ...view, command, isUnderTree });
+  if (!rest.parked) return summaryLines(rest.document, { ...view, ...how, command });
   const runs = await Promise.all(restingIn(rest).map((one) => parkedRun(desk, one)));
   return parkedLines(runs, { ...view, command: anyCommandWriter(context, project), now: context.io.now() });
 }
@@ -97,7 +110,7 @@ export async function concludeRuns(concluding: Concluding, rests: readonly Rest[
   if (!json) writeLines(output, [`${plural(rests.length, 'run')} continued: ${countsText(rests)}`]);
   for (const one of rests) {
     if (one.parked || (!json && one.document.status !== 'completed')) {
-      writeLines(output, ['', ...(await runLines(concluding, one, output, false))]);
+      writeLines(output, ['', ...(await runLines(concluding, one, output, { isUnderTree: false, full: false }))]);
     }
   }
   return worstExitCode(rests.map(restExitCode));

@@ -1,5 +1,5 @@
 /** Commands that go on with runs: in an engine of their own, until these have ended or nothing moves them any more. */
-import { anyCommandWriter, concludeInterrupted, concludeRun, concludeRuns, writeLines } from './conclude.ts';
+import { anyCommandWriter, concludeInterrupted, concludeRun, concludeRuns, viewOf, writeLines } from './conclude.ts';
 import { unknownExecution } from './desk.ts';
 import { type Ended, type WatchedRun, watch } from './live/watch.ts';
 import { engineHere, keptLines } from './requests.ts';
@@ -89,7 +89,7 @@ export async function continueRuns(
   open: () => Promise<void>,
   isList = runs.length > 1,
 ): Promise<number> {
-  const view = { json: options.json === true, quiet: options.quiet === true };
+  const view = viewOf(options);
   const { json } = view;
   const watching = { ...view, command: anyCommandWriter(context, project) };
   const ended = await watch(context, session, runs, watching, open);

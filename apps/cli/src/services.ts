@@ -24,6 +24,8 @@ export interface DeskSession {
   permits(key: string): Promise<readonly PermitRow[]>;
   /** Without a version, the newest. */
   definition(workflowId: string, version?: number): Promise<WorkflowDefinition | undefined>;
+  /** Of every workflow that is registered. */
+  workflowIds(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

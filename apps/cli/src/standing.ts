@@ -1,7 +1,8 @@
 /** Where an unfinished run stands: whether somebody has to move it, and what it waits for. */
 import type { RunDocument } from '@nebula/core';
 import type { Desk } from '@nebula/engine';
-import { type NodeProgress, RunProgress } from './live/progress.ts';
+import type { NodeProgress } from './live/node-progress.ts';
+import { RunProgress } from './live/progress.ts';
 import { gateText } from './views/gate-words.ts';
 import { waitingText } from './views/wait-words.ts';
 

@@ -123,7 +123,7 @@ describe('the end of a run', () => {
     const output = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`key${at}`, 'x'.repeat(40)]));
     const lines = summaryLines(runDocument({ output }), options);
     expect(lines.length).toBeLessThan(30);
-    expect(lines.at(-1)).toBe('… 78 more lines; all of it: nebula executions show exe_1 --json');
+    expect(lines.at(-1)).toBe('… 78 more lines; all of it: nebula executions show exe_1 --full');
   });
 
   test('[CLI-40] failed: error, node, next commands', () => {

@@ -225,6 +225,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   NOT_FINISHED: 'The run has not ended yet.',
   NOT_PAUSED: 'The run is not paused.',
   NOT_UNKNOWN: 'Only a node whose outcome is unknown can be settled.',
+  NO_RUNS: 'Nothing has run in this data folder yet.',
   OUTPUT_FAILED: 'Stdout cannot be written, for example because the disk is full; exit code 1.',
   RUN_STRANDED: 'The engine could not bring the run to its end; what is in its journal stands.',
   UNCAUGHT: 'Code of the project threw outside of any attempt.',

@@ -77,7 +77,7 @@ async function concludeCancel(
   else if (isList === true) writeLines(out, [`${plural(rests.length, 'run')}: ${countsText(rests)}`]);
   for (const rest of rests) {
     // Somebody has to say what became of an attempt before the run can end.
-    if (rest.parked) await concludeRun(concluding, rest, { json: false, quiet: false });
+    if (rest.parked) await concludeRun(concluding, rest, { json: false, quiet: false, full: false });
     else if (json !== true && isList !== true) writeLines(out, [statusLine(context, rest.document)]);
   }
   return rests.some(({ parked }) => parked) ? EXIT.parked : EXIT.completed;

@@ -1,9 +1,9 @@
-import type { RunDocument } from '@nebula/core';
+import { NebulaError, type RunDocument } from '@nebula/core';
 import { commandWriter, writeLines } from '../conclude.ts';
 import { documentOf, withDesk } from '../desk.ts';
 import { linkedDocument, linksOf } from '../links.ts';
 import { RunProgress } from '../live/progress.ts';
-import type { CommandOptions, Context, DeskSession } from '../services.ts';
+import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { linkLines } from '../views/links.ts';
 import { outlineOf } from '../views/outline.ts';
@@ -17,8 +17,8 @@ const MAX_ROWS = 200;
 
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
-  const executionId = args[0] as string;
   return withDesk(context, options, async (session, project) => {
+    const executionId = args[0] ?? (await newestRun(context, session, project));
     const document = await documentOf(session, project, executionId);
     if (options.json === true) {
       io.out.write(jsonDocument(await linkedDocument(session.desk, document)));
@@ -34,9 +34,18 @@ export function execute(context: Context, args: readonly string[], options: Comm
     if (links.length > 0) writeLines(io.out, ['', ...links]);
     if (document.finishedAt === null) return 0;
     const command = commandWriter(context, project, executionId);
-    writeLines(io.out, ['', ...summaryLines(document, { ...view, command, isUnderTree: true })]);
+    writeLines(io.out, [
+      '',
+      ...summaryLines(document, { ...view, command, isUnderTree: true, full: options.full === true }),
+    ]);
     return 0;
   });
+}
+
+async function newestRun({ program }: Context, { desk }: DeskSession, { dataDir }: Project): Promise<string> {
+  const [newest] = (await desk.list({ limit: 1 })).rows;
+  if (newest !== undefined) return newest.executionId;
+  throw new NebulaError('NO_RUNS', `there are no runs in ${dataDir} yet`, { hint: `${program} run FILE makes one` });
 }
 
 async function progressOf(session: DeskSession, document: RunDocument): Promise<RunProgress> {

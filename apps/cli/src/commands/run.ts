@@ -1,6 +1,6 @@
 import { type Json, NebulaError, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
-import { anyCommandWriter, concludeInterrupted, concludeRun, writeLines } from '../conclude.ts';
+import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines } from '../conclude.ts';
 import { documentOf, textOption } from '../desk.ts';
 import { resumeSome } from '../go-on.ts';
 import { applySettings, readJson } from '../input.ts';
@@ -63,7 +63,7 @@ async function startRun(
   input: Json,
   options: CommandOptions,
 ): Promise<number | Existing> {
-  const view = { json: options.json === true, quiet: options.quiet === true };
+  const view = viewOf(options);
   const { json } = view;
   const { engine } = session;
   const title = definition.name ?? definition.id;

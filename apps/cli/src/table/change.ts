@@ -1,5 +1,16 @@
 /** Commands that change runs. */
-import { ANSWER, BULK, BULK_NOTE, type CommandSpec, DATA_DIR, EXIT_CODES, JSON_OUTPUT, NO_RUN, QUIET } from './spec.ts';
+import {
+  ANSWER,
+  BULK,
+  BULK_NOTE,
+  type CommandSpec,
+  DATA_DIR,
+  EXIT_CODES,
+  FULL,
+  JSON_OUTPUT,
+  NO_RUN,
+  QUIET,
+} from './spec.ts';
 
 export const CHANGE_COMMANDS: readonly CommandSpec[] = [
   {
@@ -105,7 +116,7 @@ ${BULK_NOTE}`,
     takes: '[execution...]',
     summary: 'let paused runs go on',
     group: 'Change runs',
-    options: [NO_RUN, ...BULK, DATA_DIR, JSON_OUTPUT, QUIET],
+    options: [NO_RUN, ...BULK, DATA_DIR, JSON_OUTPUT, FULL, QUIET],
     examples: [
       ['executions resume exe_01k9…', 'one run, in the engine that has it'],
       ['executions resume --status paused', 'all that are paused'],
@@ -143,7 +154,7 @@ ${BULK_NOTE}`,
     takes: '[execution...]',
     summary: 'begin finished runs again at their failed nodes',
     group: 'Change runs',
-    options: [NO_RUN, ...BULK, DATA_DIR, JSON_OUTPUT, QUIET],
+    options: [NO_RUN, ...BULK, DATA_DIR, JSON_OUTPUT, FULL, QUIET],
     examples: [
       ['executions retry exe_01k9…', 'what has completed is not done again'],
       ['executions retry --status failed --workflow order', 'all failed runs of a workflow'],
@@ -163,6 +174,7 @@ ${EXIT_CODES}`,
       NO_RUN,
       DATA_DIR,
       JSON_OUTPUT,
+      FULL,
       QUIET,
     ],
     examples: [

@@ -1,5 +1,5 @@
 /** Commands that look at runs. */
-import { type CommandSpec, DATA_DIR, JSON_OUTPUT, STATUS_FILTER, WORKFLOW_FILTER } from './spec.ts';
+import { type CommandSpec, DATA_DIR, FULL, JSON_OUTPUT, STATUS_FILTER, WORKFLOW_FILTER } from './spec.ts';
 
 export const LOOK_COMMANDS: readonly CommandSpec[] = [
   {
@@ -23,11 +23,14 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'executions show',
-    takes: '<execution>',
+    takes: '[execution]',
     summary: 'show a run: its nodes, output and error',
     group: 'Look at runs',
-    options: [{ flags: '--all', text: 'every node, however many' }, DATA_DIR, JSON_OUTPUT],
-    examples: [['executions show exe_01k9…', 'the tree of its nodes']],
+    options: [{ flags: '--all', text: 'every node, however many' }, FULL, DATA_DIR, JSON_OUTPUT],
+    examples: [
+      ['executions show', 'the newest run'],
+      ['executions show exe_01k9…', 'the tree of its nodes'],
+    ],
     load: () => import('../commands/executions-show.ts'),
   },
   {
@@ -78,6 +81,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     ],
     examples: [
       ['executions logs exe_01k9… --follow', 'watch them come'],
+      ['executions logs exe_01k9… --follow --json', 'one document per line, for programs'],
       ['executions logs exe_01k9… --node charge --level warn', 'warnings of one node'],
     ],
     load: () => import('../commands/executions-logs.ts'),

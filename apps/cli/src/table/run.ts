@@ -1,5 +1,5 @@
 /** Commands that run workflows. */
-import { type CommandSpec, DATA_DIR, EXIT_CODES, JSON_OUTPUT, QUIET } from './spec.ts';
+import { type CommandSpec, DATA_DIR, EXIT_CODES, FULL, JSON_OUTPUT, QUIET } from './spec.ts';
 
 export const RUN_COMMANDS: readonly CommandSpec[] = [
   {
@@ -13,6 +13,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
       { flags: '--idempotency-key <key>', text: 'the same key is the same run: it is started once, and gone on with' },
       DATA_DIR,
       JSON_OUTPUT,
+      FULL,
       QUIET,
     ],
     examples: [
@@ -33,7 +34,7 @@ ${EXIT_CODES}`,
     takes: '[execution]',
     summary: 'continue one run, or everything unfinished',
     group: 'Run',
-    options: [DATA_DIR, JSON_OUTPUT, QUIET],
+    options: [DATA_DIR, JSON_OUTPUT, FULL, QUIET],
     examples: [
       ['resume', 'continue everything unfinished'],
       ['resume exe_01k9…', 'continue one run, wait for it'],

@@ -34,6 +34,9 @@ export const DATA_DIR: OptionSpec = {
 };
 export const QUIET: OptionSpec = { flags: '-q, --quiet', text: 'say nothing while it runs' };
 
+/** For what is shown to people; documents are always whole. */
+export const FULL: OptionSpec = { flags: '--full', text: 'the whole output, however long' };
+
 export const STATUS_FILTER: OptionSpec = {
   flags: '--status <status>',
   text: 'only runs with this status; may be given several times',

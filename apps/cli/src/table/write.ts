@@ -1,5 +1,5 @@
 /** Commands for those who write workflows. */
-import { type CommandSpec, JSON_OUTPUT } from './spec.ts';
+import { type CommandSpec, DATA_DIR, JSON_OUTPUT } from './spec.ts';
 
 export const WRITE_COMMANDS: readonly CommandSpec[] = [
   {
@@ -55,10 +55,14 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '[files...]',
     summary: 'run the tests beside workflows',
     group: 'Write',
-    options: [JSON_OUTPUT],
+    options: [
+      { flags: '-w, --watch', text: 'run them again when a workflow, a test or an action changes, until q or Ctrl-C' },
+      JSON_OUTPUT,
+    ],
     examples: [
       ['test', 'every *.test.yaml and *.test.ts below here'],
       ['test order.test.yaml', 'one file'],
+      ['test --watch', 'while you write'],
     ],
     notes: 'Ends with 0 when all passed, with 1 when one did not, with 2 when a file cannot be read.',
     load: () => import('../commands/test.ts'),
@@ -68,9 +72,9 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '[files...]',
     summary: 'write TypeScript types for actions and workflows',
     group: 'Write',
-    options: [{ flags: '-o, --out <file>', text: 'write them to this file, if they are new' }, JSON_OUTPUT],
+    options: [{ flags: '-o, --out <file>', text: 'write them to this file, if they are new' }, DATA_DIR, JSON_OUTPUT],
     examples: [
-      ['types -o nebula.types.ts', 'of the actions here, and the workflows of the project'],
+      ['types -o nebula.types.ts', 'of the actions here, and the workflows of the project and its data folder'],
       ['types order.yaml', 'of one workflow, on stdout'],
     ],
     load: () => import('../commands/write-types.ts'),

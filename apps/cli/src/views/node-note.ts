@@ -1,6 +1,6 @@
 /** What there is to say about a node behind its name: progress, attempts, rounds, waits, errors. */
 import type { Gate } from '@nebula/core';
-import type { NodeProgress } from '../live/progress.ts';
+import type { NodeProgress } from '../live/node-progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
 import { gateText } from './gate-words.ts';

@@ -1,7 +1,8 @@
 /** A run that only a person or a signal can move: what it waits for, and the commands that move it. */
 import type { RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
-import type { NodeProgress, RunProgress } from '../live/progress.ts';
+import type { NodeProgress } from '../live/node-progress.ts';
+import type { RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printable, wrap } from '../terminal/width.ts';
 import { nextLines } from './summary.ts';

@@ -1,6 +1,7 @@
 /** A run as a tree of nodes: the live view, `executions show` and the last picture of a run. */
 import { formatDuration, type NodeStatus } from '@nebula/core';
-import type { NodeProgress, RunProgress } from '../live/progress.ts';
+import type { NodeProgress } from '../live/node-progress.ts';
+import type { RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { noteOf } from './node-note.ts';

@@ -109,6 +109,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     engine,
     logs: fakeLogs(script.logs ?? []),
     permits: async () => [],
+    workflowIds: async () => [],
     definition: async () => script.definition,
     newExecutionId: () => 'exe_1',
     keyedExecutionId: () => 'exe_1',

@@ -124,6 +124,7 @@ export class MemoryProject {
       desk: createDesk(keeping, { actions: this.#actions }),
       logs: this.#logs,
       permits: (key) => keeping.store.permits(key),
+      workflowIds: () => keeping.store.workflowIds(),
       definition: (id, version) => definitionOf(keeping.store, id, version),
       close: async () => undefined,
     };
@@ -144,6 +145,7 @@ export class MemoryProject {
       engine,
       logs: this.#logs,
       permits: (key) => keeping.store.permits(key),
+      workflowIds: () => keeping.store.workflowIds(),
       newExecutionId: () => this.#random.id('exe'),
       keyedExecutionId: (workflowId, key) => keyedExecutionId(sha256, workflowId, key),
       definition: (id, version) => definitionOf(keeping.store, id, version),
