@@ -1,12 +1,12 @@
 /** What a command says about runs that it has brought to their end, and its exit code. */
 import type { RunDocument } from '@nebula/core';
-import type { Desk } from '@nebula/engine';
 import { EXIT, exitCodeOf } from './exit-code.ts';
+import { heldGates } from './holders.ts';
 import { linkedDocument } from './links.ts';
 import { RunProgress } from './live/progress.ts';
 import type { Rest } from './live/settling.ts';
 import { worstExitCode } from './live/watch.ts';
-import type { CommandOptions, Context, EngineSession, Project } from './services.ts';
+import type { CommandOptions, Context, DeskSession, EngineSession, Project } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { type ParkedRun, parkedLines } from './views/parked.ts';
@@ -41,7 +41,7 @@ function restExitCode(rest: Rest): number {
 interface Concluding {
   readonly context: Context;
   readonly project: Project;
-  readonly desk: Desk;
+  readonly session: DeskSession;
 }
 
 /** As the options of a command say. */
@@ -63,7 +63,7 @@ export async function concludeRun(
   { json, quiet, full }: ConcludingView,
 ): Promise<number> {
   const { io } = concluding.context;
-  if (json) io.out.write(jsonDocument(await linkedDocument(concluding.desk, rest.document)));
+  if (json) io.out.write(jsonDocument(await linkedDocument(concluding.session.desk, rest.document)));
   // A script that reads the document still wants to be told on stderr what has to be done.
   const output = json ? io.err : io.out;
   const isUnderTree = output.live && !quiet;
@@ -72,7 +72,7 @@ export async function concludeRun(
 }
 
 async function runLines(
-  { context, project, desk }: Concluding,
+  { context, project, session }: Concluding,
   rest: Rest,
   output: Output,
   how: { readonly isUnderTree: boolean; readonly full: boolean },
@@ -80,7 +80,7 @@ async function runLines(
   const view = { colors: output.colors, width: output.columns() };
   const command = commandWriter(context, project, rest.document.executionId);
   if (!rest.parked) return summaryLines(rest.document, { ...view, ...how, command });
-  const runs = await Promise.all(restingIn(rest).map((one) => parkedRun(desk, one)));
+  const runs = await Promise.all(restingIn(rest).map((one) => parkedRun(session, one)));
   return parkedLines(runs, { ...view, command: anyCommandWriter(context, project), now: context.io.now() });
 }
 
@@ -91,11 +91,12 @@ function restingIn(rest: Rest): Parked[] {
   return rest.parked ? [rest, ...rest.inside.flatMap(restingIn)] : [];
 }
 
-async function parkedRun(desk: Desk, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
+async function parkedRun(session: DeskSession, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
   const progress = new RunProgress(document.executionId, document.workflowId, []);
   progress.sync(document);
-  progress.recall(await desk.timeline(document.executionId));
-  return { document, explanations: waitingFor, progress, inside: inside.map((one) => one.document.executionId) };
+  progress.recall(await session.desk.timeline(document.executionId));
+  const held = await heldGates(session, document);
+  return { document, explanations: waitingFor, progress, held, inside: inside.map((one) => one.document.executionId) };
 }
 
 /** Several runs: `{executions: [documents]}`, or how many ended how, and what the unhappy ones say. */
@@ -103,7 +104,7 @@ export async function concludeRuns(concluding: Concluding, rests: readonly Rest[
   const { io } = concluding.context;
   if (json) {
     const executions = [];
-    for (const { document } of rests) executions.push(await linkedDocument(concluding.desk, document));
+    for (const { document } of rests) executions.push(await linkedDocument(concluding.session.desk, document));
     io.out.write(jsonDocument({ executions }));
   }
   const output = json ? io.err : io.out;
@@ -163,9 +164,4 @@ async function printUnfinished(
 
 export function writeLines(output: Output, lines: readonly string[]): void {
   if (lines.length > 0) output.write(`${lines.join('\n')}\n`);
-}
-
-/** A pipe has no edge at which lines would have to be cut. */
-export function readingWidth(output: Output): number {
-  return output.live ? output.columns() : Number.POSITIVE_INFINITY;
 }

@@ -95,7 +95,7 @@ export async function continueRuns(
   const ended = await watch(context, session, runs, watching, open);
   const executionIds = runs.map((run) => run.executionId);
   if (ended.interrupted) return concludeInterrupted(context, project, session, executionIds, json);
-  const concluding = { context, project, desk: session.desk };
+  const concluding = { context, project, session };
   const [only] = ended.rests;
   if (ended.rests.length > 1 || only === undefined || (isList && json)) {
     return await concludeRuns(concluding, ended.rests, json);

@@ -2,11 +2,14 @@
 import { formatDuration, type Gate, permitKey, type RunDocument } from '@nebula/core';
 import { RunProgress } from './live/progress.ts';
 import type { DeskSession } from './services.ts';
+import { gateText } from './views/gate-words.ts';
 import { plural } from './views/words.ts';
 
 /** A gate at which a node waits. */
 export interface HeldGate {
   readonly node: string;
+  /** `for the place for bank`. */
+  readonly text: string;
   readonly holders: readonly Holder[];
   /** Those who are granted before it. */
   readonly before: number;
@@ -55,7 +58,7 @@ async function gateAt(
     const since = document === undefined ? null : (nodeIn(document, row.node)?.startedAt ?? null);
     holders.push({ executionId: row.executionId, node: row.node, since });
   }
-  return [{ node, holders, before: Math.max(0, own - held.length) }];
+  return [{ node, text: gateText(gate), holders, before: Math.max(0, own - held.length) }];
 }
 
 function nodeIn({ nodes }: RunDocument, path: string) {

@@ -2,10 +2,13 @@
  * After a durable request: the engine that has the data folder acts on it, and is given a little time; where there is
  * none, the command is the engine. What is said tells whether it has taken effect, or what makes it so.
  */
+
 import { NebulaError, type RunDocument } from '@nebula/core';
 import type { Target } from './bulk.ts';
 import { commandWriter, writeLines } from './conclude.ts';
 import type { Context, DeskSession, EngineSession, Project } from './services.ts';
+import { readingWidth } from './terminal/io.ts';
+import { wrap } from './terminal/width.ts';
 
 /** An engine acts within this time. */
 const WAIT_MS = 2_000;
@@ -43,9 +46,11 @@ export function keptLines(
   executionId: string | undefined,
   words: string,
 ): string[] {
-  const { colors } = context.io.out;
+  const { out } = context.io;
+  const { colors } = out;
   const resume = commandWriter(context, project, executionId)('resume');
-  return [`${words}; an engine that runs here acts on it, else`, `  ${colors.bold(resume)}`];
+  const said = wrap(`${words}; an engine that runs here acts on it, else`, readingWidth(out));
+  return [...said, `  ${colors.bold(resume)}`];
 }
 
 export function tellKept(context: Context, project: Project, executionId: string | undefined, words: string): void {

@@ -85,3 +85,8 @@ export function stands(node: NodeProgress): boolean {
   if (body === null || body.until !== null) return false;
   return [...body.scopes.values()].every((scope) => scope.nodes.every(stands));
 }
+
+/** It waits for a place that another execution has to give back. */
+export function isHeldBack({ status, gate }: NodeProgress): boolean {
+  return status === 'waiting' && (gate?.kind === 'concurrency' || gate?.kind === 'reserve');
+}

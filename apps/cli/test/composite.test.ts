@@ -314,8 +314,8 @@ output: { in: "{{ $nodes.in.output }}", out: "{{ $nodes.out.output }}" }
     const shown = await project.json('executions', 'show', id);
     expect(shown.children).toMatchObject([{ node: 'out', executionId: childId, status: 'running' }]);
     expect((await project.json('executions', 'show', childId)).parent).toEqual({ executionId: id, node: 'out' });
-    expect((await project.nebula(['executions', 'show', id])).out).toContain(`out → outer ${childId}  ● running`);
-    expect((await project.nebula(['executions', 'show', childId])).out).toContain(`for   out of ${id}`);
+    expect((await project.nebula(['executions', 'show', id])).out).toContain(`out → outer  ${childId}  ● running`);
+    expect((await project.nebula(['executions', 'show', childId])).out).toContain(`for   out of  ${id}`);
     await project.nebula(['executions', 'signal', childId, 'go']);
     const resumed = await project.nebula(['resume', id]);
     expect(resumed.code, resumed.err).toBe(0);

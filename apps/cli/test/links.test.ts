@@ -32,9 +32,9 @@ describe('runs that wait for others', () => {
     });
     expect(row(childId)).toMatchObject({ parked: true, waits: [{ node: 'w', text: 'for signal go' }] });
     const { out } = await project.nebula(['executions', 'explain', json.executionId]);
-    expect(out).toContain(`runs  out → inner ${childId}  ● running`);
+    expect(out).toContain(`runs  out → inner  ${childId}  ● running`);
     expect((await project.nebula(['executions', 'explain', childId])).out).toContain(
-      `for   out of ${json.executionId}`,
+      `for   out of  ${json.executionId}`,
     );
     expect(await project.json('executions', 'explain', json.executionId, 'out')).toMatchObject({
       children: [{ node: 'out', executionId: childId, status: 'running' }],
@@ -63,5 +63,30 @@ describe('runs that wait for others', () => {
       expect(list.out).toMatch(new RegExp(`${holder} +⏸ parked .*\n +↳ use/0/w waits for signal go\n`));
       expect((await project.nebula(['executions', 'show', waits])).out).toContain('waits for the place for bank');
     });
+  });
+
+  test('[CLI-225] a run that waits for a place that nobody gives back is parked, and says who holds it', async () => {
+    const project = new MemoryProject();
+    const holder = (await project.run(KEYED)).json.executionId;
+    const { code, err, json } = await project.run(KEYED);
+    expect(code).toBe(4);
+    expect(err.replace(/\s+/g, ' ')).toMatch(
+      new RegExp(`use It waits for the place for bank\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`),
+    );
+    await project.nebula(['executions', 'signal', holder, 'go']);
+    await project.nebula(['executions', 'signal', json.executionId, 'go']);
+    const all = await project.nebula(['resume', '-q']);
+    expect([all.code, all.out]).toEqual([0, expect.stringContaining('2 runs continued: 2 completed')]);
+  });
+
+  test('[CLI-225] places that change hands do not make a run parked', async () => {
+    const project = new MemoryProject();
+    const items = { in: '{{ range(0, 40) }}', parallel: true, maxConcurrency: 40 };
+    const body = {
+      nodes: { n: { action: 'note@1', with: { n: '{{ $item }}' }, concurrency: { key: 'one', limit: 1 } } },
+    };
+    const { code, err } = await project.run({ id: 'many', nodes: { all: { forEach: items, do: body } } });
+    expect(code, err).toBe(0);
+    expect(project.notes).toHaveLength(40);
   });
 });

@@ -148,7 +148,7 @@ describe('the end of a run', () => {
     ];
     const progress = new RunProgress('exe_1', 'order', []);
     const command = (id: string, verb: string, rest = ''): string => `nebula ${verb} ${id} ${rest}`.trimEnd();
-    const run = { document, explanations, progress, inside: [] };
+    const run = { document, explanations, progress, held: [], inside: [] };
     expect(text(parkedLines([run], { ...options, command, now: T0 }))).toMatchInlineSnapshot(`
       "
       ⏸ parked  exe_1

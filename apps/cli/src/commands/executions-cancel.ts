@@ -59,7 +59,7 @@ async function cancelHere(
     const view = { json, quiet: json || !context.io.out.live };
     const stopped = await watchSome(context, project, session, executionIds, view);
     if (stopped.interrupted) return await concludeInterrupted(context, project, session, executionIds, json);
-    return await concludeCancel({ context, project, desk: session.desk }, stopped, options);
+    return await concludeCancel({ context, project, session }, stopped, options);
   } finally {
     await session.close();
   }

@@ -28,7 +28,9 @@ export function execute(context: Context, args: readonly string[], options: Comm
     const view = { colors: out.colors, width: out.columns() };
     const holders = waits.map((gate) => `${node === undefined ? `${gate.node}: ` : ''}${holdersText(gate, io.now())}`);
     const reasons = [...explanation.reasons, ...holders];
-    writeLines(out, [...explanationLines({ ...explanation, reasons, next }, view), ...linkLines(links, view)]);
+    writeLines(out, explanationLines({ ...explanation, reasons, next }, view));
+    const linked = linkLines(links, view);
+    if (linked.length > 0) writeLines(out, ['', ...linked]);
     return 0;
   });
 }

@@ -1,9 +1,10 @@
 import type { Desk } from '@nebula/engine';
 import type { ExecutionFilter, ExecutionRow, ExecutionStatus } from '@nebula/ports';
-import { readingWidth, writeLines } from '../conclude.ts';
+import { writeLines } from '../conclude.ts';
 import { countOption, textOption, withDesk } from '../desk.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { type Standing, standingOf } from '../standing.ts';
+import { readingWidth } from '../terminal/io.ts';
 import { executionLines } from '../views/executions.ts';
 import { jsonDocument } from '../views/json.ts';
 

@@ -6,6 +6,8 @@ import { resumeSome } from '../go-on.ts';
 import { applySettings, readJson } from '../input.ts';
 import { watch } from '../live/watch.ts';
 import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
+import { readingWidth } from '../terminal/io.ts';
+import { packed } from '../terminal/width.ts';
 import { runGlyph, runPaint } from '../views/theme.ts';
 import { agoText } from '../views/words.ts';
 import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
@@ -85,7 +87,7 @@ async function startRun(
   if (ended.interrupted) return await concludeInterrupted(context, project, session, [executionId], json);
   const [rest] = ended.rests;
   if (rest === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
-  return await concludeRun({ context, project, desk: session.desk }, rest, view);
+  return await concludeRun({ context, project, session }, rest, view);
 }
 
 /** In an engine of its own: the one that found it was opened for a run that does not exist. */
@@ -96,7 +98,11 @@ function goOnWith(context: Context, project: Project, executionId: string, optio
     const output = options.json === true ? err : out;
     const when = startedAt === null ? '' : `it was started ${agoText(Date.parse(startedAt), context.io.now())}; `;
     const sign = runPaint(status, output.colors)(`${runGlyph(status)} already ${status}`);
-    writeLines(output, [`${sign}  ${executionId}`, output.colors.dim(`${when}this is the same start`), '']);
+    writeLines(output, [
+      ...packed([sign, executionId], readingWidth(output)),
+      output.colors.dim(`${when}this is the same start`),
+      '',
+    ]);
     return await resumeSome(context, project, session, [executionId], options);
   });
 }

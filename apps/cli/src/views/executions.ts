@@ -3,13 +3,14 @@ import { formatDuration } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
 import type { Standing } from '../standing.ts';
 import type { Colors } from '../terminal/io.ts';
-import { fit } from '../terminal/width.ts';
+import { fit, wrap } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
 import { runGlyph, runPaint } from './theme.ts';
 import { agoText, plural } from './words.ts';
 
 /** What an unfinished run waits for is listed up to here. */
 const MAX_WAITS = 2;
+const INDENT = '    ';
 
 export function executionLines(
   rows: readonly ExecutionRow[],
@@ -41,5 +42,7 @@ function waitLines(standing: Standing | undefined, { colors, width }: { colors: 
   const waits = standing?.waits ?? [];
   const more = waits.length > MAX_WAITS ? [`… and ${plural(waits.length - MAX_WAITS, 'more wait')}`] : [];
   const shown = waits.slice(0, MAX_WAITS).map(({ node, text }) => `${node} waits ${text}`);
-  return [...shown, ...more].map((line) => colors.dim(fit(`  ↳ ${line}`, width)));
+  return [...shown, ...more].flatMap((line) =>
+    wrap(line, width - INDENT.length).map((part, at) => colors.dim(fit(`${at === 0 ? '  ↳ ' : INDENT}${part}`, width))),
+  );
 }

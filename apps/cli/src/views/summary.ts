@@ -76,7 +76,7 @@ export function nextLines(
   const purposeCells = Math.max(...next.map(([, purpose]) => visibleWidth(purpose)));
   if (NEXT_INDENT + commandCells + 2 + purposeCells > width) {
     const stacked = next.flatMap(([command, purpose]) => [
-      ...(purpose === '' ? [] : [colors.dim(`  # ${purpose}`)]),
+      ...(purpose === '' ? [] : wrap(purpose, width - 4).map((line) => colors.dim(`  # ${line}`))),
       `  ${colors.bold(command)}`,
     ]);
     return [colors.dim('next'), ...stacked];

@@ -3,7 +3,7 @@
  * that does not fit, every row is a block: its first cell, and the others below it.
  */
 import type { Colors } from '../terminal/io.ts';
-import { column, columnRight, fit, stripColours, visibleWidth, wrap } from '../terminal/width.ts';
+import { column, columnRight, fit, packed, stripColours, visibleWidth, wrap } from '../terminal/width.ts';
 
 const GAP = 2;
 const MIN_LAST_CELLS = 16;
@@ -55,13 +55,8 @@ export function tableLines(
 function blockLines(headings: readonly Heading[], row: readonly string[], width: number): string[] {
   const lead = headings[0]?.align === 'right' ? 2 : 1;
   const room = Math.max(1, width - GAP);
-  const below: string[] = [];
-  for (const cell of row.slice(lead).filter((one) => !EMPTY.has(stripColours(one)))) {
-    const last = below.at(-1);
-    const isFitting = last !== undefined && visibleWidth(last) + GAP + visibleWidth(cell) <= room;
-    if (isFitting) below[below.length - 1] = last + ' '.repeat(GAP) + cell;
-    else below.push(...wrap(cell, room));
-  }
+  const cells = row.slice(lead).filter((one) => !EMPTY.has(stripColours(one)));
+  const below = packed(cells, room).flatMap((line) => (visibleWidth(line) > room ? wrap(line, room) : [line]));
   return [row.slice(0, lead).join(' '), ...below.map((one) => ' '.repeat(GAP) + one)].map((one) => fit(one, width));
 }
 
