@@ -130,7 +130,7 @@ function examplesText({ io, program }: Context, spec: CommandSpec): string {
 function overview({ io, program }: Context): string {
   const { colors } = io.out;
   const width = Math.max(...COMMANDS.map((spec) => spec.name.length)) + 2;
-  const lines = [`${colors.bold('nebula')}: durable workflows from a YAML file`, ''];
+  const lines = [...wrap(`${colors.bold('nebula')}: durable workflows from a YAML file`, readingWidth(io.out)), ''];
   for (const group of GROUPS) lines.push(...groupLines(group, width, readingWidth(io.out), colors), '');
   lines.push(
     `${colors.dim('start here')}   ${program} demo`,

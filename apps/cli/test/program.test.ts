@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/command-table.ts';
 import { play } from './support/fake-services.ts';
-import { memoryIo } from './support/screen-text.ts';
+import { memoryIo, memoryOutput } from './support/screen-text.ts';
 
 describe('the program', () => {
   test('[CLI-3] a bare nebula names every command', async () => {
@@ -93,6 +93,24 @@ describe('the program', () => {
       const document = JSON.parse(io.out.text());
       expect(Object.keys(document)).toEqual(['error']);
       expect(document.error).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+    }
+  });
+});
+
+describe('40 columns', () => {
+  test('[CLI-222] the overview and the help of every command break between words', async () => {
+    const narrow = async (...words: string[]) => {
+      const io = memoryIo({ out: memoryOutput({ live: true, columns: 40, rows: 30 }) });
+      expect((await play(words, {}, io)).exitCode).toBe(0);
+      return io.out.lines();
+    };
+    for (const words of [[], ...COMMANDS.map(({ name }) => [...name.split(' '), '--help'])]) {
+      // Commands to be copied are left whole, and so are the signatures of options.
+      const prose = (await narrow(...words)).filter((line) => !/^ *(nebula |-|Usage:)/.test(line));
+      expect(
+        prose.filter((line) => line.length > 40),
+        words.join(' '),
+      ).toEqual([]);
     }
   });
 });
