@@ -15,6 +15,7 @@ export {
   type ConfigDefinition,
   type EdgeDefinition,
   type NodeDefinition,
+  type NodeKind,
   type ReadOptions,
   type ReadResult,
   type RetryDefinition,

@@ -179,6 +179,8 @@ export interface Store {
   registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome>;
   /** Without `version`, the newest. */
   workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined>;
+  /** Of every workflow that is registered. */
+  workflowIds(): Promise<readonly string[]>;
 
   /** Hints that someone outside this process wrote. May call back too often, never too rarely. Returns the way to stop. */
   watch(onForeignWrite: () => void): () => void;

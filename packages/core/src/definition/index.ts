@@ -2,6 +2,7 @@ export type {
   ConfigDefinition,
   EdgeDefinition,
   NodeDefinition,
+  NodeKind,
   RetryDefinition,
   WorkflowDefinition,
 } from './model.ts';

@@ -278,6 +278,10 @@ class MemoryStore implements Store {
       .sort((a, b) => b.version - a.version)[0];
   }
 
+  async workflowIds(): Promise<readonly string[]> {
+    return [...new Set(this.#open().workflows.map(({ workflowId }) => workflowId))].sort();
+  }
+
   watch(onForeignWrite: () => void): () => void {
     const watcher = (): void => onForeignWrite();
     this.#data.watchers.set(watcher, this);

@@ -129,6 +129,11 @@ export class Reads {
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
   }
 
+  workflowIds(): string[] {
+    const sql = 'SELECT DISTINCT workflow_id AS workflowId FROM workflow_versions ORDER BY workflow_id';
+    return this.#statements.all<{ readonly workflowId: string }>(sql).map(({ workflowId }) => workflowId);
+  }
+
   lines(filter: LogFilter): readonly StoredLogLine[] {
     const node = filter.node === undefined ? '' : 'AND node = ?';
     const rows = this.#statements.all<EncodedLine & { readonly position: number }>(

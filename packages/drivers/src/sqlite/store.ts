@@ -273,6 +273,10 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.workflowVersion(workflowId, version));
   }
 
+  workflowIds(): Promise<readonly string[]> {
+    return this.#read((reads) => reads.workflowIds());
+  }
+
   watch(onForeignWrite: () => void): () => void {
     const watcher = (): void => onForeignWrite();
     this.#watchers.add(watcher);

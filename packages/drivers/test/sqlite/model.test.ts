@@ -75,6 +75,7 @@ function someCall(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, nu
         ...(x < 50 ? {} : { version: z }),
       }),
     (store) => store.workflowVersion('a', draw.maybe(z)),
+    (store) => store.workflowIds(),
   ];
   return draw.pick(calls);
 }

@@ -87,6 +87,14 @@ export function sharedTests(test: StoreTest): void {
     expect(await store.workflowVersion('Orders')).toBeUndefined();
   });
 
+  test('[STO-29] every workflow once, in the order of their letters', async ({ store }) => {
+    expect(await store.workflowIds()).toEqual([]);
+    for (const hash of ['b1', 'a1', 'a2', 'B1']) {
+      await store.registerWorkflow({ workflowId: hash.charAt(0), hash, definition: '{}', createdAt: 5 });
+    }
+    expect(await store.workflowIds()).toEqual(['B', 'a', 'b']);
+  });
+
   test('[STO-30] a write by another process is noticed until watching stops', async ({ store, beside }) => {
     await put(store, 'a', { status: 'completed' });
     const called = vi.fn();
