@@ -233,15 +233,18 @@ const SHOWS: Readonly<Record<string, Show>> = {
   },
 
   '27-complete-mi.yaml': async (start) => {
-    const run = await (await start()).advance('1m');
-    expect(run.output).toEqual([1, 2, 3]);
+    const run = await (await (await start()).advance('3s')).signal('enough');
+    await run.advance('1m');
+    expect(run.status).toBe('completed');
     expect(run.attempts).toEqual([
-      'search/0/look 0s–1s',
-      'search/1/look 0s–2s',
-      'search/2/look 1s–4s',
-      'search/1/found 2s–2s',
-      'lend 4s–5s',
+      'race/0/search/0/look 0s–1s',
+      'race/0/search/1/look 0s–2s',
+      'race/0/search/2/look 1s–3s cancelled',
+      'race/0/search/3/look 2s–3s cancelled',
+      'lend 3s–4s',
     ]);
+    const quiet = await (await start()).advance('1m');
+    expect(quiet.attempts.at(-1)).toBe('lend 9s–10s');
   },
 
   '29-cancelling-discriminator.yaml': async (start) => {
@@ -264,6 +267,14 @@ const SHOWS: Readonly<Record<string, Show>> = {
     'cases/1/alan 9s–18s',
     'cases/1/grace 9s–11s',
     'cases/1/decide 11s–12s',
+  ]),
+
+  '32-cancelling-partial-join.yaml': runs([
+    'opinions/0/ada 0s–1s',
+    'opinions/0/alan 0s–2s cancelled',
+    'opinions/0/grace 0s–2s',
+    'opinions/0/two 2s–2s failed',
+    'decide 2s–3s',
   ]),
 
   '33-generalized-and-join.yaml': async (start) => {

@@ -1,4 +1,5 @@
 import { builtinActions } from '@nebula/actions';
+import type { WorkflowInput } from '@nebula/sdk';
 import { fail, testWorkflow } from '@nebula/sdk/testing';
 import { describe, expect, test } from 'vitest';
 import config from '../../nebula.config.ts';
@@ -26,7 +27,7 @@ describe('order.ts', () => {
   };
 
   test('one parcel for each warehouse', async () => {
-    const run = await testWorkflow(order, { mocks: mocks as never, ...known });
+    const run = await testWorkflow(order, { mocks: mocks, ...known });
     expect(run).toMatchObject({ status: 'completed', output: { order: 'A-1', total: 6.5, booking: 'van-1' } });
     expect(run.calls('payment.charge')).toMatchObject([{ input: { card: 'visa', amount: 6.5 } }]);
     expect(run.calls('pack').map(({ input }) => input)).toMatchObject([
@@ -39,7 +40,7 @@ describe('order.ts', () => {
 
   test('a declined card ends in an apology', async () => {
     const declined = { ...mocks, 'payment.charge': fail('CARD_DECLINED') };
-    const run = await testWorkflow(order, { mocks: declined as never, input: { card: 'declined' }, ...known });
+    const run = await testWorkflow(order, { mocks: declined, input: { card: 'declined' }, ...known });
     expect(run).toMatchObject({ status: 'completed', output: { booking: null } });
     expect(run.path).toContain('apologise');
     expect(run.skipped).toEqual(expect.arrayContaining(['parcels', 'ship']));
@@ -48,8 +49,8 @@ describe('order.ts', () => {
 
 describe('expense.ts', () => {
   const mocks = { 'payment.charge': ({ amount }: { amount: number }) => ({ receipt: 'r1', amount, currency: 'EUR' }) };
-  const start = (input: object) =>
-    testWorkflow(expense, { input: input as never, mocks: mocks as never, workflows: expense.uses, ...known });
+  const start = (input: WorkflowInput<typeof expense>) =>
+    testWorkflow(expense, { input: input, mocks: mocks, ...known });
 
   test('a person approves, after a reminder', async () => {
     const run = await start({ who: 'Ada', amount: 120, kind: 'travel' });

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseSync } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
 import nebulaConfig from '../../nebula.config.ts';
 import { fencesIn } from '../docs/fences.ts';
 import { generatedPages } from '../docs/generate.ts';
 import { hasTerminal, Playground, ROOT } from '../docs/playground.ts';
+import { codesIn, unexplainedCodes } from '../docs/reference/errors.ts';
 import { Screen } from '../docs/screen.ts';
 import { snippetOf } from '../docs/snippets.ts';
 import { filmSvg, stillSvg } from '../docs/terminal-svg.ts';
@@ -47,6 +49,36 @@ describe('the reference', () => {
     for (const { path: file, text } of await generatedPages()) {
       expect(textOf(file) === text, `${file} is out of date: npm run docs`).toBe(true);
     }
+  });
+
+  test('explains every code that the sources report, and no other', () => {
+    const where = 'one sentence each in tools/docs/reference/error-meanings.ts';
+    expect(unexplainedCodes(), where).toEqual({ missing: [], stale: [] });
+  });
+
+  test('finds codes wherever they are reported', () => {
+    const text = `
+      class Odd { readonly code: 'IN_TYPE' | 'IN_OTHER_TYPE' = 'IN_TYPE'; }
+      const LOST = 'LOST';
+      const code = known ?? 'A_FALLBACK';
+      throw new NebulaError('THROWN', 'words');
+      document.report(path, 'REPORTED', 'words');
+      fail({ code: isOne ? 'THE_ONE' : 'THE_OTHER', message });
+      run('COMMIT');
+      make('THROWN', 'USER', 'words');
+      if (error.code === 'COMPARED') commands('verb', 'NODE');
+    `;
+    const { program } = parseSync('odd.ts', text);
+    expect([...codesIn({ program })].sort()).toEqual([
+      'A_FALLBACK',
+      'IN_OTHER_TYPE',
+      'IN_TYPE',
+      'LOST',
+      'REPORTED',
+      'THE_ONE',
+      'THE_OTHER',
+      'THROWN',
+    ]);
   });
 });
 

@@ -4,12 +4,12 @@
  */
 import { NebulaError } from '@nebula/core';
 import type { ExecutionRow, ExecutionStatus } from '@nebula/ports';
-import { readingWidth, writeLines } from './conclude.ts';
+import { writeLines } from './conclude.ts';
 import { documentOf, textOption, withDesk } from './desk.ts';
 import { EXIT } from './exit-code.ts';
 import { failureDocument, failureOf } from './failure.ts';
 import type { CommandOptions, Context, DeskSession, Project } from './services.ts';
-import type { Output } from './terminal/io.ts';
+import { type Output, readingWidth } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { tableLines } from './views/table.ts';
 import { runGlyph, runPaint } from './views/theme.ts';

@@ -42,13 +42,15 @@ async function openDesk(project: Project): Promise<DeskSession> {
   return {
     desk,
     logs: opened.logs,
+    permits: (key) => opened.store.permits(key),
+    workflowIds: () => workflowIdsOf(opened.store),
     definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
     close: opened.close,
   };
 }
 
 async function openEngine(project: Project): Promise<EngineSession> {
-  const { createEngine } = await import('@nebula/engine');
+  const { createEngine, keyedExecutionId } = await import('@nebula/engine');
   const options = await engineOptions(project);
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, true);
@@ -59,7 +61,10 @@ async function openEngine(project: Project): Promise<EngineSession> {
       desk: engine,
       engine,
       logs: opened.logs,
+      permits: (key) => opened.store.permits(key),
+      workflowIds: () => workflowIdsOf(opened.store),
       newExecutionId: () => context.random.id('exe'),
+      keyedExecutionId: (workflowId, key) => keyedExecutionId(context.digest, workflowId, key),
       definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
       async close() {
         await engine.close();
@@ -173,4 +178,11 @@ async function definitionOf(
   return row === undefined
     ? undefined
     : { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
+}
+
+/** More than anybody has in one project. */
+const MAX_WORKFLOWS = 100_000;
+
+async function workflowIdsOf(store: Store): Promise<readonly string[]> {
+  return (await store.workflows({ limit: MAX_WORKFLOWS })).map(({ workflowId }) => workflowId);
 }

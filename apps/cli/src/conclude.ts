@@ -1,11 +1,12 @@
 /** What a command says about runs that it has brought to their end, and its exit code. */
 import type { RunDocument } from '@nebula/core';
-import type { Desk } from '@nebula/engine';
 import { EXIT, exitCodeOf } from './exit-code.ts';
+import { heldGates } from './holders.ts';
+import { linkedDocument } from './links.ts';
 import { RunProgress } from './live/progress.ts';
 import type { Rest } from './live/settling.ts';
 import { worstExitCode } from './live/watch.ts';
-import type { Context, EngineSession, Project } from './services.ts';
+import type { CommandOptions, Context, DeskSession, EngineSession, Project } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { type ParkedRun, parkedLines } from './views/parked.ts';
@@ -40,33 +41,46 @@ function restExitCode(rest: Rest): number {
 interface Concluding {
   readonly context: Context;
   readonly project: Project;
-  readonly desk: Desk;
+  readonly session: DeskSession;
+}
+
+/** As the options of a command say. */
+export interface ConcludingView {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  /** Nothing of its output is cut. */
+  readonly full: boolean;
+}
+
+export function viewOf({ json, quiet, full }: CommandOptions): ConcludingView {
+  return { json: json === true, quiet: quiet === true, full: full === true };
 }
 
 /** One run: its document, or a summary for people. */
 export async function concludeRun(
   concluding: Concluding,
   rest: Rest,
-  { json, quiet }: { readonly json: boolean; readonly quiet: boolean },
+  { json, quiet, full }: ConcludingView,
 ): Promise<number> {
   const { io } = concluding.context;
-  if (json) io.out.write(jsonDocument(rest.document));
+  if (json) io.out.write(jsonDocument(await linkedDocument(concluding.session.desk, rest.document)));
   // A script that reads the document still wants to be told on stderr what has to be done.
   const output = json ? io.err : io.out;
-  if (!json || rest.parked) writeLines(output, await runLines(concluding, rest, output, output.live && !quiet));
+  const isUnderTree = output.live && !quiet;
+  if (!json || rest.parked) writeLines(output, await runLines(concluding, rest, output, { isUnderTree, full }));
   return restExitCode(rest);
 }
 
 async function runLines(
-  { context, project, desk }: Concluding,
+  { context, project, session }: Concluding,
   rest: Rest,
   output: Output,
-  isUnderTree: boolean,
+  how: { readonly isUnderTree: boolean; readonly full: boolean },
 ): Promise<string[]> {
   const view = { colors: output.colors, width: output.columns() };
   const command = commandWriter(context, project, rest.document.executionId);
-  if (!rest.parked) return summaryLines(rest.document, { ...view, command, isUnderTree });
-  const runs = await Promise.all(restingIn(rest).map((one) => parkedRun(desk, one)));
+  if (!rest.parked) return summaryLines(rest.document, { ...view, ...how, command });
+  const runs = await Promise.all(restingIn(rest).map((one) => parkedRun(session, one)));
   return parkedLines(runs, { ...view, command: anyCommandWriter(context, project), now: context.io.now() });
 }
 
@@ -77,31 +91,40 @@ function restingIn(rest: Rest): Parked[] {
   return rest.parked ? [rest, ...rest.inside.flatMap(restingIn)] : [];
 }
 
-async function parkedRun(desk: Desk, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
+async function parkedRun(session: DeskSession, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
   const progress = new RunProgress(document.executionId, document.workflowId, []);
   progress.sync(document);
-  progress.recall(await desk.timeline(document.executionId));
-  return { document, explanations: waitingFor, progress, inside: inside.map((one) => one.document.executionId) };
+  progress.recall(await session.desk.timeline(document.executionId));
+  const held = await heldGates(session, document);
+  return { document, explanations: waitingFor, progress, held, inside: inside.map((one) => one.document.executionId) };
 }
 
 /** Several runs: `{executions: [documents]}`, or how many ended how, and what the unhappy ones say. */
 export async function concludeRuns(concluding: Concluding, rests: readonly Rest[], json: boolean): Promise<number> {
   const { io } = concluding.context;
-  if (json) io.out.write(jsonDocument({ executions: rests.map(({ document }) => document) }));
+  if (json) {
+    const executions = [];
+    for (const { document } of rests) executions.push(await linkedDocument(concluding.session.desk, document));
+    io.out.write(jsonDocument({ executions }));
+  }
+  const output = json ? io.err : io.out;
+  if (!json) writeLines(output, [`${plural(rests.length, 'run')} continued: ${countsText(rests)}`]);
+  for (const one of rests) {
+    if (one.parked || (!json && one.document.status !== 'completed')) {
+      writeLines(output, ['', ...(await runLines(concluding, one, output, { isUnderTree: false, full: false }))]);
+    }
+  }
+  return worstExitCode(rests.map(restExitCode));
+}
+
+/** `2 completed, 1 parked`. */
+export function countsText(rests: readonly Rest[]): string {
   const counts = new Map<string, number>();
   for (const { parked, document } of rests) {
     const word = parked ? 'parked' : document.status;
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  const output = json ? io.err : io.out;
-  const words = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
-  if (!json) writeLines(output, [`${plural(rests.length, 'run')} continued: ${words}`]);
-  for (const one of rests) {
-    if (one.parked || (!json && one.document.status !== 'completed')) {
-      writeLines(output, ['', ...(await runLines(concluding, one, output, false))]);
-    }
-  }
-  return worstExitCode(rests.map(restExitCode));
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
 }
 
 /** The runs are safe: how to go on. */
@@ -134,16 +157,11 @@ async function printUnfinished(
   const documents: RunDocument[] = [];
   for (const executionId of executionIds) {
     const document = await session.desk.document(executionId);
-    if (document !== undefined) documents.push(document);
+    if (document !== undefined) documents.push(await linkedDocument(session.desk, document));
   }
   context.io.out.write(jsonDocument(documents.length === 1 ? documents[0] : { executions: documents }));
 }
 
 export function writeLines(output: Output, lines: readonly string[]): void {
   if (lines.length > 0) output.write(`${lines.join('\n')}\n`);
-}
-
-/** A pipe has no edge at which lines would have to be cut. */
-export function readingWidth(output: Output): number {
-  return output.live ? output.columns() : Number.POSITIVE_INFINITY;
 }

@@ -1,11 +1,14 @@
 /** The command line: parser and help, made from the table of commands. */
 import { Command, type CommanderError, Option } from 'commander';
-import { COMMANDS, type CommandSpec, GROUPS, type Group } from './command-table.ts';
+import { COMMANDS } from './command-table.ts';
 import type { Context } from './services.ts';
-import type { Colors } from './terminal/io.ts';
+import { type CommandSpec, GROUPS, type Group } from './table/spec.ts';
+import { type Colors, readingWidth } from './terminal/io.ts';
 import { column, wrap } from './terminal/width.ts';
 
 const MAX_HELP_COLUMNS = 110;
+/** What a command does stands below its name where less than this is left beside it. */
+const MIN_TEXT_COLUMNS = 18;
 /** What may stand alone without being about any command. */
 const BARE_WORDS = ['--no-color', '--debug', '--'];
 
@@ -69,6 +72,7 @@ function baseCommand({ io }: Context, name: string): Command {
     .configureOutput({ writeOut: (text) => io.out.write(text), writeErr: () => undefined })
     .configureHelp({
       helpWidth: Math.min(io.out.columns(), MAX_HELP_COLUMNS),
+      minWidthToWrap: MIN_TEXT_COLUMNS,
       styleTitle: (text) => colors.bold(text),
       styleSubcommandText: (text) => colors.cyan(text),
       styleOptionText: (text) => colors.cyan(text),
@@ -113,11 +117,11 @@ function capital(text: string): string {
 
 function examplesText({ io, program }: Context, spec: CommandSpec): string {
   const { colors } = io.out;
+  const width = Math.min(io.out.columns(), MAX_HELP_COLUMNS);
   const lines = spec.examples.flatMap(([words, purpose]) => [
-    `  ${colors.dim(`# ${purpose}`)}`,
+    ...wrap(purpose, width - 4).map((line) => `  ${colors.dim(`# ${line}`)}`),
     `  ${program} ${words}`,
   ]);
-  const width = Math.min(io.out.columns(), MAX_HELP_COLUMNS);
   const notes = spec.notes === undefined ? '' : `\n${wrap(spec.notes, width).join('\n')}\n`;
   return `${notes}\n${colors.bold('Examples:')}\n${lines.join('\n')}`;
 }
@@ -126,8 +130,8 @@ function examplesText({ io, program }: Context, spec: CommandSpec): string {
 function overview({ io, program }: Context): string {
   const { colors } = io.out;
   const width = Math.max(...COMMANDS.map((spec) => spec.name.length)) + 2;
-  const lines = [`${colors.bold('nebula')}: durable workflows from a YAML file`, ''];
-  for (const group of GROUPS) lines.push(...groupLines(group, width, colors), '');
+  const lines = [...wrap(`${colors.bold('nebula')}: durable workflows from a YAML file`, readingWidth(io.out)), ''];
+  for (const group of GROUPS) lines.push(...groupLines(group, width, readingWidth(io.out), colors), '');
   lines.push(
     `${colors.dim('start here')}   ${program} demo`,
     `${colors.dim('about one')}    ${program} <command> --help`,
@@ -136,9 +140,16 @@ function overview({ io, program }: Context): string {
   return lines.join('\n');
 }
 
-function groupLines(group: Group, width: number, colors: Colors): string[] {
-  const commands = COMMANDS.filter((spec) => spec.group === group);
-  return [colors.bold(group), ...commands.map((spec) => `  ${colors.cyan(column(spec.name, width))}${spec.summary}`)];
+function groupLines(group: Group, nameCells: number, width: number, colors: Colors): string[] {
+  const room = width - 2 - nameCells;
+  const lines = COMMANDS.filter((spec) => spec.group === group).flatMap(({ name, summary }) => {
+    if (room < MIN_TEXT_COLUMNS)
+      return [`  ${colors.cyan(name)}`, ...wrap(summary, width - 4).map((line) => `    ${line}`)];
+    const [first = '', ...rest] = wrap(summary, room);
+    const indent = ' '.repeat(2 + nameCells);
+    return [`  ${colors.cyan(column(name, nameCells))}${first}`, ...rest.map((line) => indent + line)];
+  });
+  return [colors.bold(group), ...lines];
 }
 
 /** Commander's complaint in our form; its suggestion becomes the hint. */

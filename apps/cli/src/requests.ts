@@ -1,20 +1,37 @@
-/** What is said after a durable request: whether it has taken effect, or what makes it so. */
+/**
+ * After a durable request: the engine that has the data folder acts on it, and is given a little time; where there is
+ * none, the command is the engine. What is said tells whether it has taken effect, or what makes it so.
+ */
+
 import { NebulaError, type RunDocument } from '@nebula/core';
 import type { Target } from './bulk.ts';
 import { commandWriter, writeLines } from './conclude.ts';
-import type { Context, DeskSession, Project } from './services.ts';
+import type { Context, DeskSession, EngineSession, Project } from './services.ts';
+import { readingWidth } from './terminal/io.ts';
+import { wrap } from './terminal/width.ts';
 
-/** An engine that runs beside us acts within this time; without one the request waits. */
+/** An engine acts within this time. */
 const WAIT_MS = 2_000;
 const POLL_MS = 50;
+
+/** Undefined when an engine of another process has the data folder: it acts on requests itself. */
+export async function engineHere({ services }: Context, project: Project): Promise<EngineSession | undefined> {
+  try {
+    return await services.openEngine(project);
+  } catch (error) {
+    if (error instanceof NebulaError && error.code === 'STORE_LOCKED') return undefined;
+    throw error;
+  }
+}
 
 /** The newest document, as soon as it is as wished, or when an engine would have acted long ago. */
 export async function waitUntil(
   { desk }: DeskSession,
   executionId: string,
   isThere: (document: RunDocument) => boolean,
+  waitMs = WAIT_MS,
 ): Promise<RunDocument | undefined> {
-  const until = performance.now() + WAIT_MS;
+  const until = performance.now() + waitMs;
   for (;;) {
     const document = await desk.document(executionId);
     if (document === undefined || isThere(document) || performance.now() > until) return document;
@@ -29,9 +46,11 @@ export function keptLines(
   executionId: string | undefined,
   words: string,
 ): string[] {
-  const { colors } = context.io.out;
+  const { out } = context.io;
+  const { colors } = out;
   const resume = commandWriter(context, project, executionId)('resume');
-  return [`${words}; an engine that runs here acts on it, else`, `  ${colors.bold(resume)}`];
+  const said = wrap(`${words}; an engine that runs here acts on it, else`, readingWidth(out));
+  return [...said, `  ${colors.bold(resume)}`];
 }
 
 export function tellKept(context: Context, project: Project, executionId: string | undefined, words: string): void {

@@ -1,7 +1,7 @@
 /** What commands need of the world, as an interface: the real one is `compose.ts`, tests bring their own. */
 import type { Action, Catalog, WorkflowDefinition } from '@nebula/core';
 import type { Desk, Engine } from '@nebula/engine';
-import type { Logs } from '@nebula/ports';
+import type { Logs, PermitRow } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
@@ -20,14 +20,20 @@ export interface Project {
 export interface DeskSession {
   readonly desk: Desk;
   readonly logs: Logs;
+  /** Those who hold a key that runs share, and those who wait for it, in the order in which they are granted. */
+  permits(key: string): Promise<readonly PermitRow[]>;
   /** Without a version, the newest. */
   definition(workflowId: string, version?: number): Promise<WorkflowDefinition | undefined>;
+  /** Of every workflow that is registered. */
+  workflowIds(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
 export interface EngineSession extends DeskSession {
   readonly engine: Engine;
   newExecutionId(): string;
+  /** Of the start of this workflow with this idempotency key: always the same. */
+  keyedExecutionId(workflowId: string, key: string): string;
 }
 
 export interface Services {

@@ -84,9 +84,10 @@ describe('looking at runs', () => {
       { ...row, executionId: 'exe_2', status: 'running' as const, finishedAt: null },
       { ...row, executionId: 'exe_1', status: 'running' as const, finishedAt: null, wakeAt: T0 },
     ];
-    const { io } = await play(['executions', 'list', '--json'], { rows });
+    const waits = { ...unknown, executionId: 'exe_2' };
+    const { io } = await play(['executions', 'list', '--json'], { rows, documents: [waits, running] });
     expect(JSON.parse(io.out.text()).executions).toMatchObject([
-      { executionId: 'exe_2', status: 'running', parked: true },
+      { executionId: 'exe_2', status: 'running', parked: true, waits: [{ node: 'charge' }] },
       { executionId: 'exe_1', status: 'running', parked: false },
     ]);
     for (const filter of [
@@ -96,6 +97,36 @@ describe('looking at runs', () => {
       const none = await play(['executions', 'list', ...filter]);
       expect(none.io.out.text()).toBe('no run matches\n');
     }
+  });
+
+  test('[CLI-223] show without an id: the newest run', async () => {
+    const rows = [{ ...row, executionId: 'exe_1', status: 'completed' as const, finishedAt: T0 + 5 }];
+    const { exitCode, io, calls } = await play(['executions', 'show'], { rows, documents: [done] });
+    expect([exitCode, io.out.text()]).toEqual([0, expect.stringContaining('exe_1')]);
+    expect(calls).toContainEqual(['list', { limit: 1 }]);
+    const none = await play(['executions', 'show']);
+    expect([none.exitCode, none.io.err.text()]).toEqual([
+      2,
+      expect.stringContaining('error NO_RUNS: there are no runs'),
+    ]);
+  });
+
+  test('[CLI-221] a text that would flood the screen is cut, and told in full on request', async () => {
+    const output = { log: 'x'.repeat(5_000), pair: `${'y'.repeat(399)}😀` };
+    const documents = [runDocument({ output, nodes: {} })];
+    const show = async (...words: string[]) =>
+      (await play(['executions', 'show', 'exe_1', ...words], { documents })).io.out.text();
+    const cut = await show();
+    expect(cut).toContain(`${'x'.repeat(400)}…" (5,000 characters)`);
+    expect(cut).toContain(`${'y'.repeat(399)}…" (401 characters)`);
+    expect(cut).toContain('all of it: nebula executions show exe_1 --full');
+    for (const whole of [await show('--full'), await show('--json')]) {
+      expect(whole).toContain('x'.repeat(5_000));
+      expect(whole).not.toContain('characters)');
+    }
+    const loud = [runDocument({ status: 'failed', error: { code: 'X', kind: 'USER', message: 'z'.repeat(900) } })];
+    const { io } = await play(['executions', 'show', 'exe_1'], { documents: loud });
+    expect(io.out.text()).toContain(`${'z'.repeat(400)}… (900 characters)`);
   });
 
   test('[CLI-61] show: the tree, the outcome, the document', async () => {
@@ -146,11 +177,23 @@ describe('looking at runs', () => {
     expect(
       (await play(['executions', 'logs', 'exe_1', '--node', 'n2'], { documents: [done], logs })).io.out.text(),
     ).toMatch(/^\S+ info {2}n2 line 2\n$/);
-    const followed = await play(['executions', 'logs', 'exe_1', '--follow', '--json'], { documents: [done], logs });
-    expect(JSON.parse(followed.io.out.text()).lines.map((line: { message: string }) => line.message)).toEqual([
+    const read = await play(['executions', 'logs', 'exe_1', '--json'], { documents: [done], logs });
+    expect(JSON.parse(read.io.out.text()).lines.map((line: { message: string }) => line.message)).toEqual([
       'line 1',
       'line 2',
     ]);
+    const followed = await play(['executions', 'logs', 'exe_1', '--follow'], { documents: [done], logs });
+    expect(followed.io.out.lines()).toHaveLength(2);
+  });
+
+  test('[CLI-224] logs --follow --json: one document per line', async () => {
+    const line = { executionId: 'exe_1', node: 'n', attempt: 1, at: T0, level: 'info' as const, position: 1 };
+    const logs = ['a\nb', 'c \x1b[2J'].map((message, at) => ({ ...line, message, position: at + 1 }));
+    const { io } = await play(['executions', 'logs', 'exe_1', '--follow', '--json'], { documents: [done], logs });
+    const lines = io.out.lines();
+    expect(io.out.text()).not.toContain('\x1b');
+    expect(lines.map((text) => JSON.parse(text).message)).toEqual(['a\nb', 'c \x1b[2J']);
+    expect(JSON.parse(lines[0] as string)).toMatchObject({ node: 'n', level: 'info', at: '2026-01-02T03:04:05.000Z' });
   });
 
   test('[CLI-65] explain: sentences, and the nearest node for an unknown one', async () => {
@@ -188,12 +231,12 @@ describe('changing runs', () => {
     expect([exitCode, io.err.text()]).toEqual([2, 'error ALREADY_FINISHED: exe_1 has ended already: completed\n']);
   });
 
-  test('[CLI-66] cancel without an engine says when it will take effect', { timeout: 10_000 }, async () => {
-    const { exitCode, io, calls } = await play(['executions', 'cancel', 'exe_1', '--reason', 'wrong order'], {
-      documents: [running],
-    });
+  test('[CLI-66, CLI-214] cancel --no-run says when it will take effect', async () => {
+    const words = ['executions', 'cancel', 'exe_1', '--reason', 'wrong order', '--no-run'];
+    const { exitCode, io, calls } = await play(words, { documents: [running] });
     expect(exitCode).toBe(0);
-    expect(calls).toContainEqual(['requestCancel', 'exe_1', 'wrong order']);
+    expect(calls).toContainEqual(['requestCancel', 'exe_1', 'wrong order', {}]);
+    expect(calls.map(([name]) => name)).not.toContain('open');
     expect(io.out.text()).toContain('nebula resume exe_1');
   });
 

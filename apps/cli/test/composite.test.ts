@@ -141,8 +141,7 @@ describe('undoing and doing again', () => {
       '2  items/0/pack  note@1  {"undid":"a"}',
       '3  book          note@1  {"undid":"book"}',
     ]);
-    await project.nebula(['executions', 'cancel', id]);
-    expect((await project.nebula(['resume', id])).code).toBe(3);
+    expect((await project.nebula(['executions', 'cancel', id])).out).toContain(`⊗ cancelled  ${id}`);
     expect(project.notes.slice(3)).toEqual([{ undid: 'b' }, { undid: 'a' }, { undid: 'book' }]);
     expect(await project.json('executions', 'undo-plan', id)).toMatchObject({
       toUndo: [],
@@ -154,8 +153,8 @@ describe('undoing and doing again', () => {
   test('[CLI-110] cancel --no-compensate leaves what was done', async () => {
     const project = new MemoryProject();
     const { json } = await project.run(SAGA);
-    await project.nebula(['executions', 'cancel', json.executionId, '--no-compensate']);
-    expect((await project.nebula(['resume', json.executionId])).code).toBe(3);
+    expect((await project.nebula(['executions', 'cancel', json.executionId, '--no-compensate'])).code).toBe(0);
+    expect((await project.json('executions', 'show', json.executionId)).status).toBe('cancelled');
     expect(project.notes).toHaveLength(3);
   });
 
@@ -205,8 +204,9 @@ describe('many runs at once', () => {
     expect(two.out).toContain('signal go to: 2 runs');
     await project.nebula(['resume', '-q']);
     const rest = await project.nebula([...filter, '--yes', '--json']);
-    expect(JSON.parse(rest.out)).toEqual({ executions: [{ executionId: ids[2], requested: true }] });
-    expect((await project.nebula(['resume', '-q'])).code).toBe(3);
+    expect(JSON.parse(rest.out)).toEqual({
+      executions: [{ executionId: ids[2], requested: true, status: 'cancelled' }],
+    });
     expect((await project.nebula(['executions', 'delete', '--workflow', 'sig', '--yes'])).out).toBe('delete: 3 runs\n');
     expect((await project.nebula(filter)).out).toBe('no run matches\n');
     const both = await project.nebula(['executions', 'pause', 'exe_1', '--status', 'running']);
@@ -314,8 +314,8 @@ output: { in: "{{ $nodes.in.output }}", out: "{{ $nodes.out.output }}" }
     const shown = await project.json('executions', 'show', id);
     expect(shown.children).toMatchObject([{ node: 'out', executionId: childId, status: 'running' }]);
     expect((await project.json('executions', 'show', childId)).parent).toEqual({ executionId: id, node: 'out' });
-    expect((await project.nebula(['executions', 'show', id])).out).toContain(`out → outer ${childId}  ● running`);
-    expect((await project.nebula(['executions', 'show', childId])).out).toContain(`for   out of ${id}`);
+    expect((await project.nebula(['executions', 'show', id])).out).toContain(`out → outer  ${childId}  ● running`);
+    expect((await project.nebula(['executions', 'show', childId])).out).toContain(`for   out of  ${id}`);
     await project.nebula(['executions', 'signal', childId, 'go']);
     const resumed = await project.nebula(['resume', id]);
     expect(resumed.code, resumed.err).toBe(0);

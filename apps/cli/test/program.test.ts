@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/command-table.ts';
 import { play } from './support/fake-services.ts';
-import { memoryIo } from './support/screen-text.ts';
+import { memoryIo, memoryOutput } from './support/screen-text.ts';
 
 describe('the program', () => {
   test('[CLI-3] a bare nebula names every command', async () => {
@@ -97,6 +97,24 @@ describe('the program', () => {
   });
 });
 
+describe('40 columns', () => {
+  test('[CLI-222] the overview and the help of every command break between words', async () => {
+    const narrow = async (...words: string[]) => {
+      const io = memoryIo({ out: memoryOutput({ live: true, columns: 40, rows: 30 }) });
+      expect((await play(words, {}, io)).exitCode).toBe(0);
+      return io.out.lines();
+    };
+    for (const words of [[], ...COMMANDS.map(({ name }) => [...name.split(' '), '--help'])]) {
+      // Commands to be copied are left whole, and so are the signatures of options.
+      const prose = (await narrow(...words)).filter((line) => !/^ *(nebula |-|Usage:)/.test(line));
+      expect(
+        prose.filter((line) => line.length > 40),
+        words.join(' '),
+      ).toEqual([]);
+    }
+  });
+});
+
 describe('completion', () => {
   const complete = async (...words: string[]) => (await play(['__complete', '--', ...words])).io.out.lines();
   const words = (lines: string[]) => lines.map((line) => line.split('\t')[0]);
@@ -104,7 +122,7 @@ describe('completion', () => {
   test('[CLI-12] commands, options, choices and files', async () => {
     expect(words(await complete('r'))).toEqual(['run', 'resume']);
     expect(words(await complete('executions', 'c'))).toEqual(['callback', 'cancel']);
-    expect(words(await complete('run', 'x.yaml', '--i'))).toEqual(['--input']);
+    expect(words(await complete('run', 'x.yaml', '--i'))).toEqual(['--input', '--idempotency-key']);
     expect(words(await complete('graph', 'x.yaml', '--format', ''))).toEqual(['terminal', 'mermaid', 'dot']);
     expect(await complete('run', '')).toEqual([':files']);
     expect(await complete('run', 'x', '--data-dir', '')).toEqual([':files']);

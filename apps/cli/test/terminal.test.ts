@@ -1,6 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { BIN, nebula, projectFolder } from './support/nebula-process.ts';
+import { hasScript, PSEUDO_TERMINAL } from './support/pseudo-terminal.ts';
 import { Terminal } from './support/terminal.ts';
 
 const SLOW = `
@@ -12,17 +13,6 @@ nodes:
   right: { action: core.sleep@1, needs: [first], with: { duration: 400ms } }
   last: { action: core.set@1, needs: [left, right], with: { value: 2 } }
 `;
-
-/** Makes a pseudo terminal. */
-const PSEUDO_TERMINAL = 'script';
-
-function hasScript(): boolean {
-  try {
-    return execFileSync(PSEUDO_TERMINAL, ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-}
 
 /** Runs the program on a pseudo terminal; `act` is called with everything that it has written so far. */
 function onTerminal(

@@ -123,7 +123,7 @@ describe('the end of a run', () => {
     const output = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`key${at}`, 'x'.repeat(40)]));
     const lines = summaryLines(runDocument({ output }), options);
     expect(lines.length).toBeLessThan(30);
-    expect(lines.at(-1)).toBe('… 78 more lines; all of it: nebula executions show exe_1 --json');
+    expect(lines.at(-1)).toBe('… 78 more lines; all of it: nebula executions show exe_1 --full');
   });
 
   test('[CLI-40] failed: error, node, next commands', () => {
@@ -148,7 +148,7 @@ describe('the end of a run', () => {
     ];
     const progress = new RunProgress('exe_1', 'order', []);
     const command = (id: string, verb: string, rest = ''): string => `nebula ${verb} ${id} ${rest}`.trimEnd();
-    const run = { document, explanations, progress, inside: [] };
+    const run = { document, explanations, progress, held: [], inside: [] };
     expect(text(parkedLines([run], { ...options, command, now: T0 }))).toMatchInlineSnapshot(`
       "
       ⏸ parked  exe_1
@@ -183,7 +183,15 @@ describe('events in words', () => {
     ['ChildRequested', 'n', { executionId: 'exe_2', workflowId: 'sub', attempt: 1 }, 'workflow sub as exe_2'],
     ['NodeWaiting', 'n', { waits }, /waits for an approval “Pay\?” by ann or until .*\(in 1m\)/],
     ['NodeAnswered', 'n', { approved: false, by: 'ann', comment: 'why' }, 'rejected by ann: why'],
-    ['NodeGated', 'n', { gate: { kind: 'concurrency', key: 'bank', limit: 2 } }, 'waits for one of 2 places for bank'],
+    ['NodeGated', 'n', { kind: 'concurrency', key: 'bank', limit: 2 }, 'waits for one of 2 places for bank'],
+    ['NodeGated', 'n', { kind: 'concurrency', key: 'bank', limit: 1 }, 'waits for the place for bank'],
+    [
+      'NodeGated',
+      'n',
+      { kind: 'rate', key: 'api', limit: 1, perMs: 1 },
+      'waits for its turn under the rate limit of api',
+    ],
+    ['NodeGated', 'n', { kind: 'reserve', key: 'c' }, 'waits for a run that works out the same output'],
     ['NodeStopping', 'n', { error: { code: 'E', kind: 'USER', message: 'no' } }, 'is ending: E: no'],
     ['SignalKept', null, { signal: 'go', key: 'k' }, 'signal go (key k) came before anybody waited for it'],
     ['SignalTaken', null, { signal: 'go', key: '' }, 'signal go, which was kept, is taken up'],
@@ -214,19 +222,38 @@ describe('other views', () => {
     ]);
   });
 
-  test('[CLI-60, CLI-71] the table of runs', () => {
+  test('[CLI-60, CLI-71, CLI-216, CLI-222] the table of runs', () => {
     const row = { project: 'default', workflowId: 'order', version: 2, wakeAt: null, owner: null, expiresAt: null };
     const rows = [
       { ...row, executionId: 'exe_3', status: 'running', createdAt: T0 - 4_000, finishedAt: null },
       { ...row, executionId: 'exe_2', status: 'running', createdAt: T0 - 5_000, finishedAt: null, wakeAt: T0 },
       { ...row, executionId: 'exe_1', status: 'failed', createdAt: T0 - 3_600_000, finishedAt: T0 - 3_598_000 },
     ] as const;
-    expect(text(executionLines(rows, { colors, width: 80, now: T0 }))).toMatchInlineSnapshot(`
+    const wait = (node: string) => ({ node, text: 'for signal go' });
+    const standings = new Map([
+      ['exe_3', { parked: true, waits: [wait('a'), wait('b'), wait('c'), wait('d')] }],
+      ['exe_2', { parked: false, waits: [{ node: 'out', text: 'for exe_9', executionId: 'exe_9' }] }],
+    ]);
+    expect(text(executionLines(rows, { colors, width: 80, now: T0 }, standings))).toMatchInlineSnapshot(`
       "
       EXECUTION  STATUS     WORKFLOW  STARTED  DURATION
       exe_3      ⏸ parked   order v2  4s ago          –
+        ↳ a waits for signal go
+        ↳ b waits for signal go
+        ↳ … and 2 more waits
       exe_2      ● running  order v2  5s ago          –
+        ↳ out waits for exe_9
       exe_1      ✗ failed   order v2  1h ago         2s
+      "
+    `);
+    expect(text(executionLines(rows.slice(1), { colors, width: 30, now: T0 }, standings))).toMatchInlineSnapshot(`
+      "
+      exe_2
+        ● running  order v2  5s ago
+        ↳ out waits for exe_9
+      exe_1
+        ✗ failed  order v2  1h ago
+        2s
       "
     `);
   });

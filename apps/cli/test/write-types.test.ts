@@ -182,6 +182,23 @@ describe('nebula types', () => {
     await expect(types(cwd, ['missing.yaml'])).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
+  test('[CLI-220] workflows that are registered in the data folder, unless a file says otherwise', async () => {
+    const kept = (id: string) =>
+      `id: ${id}\ninput: { type: object, properties: { old: {} } }\nnodes: { a: { action: core.noop@1 } }\n`;
+    const cwd = projectFolder({ 'order.yaml': ORDER });
+    expect((await types(cwd)).out).not.toContain("'kept'");
+    for (const id of ['kept', 'order']) {
+      const { code, stderr } = await nebula(['run', '-', '-q'], { cwd, stdin: kept(id) });
+      expect(code, stderr).toBe(0);
+    }
+    const { out } = await types(cwd);
+    expect(out).toContain("readonly 'kept': { readonly input: KeptWorkflowInput;");
+    expect(out.match(/export interface OrderWorkflowInput \{\n(.*)\n/)?.[1]).toBe('  readonly id: string;');
+    expect((await types(cwd, ['order.yaml'])).out).not.toContain("'kept'");
+    const elsewhere = projectFolder({});
+    expect((await types(elsewhere, [], { dataDir: path.join(cwd, '.nebula') })).out).toContain("'kept'");
+  });
+
   test('[CLI-202] writes a file, and leaves it alone when nothing has changed', async () => {
     const cwd = projectFolder({ 'order.yaml': ORDER });
     expect((await types(cwd, [], { out: 'types.ts' })).out).toBe('types.ts written: 10 actions, 1 workflow\n');

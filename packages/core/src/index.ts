@@ -16,6 +16,7 @@ export {
   type ConfigDefinition,
   type EdgeDefinition,
   type NodeDefinition,
+  type NodeKind,
   type ReadOptions,
   type ReadResult,
   type RetryDefinition,

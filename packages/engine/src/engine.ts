@@ -27,6 +27,7 @@ import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, Start
 import { Attempts } from './attempts.ts';
 import { Cache } from './cache.ts';
 import { StoreDesk } from './desk.ts';
+import { keyedExecutionId } from './execution-id.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import { cancelMessage } from './messages.ts';
 import { Meter } from './metrics.ts';
@@ -208,7 +209,7 @@ class LocalEngine extends StoreDesk implements Engine {
 
   private idFor(workflowId: string, key: string | undefined): string {
     if (key === undefined) return this.all.random.id('exe');
-    return `exe_k${this.all.digest(`${workflowId} ${key}`).slice(0, 40)}`;
+    return keyedExecutionId(this.all.digest, workflowId, key);
   }
 
   /** Starts with the same key are looked at one after the other. */

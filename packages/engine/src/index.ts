@@ -14,3 +14,4 @@ export type {
 } from './api.ts';
 export { createDesk, type DeskDrivers } from './desk.ts';
 export { createEngine } from './engine.ts';
+export { keyedExecutionId } from './execution-id.ts';

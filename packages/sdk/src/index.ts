@@ -8,7 +8,7 @@ export { call, type NamedAction } from './workflow/call.ts';
 export type { Condition, Expression, Ref, Resolved, Text, Value } from './workflow/expression.ts';
 export type { Graph } from './workflow/graph.ts';
 export { actionsNamed, workflowsNamed } from './workflow/named.ts';
-export type { BranchCase, BranchHandle, NodeHandle } from './workflow/node-handle.ts';
+export type { BranchCase, BranchHandle, NodeHandle, SplitHandle } from './workflow/node-handle.ts';
 export type { NamedWorkflow, Workflow, WorkflowInput, WorkflowOutput } from './workflow/uses.ts';
 export { type Wait, type WaitOutput, wait } from './workflow/wait.ts';
 export { type WorkflowGraph, type WorkflowOptions, workflow } from './workflow/workflow.ts';

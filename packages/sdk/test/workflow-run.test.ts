@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { at, call, defineAction, expr, jsonSchema, maybe, or, text, typed, wait, workflow } from '../src/index.ts';
-import { testWorkflow } from '../src/testing/index.ts';
+import { everyCrashPoint, testWorkflow } from '../src/testing/index.ts';
 
 /** Gives back what it is given. */
 const echo = defineAction({
@@ -54,6 +54,20 @@ describe('what was written in TypeScript runs', () => {
     });
   });
 
+  test('[TST-23] a test knows the types of its workflow', async () => {
+    const input = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
+    const flow = workflow('w', { input }, (w) => ({ double: expr<number>`${w.input.n} * 2` }));
+    const run = await testWorkflow(flow, { input: { n: 2 } });
+    expectTypeOf(run.output).toEqualTypeOf<{ readonly double: number } | null>();
+    expect(run.output?.double).toBe(4);
+    // @ts-expect-error the input is a number
+    await expect(testWorkflow(flow, { input: { n: 'two' } })).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+    await everyCrashPoint(flow, {
+      input: { n: 2 },
+      steps: async ({ output }) => expectTypeOf(output).toEqualTypeOf<{ readonly double: number } | null>(),
+    });
+  });
+
   test('[SDK-15] loops in loops see the items of all of them', async () => {
     const flow = workflow('w', { variables: { total: 0 } }, (w) => {
       const outer = w.forEach('outer', ['a', 'b'], (o, letter, i) => {
@@ -85,6 +99,48 @@ describe('what was written in TypeScript runs', () => {
       ],
       until: 2,
     });
+  });
+
+  test('[SDK-19] split and merge, one in the other', async () => {
+    const flow = workflow('w', {}, (w) => {
+      const who = w.node('who', echo, { value: 'Ada' });
+      const cities = w.split('cities', ['Rome', 'Oslo'], (s, city, i, all) => {
+        const days = s.split('days', [1, 2], (t, day) =>
+          t.node('say', echo, { value: text`${who.output} ${city}${i}/${all.length} ${day}` }),
+        );
+        const said = s.merge('said', days);
+        const loud = s.node('loud', echo, { value: expr`${city}.upper()` });
+        return { said, loud };
+      });
+      const first = w.merge(
+        'first',
+        w.split('race', [3, 1], (s, n) => s.node('nap', echo, { value: n })),
+        { wait: 'any' },
+      );
+      return { all: w.merge('all', cities).output, first: first.output.aggregated.length, about: [w.id, w.version] };
+    });
+    const run = await testWorkflow(flow, { config });
+    expect(run.error).toBeNull();
+    expect(run.output).toEqual({
+      all: {
+        aggregated: [
+          { said: { aggregated: ['Ada Rome0/2 1', 'Ada Rome0/2 2'] }, loud: 'ROME' },
+          { said: { aggregated: ['Ada Oslo1/2 1', 'Ada Oslo1/2 2'] }, loud: 'OSLO' },
+        ],
+      },
+      first: 1,
+      about: ['w', 1],
+    });
+  });
+
+  test('[SDK-21] a case that nothing comes after leads nowhere', async () => {
+    const flow = workflow('w', {}, (w) => {
+      const tests = w.branch('tests', { none: { when: true }, some: { when: true } });
+      w.node('some', echo, { value: 1 }, { needs: [tests.case('some')] });
+      w.node('other', echo, { value: 2 }, { needs: [tests.otherwise] });
+    });
+    const { status, skipped } = await testWorkflow(flow, { config });
+    expect({ status, skipped: [...skipped].sort() }).toEqual({ status: 'completed', skipped: ['other', 'some'] });
   });
 
   test('[SDK-14] a node runs after what it reads, and only if its case is taken', async () => {

@@ -138,6 +138,40 @@ describe('what does not fit does not compile', () => {
   });
 });
 
+test('[SDK-19] a split knows its items, a merge what the rounds gave', () => {
+  uncalled(() =>
+    workflow('w', {}, (w) => {
+      const user = w.node('user', fetchUser, { id: '1' });
+      const one = w.split('one', user.output.orders, (s, order, index, orders) => {
+        holds(order.quantity).toEqualTypeOf<number>();
+        holds(index).toEqualTypeOf<number>();
+        holds(orders.length).toEqualTypeOf<number>();
+        // @ts-expect-error the item has no such member
+        s.node('a', pack, { sku: order.name });
+        return s.node('pack', pack, { sku: order.sku });
+      });
+      const merged = w.merge('merged', one, { wait: 'all' });
+      holds(merged.output.aggregated).toEqualTypeOf<readonly { parcel: string; grams: number }[]>();
+      const two = w.split('two', [1, 2], (s, n) => ({
+        a: s.node('a', pack, { n }),
+        b: s.node('b', sendMail, { to: 'x' }),
+      }));
+      holds(at(w.merge('both', two).output.aggregated, 0).b.id).toEqualTypeOf<string | null>();
+      const none = w.split('none', ['x'], () => undefined);
+      holds(w.merge('items', none).output.aggregated).toEqualTypeOf<readonly string[]>();
+      // @ts-expect-error what comes next needs the merge
+      w.node('after', pack, {}, { needs: [one] });
+      // @ts-expect-error only failures lead out of a split
+      w.edge(one, user);
+      // @ts-expect-error a merge comes after its rounds only
+      w.merge('bad', one, { needs: [user] });
+      // @ts-expect-error values are made by nodes
+      w.split('bad', [1], (_, n) => n);
+    }),
+  );
+  expect(uncalled).toBeDefined();
+});
+
 test('[SDK-13] a workflow has an input and an output, by which others use it', () => {
   const part = workflow('part', { input: z.object({ id: z.string(), deep: z.boolean().default(false) }) }, (w) => {
     holds(w.input.deep).toEqualTypeOf<boolean>();

@@ -14,23 +14,22 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import { describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import {
   actionsNamed,
   at,
-  call,
   expr,
   maybe,
   or,
   text,
   typed,
   type Workflow,
-  wait,
+  type WorkflowGraph,
   workflow,
   workflowsNamed,
 } from '../src/index.ts';
-import { allActions, fetchUser, pack, plan, recallMail, sendMail } from './workflow-actions.ts';
+import { allActions, fetchUser, pack, sendMail } from './workflow-actions.ts';
+import { everything, ship } from './workflow-everything.ts';
 
 const catalog = createCatalog(allActions);
 
@@ -60,110 +59,6 @@ function refusal(act: () => unknown): string {
   }
   throw new Error('nothing was refused');
 }
-
-const ship = workflow('ship', { input: z.object({ sku: z.string(), fast: z.boolean().default(false) }) }, (w) => {
-  const packed = w.node('pack', pack, { sku: w.input.sku, fast: w.input.fast });
-  return { parcel: packed.output.parcel };
-});
-
-/** Every kind and every key that the builder has. */
-const everything = workflow(
-  'everything',
-  {
-    name: 'All of it',
-    tags: ['a'],
-    input: z.object({ id: z.string(), note: z.string().optional() }),
-    variables: { round: 0, names: [] as readonly string[] },
-    config: { mode: 'parallel', timeout: '1h', retry: { attempts: 2 } },
-  },
-  (w) => {
-    w.startsBy(w.input.id, { policy: 'debounce', window: '10s' });
-    const user = w.node(
-      'user',
-      fetchUser,
-      { id: w.input.id },
-      {
-        retry: { attempts: 3 },
-        timeout: { attempt: '10s' },
-        cache: { ttl: '1h' },
-        concurrency: { key: text`user-${w.input.id}`, limit: 2 },
-        rateLimit: { key: 'crm', limit: 3, per: '1s' },
-        credentials: { api: 'crm-key' },
-      },
-    );
-    const mail = w.node(
-      'first-mail',
-      sendMail,
-      { to: user.output.email, subject: text`Hello ${or(user.output.nick, user.output.name)}!`, copies: 1 },
-      { compensate: (sent) => call(recallMail, { id: sent.id }, { retry: { attempts: 2 } }) },
-    );
-    const route = w.branch('route', user.output.plan, { needs: [mail] });
-    const packed = w.forEach(
-      'items',
-      user.output.orders,
-      (b, item, index) => {
-        const one = b.node('pack', pack, { sku: item.sku, gift: item.gift, to: user.output.name, index });
-        const again = b.while(
-          'again',
-          (c, round) => c.node('inner', pack, { sku: item.sku, round, weight: one.output.grams }, { break: true }),
-          { condition: (last, round) => expr<boolean>`${round} < 3 && ${last.grams} != ${item.quantity}` },
-        );
-        b.node('more', pack, { again: again.output }, { emit: (output) => [{ sku: output.parcel, quantity: 1 }] });
-        return { parcel: one.output.parcel, again: again.output.grams };
-      },
-      { parallel: true, maxConcurrency: 3, minSuccess: '80%', needs: [route.case('paid')], timeout: { total: '1h' } },
-    );
-    const tests = w.branch(
-      'tests',
-      {
-        failed: { error: { code: ['TIMEOUT', 'GONE'] } },
-        big: { when: expr<boolean>`${at(packed.output, 0).parcel} != null` },
-        fits: { match: { length: { gt: 3 } } },
-      },
-      { many: true },
-    );
-    w.edge(packed, tests, { on: 'always' });
-    const poll = w.retryUntil('poll', (b) => b.node('ask', fetchUser, { id: 'x' }), {
-      attempts: 5,
-      until: (last) => expr<boolean>`${last.plan} == 'paid'`,
-      backoff: { delay: '5s' },
-      needs: [tests.case('big'), tests.case('fits')],
-    });
-    const inline = w.workflow(
-      'inline',
-      ship,
-      { sku: 'x' },
-      { isolation: 'transactional', output: (out) => out.parcel },
-    );
-    w.edge(tests.otherwise, inline);
-    w.workflow('child', ship, { sku: inline.output, fast: true }, { mode: 'child', retry: { attempts: 2 } });
-    w.dynamic('dynamic', plan, { goal: poll.output.name });
-    const paid = w.wait(
-      'paid',
-      [
-        wait.signal('paid', { key: w.input.id, schema: z.object({ sum: z.number() }) }),
-        wait.for('1d'),
-        wait.until(w.execution.startedAt),
-        wait.callback(),
-        wait.approval({
-          title: text`Pay ${user.output.name}?`,
-          who: ['ann', user.output.email],
-          form: z.object({ ok: z.boolean() }),
-        }),
-      ],
-      { deadline: '7d', needs: [user] },
-    );
-    w.set('count', { round: expr<number>`${w.vars.round} + 1`, names: [user.output.name] });
-    w.edge(user, w.terminate('stop', 'failed', { error: { code: 'NO', message: text`no ${w.input.note}` } }), {
-      on: 'result',
-      match: { plan: { in: ['free'] }, orders: { exists: true } },
-      when: expr<boolean>`${user.attempts} > 1`,
-    });
-    const done = w.terminate('done', 'completed', { output: { sum: paid.output.payload } }, { when: user.success });
-    w.onFailure(w.node('tell', sendMail, { to: 'ops', subject: text`${w.execution.error.message} ${done.status}` }));
-    return { parcels: packed.output, nick: user.output.nick, plain: 'a {{ b', list: [1, null, true] };
-  },
-);
 
 describe('workflow', () => {
   test('[SDK-10] the result is the data that a YAML file would be', () => {
@@ -205,26 +100,6 @@ output: { id: "{{ $nodes['the-mail'].output.id }}" }
     expect(problemsOf(built)).toEqual([]);
   });
 
-  test('[SDK-10] every kind compiles', () => {
-    expect(problemsOf(everything)).toEqual([]);
-    const kinds = Object.values(nodesOf(everything)).flatMap((node) => Object.keys(node));
-    for (const kind of ['action', 'branch', 'forEach', 'retryUntil', 'workflow', 'dynamic', 'wait', 'set', 'terminate'])
-      expect(kinds).toContain(kind);
-  });
-
-  test('[SDK-10] TypeScript to JSON to YAML and back is the same plan', () => {
-    for (const { definition, uses } of [everything, ship]) {
-      const viaJson = readDefinition(JSON.stringify(definition), { file: 'a.json' });
-      const viaYaml = readDefinition(stringify(JSON.parse(JSON.stringify(definition))), { file: 'a.yaml' });
-      for (const read of [viaJson, viaYaml]) {
-        expect(read.problems).toEqual([]);
-        expect(json(read.definition as WorkflowDefinition)).toBe(json(definition));
-        const workflows = (id: string) => uses.find((one) => one.id === id);
-        expect(compilePlan(read.definition as WorkflowDefinition, catalog, { workflows }).plan).toBeDefined();
-      }
-    }
-  });
-
   test('[SDK-13] it says which other workflows it runs', () => {
     expect(everything.uses).toEqual([ship.definition]);
     const outer = workflow('outer', {}, (w) => {
@@ -261,6 +136,99 @@ output: { id: "{{ $nodes['the-mail'].output.id }}" }
     });
     expect(nodesOf(built).get).toEqual({ action: 'http.request@1', with: { url: 'https://example.com' } });
     expect(built.definition.output).toBe('{{ $nodes.get.output?.status }}');
+  });
+});
+
+describe('split and merge', () => {
+  test('[SDK-19] it is the data that a YAML file would be', () => {
+    const built = workflow('w', {}, (w) => {
+      const user = w.node('user', fetchUser, { id: '1' });
+      const other = w.node('other', fetchUser, { id: '2' });
+      const orders = w.split('orders', user.output.orders, (s, order, index, orders) => {
+        const kind = s.branch('kind', order.gift);
+        const wrap = s.node('wrap', pack, { sku: order.sku, for: other.output.name }, { needs: [kind.case('yes')] });
+        s.edge(kind.otherwise, s.node('plain', pack, {}));
+        const inner = s.split('inner', [order.sku, 'x'], (t, sku, j) => t.node('deep', pack, { sku, j, index, order }));
+        const parts = s.merge('parts', inner, { wait: 'any' });
+        s.node('aside', pack, { of: orders.length });
+        return { wrap, parts };
+      });
+      const all = w.merge('all', orders, { timeout: '1m', when: other.success });
+      w.edge(orders, w.node('sorry', sendMail, { to: text`${orders.error.code}` }), { on: 'error' });
+      w.node('state', sendMail, { to: orders.status });
+      return at(all.output.aggregated, 0).parts.aggregated;
+    });
+    expect(json(built.definition)).toBe(
+      json(
+        fromYaml(`
+id: w
+nodes:
+  user: { action: user.fetch@1, with: { id: "1" } }
+  other: { action: user.fetch@1, with: { id: "2" } }
+  orders: { needs: [user, other], split: { in: $nodes.user.output.orders } }
+  kind: { needs: [orders], branch: { on: $item?.gift, cases: { "yes": wrap }, default: plain } }
+  wrap: { action: warehouse.pack@1, with: { sku: "{{ $item.sku }}", for: "{{ $nodes.other.output.name }}" } }
+  plain: { action: warehouse.pack@1, with: {} }
+  inner: { needs: [orders], split: { in: ["{{ $item.sku }}", x] } }
+  deep:
+    needs: [inner]
+    action: warehouse.pack@1
+    with: { sku: "{{ $item }}", j: "{{ $index }}", index: "{{ $parent.index }}", order: "{{ $parent.item }}" }
+  parts: { needs: [deep], merge: { wait: any } }
+  aside: { needs: [orders], action: warehouse.pack@1, with: { of: "{{ $items.length }}" } }
+  all: { needs: [wrap, parts], when: $nodes.other.success, merge: { timeout: 1m } }
+  sorry: { action: mail.send@2.1, with: { to: '{{ $nodes.orders.error?.code }}{{ "" }}' } }
+  state: { needs: [all], action: mail.send@2.1, with: { to: "{{ $nodes.orders.status }}" } }
+edges: [{ from: orders, to: sorry, on: error }]
+output: "{{ $nodes.all.output.aggregated?.[0]?.parts?.aggregated }}"
+`),
+      ),
+    );
+    expect(problemsOf(built)).toEqual([]);
+  });
+
+  test('[SDK-19] what does not fit is refused', () => {
+    const split = (build: (w: WorkflowGraph<Json, Readonly<Record<never, never>>>) => unknown) =>
+      refusal(() => workflow('w', {}, build));
+    expect(split((w) => void w.split('s', [1], () => undefined))).toContain("no merge follows the split 's'");
+    expect(
+      split((w) => {
+        const s = w.split('s', [1], () => undefined);
+        w.merge('a', s);
+        w.merge('b', s);
+      }),
+    ).toContain("'s' has two merges");
+    expect(split((w) => void w.merge('m', w.node('a', pack, {}) as never))).toContain("'a' is no split");
+    expect(
+      split((w) => {
+        const s = w.split('s', [1], () => undefined);
+        w.node('a', pack, {}, { needs: [s as never] });
+      }),
+    ).toContain("'a' comes after the split 's'");
+    const ends = (end: (a: never) => unknown) =>
+      split((w) =>
+        w.merge(
+          'm',
+          w.split('s', [1], (s) => end(s.node('a', pack, {}) as never) as undefined),
+        ),
+      );
+    for (const given of [ends(() => ({ b: 1 })), ends((a) => ({ a })), ends((a) => ({ a, b: a })), ends(() => 'a')])
+      expect(given).toContain('not the last nodes of a round');
+    expect(split((w) => void w.split('s', [1], (s) => s.node('s', pack, {})))).toContain("two nodes 's'");
+    expect(
+      split((w) => {
+        let inside: { readonly output: unknown } | undefined;
+        w.merge(
+          'm',
+          w.split('s', [1], (s) => {
+            const a = s.node('a', pack, {});
+            inside = a;
+            return a;
+          }),
+        );
+        return inside?.output;
+      }),
+    ).toContain("'a' is in the body of a loop");
   });
 });
 
@@ -318,6 +286,21 @@ describe('needs', () => {
       });
     expect(refusal(() => build(false))).toContain("'ship' is reached under a condition and reads 'stock'");
     expect(problemsOf(build(true))).toEqual([]);
+  });
+});
+
+test('[SDK-21] a case that nothing comes after is written down', () => {
+  const built = workflow('w', {}, (w) => {
+    const tests = w.branch('tests', { none: { when: true }, some: { when: false } });
+    w.node('a', pack, {}, { needs: [tests.case('some')] });
+  });
+  expect(nodesOf(built).tests).toEqual({
+    branch: {
+      cases: [
+        { when: true, to: [] },
+        { when: false, to: 'a' },
+      ],
+    },
   });
 });
 

@@ -17,11 +17,9 @@ interface CommandSpec {
 export async function cliPage(): Promise<Page> {
   // Nobody imports an app; the reference only reads its table.
   const file = path.join(ROOT, 'apps/cli/src/command-table.ts');
-  const { COMMANDS, GROUPS } = (await import(pathToFileURL(file).href)) as {
-    readonly COMMANDS: readonly CommandSpec[];
-    readonly GROUPS: readonly string[];
-  };
-  const sections = GROUPS.flatMap((group) => [
+  const { COMMANDS } = (await import(pathToFileURL(file).href)) as { readonly COMMANDS: readonly CommandSpec[] };
+  const groups = [...new Set(COMMANDS.map(({ group }) => group))];
+  const sections = groups.flatMap((group) => [
     `## ${group}`,
     ...COMMANDS.filter((command) => command.group === group).map(section),
   ]);

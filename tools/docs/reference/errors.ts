@@ -35,34 +35,38 @@ const AREAS: readonly (readonly [title: string, about: string, folders: RegExp])
 ];
 
 const CODE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
-/** Names of other programs' codes, which the sources compare with. */
-const FOREIGN = /^(SQLITE|UND_ERR|ERR)_|^E[A-Z]+$/;
+/** Names of other programs' codes, which the sources compare with, and the two kinds of errors. */
+const NO_CODE = /^(SQLITE|UND_ERR|ERR)_|^(USER|SYSTEM)$/;
 /** Translates the codes of the YAML library. */
 const TRANSLATION = 'packages/core/src/definition/yaml/syntax.ts';
 
-interface Finding {
-  readonly code: string;
-  readonly message: string;
-}
-
-export function errorsPage(): Page {
+/** Codes by file. */
+function codesByFile(): Map<string, ReadonlySet<string>> {
   const repository = openRepository(ROOT);
   const files = repository.files.filter(
     (file) =>
       /^(packages|apps)\/[^/]+\/src\//.test(file) && isCode(file) && !isConformance(file) && file !== TRANSLATION,
   );
-  const areas = AREAS.map(([title, about]) => ({ title, about, messages: new Map<string, Set<string>>() }));
-  for (const file of files) {
+  return new Map(files.map((file) => [file, codesIn(repository.code(file))]));
+}
+
+/** Codes that nobody has explained, and explanations of codes that nothing reports. */
+export function unexplainedCodes(): { readonly missing: readonly string[]; readonly stale: readonly string[] } {
+  const codes = new Set([...codesByFile().values()].flatMap((found) => [...found]));
+  return {
+    missing: [...codes].filter((name) => !Object.hasOwn(MEANINGS, name)).sort(),
+    stale: Object.keys(MEANINGS).filter((name) => !codes.has(name)),
+  };
+}
+
+export function errorsPage(): Page {
+  const areas = AREAS.map(([title, about]) => ({ title, about, codes: new Set<string>() }));
+  for (const [file, found] of codesByFile()) {
     const area = areas[AREAS.findIndex(([, , folders]) => folders.test(file))];
-    for (const { code: found, message } of findingsIn(repository.code(file))) {
-      const messages = area?.messages.get(found) ?? new Set();
-      area?.messages.set(found, messages.add(message));
-    }
+    for (const name of found) area?.codes.add(name);
   }
-  const sections = areas.map(({ title, about, messages }) => {
-    const rows = [...messages]
-      .sort()
-      .map(([name, texts]) => [code(name), cell(MEANINGS[name] ?? [...texts].join(' '))]);
+  const sections = areas.map(({ title, about, codes }) => {
+    const rows = [...codes].sort().map((name) => [code(name), cell(MEANINGS[name] ?? '')]);
     return `## ${title}\n\n${about}\n\n${table(['code', 'meaning'], rows)}`;
   });
   return page(
@@ -76,50 +80,60 @@ export function errorsPage(): Page {
   );
 }
 
-/** `new SomeError('CODE', message)`, `report('CODE', message)` and `{ code: 'CODE', message }`. */
-function findingsIn({ program }: Code): Finding[] {
-  const found: Finding[] = [];
+/**
+ * `new SomeError('CODE', message)`, `report(path, 'CODE', message)`, `{ code: 'CODE' }`, `code: 'CODE' | 'OTHER'` of a
+ * type, `const code = 'CODE'` and `const CODE = 'CODE'`. The last argument of a call is no code: something is said about one.
+ */
+export function codesIn({ program }: Pick<Code, 'program'>): ReadonlySet<string> {
+  const found = new Set<string>();
   walk(program, (node) => {
-    if (node.type === 'NewExpression' || node.type === 'CallExpression') {
-      const [first, second] = node.arguments;
-      if (isCodeLiteral(first) && second !== undefined) found.push({ code: first.value, message: textOf(second) });
-    }
-    if (node.type === 'NewExpression') found.push(...actionErrors(node.arguments));
-    if (node.type === 'ObjectExpression') found.push(...reports(node));
+    for (const place of placesOfCodes(node)) for (const name of codesOf(place)) found.add(name);
   });
   return found;
 }
 
-function actionErrors([message, options]: readonly Node[]): Finding[] {
-  if (message === undefined || options?.type !== 'ObjectExpression') return [];
-  const value = memberOf(options, 'code');
-  return value !== undefined && isCodeLiteral(value) ? [{ code: value.value, message: textOf(message) }] : [];
-}
-
-function reports(node: Node & { type: 'ObjectExpression' }): Finding[] {
-  const value = memberOf(node, 'code');
-  const message = memberOf(node, 'message');
-  if (value === undefined || message === undefined || !isCodeLiteral(value)) return [];
-  return [{ code: value.value, message: textOf(message) }];
-}
-
-function memberOf(node: Node & { type: 'ObjectExpression' }, name: string): Node | undefined {
-  for (const member of node.properties) {
-    if (member.type === 'Property' && member.key.type === 'Identifier' && member.key.name === name) return member.value;
+function placesOfCodes(node: Node): readonly Node[] {
+  switch (node.type) {
+    case 'NewExpression':
+    case 'CallExpression':
+      return node.arguments.slice(0, -1).slice(0, 2);
+    case 'Property':
+      return isNamed(node.key, 'code') ? [node.value] : [];
+    case 'TSPropertySignature':
+    case 'PropertyDefinition':
+      return isNamed(node.key, 'code') && node.typeAnnotation ? [node.typeAnnotation.typeAnnotation] : [];
+    case 'VariableDeclarator':
+      return node.init && (isNamed(node.id, 'code') || isNamesake(node.id, node.init)) ? [node.init] : [];
+    default:
+      return [];
   }
-  return undefined;
 }
 
-function isCodeLiteral(node: Node | undefined): node is Node & { type: 'Literal'; value: string } {
-  return (
-    node?.type === 'Literal' && typeof node.value === 'string' && CODE.test(node.value) && !FOREIGN.test(node.value)
-  );
+function isNamed(node: Node, name: string): boolean {
+  return node.type === 'Identifier' && node.name === name;
 }
 
-/** The sentence, as far as it is written out; nothing when it is put together elsewhere. */
-function textOf(node: Node): string {
-  if (node.type === 'Literal') return String(node.value);
-  if (node.type !== 'TemplateLiteral') return '';
-  const text = node.quasis.map(({ value }) => value.cooked ?? '').join('…');
-  return /[\p{L}]{3}/u.test(text) ? text : '';
+/** `TIMEOUT = 'TIMEOUT'`. */
+function isNamesake(id: Node, value: Node): boolean {
+  return value.type === 'Literal' && typeof value.value === 'string' && isNamed(id, value.value);
+}
+
+/** Of a value that may be one of several. */
+function codesOf(node: Node): string[] {
+  switch (node.type) {
+    case 'Literal': {
+      const { value } = node;
+      return typeof value === 'string' && CODE.test(value) && !NO_CODE.test(value) ? [value] : [];
+    }
+    case 'TSLiteralType':
+      return codesOf(node.literal);
+    case 'TSUnionType':
+      return node.types.flatMap(codesOf);
+    case 'ConditionalExpression':
+      return [...codesOf(node.consequent), ...codesOf(node.alternate)];
+    case 'LogicalExpression':
+      return [...codesOf(node.left), ...codesOf(node.right)];
+    default:
+      return [];
+  }
 }

@@ -1,6 +1,7 @@
 import { type Action, didYouMean, NebulaError } from '@nebula/core';
-import { readingWidth, writeLines } from '../conclude.ts';
+import { writeLines } from '../conclude.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { readingWidth } from '../terminal/io.ts';
 import { actionLines, actionListLines } from '../views/actions.ts';
 import { jsonDocument } from '../views/json.ts';
 

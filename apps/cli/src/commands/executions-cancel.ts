@@ -1,37 +1,107 @@
 import type { RunDocument } from '@nebula/core';
 import { type Change, changeRuns, concludeChange } from '../bulk.ts';
-import { writeLines } from '../conclude.ts';
+import { concludeInterrupted, concludeRun, countsText, writeLines } from '../conclude.ts';
 import { textOption, unknownExecution, withDesk } from '../desk.ts';
-import { ended, keptLines, tellKept, waitUntil } from '../requests.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { EXIT } from '../exit-code.ts';
+import { goOnHere, watchSome } from '../go-on.ts';
+import type { Ended } from '../live/watch.ts';
+import { ended, engineHere, keptLines, tellKept, waitUntil } from '../requests.ts';
+import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { runGlyph, runPaint } from '../views/theme.ts';
+import { plural } from '../views/words.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { out } = context.io;
   const reason = textOption(options, 'reason') ?? 'cancelled from the command line';
+  const node = textOption(options, 'node');
   const compensate = options.compensate !== false;
+  const how = { ...(!compensate && { compensate }), ...(node !== undefined && { node }) };
   const change: Change = {
-    verb: 'cancel',
+    verb: node === undefined ? 'cancel' : `cancel ${node} of`,
     done: 'requested',
     refusal: ended,
     async act({ executionId }, { desk }, project) {
-      const isKnown = await desk.requestCancel(executionId, reason, ...(compensate ? [] : [{ compensate }]));
+      const isKnown = await desk.requestCancel(executionId, reason, how);
       if (!isKnown) unknownExecution(project, executionId);
     },
   };
   const changed = await changeRuns(context, args, options, change);
-  if (!changed.one) {
-    const words = 'the requests are kept';
-    return concludeChange(context, options, change, changed, keptLines(context, changed.project, undefined, words));
+  const { project } = changed;
+  const targets = changed.one ? [changed.target] : changed.changed;
+  const executionIds = targets.map(({ executionId }) => executionId);
+  if (!changed.one && (executionIds.length === 0 || changed.failures.length > 0 || options.run === false)) {
+    const after = keptLines(context, project, undefined, 'the requests are kept');
+    return concludeChange(context, options, change, changed, after);
   }
-  const { executionId } = changed.target;
+  // The rest of the run goes on without the node, so there is more to see than the end of that.
+  if (node !== undefined) return await goOnHere(context, project, executionIds, options);
+  const session = options.run === false ? undefined : await engineHere(context, project);
+  if (session !== undefined) {
+    return await cancelHere(context, project, session, executionIds, { ...options, isList: !changed.one });
+  }
+  if (!changed.one) {
+    const after = keptLines(context, project, undefined, 'the requests are kept');
+    return concludeChange(context, options, change, changed, after);
+  }
+  return await awaitCancel(context, project, changed.target.executionId, options);
+}
+
+/** No engine has the folder: this command is one, until the runs have stopped and what they did is undone. */
+async function cancelHere(
+  context: Context,
+  project: Project,
+  session: EngineSession,
+  executionIds: readonly string[],
+  options: CommandOptions,
+): Promise<number> {
+  const json = options.json === true;
+  try {
+    const view = { json, quiet: json || !context.io.out.live };
+    const stopped = await watchSome(context, project, session, executionIds, view);
+    if (stopped.interrupted) return await concludeInterrupted(context, project, session, executionIds, json);
+    return await concludeCancel({ context, project, session }, stopped, options);
+  } finally {
+    await session.close();
+  }
+}
+
+async function concludeCancel(
+  concluding: Parameters<typeof concludeRun>[0],
+  { rests }: Ended & { readonly interrupted: false },
+  { json, isList }: CommandOptions,
+): Promise<number> {
+  const { context } = concluding;
+  const { out } = context.io;
+  const documents = rests.map(({ document: { executionId, status } }) => ({ executionId, requested: true, status }));
+  if (json === true) out.write(jsonDocument(isList === true ? { executions: documents } : documents[0]));
+  else if (isList === true) writeLines(out, [`${plural(rests.length, 'run')}: ${countsText(rests)}`]);
+  for (const rest of rests) {
+    // Somebody has to say what became of an attempt before the run can end.
+    if (rest.parked) await concludeRun(concluding, rest, { json: false, quiet: false, full: false });
+    else if (json !== true && isList !== true) writeLines(out, [statusLine(context, rest.document)]);
+  }
+  return rests.some(({ parked }) => parked) ? EXIT.parked : EXIT.completed;
+}
+
+/** The engine that has the folder acts. */
+async function awaitCancel(
+  context: Context,
+  project: Project,
+  executionId: string,
+  options: CommandOptions,
+): Promise<number> {
+  const { out } = context.io;
   const isOver = (document: RunDocument): boolean => document.finishedAt !== null;
-  const document = await withDesk(context, options, (session) => waitUntil(session, executionId, isOver));
-  const status = document?.status ?? changed.target.status;
+  const waitMs = options.run === false ? 0 : undefined;
+  const document = await withDesk(context, options, (session) => waitUntil(session, executionId, isOver, waitMs));
+  if (document === undefined) return unknownExecution(project, executionId);
+  const { status } = document;
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
-  else if (document !== undefined && isOver(document)) {
-    writeLines(out, [`${runPaint(status, out.colors)(`${runGlyph(status)} ${status}`)}  ${executionId}`]);
-  } else tellKept(context, changed.project, executionId, `${out.colors.yellow('⏸')} the request is kept`);
-  return 0;
+  else if (isOver(document)) writeLines(out, [statusLine(context, document)]);
+  else tellKept(context, project, executionId, `${out.colors.yellow('⏸')} the request is kept`);
+  return EXIT.completed;
+}
+
+function statusLine({ io }: Context, { executionId, status }: RunDocument): string {
+  return `${runPaint(status, io.out.colors)(`${runGlyph(status)} ${status}`)}  ${executionId}`;
 }

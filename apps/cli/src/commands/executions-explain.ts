@@ -1,12 +1,16 @@
 import { didYouMean, NebulaError } from '@nebula/core';
 import { localCommand, writeLines } from '../conclude.ts';
 import { documentOf, withDesk } from '../desk.ts';
+import { heldGates, holdersText } from '../holders.ts';
+import { type Links, linksOf, present } from '../links.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { explanationLines } from '../views/explanation.ts';
 import { jsonDocument } from '../views/json.ts';
+import { linkLines } from '../views/links.ts';
 
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { out } = context.io;
+  const { io } = context;
+  const { out } = io;
   const [executionId = '', node] = args;
   return withDesk(context, options, async (session, project) => {
     const document = await documentOf(session, project, executionId);
@@ -14,10 +18,27 @@ export function execute(context: Context, args: readonly string[], options: Comm
     const explanation = await session.desk.explain(executionId, node);
     if (explanation === undefined) return unknownNode(node ?? '', Object.keys(document.nodes));
     const next = explanation.next.map((step) => localCommand(context, project, step));
-    if (options.json === true) out.write(jsonDocument({ executionId, ...explanation, next }));
-    else writeLines(out, explanationLines({ ...explanation, next }, { colors: out.colors, width: out.columns() }));
+    const links = linksFor(await linksOf(session.desk, executionId), node);
+    const waits = await heldGates(session, document, node);
+    if (options.json === true) {
+      const held = waits.length > 0 && { held: waits };
+      out.write(jsonDocument({ executionId, ...explanation, next, ...present(links), ...held }));
+      return 0;
+    }
+    const view = { colors: out.colors, width: out.columns() };
+    const holders = waits.map((gate) => `${node === undefined ? `${gate.node}: ` : ''}${holdersText(gate, io.now())}`);
+    const reasons = [...explanation.reasons, ...holders];
+    writeLines(out, explanationLines({ ...explanation, reasons, next }, view));
+    const linked = linkLines(links, view);
+    if (linked.length > 0) writeLines(out, ['', ...linked]);
     return 0;
   });
+}
+
+/** Of a node, the execution that runs for it. */
+function linksFor({ parent, children }: Links, node: string | undefined): Links {
+  if (node === undefined) return { parent, children };
+  return { parent: null, children: children.filter((child) => child.node === node) };
 }
 
 export function unknownNode(node: string, nodes: readonly string[]): never {

@@ -1,6 +1,7 @@
-import { readingWidth, writeLines } from '../conclude.ts';
+import { writeLines } from '../conclude.ts';
 import { unknownExecution, withDesk } from '../desk.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { readingWidth } from '../terminal/io.ts';
 import { journalLines } from '../views/journal.ts';
 import { jsonDocument } from '../views/json.ts';
 

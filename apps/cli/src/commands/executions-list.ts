@@ -1,18 +1,24 @@
+import type { Desk } from '@nebula/engine';
 import type { ExecutionFilter, ExecutionRow, ExecutionStatus } from '@nebula/ports';
-import { readingWidth, writeLines } from '../conclude.ts';
+import { writeLines } from '../conclude.ts';
 import { countOption, textOption, withDesk } from '../desk.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { executionLines, isParked } from '../views/executions.ts';
+import { type Standing, standingOf } from '../standing.ts';
+import { readingWidth } from '../terminal/io.ts';
+import { executionLines } from '../views/executions.ts';
 import { jsonDocument } from '../views/json.ts';
 
 const DEFAULT_LIMIT = 20;
+const MAX_STANDINGS = 200;
 
 export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   return withDesk(context, options, async ({ desk }) => {
     const { rows, next } = await desk.list(filterOf(options));
+    const standings = await standingsOf(desk, rows, io.now());
     if (options.json === true) {
-      io.out.write(jsonDocument({ executions: rows.map(rowDocument), next }));
+      const executions = rows.map((row) => rowDocument(row, standings.get(row.executionId)));
+      io.out.write(jsonDocument({ executions, next }));
       return 0;
     }
     const { colors } = io.out;
@@ -22,7 +28,7 @@ export function execute(context: Context, _args: readonly string[], options: Com
       writeLines(io.out, [isFiltered ? 'no run matches' : none]);
       return 0;
     }
-    writeLines(io.out, executionLines(rows, { colors, width: readingWidth(io.out), now: io.now() }));
+    writeLines(io.out, executionLines(rows, { colors, width: readingWidth(io.out), now: io.now() }, standings));
     if (next !== null) writeLines(io.out, [colors.dim(`more: --cursor ${next}`)]);
     return 0;
   });
@@ -39,13 +45,25 @@ function filterOf(options: CommandOptions): ExecutionFilter {
   };
 }
 
-function rowDocument(row: ExecutionRow): Record<string, unknown> {
+/** Of runs that have not ended: reading these costs more than their rows, so not of more than anybody reads. */
+async function standingsOf(desk: Desk, rows: readonly ExecutionRow[], now: number): Promise<Map<string, Standing>> {
+  const standings = new Map<string, Standing>();
+  for (const { executionId } of rows.filter(({ finishedAt }) => finishedAt === null).slice(0, MAX_STANDINGS)) {
+    // One that cannot be read (its action may be gone) is still in the list.
+    const standing = await standingOf(desk, executionId, now).catch(() => undefined);
+    if (standing !== undefined) standings.set(executionId, standing);
+  }
+  return standings;
+}
+
+function rowDocument(row: ExecutionRow, standing: Standing | undefined): Record<string, unknown> {
   return {
     executionId: row.executionId,
     workflowId: row.workflowId,
     version: row.version,
     status: row.status,
-    parked: isParked(row),
+    parked: standing?.parked === true,
+    ...(standing !== undefined && standing.waits.length > 0 && { waits: standing.waits }),
     startedAt: new Date(row.createdAt).toISOString(),
     finishedAt: row.finishedAt === null ? null : new Date(row.finishedAt).toISOString(),
   };

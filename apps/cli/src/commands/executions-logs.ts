@@ -3,7 +3,7 @@ import { countOption, documentOf, textOption, withDesk } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
 import type { CommandOptions, Context, DeskSession } from '../services.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
-import { jsonDocument } from '../views/json.ts';
+import { jsonDocument, jsonLine } from '../views/json.ts';
 import { storedLogLine } from '../views/logs.ts';
 
 const DEFAULT_LIMIT = 10_000;
@@ -17,12 +17,15 @@ export function execute(context: Context, args: readonly string[], options: Comm
     await documentOf(session, project, executionId);
     const filter = filterOf(executionId, options);
     const lines: StoredLogLine[] = [];
+    // What goes on and on cannot be one document: it is one per line.
+    const isEach = options.json === true && options.follow === true;
     const show = (line: StoredLogLine): void => {
-      if (options.json === true) lines.push(line);
+      if (isEach) out.write(jsonLine(lineDocument(line)));
+      else if (options.json === true) lines.push(line);
       else out.write(`${storedLogLine(line, out.colors)}\n`);
     };
     const exitCode = options.follow === true ? await follow(session, filter, show) : await read(session, filter, show);
-    if (options.json === true) out.write(jsonDocument({ executionId, lines: lines.map(lineDocument) }));
+    if (options.json === true && !isEach) out.write(jsonDocument({ executionId, lines: lines.map(lineDocument) }));
     return exitCode;
   });
 }

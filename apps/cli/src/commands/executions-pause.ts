@@ -1,8 +1,9 @@
+import type { RunDocument } from '@nebula/core';
 import { type Change, changeRuns, concludeChange } from '../bulk.ts';
 import { commandWriter, writeLines } from '../conclude.ts';
 import { textOption, unknownExecution, withDesk } from '../desk.ts';
-import { ended, keptLines, tellKept, waitUntil } from '../requests.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { ended, engineHere, keptLines, tellKept, waitUntil } from '../requests.ts';
+import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
@@ -21,12 +22,9 @@ export async function execute(context: Context, args: readonly string[], options
     const words = 'the requests are kept';
     return concludeChange(context, options, change, changed, keptLines(context, changed.project, undefined, words));
   }
-  const { project, target } = changed;
-  const { executionId } = target;
-  const document = await withDesk(context, options, (session) =>
-    waitUntil(session, executionId, ({ status, finishedAt }) => status === 'paused' || finishedAt !== null),
-  );
-  const status = document?.status ?? target.status;
+  const { project } = changed;
+  const { executionId } = changed.target;
+  const status = await pausedStatus(context, project, executionId, options);
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
   else if (status === 'paused') {
     const write = commandWriter(context, project, executionId);
@@ -37,4 +35,24 @@ export async function execute(context: Context, args: readonly string[], options
     ]);
   } else tellKept(context, project, executionId, 'the request is kept');
   return 0;
+}
+
+/** Nothing starts before the pause is in the journal, so an engine of our own does nothing else. */
+async function pausedStatus(
+  context: Context,
+  project: Project,
+  executionId: string,
+  options: CommandOptions,
+): Promise<RunDocument['status'] | undefined> {
+  const isPaused = ({ status, finishedAt }: RunDocument): boolean => status === 'paused' || finishedAt !== null;
+  const session = await engineHere(context, project);
+  if (session === undefined) {
+    return (await withDesk(context, options, (desk) => waitUntil(desk, executionId, isPaused)))?.status;
+  }
+  try {
+    await session.engine.open({ only: [executionId] });
+    return (await waitUntil(session, executionId, isPaused))?.status;
+  } finally {
+    await session.close();
+  }
 }

@@ -1,11 +1,9 @@
 import { type Json, NebulaError } from '@nebula/core';
-import { writeLines } from '../conclude.ts';
+import { commandWriter } from '../conclude.ts';
 import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
+import { goOnHere, leftForLater, resumeSome } from '../go-on.ts';
 import { readJson } from '../input.ts';
-import { keptLines } from '../requests.ts';
-import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
-import { jsonDocument } from '../views/json.ts';
-import { resumeSome } from './resume.ts';
+import type { CommandOptions, Context, Project } from '../services.ts';
 
 /** Runs a node of a run that has ended, and what depends on it, again: in that run, or in a new one. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
@@ -21,7 +19,7 @@ export async function execute(context: Context, args: readonly string[], options
   return await goOnHere(context, project, [executionId], options);
 }
 
-/** A new run is made by an engine only. */
+/** A new run is made by the engine that has the data folder, and by no other: what is not there yet has no inbox. */
 async function fork(
   context: Context,
   executionId: string,
@@ -33,7 +31,9 @@ async function fork(
     await documentOf(session, opened, executionId);
     return opened;
   });
-  const session = await context.services.openEngine(project);
+  const session = await context.services.openEngine(project).catch((error: unknown) => {
+    throw forkRefusal(context, project, error, executionId, node);
+  });
   try {
     const forkId = await session.engine.fork(executionId, node, input);
     if (options.run === false) return leftForLater(context, project, [forkId], options);
@@ -43,47 +43,16 @@ async function fork(
   }
 }
 
-/** Continues runs for which a request was left, unless that is not wanted or an engine has them already. */
-export async function goOnHere(
-  context: Context,
-  project: Project,
-  executionIds: readonly string[],
-  options: CommandOptions,
-): Promise<number> {
-  if (options.run === false) return leftForLater(context, project, executionIds, options);
-  let session: EngineSession;
-  try {
-    session = await context.services.openEngine(project);
-  } catch (error) {
-    if (isHeldByAnother(error)) return leftForLater(context, project, executionIds, options);
-    throw error;
-  }
-  try {
-    return await resumeSome(context, project, session, executionIds, options);
-  } finally {
-    await session.close();
-  }
-}
-
-function leftForLater(
-  context: Context,
-  project: Project,
-  executionIds: readonly string[],
-  options: CommandOptions,
-): number {
-  const { out } = context.io;
-  const [only] = executionIds;
-  const isOne = executionIds.length === 1;
-  if (options.json === true) {
-    const documents = executionIds.map((executionId) => ({ executionId, requested: true }));
-    out.write(jsonDocument(isOne ? documents[0] : { executions: documents }));
-  } else {
-    const words = isOne ? `the request for ${only} is kept` : 'the requests are kept';
-    writeLines(out, keptLines(context, project, isOne ? only : undefined, words));
-  }
-  return 0;
-}
-
-function isHeldByAnother(error: unknown): boolean {
-  return error instanceof NebulaError && error.code === 'STORE_LOCKED';
+function forkRefusal(context: Context, project: Project, error: unknown, executionId: string, node: string): unknown {
+  if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') return error;
+  const replay = commandWriter(context, project, executionId)('executions replay', node);
+  return new NebulaError(
+    'STORE_LOCKED',
+    `a fork is a new run, and another engine has the data folder: ${error.message}`,
+    {
+      hint: `fork when that engine has ended, or do it again in the same run, which works beside it: ${replay}`,
+      ...(error.details !== undefined && { details: error.details }),
+      cause: error,
+    },
+  );
 }

@@ -2,13 +2,13 @@ import { NebulaError } from '@nebula/core';
 import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
 import { commandWriter, writeLines } from '../conclude.ts';
 import { unknownExecution, withDesk } from '../desk.ts';
-import { ended, keptLines, tellKept, waitUntil } from '../requests.ts';
+import { leftForLater, resumeSome } from '../go-on.ts';
+import { ended, engineHere, keptLines, tellKept, waitUntil } from '../requests.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
-/** The opposite of `executions pause`, beside the engine that has the run; `nebula resume` is an engine itself. */
+/** The opposite of `executions pause`: in the engine that has the run; where there is none, here. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { out } = context.io;
   const change: Change = {
     verb: 'resume',
     done: 'requested',
@@ -18,17 +18,37 @@ export async function execute(context: Context, args: readonly string[], options
     },
   };
   const changed = await changeRuns(context, args, options, change);
-  if (!changed.one) {
-    const words = 'the requests are kept';
-    return concludeChange(context, options, change, changed, keptLines(context, changed.project, undefined, words));
+  const { project } = changed;
+  const executionIds = (changed.one ? [changed.target] : changed.changed).map(({ executionId }) => executionId);
+  if (!changed.one && (executionIds.length === 0 || changed.failures.length > 0)) {
+    const after = keptLines(context, project, undefined, 'the requests are kept');
+    return concludeChange(context, options, change, changed, after);
   }
-  const { executionId } = changed.target;
+  const session = options.run === false ? undefined : await engineHere(context, project);
+  if (session === undefined) return await awaitResume(context, project, executionIds, options);
+  try {
+    return await resumeSome(context, project, session, executionIds, options);
+  } finally {
+    await session.close();
+  }
+}
+
+/** The engine that has the folder goes on with them. */
+async function awaitResume(
+  context: Context,
+  project: Project,
+  executionIds: readonly string[],
+  options: CommandOptions,
+): Promise<number> {
+  const { out } = context.io;
+  const [executionId = '', second] = executionIds;
+  if (second !== undefined || options.run === false) return leftForLater(context, project, executionIds, options);
   const document = await withDesk(context, options, (session) =>
     waitUntil(session, executionId, ({ status }) => status !== 'paused'),
   );
   const status = document?.status ?? 'paused';
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
-  else if (status === 'paused') tellKept(context, changed.project, executionId, 'the request is kept');
+  else if (status === 'paused') tellKept(context, project, executionId, 'the request is kept');
   else writeLines(out, [`${out.colors.green('▶')} ${executionId} goes on`]);
   return 0;
 }

@@ -2,9 +2,9 @@ import { NebulaError } from '@nebula/core';
 import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
 import { commandWriter } from '../conclude.ts';
 import { unknownExecution } from '../desk.ts';
+import { goOnHere } from '../go-on.ts';
 import { keptLines } from '../requests.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
-import { goOnHere } from './executions-replay.ts';
 
 /** Leaves the request, then continues the runs here, unless an engine works on the folder already. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {

@@ -1,33 +1,27 @@
-import type { RunDocument } from '@nebula/core';
+import { NebulaError, type RunDocument } from '@nebula/core';
 import { commandWriter, writeLines } from '../conclude.ts';
 import { documentOf, withDesk } from '../desk.ts';
+import { linkedDocument, linksOf } from '../links.ts';
 import { RunProgress } from '../live/progress.ts';
-import { factsOf, type RunFacts } from '../run-facts.ts';
-import type { CommandOptions, Context, DeskSession } from '../services.ts';
-import type { Colors } from '../terminal/io.ts';
-import { printableLine } from '../terminal/width.ts';
+import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
+import { linkLines } from '../views/links.ts';
 import { outlineOf } from '../views/outline.ts';
 import { summaryLines } from '../views/summary.ts';
-import { runGlyph, runPaint } from '../views/theme.ts';
 import { treeLines } from '../views/tree.ts';
-import { plural } from '../views/words.ts';
 import { graphOf } from '../views/workflow-graph.ts';
 import { registeredWorkflows } from '../workflow-folder.ts';
 
 /** Graphs with more nodes are folded unless `--all` is given. */
 const MAX_ROWS = 200;
-/** Children that are looked up and listed. */
-const MAX_CHILDREN = 20;
 
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
-  const executionId = args[0] as string;
   return withDesk(context, options, async (session, project) => {
+    const executionId = args[0] ?? (await newestRun(context, session, project));
     const document = await documentOf(session, project, executionId);
-    const facts = factsOf(await session.desk.journal(executionId));
     if (options.json === true) {
-      io.out.write(jsonDocument(await linkedDocument(session, document, facts)));
+      io.out.write(jsonDocument(await linkedDocument(session.desk, document)));
       return 0;
     }
     const run = await progressOf(session, document);
@@ -36,12 +30,22 @@ export function execute(context: Context, args: readonly string[], options: Comm
     writeLines(io.out, treeLines(run, { ...view, ...height, now: io.now(), frame: -1 }));
     if (options.all !== true && run.nodes.length > MAX_ROWS)
       writeLines(io.out, [view.colors.dim('--all shows every node')]);
-    writeLines(io.out, await linkLines(session, facts, view.colors));
+    const links = linkLines(await linksOf(session.desk, executionId), view);
+    if (links.length > 0) writeLines(io.out, ['', ...links]);
     if (document.finishedAt === null) return 0;
     const command = commandWriter(context, project, executionId);
-    writeLines(io.out, ['', ...summaryLines(document, { ...view, command, isUnderTree: true })]);
+    writeLines(io.out, [
+      '',
+      ...summaryLines(document, { ...view, command, isUnderTree: true, full: options.full === true }),
+    ]);
     return 0;
   });
+}
+
+async function newestRun({ program }: Context, { desk }: DeskSession, { dataDir }: Project): Promise<string> {
+  const [newest] = (await desk.list({ limit: 1 })).rows;
+  if (newest !== undefined) return newest.executionId;
+  throw new NebulaError('NO_RUNS', `there are no runs in ${dataDir} yet`, { hint: `${program} run FILE makes one` });
 }
 
 async function progressOf(session: DeskSession, document: RunDocument): Promise<RunProgress> {
@@ -53,32 +57,4 @@ async function progressOf(session: DeskSession, document: RunDocument): Promise<
   run.sync(document);
   run.recall(await session.desk.timeline(executionId));
   return run;
-}
-
-/** The document, with the executions that it belongs to and that belong to it. */
-async function linkedDocument(session: DeskSession, document: RunDocument, facts: RunFacts): Promise<unknown> {
-  const children = [];
-  for (const child of facts.children) {
-    children.push({ ...child, status: (await session.desk.document(child.executionId))?.status ?? null });
-  }
-  return {
-    ...document,
-    ...(facts.parent !== null && { parent: facts.parent }),
-    ...(children.length > 0 && { children }),
-  };
-}
-
-async function linkLines({ desk }: DeskSession, { parent, children }: RunFacts, colors: Colors): Promise<string[]> {
-  const lines: string[] = [];
-  if (parent !== null) lines.push(`${colors.dim('for')}   ${parent.node} of ${parent.executionId}`);
-  for (const { node, executionId, workflowId } of children.slice(0, MAX_CHILDREN)) {
-    const status = (await desk.document(executionId))?.status;
-    const sign =
-      status === undefined ? colors.dim('deleted') : runPaint(status, colors)(`${runGlyph(status)} ${status}`);
-    const label = lines.some((line) => line.includes('runs')) ? '     ' : colors.dim('runs ');
-    lines.push(`${label} ${node} → ${printableLine(workflowId)} ${executionId}  ${sign}`);
-  }
-  if (children.length > MAX_CHILDREN)
-    lines.push(colors.dim(`      … ${plural(children.length - MAX_CHILDREN, 'more execution')}`));
-  return lines.length === 0 ? [] : ['', ...lines];
 }

@@ -1,8 +1,9 @@
 import type { RunStatus, WorkflowDefinition } from '@nebula/core';
-import { readingWidth, writeLines } from '../conclude.ts';
+import { writeLines } from '../conclude.ts';
 import { documentOf, withDesk } from '../desk.ts';
 import { factsOf, type RunFacts } from '../run-facts.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { readingWidth } from '../terminal/io.ts';
 import { jsonDocument } from '../views/json.ts';
 import { type UndoStep, undoPlanLines } from '../views/undo-plan.ts';
 import type { FindWorkflow } from '../views/workflow-graph.ts';

@@ -100,9 +100,11 @@ function packageName(folder: string): string {
 /** From a checkout of the repository the packages are linked; an installed copy names its version. */
 function packageSources(): Record<string, string> {
   const root = fileURLToPath(new URL('../../../../', import.meta.url));
-  const [cli, sdk] = [path.join(root, 'apps', 'cli'), path.join(root, 'packages', 'sdk')];
-  if (!existsSync(path.join(sdk, 'package.json'))) return { '@nebula/cli': '^0.1.0', '@nebula/sdk': '^0.1.0' };
-  return { '@nebula/cli': `file:${cli}`, '@nebula/sdk': `file:${sdk}` };
+  const folders = Object.entries({ actions: 'packages/actions', cli: 'apps/cli', sdk: 'packages/sdk' });
+  const isHere = existsSync(path.join(root, 'packages', 'sdk', 'package.json'));
+  return Object.fromEntries(
+    folders.map(([name, folder]) => [`@nebula/${name}`, isHere ? `file:${path.join(root, folder)}` : '^0.1.0']),
+  );
 }
 
 function tell(context: Context, folder: string, written: readonly string[], kept: readonly string[]): void {
@@ -120,7 +122,7 @@ function tell(context: Context, folder: string, written: readonly string[], kept
         // `npx nebula` of a folder that has not installed it would fetch somebody else's package of that name.
         ...(program === 'nebula' ? [] : ([['npm install', '']] as const)),
         [`${program} run workflows/hello.yaml --set name=Ada`, 'run the example'],
-        [program === 'nebula' ? 'npm install && npm test' : 'npm test', 'run its test'],
+        [program === 'nebula' ? 'npm install && npm test' : 'npm test', 'run its tests'],
       ],
       { colors, width: io.out.columns() },
     ),

@@ -1,12 +1,11 @@
 import type { ExecutionStatus } from '@nebula/ports';
-import { anyCommandWriter, concludeInterrupted, concludeRun, concludeRuns, writeLines } from '../conclude.ts';
-import { documentOf, textOption, unknownExecution } from '../desk.ts';
+import { writeLines } from '../conclude.ts';
+import { documentOf, textOption } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
-import { type WatchedRun, watch } from '../live/watch.ts';
-import { familyOf } from '../run-facts.ts';
+import { continueRuns, resumeSome, watchedRun } from '../go-on.ts';
+import type { WatchedRun } from '../live/watch.ts';
 import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
-import { registeredWorkflows } from '../workflow-folder.ts';
 
 const UNFINISHED: readonly ExecutionStatus[] = ['pending', 'running', 'paused', 'compensating'];
 const PAGE = 500;
@@ -24,25 +23,6 @@ export async function execute(context: Context, args: readonly string[], options
   } finally {
     await session.close();
   }
-}
-
-/** Also what `executions retry` and `executions replay` end in: continues these runs, and all that runs for them. */
-export async function resumeSome(
-  context: Context,
-  project: Project,
-  session: EngineSession,
-  executionIds: readonly string[],
-  options: CommandOptions,
-): Promise<number> {
-  const runs: WatchedRun[] = [];
-  const only: string[] = [];
-  for (const executionId of executionIds) {
-    const run = await watchedRun(session, executionId);
-    if (run === undefined) return unknownExecution(project, executionId);
-    runs.push(run);
-    only.push(...(await familyOf(session.desk, executionId)));
-  }
-  return await continueRuns(context, project, session, runs, options, () => session.engine.open({ only }));
 }
 
 async function resumeOne(
@@ -73,29 +53,6 @@ async function resumeAll(
   return EXIT.completed;
 }
 
-async function continueRuns(
-  context: Context,
-  project: Project,
-  session: EngineSession,
-  runs: readonly WatchedRun[],
-  options: CommandOptions,
-  open: () => Promise<void>,
-  isList = runs.length > 1,
-): Promise<number> {
-  const view = { json: options.json === true, quiet: options.quiet === true };
-  const { json } = view;
-  const watching = { ...view, command: anyCommandWriter(context, project) };
-  const ended = await watch(context, session, runs, watching, open);
-  const executionIds = runs.map((run) => run.executionId);
-  if (ended.interrupted) return concludeInterrupted(context, project, session, executionIds, json);
-  const concluding = { context, project, desk: session.desk };
-  const [only] = ended.rests;
-  if (ended.rests.length > 1 || only === undefined || (isList && json)) {
-    return await concludeRuns(concluding, ended.rests, json);
-  }
-  return await concludeRun(concluding, only, view);
-}
-
 async function unfinishedRuns(session: EngineSession): Promise<WatchedRun[]> {
   const runs: WatchedRun[] = [];
   let cursor: string | null = null;
@@ -112,13 +69,4 @@ async function unfinishedRuns(session: EngineSession): Promise<WatchedRun[]> {
     cursor = page.next;
   } while (cursor !== null);
   return runs;
-}
-
-async function watchedRun(session: EngineSession, executionId: string): Promise<WatchedRun | undefined> {
-  const document = await session.desk.document(executionId);
-  if (document === undefined) return undefined;
-  const definition = await session.definition(document.workflowId, document.version);
-  const title = `${definition?.name ?? document.workflowId} v${document.version}`;
-  const find = await registeredWorkflows(session, definition);
-  return { executionId, definition, find, title, document, timeline: await session.desk.timeline(executionId) };
 }

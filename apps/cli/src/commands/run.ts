@@ -1,10 +1,15 @@
 import { type Json, NebulaError, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
-import { anyCommandWriter, concludeInterrupted, concludeRun } from '../conclude.ts';
-import { textOption } from '../desk.ts';
+import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines } from '../conclude.ts';
+import { documentOf, textOption } from '../desk.ts';
+import { resumeSome } from '../go-on.ts';
 import { applySettings, readJson } from '../input.ts';
 import { watch } from '../live/watch.ts';
-import type { CommandOptions, Context, Project } from '../services.ts';
+import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
+import { readingWidth } from '../terminal/io.ts';
+import { packed } from '../terminal/width.ts';
+import { runGlyph, runPaint } from '../views/theme.ts';
+import { agoText } from '../views/words.ts';
 import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
@@ -29,33 +34,96 @@ async function inputOf({ io }: Context, options: CommandOptions): Promise<Json> 
 export async function runWorkflow(
   context: Context,
   project: Project,
-  { definition, others, checkInput }: LoadedWorkflow,
+  workflow: LoadedWorkflow,
   input: Json,
   options: CommandOptions,
 ): Promise<number> {
-  checkInput(input);
-  const view = { json: options.json === true, quiet: options.quiet === true };
+  workflow.checkInput(input);
+  const key = keyOf(options);
+  const started = await withEngine(context, project, async (session): Promise<number | Existing> => {
+    const workflowId = workflow.definition.id;
+    const executionId = key === undefined ? session.newExecutionId() : session.keyedExecutionId(workflowId, key);
+    const isThere = key !== undefined && (await session.desk.document(executionId)) !== undefined;
+    return isThere
+      ? { existing: executionId }
+      : await startRun(context, project, session, workflow, executionId, input, options);
+  });
+  return typeof started === 'number' ? started : await goOnWith(context, project, started.existing, options);
+}
+
+/** What was to be started is there already. */
+interface Existing {
+  readonly existing: string;
+}
+
+async function startRun(
+  context: Context,
+  project: Project,
+  session: EngineSession,
+  { definition, others }: LoadedWorkflow,
+  executionId: string,
+  input: Json,
+  options: CommandOptions,
+): Promise<number | Existing> {
+  const view = viewOf(options);
   const { json } = view;
-  const session = await context.services.openEngine(project);
-  try {
-    const { engine } = session;
-    const executionId = session.newExecutionId();
-    const title = definition.name ?? definition.id;
-    const find = (id: string) => others.find((other) => other.id === id);
-    const run = { executionId, definition, find, title };
-    const command = anyCommandWriter(context, project);
-    const ended = await watch(context, session, [run], { ...view, command }, async () => {
-      await engine.open({ only: [executionId] });
-      const { workflowId, version } = await registerAll(engine, [...others, definition]);
-      await engine.start(workflowId, version, { executionId, input, trigger: { type: 'manual', from: 'cli' } });
+  const { engine } = session;
+  const title = definition.name ?? definition.id;
+  const find = (id: string) => others.find((other) => other.id === id);
+  const run = { executionId, definition, find, title };
+  const command = anyCommandWriter(context, project);
+  let answered = executionId;
+  const ended = await watch(context, session, [run], { ...view, command }, async () => {
+    await engine.open({ only: [executionId] });
+    const { workflowId, version } = await registerAll(engine, [...others, definition]);
+    answered = await engine.start(workflowId, version, {
+      executionId,
+      input,
+      trigger: { type: 'manual', from: 'cli' },
     });
-    if (ended.interrupted) return await concludeInterrupted(context, project, session, [executionId], json);
-    const [rest] = ended.rests;
-    if (rest === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
-    return await concludeRun({ context, project, desk: session.desk }, rest, view);
+    return answered === executionId;
+  });
+  if (answered !== executionId) return { existing: answered };
+  if (ended.interrupted) return await concludeInterrupted(context, project, session, [executionId], json);
+  const [rest] = ended.rests;
+  if (rest === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
+  return await concludeRun({ context, project, session }, rest, view);
+}
+
+/** In an engine of its own: the one that found it was opened for a run that does not exist. */
+function goOnWith(context: Context, project: Project, executionId: string, options: CommandOptions): Promise<number> {
+  return withEngine(context, project, async (session) => {
+    const { out, err } = context.io;
+    const { status, startedAt } = await documentOf(session, project, executionId);
+    const output = options.json === true ? err : out;
+    const when = startedAt === null ? '' : `it was started ${agoText(Date.parse(startedAt), context.io.now())}; `;
+    const sign = runPaint(status, output.colors)(`${runGlyph(status)} already ${status}`);
+    writeLines(output, [
+      ...packed([sign, executionId], readingWidth(output)),
+      output.colors.dim(`${when}this is the same start`),
+      '',
+    ]);
+    return await resumeSome(context, project, session, [executionId], options);
+  });
+}
+
+async function withEngine<Result>(
+  { services }: Context,
+  project: Project,
+  work: (session: EngineSession) => Promise<Result>,
+): Promise<Result> {
+  const session = await services.openEngine(project);
+  try {
+    return await work(session);
   } finally {
     await session.close();
   }
+}
+
+function keyOf(options: CommandOptions): string | undefined {
+  const key = textOption(options, 'idempotencyKey');
+  if (key !== '') return key;
+  throw new NebulaError('USAGE', '--idempotency-key is empty', { hint: 'name what is to be done once: order-7' });
 }
 
 /** What is run inside another is pinned to what was registered here, which need not be the newest: it may be an old text again. */

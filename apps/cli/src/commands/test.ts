@@ -9,6 +9,10 @@ import { jsonDocument } from '../views/json.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
+  if (options.watch === true) {
+    const { watchTests } = await import('../testing/watch.ts');
+    return await watchTests(context, args, options);
+  }
   const { Coverage } = await import('@nebula/sdk/testing');
   const { yaml, code } = findTests(io.cwd, args);
   const coverage = new Coverage();

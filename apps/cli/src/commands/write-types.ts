@@ -1,12 +1,13 @@
 /**
  * Types for workflows that are written in TypeScript. Workflows are those of the files that are named; without any, of the
- * YAML files in the project. Modules are loaded only when they are named, because loading runs them.
+ * YAML files in the project, and of those that are registered in its data folder. What a file says is newer. Modules are
+ * loaded only when they are named, because loading runs them.
  */
 import { readdir, readFile as readText, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError, type WorkflowDefinition } from '@nebula/core';
 import { textOption } from '../desk.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import type { CommandOptions, Context, Project } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
 import { typeModule } from '../views/type-module.ts';
@@ -20,10 +21,16 @@ const MAX_DEPTH = 8;
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, services } = context;
   const [first] = args;
-  const project = await services.openProject(first === undefined ? {} : { file: first });
+  const dataDir = textOption(options, 'dataDir');
+  const where = { ...(first !== undefined && { file: first }), ...(dataDir !== undefined && { dataDir }) };
+  const project = await services.openProject(where);
   const actions = await services.actions(project);
-  const workflows = args.length > 0 ? await namedWorkflows(context, args) : await foundWorkflows(context, project.dir);
-  const text = typeModule(actions, distinct(workflows));
+  const workflows = distinct(
+    args.length > 0
+      ? await namedWorkflows(context, args)
+      : [...(await foundWorkflows(context, project.dir)), ...(await registeredHere(context, project))],
+  );
+  const text = typeModule(actions, workflows);
   const out = textOption(options, 'out');
   if (out === undefined) {
     io.out.write(text);
@@ -56,6 +63,25 @@ async function foundWorkflows({ io }: Context, dir: string): Promise<WorkflowDef
     if (definition !== undefined) found.push(definition);
   }
   return found;
+}
+
+/** The newest version of each. A folder in which nothing has run yet has none. */
+async function registeredHere({ services }: Context, project: Project): Promise<WorkflowDefinition[]> {
+  const session = await services.openDesk(project).catch((error: unknown) => {
+    if (error instanceof NebulaError && error.code === 'DATA_DIR_MISSING') return undefined;
+    throw error;
+  });
+  if (session === undefined) return [];
+  try {
+    const found: WorkflowDefinition[] = [];
+    for (const id of await session.workflowIds()) {
+      const definition = await session.definition(id);
+      if (definition !== undefined) found.push(definition);
+    }
+    return found;
+  } finally {
+    await session.close();
+  }
 }
 
 async function yamlFiles(dir: string, depth: number): Promise<string[]> {

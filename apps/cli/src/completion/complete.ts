@@ -1,6 +1,7 @@
 /** Candidates for the word that is being typed: one per line, with its meaning after a tab. */
-import { COMMANDS, type CommandSpec } from '../command-table.ts';
+import { COMMANDS } from '../command-table.ts';
 import type { Context } from '../services.ts';
+import type { CommandSpec } from '../table/spec.ts';
 
 interface Candidate {
   readonly word: string;

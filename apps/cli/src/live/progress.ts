@@ -8,64 +8,11 @@
  *    well are gone, and of the failed ones only some are kept, so that 100,000 items take no more than those that run.
  */
 import type { NodeStatus, RunDocument, RunError, RunStatus, TimelineEvent } from '@nebula/core';
+import { gateOf } from '../views/gate-words.ts';
 import type { OutlineRow } from '../views/outline.ts';
-import { type Waiting, waitingOf } from '../views/wait-words.ts';
+import { waitingOf } from '../views/wait-words.ts';
 import { errorOf, numberOf, textOf } from './event-details.ts';
-
-export interface NodeProgress {
-  readonly path: string;
-  readonly name: string;
-  readonly prefix: string;
-  /** Place in the outline. */
-  readonly order: number;
-  /** Null for a node of the workflow itself. */
-  readonly scope: ScopeProgress | null;
-  /** Of its body, where it has one. */
-  readonly outline: readonly OutlineRow[];
-  status: NodeStatus;
-  attempts: number;
-  /** Start of the first attempt, and of the one that runs. */
-  startedAt: number | null;
-  attemptAt: number | null;
-  finishedAt: number | null;
-  retryAt: number | null;
-  fraction: number | null;
-  message: string | null;
-  log: string | null;
-  error: RunError | null;
-  waiting: Waiting | null;
-  child: { readonly executionId: string; readonly workflowId: string } | null;
-  body: BodyProgress | null;
-}
-
-/** A composite node that has been opened. */
-export interface BodyProgress {
-  /** Null where the body runs once. */
-  rounds: Rounds | null;
-  /** When the next round begins. */
-  until: number | null;
-  readonly scopes: Map<string, ScopeProgress>;
-}
-
-export interface Rounds {
-  /** Null when nobody knows how many there will be. */
-  readonly total: number | null;
-  readonly open: number;
-  readonly succeeded: number;
-  readonly failed: number;
-}
-
-/** One run of a body. */
-export interface ScopeProgress {
-  readonly path: string;
-  readonly owner: NodeProgress | null;
-  /** Null where the body runs once. */
-  readonly round: number | null;
-  /** What it has done is being undone here. */
-  readonly isUndo: boolean;
-  readonly nodes: NodeProgress[];
-  error: RunError | null;
-}
+import { type BodyProgress, type NodeProgress, newNode, type Rounds, type ScopeProgress } from './node-progress.ts';
 
 /** The last step in the path of what undoes. */
 const UNDO = '~undo';
@@ -133,8 +80,8 @@ export class RunProgress {
       const node = this.#nodeFor(path);
       const known = before.get(path);
       if (known !== undefined) {
-        const { attemptAt, waiting, child, log, retryAt } = known;
-        Object.assign(node, { attemptAt, waiting, child, log, retryAt });
+        const { attemptAt, waiting, gate, child, log, retryAt } = known;
+        Object.assign(node, { attemptAt, waiting, gate, child, log, retryAt });
       }
       node.attempts = seen.attempts;
       node.error = seen.error;
@@ -167,9 +114,13 @@ export class RunProgress {
       node.waiting = waitingOf(event.details);
       node.retryAt = null;
       this.waiting.add(node);
+    } else if (event.type === 'NodeGated') {
+      node.gate = gateOf(event.details);
+      node.retryAt = null;
     } else if (event.type === 'NodeRetried') {
+      node.gate = null;
       node.retryAt = numberOf(event.details, 'until');
-    }
+    } else if (event.type === 'NodeGranted') node.retryAt = numberOf(event.details, 'until');
   }
 
   progress(path: string, fraction: number, message: string | undefined): void {
@@ -305,6 +256,10 @@ export class RunProgress {
         this.waiting.add(node);
         break;
       case 'NodeGated':
+        this.#move(node, 'waiting');
+        node.gate = gateOf(event.details);
+        node.retryAt = null;
+        break;
       case 'NodeGranted':
         this.#move(node, 'waiting');
         node.retryAt = numberOf(event.details, 'until');
@@ -312,6 +267,7 @@ export class RunProgress {
       case 'NodeRetried':
         node.error = errorOf(event.details) ?? node.error;
         this.#move(node, 'waiting');
+        node.gate = null;
         node.retryAt = numberOf(event.details, 'until');
         break;
       case 'NodeCompleted':
@@ -371,6 +327,7 @@ export class RunProgress {
     if (status !== 'waiting') {
       node.retryAt = null;
       node.waiting = null;
+      node.gate = null;
       this.waiting.delete(node);
     }
     if (node.scope !== null) return;
@@ -448,27 +405,8 @@ export class RunProgress {
 
   #add(scope: ScopeProgress | null, row: OutlineRow): NodeProgress {
     const path = scope === null ? row.id : `${scope.path}/${row.id}`;
-    const node: NodeProgress = {
-      path,
-      name: row.name,
-      prefix: row.prefix,
-      order: scope === null ? this.nodes.length : scope.nodes.length,
-      scope,
-      outline: row.body ?? [],
-      status: 'pending',
-      attempts: 0,
-      startedAt: null,
-      attemptAt: null,
-      finishedAt: null,
-      retryAt: null,
-      fraction: null,
-      message: null,
-      log: null,
-      error: null,
-      waiting: null,
-      child: null,
-      body: null,
-    };
+    const order = scope === null ? this.nodes.length : scope.nodes.length;
+    const node = newNode(path, row, scope, order);
     this.#byPath.set(path, node);
     if (scope === null) {
       this.nodes.push(node);

@@ -2,17 +2,20 @@
  * Waits until runs have ended, or nothing moves them any more.
  *
  * The engine knows of one run at a time: one that waits for other executions is not parked, whatever these do. To
- * somebody who waits for it, it is parked when all of these are, and nothing else goes on in it.
+ * somebody who waits for it, it is parked when all of these are, and nothing else goes on in it. These are the
+ * executions that run for its nodes, and those that hold a place for which it waits.
  *
  *  1 `#children` has the executions that run for nodes of a run: from its journal once, and from its events afterwards.
  *  2 A child is in there until the run has taken up its result, so nobody takes a run that is about to for parked.
  */
-import type { RunDocument, TimelineEvent } from '@nebula/core';
+import { permitKey, type RunDocument, type TimelineEvent } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { openChildren } from '../run-facts.ts';
 import type { EngineSession } from '../services.ts';
+import { isHeldBack, standingOf, stands } from '../standing.ts';
+import { gateOf } from '../views/gate-words.ts';
 import { textOf } from './event-details.ts';
-import { type NodeProgress, RunProgress } from './progress.ts';
+import { RunProgress } from './progress.ts';
 
 /** A run that has come to rest; `inside`: the executions for which it waits, which are parked themselves. */
 export type Rest =
@@ -29,6 +32,8 @@ export class Settling {
   readonly #changes = new Map<string, number>();
   /** Of each run by node. */
   readonly #children = new Map<string, Map<string, string>>();
+  /** Of each run the nodes that wait for a place, with its key. */
+  readonly #gates = new Map<string, Map<string, string>>();
   readonly #resting = new Map<string, Promise<Rest>>();
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #stop: () => void;
@@ -67,7 +72,7 @@ export class Settling {
     for (;;) {
       const seen = this.#changesOf(executionId);
       const moved = this.#changedSince(executionId, seen);
-      const first = await Promise.race([ended, moved, this.#parkedInside(executionId)]);
+      const first = await Promise.race([ended, moved, this.#parkedInside(executionId, seen)]);
       if (first === undefined) continue;
       if (!('inside' in first) || first.waitingFor !== undefined) return first as Rest;
       const document = await this.#standing(executionId);
@@ -80,11 +85,37 @@ export class Settling {
   }
 
   /** Never, when there are none, or when one of them ends: then the run that waits for it goes on. */
-  async #parkedInside(executionId: string): Promise<{ inside: readonly Rest[]; waitingFor?: undefined }> {
+  async #parkedInside(executionId: string, seen: number): Promise<{ inside: readonly Rest[]; waitingFor?: undefined }> {
     const children = [...(this.#children.get(executionId)?.values() ?? [])];
     const inside = await Promise.all(children.map((child) => this.#restOfChild(child)));
-    const isParked = inside.length > 0 && inside.every(({ parked }) => parked);
+    const isHeld = await this.#isHeldAtRest(executionId, seen);
+    const isParked =
+      isHeld && inside.length + this.#gatesOf(executionId).size > 0 && inside.every(({ parked }) => parked);
     return isParked ? { inside } : await new Promise<never>(() => {});
+  }
+
+  /**
+   * Whoever holds what its nodes wait for is parked, or is gone on with by nobody here. Asked only when nothing has
+   * happened for a while: in a large loop places change hands all the time.
+   */
+  async #isHeldAtRest(executionId: string, seen: number): Promise<boolean> {
+    if (this.#gatesOf(executionId).size === 0) return true;
+    await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+    if (this.#changesOf(executionId) !== seen) return false;
+    for (const key of new Set(this.#gatesOf(executionId).values())) {
+      for (const holder of await this.#session.permits(key)) {
+        if (!holder.isHeld || holder.executionId === executionId) continue;
+        if (!(await this.#isAtRest(holder.executionId))) return false;
+      }
+    }
+    return true;
+  }
+
+  async #isAtRest(executionId: string): Promise<boolean> {
+    const resting = this.#resting.get(executionId);
+    if (resting !== undefined) return (await resting).parked;
+    if (this.#session.engine.peek(executionId) === undefined) return true;
+    return (await standingOf(this.#session.desk, executionId, 0))?.parked === true;
   }
 
   /** It is asked for before it is there. One that cannot be started never is, and the run that asked for it goes on. */
@@ -104,7 +135,7 @@ export class Settling {
     progress.sync(document);
     progress.recall(await desk.timeline(executionId));
     const nodes = [...progress.nodes, ...(progress.undo?.nodes ?? [])];
-    return nodes.every(stands) ? document : undefined;
+    return nodes.every((node) => stands(node) || isHeldBack(node)) ? document : undefined;
   }
 
   async #learn(executionId: string): Promise<void> {
@@ -113,15 +144,27 @@ export class Settling {
     if (document === undefined) return;
     const seen = this.#changesOf(executionId);
     const children = await openChildren(desk, document);
+    const gated = heldBackIn(document, await desk.timeline(executionId));
     // What has happened meanwhile is told by events, and may be newer than what was read.
     if (this.#changesOf(executionId) !== seen) return await this.#learn(executionId);
     for (const child of children) this.#childrenOf(executionId).set(child.node, child.executionId);
+    for (const [node, key] of gated) this.#gatesOf(executionId).set(node, key);
   }
 
   #hear(executionId: string, { type, node, details }: TimelineEvent): void {
     if (node === null) return;
     if (type === 'ChildRequested') this.#childrenOf(executionId).set(node, textOf(details, 'executionId') ?? '');
     else if (OVER.has(type)) this.#children.get(executionId)?.delete(node);
+    const gate = type === 'NodeGated' ? gateOf(details) : null;
+    const key = gate === null ? undefined : permitKey(gate);
+    if (key !== undefined) this.#gatesOf(executionId).set(node, key);
+    else this.#gates.get(executionId)?.delete(node);
+  }
+
+  #gatesOf(executionId: string): Map<string, string> {
+    const gates = this.#gates.get(executionId) ?? new Map<string, string>();
+    this.#gates.set(executionId, gates);
+    return gates;
   }
 
   #childrenOf(executionId: string): Map<string, string> {
@@ -146,19 +189,22 @@ export class Settling {
   }
 }
 
-const OVER: ReadonlySet<string> = new Set(['NodeCompleted', 'NodeFailed', 'NodeCancelled', 'NodeRetried']);
+/** So long nothing happens in a run before its holders are asked. */
+const QUIET_MS = 150;
 
-/** Neither a worker nor time moves it. */
-function stands(node: NodeProgress): boolean {
-  const { status, child, body, waiting } = node;
-  if (status === 'queued') return false;
-  if (status === 'waiting') {
-    return waiting !== null && waiting.deadline === null && waiting.waits.every(({ kind }) => kind !== 'time');
-  }
-  if (status !== 'running' || child !== null) return true;
-  if (body === null || body.until !== null) return false;
-  return [...body.scopes.values()].every((scope) => scope.nodes.every(stands));
+/** Nodes that wait for a place, with its key. */
+function heldBackIn(document: RunDocument, timeline: readonly TimelineEvent[]): [node: string, key: string][] {
+  const progress = new RunProgress(document.executionId, '', []);
+  progress.sync(document);
+  progress.recall(timeline);
+  return Object.keys(document.nodes).flatMap((path): [string, string][] => {
+    const gate = progress.node(path)?.gate ?? null;
+    const key = gate === null ? undefined : permitKey(gate);
+    return key === undefined ? [] : [[path, key]];
+  });
 }
+
+const OVER: ReadonlySet<string> = new Set(['NodeCompleted', 'NodeFailed', 'NodeCancelled', 'NodeRetried']);
 
 /** Whoever asked may have stopped waiting long before the engine is closed. */
 function quietly(promise: Promise<unknown>): void {

@@ -40,13 +40,13 @@ const LOG_PAGE = 1_000;
 /** Logs of so many runs at once would only be noise. */
 const MAX_RUNS_WITH_LOGS = 4;
 
-/** `begin` starts what is to be watched, once somebody looks. */
+/** `begin` starts what is to be watched, once somebody looks; when it gives false, there is nothing to watch. */
 export async function watch(
   { io }: Context,
   session: EngineSession,
   watched: readonly WatchedRun[],
   options: WatchOptions,
-  begin: () => Promise<void>,
+  begin: () => Promise<unknown>,
 ): Promise<Ended> {
   const output: Output = options.json ? io.err : io.out;
   const runs = new Map(watched.map((run) => [run.executionId, progressOf(run, watched.length)]));
@@ -62,7 +62,7 @@ export async function watch(
   const stopEvents = feed(session, runs, view);
   const stopLogs = watched.length <= MAX_RUNS_WITH_LOGS && !quiet ? followLogs(session, runs, view) : undefined;
   try {
-    await begin();
+    if ((await begin()) === false) return { interrupted: false, rests: [] };
     const all = Promise.all(watched.map(({ executionId }) => settling.rest(executionId)));
     // Closing the engine rejects it, long after anybody waits for it.
     all.catch(() => undefined);

@@ -16,6 +16,11 @@ export interface Output {
   onResize(callback: () => void): () => void;
 }
 
+/** A pipe has no edge at which lines would have to be cut. */
+export function readingWidth(output: Output): number {
+  return output.live ? output.columns() : Number.POSITIVE_INFINITY;
+}
+
 export interface Io {
   readonly out: Output;
   readonly err: Output;

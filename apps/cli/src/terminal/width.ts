@@ -114,3 +114,15 @@ export function wrap(text: string, width: number): string[] {
   }
   return lines;
 }
+
+/** Parts beside each other, two spaces apart, in as many lines as it takes. */
+export function packed(parts: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    if (last !== undefined && visibleWidth(last) + 2 + visibleWidth(part) <= width)
+      lines[lines.length - 1] = `${last}  ${part}`;
+    else lines.push(part);
+  }
+  return lines;
+}

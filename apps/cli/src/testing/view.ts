@@ -8,6 +8,7 @@ import { plural } from '../views/words.ts';
 import type { FileOutcome, TestOutcome } from './outcome.ts';
 
 const MAX_VALUE_LINES = 20;
+const MAX_VALUE_TEXT = 2_000;
 const MAX_LISTED = 12;
 
 export interface ViewOptions {
@@ -59,7 +60,7 @@ function valueLines(label: string, color: Colors['red'], value: Json | undefined
   const { lines, cut } =
     value === undefined
       ? { lines: [options.colors.dim('(nothing)')], cut: 0 }
-      : jsonLines(value, { colors: options.colors, width, maxLines: MAX_VALUE_LINES });
+      : jsonLines(value, { colors: options.colors, width, maxLines: MAX_VALUE_LINES, maxText: MAX_VALUE_TEXT });
   const more = cut === 0 ? [] : [options.colors.dim(`… ${cut} more lines`)];
   return [...lines, ...more].map((line, at) => (at === 0 ? `        ${color(label)}  ${line}` : `${indent}${line}`));
 }

@@ -2,6 +2,7 @@
 import { isJsonObject, type Json, type TimelineEvent } from '@nebula/core';
 import { errorOf, numberOf, textOf } from '../live/event-details.ts';
 import { printableLine } from '../terminal/width.ts';
+import { gateOf, gateText } from './gate-words.ts';
 import { waitingOf, waitingText } from './wait-words.ts';
 import { momentText, plural } from './words.ts';
 
@@ -73,10 +74,8 @@ function answerWords(details: Json): string {
 }
 
 function gateWords(details: Json): string {
-  const gate = isJsonObject(details) && isJsonObject(details.gate) ? details.gate : {};
-  if (gate.kind === 'concurrency') return `waits for one of ${String(gate.limit)} places for ${word(gate, 'key')}`;
-  if (gate.kind === 'rate') return `waits for its turn under the rate limit of ${word(gate, 'key')}`;
-  return gate.kind === 'cache' ? 'looks into the cache' : 'waits';
+  const gate = gateOf(details);
+  return gate === null ? 'waits' : `waits ${gateText(gate)}`;
 }
 
 function cachedFrom(cached: Json): string {

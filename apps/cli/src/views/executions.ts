@@ -1,19 +1,21 @@
 /** The table of `executions list`. */
 import { formatDuration } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
+import type { Standing } from '../standing.ts';
 import type { Colors } from '../terminal/io.ts';
+import { fit, wrap } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
 import { runGlyph, runPaint } from './theme.ts';
-import { agoText } from './words.ts';
+import { agoText, plural } from './words.ts';
 
-/** Unfinished, and nothing of its own will wake it: it waits for a person or a signal. */
-export function isParked({ finishedAt, wakeAt }: ExecutionRow): boolean {
-  return finishedAt === null && wakeAt === null;
-}
+/** What an unfinished run waits for is listed up to here. */
+const MAX_WAITS = 2;
+const INDENT = '    ';
 
 export function executionLines(
   rows: readonly ExecutionRow[],
   options: { readonly colors: Colors; readonly width: number; readonly now: number },
+  standings: ReadonlyMap<string, Standing> = new Map(),
 ): string[] {
   const { colors, now } = options;
   const headings = [
@@ -25,12 +27,22 @@ export function executionLines(
   ];
   const cells = rows.map((row) => [
     row.executionId,
-    isParked(row) && row.status !== 'paused'
+    standings.get(row.executionId)?.parked === true && row.status !== 'paused'
       ? colors.yellow('⏸ parked')
       : runPaint(row.status, colors)(`${runGlyph(row.status)} ${row.status}`),
     `${row.workflowId} ${colors.dim(`v${row.version}`)}`,
     agoText(row.createdAt, now),
     row.finishedAt === null ? colors.dim('–') : formatDuration(row.finishedAt - row.createdAt),
   ]);
-  return tableLines(headings, cells, options);
+  const notes = rows.map(({ executionId }) => waitLines(standings.get(executionId), options));
+  return tableLines(headings, cells, options, notes);
+}
+
+function waitLines(standing: Standing | undefined, { colors, width }: { colors: Colors; width: number }): string[] {
+  const waits = standing?.waits ?? [];
+  const more = waits.length > MAX_WAITS ? [`… and ${plural(waits.length - MAX_WAITS, 'more wait')}`] : [];
+  const shown = waits.slice(0, MAX_WAITS).map(({ node, text }) => `${node} waits ${text}`);
+  return [...shown, ...more].flatMap((line) =>
+    wrap(line, width - INDENT.length).map((part, at) => colors.dim(fit(`${at === 0 ? '  ↳ ' : INDENT}${part}`, width))),
+  );
 }

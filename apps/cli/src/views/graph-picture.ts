@@ -101,7 +101,7 @@ function labelsOf(node: GraphNode, { details }: Look, colors: Colors): Label[] {
   const paint = node.enabled ? colors.bold : colors.dim;
   const name = fit(printableLine(node.name), MAX_LABEL_CELLS);
   const sign = KIND_SIGNS[node.kind];
-  if (!details) return [{ text: sign === undefined ? name : `${sign} ${name}`, paint }];
+  if (!details) return [{ text: sign === '' ? name : `${sign} ${name}`, paint }];
   const labels: Label[] = [{ text: name, paint }];
   const cells = node.kind === 'action' ? MAX_LABEL_CELLS : MAX_DOES_CELLS;
   labels.push({ text: fit(printableLine(node.does), cells), paint: node.kind === 'action' ? colors.dim : colors.cyan });

@@ -2,39 +2,51 @@
 import { isJsonObject, type Json } from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
 import { printable, visibleWidth } from '../terminal/width.ts';
+import { shortened } from './words.ts';
 
 export interface JsonOptions {
   readonly colors: Colors;
   readonly width: number;
   readonly maxLines?: number;
+  /** Characters of a text that are shown; how many it has is said behind it. */
+  readonly maxText?: number;
 }
-
-const MAX_STRING = 2_000;
 
 /** A document for programs. What could move a cursor is escaped, which is the same text to a program. */
 export function jsonDocument(value: unknown): string {
   return `${printable(JSON.stringify(value, null, 2))}\n`;
 }
 
+/** One of many documents, on a line of its own. */
+export function jsonLine(value: unknown): string {
+  return `${printable(JSON.stringify(value))}\n`;
+}
+
 /** Lines of pretty JSON; when cut to `maxLines`, `cut` says how many lines are missing. */
-export function jsonLines(value: Json, options: JsonOptions): { lines: string[]; cut: number } {
+export function jsonLines(
+  value: Json,
+  options: JsonOptions,
+): { readonly lines: string[]; readonly cut: number; readonly hasCutText: boolean } {
   const maxLines = options.maxLines ?? Number.POSITIVE_INFINITY;
-  const writer = new JsonWriter(options.colors, options.width, maxLines);
+  const writer = new JsonWriter(options.colors, options.width, maxLines, options.maxText ?? Number.POSITIVE_INFINITY);
   writer.write(value, '', '', '');
-  return { lines: writer.lines, cut: writer.total - writer.lines.length };
+  return { lines: writer.lines, cut: writer.total - writer.lines.length, hasCutText: writer.hasCutText };
 }
 
 class JsonWriter {
   readonly lines: string[] = [];
   total = 0;
+  hasCutText = false;
   readonly #colors: Colors;
   readonly #width: number;
   readonly #maxLines: number;
+  readonly #maxText: number;
 
-  constructor(colors: Colors, width: number, maxLines: number) {
+  constructor(colors: Colors, width: number, maxLines: number, maxText: number) {
     this.#colors = colors;
     this.#width = width;
     this.#maxLines = maxLines;
+    this.#maxText = maxText;
   }
 
   write(value: Json, indent: string, label: string, end: string): void {
@@ -83,8 +95,9 @@ class JsonWriter {
   #scalar(value: string | number | boolean | null): string {
     if (value === null) return this.#colors.dim('null');
     if (typeof value !== 'string') return this.#colors.yellow(String(value));
-    const cut = value.length > MAX_STRING ? `${value.slice(0, MAX_STRING)}…` : value;
-    return this.#colors.green(printable(JSON.stringify(cut)));
+    const { kept, note } = shortened(value, this.#maxText);
+    if (note !== '') this.hasCutText = true;
+    return this.#colors.green(printable(JSON.stringify(kept))) + this.#colors.dim(note);
   }
 
   #push(line: string): void {

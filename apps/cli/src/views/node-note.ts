@@ -1,7 +1,9 @@
 /** What there is to say about a node behind its name: progress, attempts, rounds, waits, errors. */
-import type { NodeProgress } from '../live/progress.ts';
+import type { Gate } from '@nebula/core';
+import type { NodeProgress } from '../live/node-progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
+import { gateText } from './gate-words.ts';
 import { roundsText } from './scope-rows.ts';
 import { waitingText } from './wait-words.ts';
 import { tickText } from './words.ts';
@@ -27,6 +29,7 @@ export function noteOf(node: NodeProgress, { colors, now }: NoteOptions): string
       );
     case 'waiting': {
       if (node.waiting !== null) return colors.yellow(`waits ${waitingText(node.waiting, now)}`);
+      if (node.gate !== null) return joined(colors.yellow(gateNote(node.gate, node.retryAt, now)), attempt);
       const wait = node.retryAt === null ? '' : colors.yellow(`retry in ${tickText(node.retryAt - now)}`);
       return joined(wait, attempt, colors.dim(error));
     }
@@ -48,6 +51,10 @@ export function noteOf(node: NodeProgress, { colors, now }: NoteOptions): string
     default:
       return '';
   }
+}
+
+function gateNote(gate: Gate, until: number | null, now: number): string {
+  return until === null ? `waits ${gateText(gate)}` : `begins in ${tickText(until - now)}`;
 }
 
 function joined(...parts: readonly string[]): string {

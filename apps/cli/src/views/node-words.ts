@@ -1,56 +1,31 @@
 /** What a node does, in a few words: `for each of $.order.items, 10 at once`. */
-import { isJsonObject, type Json, type NodeDefinition } from '@nebula/core';
+import { isJsonObject, type Json, type NodeDefinition, type NodeKind } from '@nebula/core';
 
 type BranchDefinition = NonNullable<NodeDefinition['branch']>;
 type WaitDefinition = NonNullable<NodeDefinition['wait']>;
 type OneWaitDefinition = NonNullable<WaitDefinition['any']>[number];
 
-export type NodeKind =
-  | 'action'
-  | 'branch'
-  | 'forEach'
-  | 'while'
-  | 'retryUntil'
-  | 'workflow'
-  | 'dynamic'
-  | 'wait'
-  | 'set'
-  | 'terminate'
-  | 'split'
-  | 'merge';
-
-const KINDS: readonly NodeKind[] = [
-  'action',
-  'branch',
-  'forEach',
-  'while',
-  'retryUntil',
-  'workflow',
-  'dynamic',
-  'wait',
-  'set',
-  'terminate',
-  'split',
-  'merge',
-];
-
-export function kindOf(node: NodeDefinition): NodeKind {
-  return KINDS.find((kind) => node[kind] !== undefined) ?? 'action';
-}
-
-/** One sign for kinds that are no action, where there is no room for words. */
-export const KIND_SIGNS: Readonly<Partial<Record<NodeKind, string>>> = {
+/** One sign per kind, where there is no room for words; what runs an action needs none. */
+export const KIND_SIGNS: Readonly<Record<NodeKind, string>> = {
+  action: '',
   branch: '◇',
   forEach: '↻',
   while: '↻',
   retryUntil: '↻',
-  split: '↻',
   workflow: '▣',
   dynamic: '▣',
   wait: '⧖',
   set: '≔',
   terminate: '■',
+  split: '↻',
+  merge: '',
 };
+
+const KINDS = Object.keys(KIND_SIGNS) as NodeKind[];
+
+export function kindOf(node: NodeDefinition): NodeKind {
+  return KINDS.find((kind) => node[kind] !== undefined) ?? 'action';
+}
 
 export function nodeWords(node: NodeDefinition): string {
   switch (kindOf(node)) {

@@ -1,7 +1,9 @@
 /** A run that only a person or a signal can move: what it waits for, and the commands that move it. */
 import type { RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
-import type { NodeProgress, RunProgress } from '../live/progress.ts';
+import { type HeldGate, holdersText } from '../holders.ts';
+import type { NodeProgress } from '../live/node-progress.ts';
+import type { RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printable, wrap } from '../terminal/width.ts';
 import { nextLines } from './summary.ts';
@@ -12,6 +14,8 @@ export interface ParkedRun {
   /** Of nodes whose outcome is unknown. */
   readonly explanations: readonly Explanation[];
   readonly progress: RunProgress;
+  /** Places that others hold. */
+  readonly held: readonly HeldGate[];
   /** Executions for which it waits. */
   readonly inside: readonly string[];
 }
@@ -48,7 +52,7 @@ function isPaused({ document }: ParkedRun): boolean {
 }
 
 function runLines(run: ParkedRun, isMain: boolean, { colors, width, now }: ParkedOptions): string[] {
-  const { document, explanations, progress, inside } = run;
+  const { document, explanations, progress, held, inside } = run;
   const lines: string[] = isMain ? [] : [colors.dim(`${document.workflowId} ${document.executionId}`)];
   const say = (subject: string | null, sentences: readonly string[]): void => {
     if (subject !== null) lines.push(colors.bold(subject));
@@ -59,6 +63,7 @@ function runLines(run: ParkedRun, isMain: boolean, { colors, width, now }: Parke
   for (const { path, waiting } of waitingIn(run)) {
     if (waiting !== null) say(path, [`It waits ${waitingText(waiting, now)}.`]);
   }
+  for (const gate of held) say(gate.node, [`It waits ${gate.text}.`, holdersText(gate, now)]);
   if (inside.length > 0) {
     const children = [...progress.nodes].filter(({ child, status }) => child !== null && status === 'running');
     say(children.map(({ path }) => path).join(', ') || null, [`It waits for what ${inside.join(', ')} waits for:`]);
@@ -81,7 +86,16 @@ function stepsOf(run: ParkedRun, { command }: ParkedOptions): Step[] {
     ...waitingIn(run)
       .slice(0, MAX_NODES)
       .flatMap(({ path, waiting }) => answerCommands(write, path, waiting?.waits ?? [])),
+    ...holdersOf(run)
+      .slice(0, MAX_NODES)
+      .map((holder): Step => [command(holder, 'executions explain'), 'what the holder waits for']),
   ];
+}
+
+function holdersOf({ document, held }: ParkedRun): string[] {
+  const holders = new Set(held.flatMap((gate) => gate.holders.map(({ executionId }) => executionId)));
+  holders.delete(document.executionId);
+  return [...holders];
 }
 
 function settleSteps(write: (verb: string, rest?: string) => string, path: string): Step[] {

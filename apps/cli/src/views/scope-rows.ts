@@ -1,5 +1,6 @@
 /** What is inside of composite nodes, as rows of the tree: bodies that run once as a whole, of loops only what matters. */
-import type { NodeProgress, Rounds, RunProgress, ScopeProgress } from '../live/progress.ts';
+import type { NodeProgress, Rounds, ScopeProgress } from '../live/node-progress.ts';
+import type { RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { plural } from './words.ts';
 

@@ -1,19 +1,23 @@
 /** What is said when a run has ended: status, duration, output or error, and what to do next. */
 import { formatDuration, type RunDocument, type RunError } from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
-import { column, printable, visibleWidth } from '../terminal/width.ts';
+import { column, printable, visibleWidth, wrap } from '../terminal/width.ts';
 import { jsonLines } from './json.ts';
 import { runGlyph, runPaint } from './theme.ts';
-import { plural } from './words.ts';
+import { plural, shortened } from './words.ts';
 
 export interface SummaryOptions {
   readonly colors: Colors;
   readonly width: number;
   /** Writes a command for this run: `executions show`, `--json` → `nebula executions show exe_1 --json`. */
   readonly command: (verb: string, rest?: string) => string;
+  /** Nothing is cut. */
+  readonly full?: boolean;
 }
 
 const MAX_OUTPUT_LINES = 24;
+/** Of a text in the output, and of the message of an error. */
+const MAX_TEXT = 400;
 
 /** Under a tree the first line would only repeat its header. */
 export function summaryLines(
@@ -35,15 +39,18 @@ function durationOf(document: RunDocument): string {
 
 function outputLines(document: RunDocument, options: SummaryOptions): string[] {
   if (document.output === null) return [];
-  const { lines, cut } = jsonLines(document.output, { ...options, maxLines: MAX_OUTPUT_LINES });
-  const more = `… ${plural(cut, 'more line')}; all of it: ${options.command('executions show', '--json')}`;
-  return ['', ...lines, ...(cut > 0 ? [options.colors.dim(more)] : [])];
+  const limits = options.full === true ? {} : { maxLines: MAX_OUTPUT_LINES, maxText: MAX_TEXT };
+  const { lines, cut, hasCutText } = jsonLines(document.output, { ...options, ...limits });
+  if (cut === 0 && !hasCutText) return ['', ...lines];
+  const rest = cut > 0 ? `… ${plural(cut, 'more line')}; ` : '';
+  const all = `${rest}all of it: ${options.command('executions show', '--full')}`;
+  return ['', ...lines, ...wrap(all, options.width).map((line) => options.colors.dim(line))];
 }
 
 function errorPart(document: RunDocument, options: SummaryOptions): string[] {
-  const { colors, command } = options;
+  const { command } = options;
   const lines: string[] = [];
-  if (document.error !== null) lines.push('', ...runErrorLines(document.error, colors));
+  if (document.error !== null) lines.push('', ...runErrorLines(document.error, options));
   const node = document.error?.node;
   const next: [string, string][] = [
     [command('executions explain', node), 'why it ended like this'],
@@ -53,9 +60,11 @@ function errorPart(document: RunDocument, options: SummaryOptions): string[] {
   return [...lines, '', ...nextLines(next, options)];
 }
 
-function runErrorLines(error: RunError, colors: Colors): string[] {
+function runErrorLines(error: RunError, { colors, full }: SummaryOptions): string[] {
   const where = error.node === undefined ? '' : ` ${colors.dim('at')} ${colors.bold(error.node)}`;
-  return [`${colors.red(`error ${colors.bold(error.code)}`)}${where}${colors.red(':')} ${printable(error.message)}`];
+  const { kept, note } = shortened(error.message, full === true ? Number.POSITIVE_INFINITY : MAX_TEXT);
+  const head = `${colors.red(`error ${colors.bold(error.code)}`)}${where}${colors.red(':')}`;
+  return [`${head} ${printable(kept)}${colors.dim(note)}`];
 }
 
 /** Commands with what they are for: in two columns, or below each other where these do not fit. */
@@ -67,7 +76,7 @@ export function nextLines(
   const purposeCells = Math.max(...next.map(([, purpose]) => visibleWidth(purpose)));
   if (NEXT_INDENT + commandCells + 2 + purposeCells > width) {
     const stacked = next.flatMap(([command, purpose]) => [
-      ...(purpose === '' ? [] : [colors.dim(`  # ${purpose}`)]),
+      ...(purpose === '' ? [] : wrap(purpose, width - 4).map((line) => colors.dim(`  # ${line}`))),
       `  ${colors.bold(command)}`,
     ]);
     return [colors.dim('next'), ...stacked];

@@ -1,6 +1,9 @@
-/** Columns of text under dim headings; the widest cell decides, the last column is wrapped to fit the screen. */
+/**
+ * Columns of text under dim headings; the widest cell decides, the last column is wrapped to fit the screen. Where even
+ * that does not fit, every row is a block: its first cell, and the others below it.
+ */
 import type { Colors } from '../terminal/io.ts';
-import { column, columnRight, fit, visibleWidth, wrap } from '../terminal/width.ts';
+import { column, columnRight, fit, packed, stripColours, visibleWidth, wrap } from '../terminal/width.ts';
 
 const GAP = 2;
 const MIN_LAST_CELLS = 16;
@@ -14,6 +17,8 @@ export function tableLines(
   headings: readonly Heading[],
   rows: readonly (readonly string[])[],
   { colors, width }: { readonly colors: Colors; readonly width: number },
+  /** Of each row the lines below it. */
+  notes: readonly (readonly string[])[] = [],
 ): string[] {
   const widths = headings.map(({ title }, at) => {
     let widest = title.length;
@@ -21,6 +26,10 @@ export function tableLines(
     return widest;
   });
   const before = widths.slice(0, -1).reduce((sum, cells) => sum + cells + GAP, 0);
+  const lastCells = Math.min(widths.at(-1) ?? 0, MIN_LAST_CELLS);
+  if (before + lastCells > width) {
+    return rows.flatMap((row, at) => [...blockLines(headings, row, width), ...(notes[at] ?? [])]);
+  }
   const lastRoom = Math.max(MIN_LAST_CELLS, width - before);
   const line = (cells: readonly string[]): string =>
     cells
@@ -38,5 +47,17 @@ export function tableLines(
       fit(one, width),
     );
   };
-  return [colors.dim(fit(line(headings.map(({ title }) => title)), width)), ...rows.flatMap(rowLines)];
+  const heading = colors.dim(fit(line(headings.map(({ title }) => title)), width));
+  return [heading, ...rows.flatMap((row, at) => [...rowLines(row), ...(notes[at] ?? [])])];
 }
+
+/** A number in front is no name: it stands before the first cell that is one. */
+function blockLines(headings: readonly Heading[], row: readonly string[], width: number): string[] {
+  const lead = headings[0]?.align === 'right' ? 2 : 1;
+  const room = Math.max(1, width - GAP);
+  const cells = row.slice(lead).filter((one) => !EMPTY.has(stripColours(one)));
+  const below = packed(cells, room).flatMap((line) => (visibleWidth(line) > room ? wrap(line, room) : [line]));
+  return [row.slice(0, lead).join(' '), ...below.map((one) => ' '.repeat(GAP) + one)].map((one) => fit(one, width));
+}
+
+const EMPTY: ReadonlySet<string> = new Set(['', '–']);

@@ -1,6 +1,7 @@
 /** A run as a tree of nodes: the live view, `executions show` and the last picture of a run. */
 import { formatDuration, type NodeStatus } from '@nebula/core';
-import type { NodeProgress, RunProgress } from '../live/progress.ts';
+import type { NodeProgress } from '../live/node-progress.ts';
+import type { RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { noteOf } from './node-note.ts';
@@ -26,7 +27,7 @@ const MAX_NAME_CELLS = 40;
 const DURATION_CELLS = 8;
 /** Commands that are offered at once. */
 const MAX_STEPS = 4;
-/** Header and the blank line under it. */
+/** Header and the line under it. */
 const HEADER_LINES = 2;
 /** Above it the nodes that are merely pending are not even looked at. */
 const SMALL_GRAPH = 2_000;
@@ -46,7 +47,7 @@ export function treeLines(run: RunProgress, options: TreeOptions): string[] {
   const nameCells = nameColumn(rows, options.width);
   const lines = shown.flat().map((row) => rowLine(row, nameCells, options));
   const undo = inside.undo.map((row) => rowLine(row, nameCells, options));
-  return [headerLine(run, options), '', ...withSummaries(run, visible, lines, options), ...undo, ...steps];
+  return [...headerLines(run, options), ...withSummaries(run, visible, lines, options), ...undo, ...steps];
 }
 
 interface Inside {
@@ -86,7 +87,19 @@ function stepLines(run: RunProgress, { command, frame, colors, width }: TreeOpti
   return steps.length === 0 ? [] : ['', ...nextLines(steps.slice(0, MAX_STEPS), { colors, width })];
 }
 
-export function headerLine(run: RunProgress, { colors, now, frame, width }: TreeOptions): string {
+/** The id has the second line, which is blank, where it does not fit into the first. */
+function headerLines(run: RunProgress, options: TreeOptions): string[] {
+  const id = options.colors.dim(run.executionId);
+  const whole = headerText(run, options, id);
+  if (visibleWidth(whole) <= options.width) return [whole, ''];
+  return [fit(headerText(run, options, ''), options.width), fit(`  ${id}`, options.width)];
+}
+
+export function headerLine(run: RunProgress, options: TreeOptions): string {
+  return fit(headerText(run, options, options.colors.dim(run.executionId)), options.width);
+}
+
+function headerText(run: RunProgress, { colors, now, frame }: TreeOptions, id: string): string {
   const isRunning = run.status === 'running' || run.status === 'pending';
   const glyph = isRunning && run.finishedAt === null ? spinner(frame) : runGlyph(run.status);
   const paint = runPaint(run.status, colors);
@@ -97,8 +110,8 @@ export function headerLine(run: RunProgress, { colors, now, frame, width }: Tree
   const count = total === 0 ? '' : colors.dim(`${countText(done)}/${countText(total)}`);
   const reason = run.status === 'paused' && run.pauseReason !== null ? ` (${printableLine(run.pauseReason)})` : '';
   const status = paint(run.status + reason);
-  const parts = [colors.bold(printableLine(run.title)), status, elapsed, count, colors.dim(run.executionId)];
-  return fit(`${paint(glyph)} ${parts.filter((part) => part !== '').join(colors.dim(' · '))}`, width);
+  const parts = [colors.bold(printableLine(run.title)), status, elapsed, count, id];
+  return `${paint(glyph)} ${parts.filter((part) => part !== '').join(colors.dim(' · '))}`;
 }
 
 function elapsedText({ startedAt, finishedAt }: RunProgress, now: number): string {

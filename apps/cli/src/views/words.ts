@@ -72,3 +72,11 @@ export function shownPath(path: string): string {
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** A text that would flood the screen, with a note of its length. */
+export function shortened(text: string, max: number): { readonly kept: string; readonly note: string } {
+  if (text.length <= max) return { kept: text, note: '' };
+  // Half of a surrogate pair is no character.
+  const kept = text.slice(0, max).replace(/[\ud800-\udbff]$/, '');
+  return { kept: `${kept}…`, note: ` (${countText(text.length)} characters)` };
+}

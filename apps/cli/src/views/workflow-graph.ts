@@ -3,11 +3,12 @@ import {
   buildGraph,
   edgesAt,
   type NodeDefinition,
+  type NodeKind,
   nodeLevels,
   topologicalOrder,
   type WorkflowDefinition,
 } from '@nebula/core';
-import { casesTo, conditionText, kindOf, type NodeKind, nodeWords } from './node-words.ts';
+import { casesTo, conditionText, kindOf, nodeWords } from './node-words.ts';
 
 export interface GraphNode {
   readonly id: string;

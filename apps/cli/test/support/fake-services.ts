@@ -112,8 +112,11 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     desk,
     engine,
     logs: fakeLogs(script.logs ?? []),
+    permits: async () => [],
+    workflowIds: async () => [],
     definition: async () => script.definition,
     newExecutionId: () => 'exe_1',
+    keyedExecutionId: () => 'exe_1',
     close: async () => undefined,
   };
 }

@@ -1,11 +1,11 @@
 /** A project whose runs are kept in memory, with the real engine: command lines one after the other, as a user would. */
 
 import { builtinActions } from '@nebula/actions';
-import { type Action, createCatalog, type Json, type WorkflowDefinition } from '@nebula/core';
+import { type Action, createCatalog, type Json, NebulaError, type WorkflowDefinition } from '@nebula/core';
 import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
-import { createDesk, createEngine, type Engine } from '@nebula/engine';
+import { createDesk, createEngine, type Engine, keyedExecutionId } from '@nebula/engine';
 import { ActionError } from '@nebula/sdk';
 import { runCommandLine } from '../../src/main.ts';
 import type { DeskSession, EngineSession, Project, Services } from '../../src/services.ts';
@@ -29,6 +29,7 @@ export class MemoryProject {
   /** While it is true, `shaky` fails. */
   isShaky = false;
   readonly cwd: string;
+  #isHeld = false;
   readonly #data = memoryData();
   readonly #blobs = memoryBlobs();
   readonly #logs = memoryLogs();
@@ -60,12 +61,17 @@ export class MemoryProject {
     return JSON.parse((await this.nebula([...argv, '--json'])).out) as RunJson;
   }
 
-  /** An engine beside the commands, as another process would have one. */
+  /** An engine beside the commands, as another process would have one: a second one is refused. */
   async besideEngine(work: (engine: Engine) => Promise<void>): Promise<void> {
     const session = await this.#openEngine();
-    await session.engine.open();
-    await work(session.engine);
-    await session.close();
+    this.#isHeld = true;
+    try {
+      await session.engine.open();
+      await work(session.engine);
+    } finally {
+      this.#isHeld = false;
+      await session.close();
+    }
   }
 
   readonly #actions: readonly Action[] = [
@@ -117,12 +123,19 @@ export class MemoryProject {
     return {
       desk: createDesk(keeping, { actions: this.#actions }),
       logs: this.#logs,
+      permits: (key) => keeping.store.permits(key),
+      workflowIds: async () => (await keeping.store.workflows({ limit: 1_000 })).map(({ workflowId }) => workflowId),
       definition: (id, version) => definitionOf(keeping.store, id, version),
       close: async () => undefined,
     };
   }
 
   async #openEngine(): Promise<EngineSession> {
+    if (this.#isHeld) {
+      throw new NebulaError('STORE_LOCKED', 'The engine with process id 7 on here has been using the data directory.', {
+        details: { pid: 7, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' },
+      });
+    }
     const keeping = this.#keeping();
     const queue = memoryQueue({ clock: realClock });
     const sandbox = createInProcessSandbox({ projectDir: '/', clock: realClock });
@@ -131,7 +144,10 @@ export class MemoryProject {
       desk: engine,
       engine,
       logs: this.#logs,
+      permits: (key) => keeping.store.permits(key),
+      workflowIds: async () => (await keeping.store.workflows({ limit: 1_000 })).map(({ workflowId }) => workflowId),
       newExecutionId: () => this.#random.id('exe'),
+      keyedExecutionId: (workflowId, key) => keyedExecutionId(sha256, workflowId, key),
       definition: (id, version) => definitionOf(keeping.store, id, version),
       close: () => engine.close(),
     };

@@ -2,6 +2,7 @@ export type {
   ConfigDefinition,
   EdgeDefinition,
   NodeDefinition,
+  NodeKind,
   RetryDefinition,
   TriggerDefinition,
   WebhookDefinition,

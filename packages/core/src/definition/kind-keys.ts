@@ -11,6 +11,7 @@ import {
   UNBOUNDED,
   VALUE,
 } from './attempt-keys.ts';
+import type { NodeKind } from './model.ts';
 import type { KeyType, RecordType, ValueType } from './value-type.ts';
 
 export const EXPRESSION_TEXT: ValueType = { is: 'expression', textOnly: true };
@@ -342,7 +343,7 @@ function kind(record: RecordType, example: string, alias: readonly string[] = []
 }
 
 /** Besides `action`. */
-export const KIND_KEYS: Readonly<Record<string, KeyType>> = {
+export const KIND_KEYS: Readonly<Record<Exclude<NodeKind, 'action'>, KeyType>> = {
   branch: kind(BRANCH, 'branch: { on: $order.status, cases: { paid: ship } }', [
     'switch',
     'choice',

@@ -106,7 +106,26 @@ export interface BodyDefinition {
 }
 
 /** Exactly one of the kinds, from `action` on, is there. */
-export interface NodeDefinition {
+/** What a node does: exactly one of these keys is there. */
+interface NodeWork {
+  readonly action?: string;
+  readonly branch?: BranchDefinition;
+  readonly forEach?: ForEachDefinition;
+  readonly while?: { readonly condition: Json; readonly maxIterations?: number };
+  readonly retryUntil?: RetryUntilDefinition;
+  readonly workflow?: SubWorkflowDefinition;
+  readonly dynamic?: ActionCall;
+  readonly wait?: WaitDefinition;
+  readonly set?: JsonObject;
+  readonly terminate?: 'completed' | 'failed';
+  readonly split?: { readonly in: Json };
+  readonly merge?: { readonly wait?: 'all' | 'any'; readonly timeout?: string };
+}
+
+/** The key that says what a node does. */
+export type NodeKind = keyof NodeWork;
+
+export interface NodeDefinition extends NodeWork {
   readonly name?: string;
   readonly needs?: readonly string[];
   readonly when?: Json;
@@ -130,18 +149,6 @@ export interface NodeDefinition {
   readonly emit?: Json;
   readonly do?: BodyDefinition;
   readonly with?: JsonObject;
-  readonly action?: string;
-  readonly branch?: BranchDefinition;
-  readonly forEach?: ForEachDefinition;
-  readonly while?: { readonly condition: Json; readonly maxIterations?: number };
-  readonly retryUntil?: RetryUntilDefinition;
-  readonly workflow?: SubWorkflowDefinition;
-  readonly dynamic?: ActionCall;
-  readonly wait?: WaitDefinition;
-  readonly set?: JsonObject;
-  readonly terminate?: 'completed' | 'failed';
-  readonly split?: { readonly in: Json };
-  readonly merge?: { readonly wait?: 'all' | 'any'; readonly timeout?: string };
 }
 
 export interface ActionCall {

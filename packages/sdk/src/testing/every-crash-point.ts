@@ -6,12 +6,12 @@ import { canonicalJson, type Entry, type Json, jsonEquals, NebulaError } from '@
 import { Coverage } from './coverage.ts';
 import type { WorkflowSource } from './source.ts';
 import { TestRun } from './test-run.ts';
-import { type TestOptions, worldOf } from './test-workflow.ts';
+import { begin, type InputFor, type OutputFor, type TestOptions, worldOf } from './test-workflow.ts';
 import type { Append, World } from './world.ts';
 
-export interface CrashOptions extends Omit<TestOptions, 'until' | 'coverage'> {
+export interface CrashOptions<Input = Json, Output = Json> extends Omit<TestOptions<Input>, 'coverage'> {
   /** What people do to the run, after it has come to rest: signals, approvals, the passing of time. */
-  readonly steps?: (run: TestRun) => Promise<unknown>;
+  readonly steps?: (run: TestRun<Output>) => Promise<unknown>;
 }
 
 export interface CrashReport {
@@ -38,7 +38,10 @@ export interface CrashDifference {
 }
 
 /** Rejects with `CRASH_DIFFERENCE` at the first crash that shows; `details` is a `CrashDifference`. */
-export async function everyCrashPoint(source: WorkflowSource, options: CrashOptions = {}): Promise<CrashReport> {
+export async function everyCrashPoint<W extends WorkflowSource>(
+  source: W,
+  options: CrashOptions<InputFor<W>, OutputFor<W>> = {},
+): Promise<CrashReport> {
   const undisturbed = await play(source, options);
   const { appends } = undisturbed.world;
   const expected = endingOf(undisturbed.world);
@@ -65,19 +68,18 @@ interface Played {
   readonly failure?: string;
 }
 
-async function play(
+async function play<Input, Output>(
   source: WorkflowSource,
-  options: CrashOptions,
+  options: CrashOptions<Input, Output>,
   crashAt?: World['crashAt'],
   expected?: Ending,
 ): Promise<Played> {
-  const world = worldOf(source, { ...options, coverage: new Coverage() });
+  const world = await worldOf(source, { ...options, coverage: new Coverage() });
   world.crashAt = crashAt;
   try {
-    await world.start(options.input ?? {});
-    await world.rest();
+    const run = await begin<Output>(world, options);
     if (expected !== undefined) await settleUnknown(world, expected);
-    await options.steps?.(new TestRun(world));
+    await options.steps?.(run);
     if (expected !== undefined) await settleUnknown(world, expected);
     return { world };
   } catch (error) {

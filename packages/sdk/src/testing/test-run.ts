@@ -20,24 +20,47 @@ export interface ApproveOptions {
   readonly form?: Json;
 }
 
+export interface CancelOptions {
+  readonly reason?: string;
+  /** Only this node, with all that is in it; what needs it is skipped, and the run goes on. */
+  readonly node?: string;
+  /** False: what was done stays done. */
+  readonly compensate?: boolean;
+}
+
 /** Who approves when the test does not say. */
 const SOMEBODY = 'test';
 
-export class TestRun {
+/** What is told of a run wherever it is printed or compared. */
+const FACTS = ['status', 'output', 'error', 'path', 'skipped', 'nodes', 'waitingFor'] as const;
+
+/** `Output` is known of workflows of the builder. */
+export class TestRun<Output = Json> {
   readonly executionId: string;
-  private readonly world: World;
+  readonly #world: World;
 
   constructor(world: World, executionId = world.executionId) {
-    this.world = world;
+    this.#world = world;
     this.executionId = executionId;
+    // As members of its own, so that the matchers of test runners see them, and can show how they differ.
+    for (const name of FACTS) {
+      const getter = Object.getOwnPropertyDescriptor(TestRun.prototype, name) as PropertyDescriptor;
+      Object.defineProperty(this, name, { ...getter, enumerable: true });
+    }
+  }
+
+  /** As `console.log` shows it. */
+  [Symbol.for('nodejs.util.inspect.custom')](): object {
+    return Object.fromEntries(FACTS.map((name) => [name, this[name]]));
   }
 
   get status(): RunStatus {
     return this.chronicle.state.status;
   }
 
-  get output(): Json {
-    return this.chronicle.document.output;
+  /** Null until the run has completed. */
+  get output(): Output | null {
+    return this.chronicle.document.output as Output | null;
   }
 
   get error(): RunError | null {
@@ -60,12 +83,12 @@ export class TestRun {
 
   /** What somebody outside could do now. Empty when the run has ended, or time alone moves it. */
   get waitingFor(): readonly WaitingFor[] {
-    return this.chronicle.waitingFor(this.world.outside);
+    return this.chronicle.waitingFor(this.#world.outside);
   }
 
   /** Milliseconds since the epoch, of virtual time. */
   get now(): number {
-    return this.world.clock.now();
+    return this.#world.clock.now();
   }
 
   /** As `replay` takes it. */
@@ -75,7 +98,7 @@ export class TestRun {
 
   /** Calls of actions, of all nodes, of a node (`pack`: in every round; `items/3/pack`) or of an action (`payment.charge`). */
   calls(of?: string): readonly Call[] {
-    const calls = this.world.outside.calls.filter(({ executionId }) => executionId === this.executionId);
+    const calls = this.#world.outside.calls.filter(({ executionId }) => executionId === this.executionId);
     if (of === undefined) return calls;
     if (of.includes('.')) return calls.filter(({ action }) => action === of || action.split('@')[0] === of);
     const isIt = ({ node }: Call): boolean =>
@@ -85,11 +108,12 @@ export class TestRun {
     return found;
   }
 
-  /** The execution that a node started. */
+  /** The execution that a node started; the last one, where a retry has started another. */
   child(node: string): TestRun {
-    for (const executionId of this.world.executions) {
-      const { parent } = this.world.run(executionId).state;
-      if (parent?.executionId === this.executionId && parent.node === node) return new TestRun(this.world, executionId);
+    for (const executionId of this.#world.executions.toReversed()) {
+      const { parent } = this.#world.run(executionId).state;
+      if (parent?.executionId === this.executionId && parent.node === node)
+        return new TestRun(this.#world, executionId);
     }
     throw new NebulaError('UNKNOWN_EXECUTION', `'${node}' has started no execution`, {
       hint: 'A node starts one with workflow: { mode: child }',
@@ -98,13 +122,19 @@ export class TestRun {
 
   /** Moves time on, over deadlines too: `30d`, `90m`, or milliseconds. */
   async advance(duration: string | number): Promise<this> {
-    await this.world.advance(durationMs(duration));
+    await this.#world.advance(durationMs(duration));
     return this.rest();
   }
 
   async signal(name: string, payload: Json = null, key?: string): Promise<this> {
     const signal = { signal: name, payload, ...(key === undefined ? {} : { key }) };
     return this.ask((engine) => engine.requestSignal(this.executionId, signal));
+  }
+
+  /** A signal for whoever listens, this run or one of its children. */
+  async publish(name: string, payload: Json = null, key?: string): Promise<this> {
+    const signal = { signal: name, payload, ...(key === undefined ? {} : { key }) };
+    return this.ask((engine) => engine.publishSignal(signal));
   }
 
   /** `form` is checked against the schema, and `by` against those who may. */
@@ -121,8 +151,10 @@ export class TestRun {
     return this.ask((engine) => engine.requestCallback(this.executionId, node, payload));
   }
 
-  async cancel(reason = 'cancelled by the test', options: { readonly compensate?: boolean } = {}): Promise<this> {
-    return this.ask((engine) => engine.requestCancel(this.executionId, reason, options));
+  /** The whole run, or one node of it; a text is the reason. */
+  async cancel(options: string | CancelOptions = {}): Promise<this> {
+    const { reason = 'cancelled by the test', ...rest } = typeof options === 'string' ? { reason: options } : options;
+    return this.ask((engine) => engine.requestCancel(this.executionId, reason, rest));
   }
 
   async pause(reason?: string): Promise<this> {
@@ -150,14 +182,14 @@ export class TestRun {
 
   /** Kills the engine, as kill -9 does, and lets another one go on with the same data. */
   async crash(): Promise<this> {
-    this.world.kill();
+    this.#world.kill();
     return this.rest();
   }
 
   /** Lets time go on until the node has been begun: it runs, waits or has ended. */
   async until(node: string): Promise<this> {
     const isThere = (): boolean => (this.nodes[node]?.status ?? 'pending') !== 'pending';
-    await this.world.rest(isThere);
+    await this.#world.rest(isThere);
     if (isThere()) return this;
     this.mustKnow(node);
     throw new NebulaError('NOT_REACHED', `the run is ${this.status} and has not come to '${node}'`, {
@@ -166,7 +198,7 @@ export class TestRun {
   }
 
   private get chronicle(): Chronicle {
-    return this.world.run(this.executionId);
+    return this.#world.run(this.executionId);
   }
 
   private answer(node: string, approved: boolean, options: ApproveOptions): Promise<this> {
@@ -185,12 +217,12 @@ export class TestRun {
   }
 
   private async ask(request: Parameters<World['ask']>[0]): Promise<this> {
-    await this.world.ask(request);
+    await this.#world.ask(request);
     return this.rest();
   }
 
   private async rest(): Promise<this> {
-    await this.world.rest();
+    await this.#world.rest();
     return this;
   }
 

@@ -1,15 +1,20 @@
 /** Runs a workflow in memory, with mocks and virtual time. */
 import type { Json } from '@nebula/core';
 import type { NebulaConfig } from '../config.ts';
+import type { Workflow } from '../workflow/uses.ts';
 import { Coverage } from './coverage.ts';
 import type { Mock } from './mock.ts';
 import { processCoverage } from './process-coverage.ts';
-import { definitionOf, usedBy, type WorkflowSource } from './source.ts';
+import { loadWorkflow, loadWorkflows, type WorkflowSource } from './source.ts';
 import { TestRun } from './test-run.ts';
 import { World } from './world.ts';
 
-export interface TestOptions {
-  readonly input?: Json;
+/** What a workflow of the builder says of itself; of others nothing is known. */
+export type InputFor<W> = W extends Workflow<infer Input, unknown> ? Input : Json;
+export type OutputFor<W> = W extends Workflow<unknown, infer Output> ? Output : Json;
+
+export interface TestOptions<Input = Json> {
+  readonly input?: Input;
   /** By action (`payment.charge`, `payment.charge@2`) or by node (`charge`, `items/pack`, `~undo/charge`). */
   readonly mocks?: Readonly<Record<string, Mock>>;
   /** The project's configuration: its actions are known, with their schemas and effects. */
@@ -30,24 +35,35 @@ export interface TestOptions {
   readonly projectDir?: string;
 }
 
-export async function testWorkflow(source: WorkflowSource, options: TestOptions = {}): Promise<TestRun> {
-  const world = worldOf(source, options);
-  await world.start(options.input ?? {});
-  const run = new TestRun(world);
-  if (options.until === undefined) await world.rest();
+export async function testWorkflow<W extends WorkflowSource>(
+  source: W,
+  options: TestOptions<InputFor<W>> = {},
+): Promise<TestRun<OutputFor<W>>> {
+  return begin(await worldOf(source, options), options);
+}
+
+/** Starts the run, and lets time go on as far as the test wants. */
+export async function begin<Output>(
+  world: World,
+  { input = {}, until }: Pick<TestOptions<unknown>, 'input' | 'until'>,
+): Promise<TestRun<Output>> {
+  await world.start(input as Json);
+  const run = new TestRun<Output>(world);
+  if (until === undefined) await world.rest();
   else {
     await world.rest(() => true);
-    await run.until(options.until);
+    await run.until(until);
   }
   return run;
 }
 
-export function worldOf(source: WorkflowSource, options: TestOptions): World {
+export async function worldOf(source: WorkflowSource, options: Omit<TestOptions, 'input'>): Promise<World> {
   const { mocks = {}, config = {}, actions = [], workflows = [], real = [], credentials = {} } = options;
   const { projectDir = process.cwd() } = options;
+  const { definition, uses } = await loadWorkflow(source);
   return new World({
-    definition: definitionOf(source),
-    workflows: [...usedBy(source), ...workflows.map(definitionOf)],
+    definition,
+    workflows: [...uses, ...(await loadWorkflows(workflows))],
     mocks,
     real,
     credentials,

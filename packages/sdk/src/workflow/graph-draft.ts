@@ -3,9 +3,17 @@
  *
  * 1. An id is taken once. 2. A node reads only what can be seen from where it is: its own graph and those around it.
  * 3. Reading a node of a graph around it is reading by the composite node there. 4. Edges that follow from reading are
- *    added at the end, when all of the author's own are known.
+ *    added at the end, when all of the author's own are known. 5. What lies between a split and its merge is written as a
+ *    body is, with ids that the graph around it shares, and stands in that graph in the end.
  */
-import type { EdgeDefinition, Json, JsonObject, JsonSchema } from '@nebula/core';
+import {
+  type EdgeDefinition,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  type WorkflowDefinition,
+} from '@nebula/core';
 import { type NodePlace, sourceOf } from './expression.ts';
 import { type Arrow, impliedNeeds } from './implied-needs.ts';
 import { type Before, Handle, placeOf } from './node-handle.ts';
@@ -20,6 +28,17 @@ export interface BranchDraft {
   readonly head: JsonObject;
 }
 
+/** What lies between a split and its merge. */
+export interface RegionDraft {
+  readonly nodes: JsonObject;
+  readonly edges: readonly EdgeDefinition[];
+  /** What the merge comes after: the last nodes of a round, or the split itself where items go straight through. */
+  readonly ends: readonly string[];
+  /** What is known of that which a round gives. */
+  readonly round: JsonSchema;
+  merge: NodeDraft | undefined;
+}
+
 export class NodeDraft implements NodePlace {
   readonly id: string;
   readonly graph: GraphDraft;
@@ -27,6 +46,10 @@ export class NodeDraft implements NodePlace {
   readonly needs: string[] = [];
   definition: JsonObject = {};
   branch: BranchDraft | undefined;
+  /** Of a split. */
+  region: RegionDraft | undefined;
+  /** Of a merge. */
+  split: NodeDraft | undefined;
 
   constructor(id: string, graph: GraphDraft) {
     this.id = id;
@@ -37,8 +60,9 @@ export class NodeDraft implements NodePlace {
   place(special: Partial<Pick<Place, 'loops' | 'self'>> = {}): Place {
     const { graph } = this;
     const read = (node: NodePlace) => {
-      if (node === this) return;
-      if (node.graph === graph) this.reads.add(node.id);
+      if (node === this || node === this.split) return;
+      // Nothing but the rounds leads into a merge, so its split is there before.
+      if (node.graph === graph) (this.split ?? this).reads.add(node.id);
       else graph.readOutside(node);
     };
     return { workflow: graph.workflow, loops: graph.loops, ...special, read };
@@ -53,20 +77,24 @@ export class GraphDraft {
   readonly loops: readonly object[];
   readonly nodes = new Map<string, NodeDraft>();
   readonly edges: EdgeDefinition[] = [];
+  readonly #ids: Set<string>;
   readonly #outside = new Set<NodePlace>();
   /** A failure node has no edges, and may read every node. */
   failureNode: string | undefined;
 
-  constructor(workflow: object, around?: GraphDraft, loop?: object) {
+  /** `isRegion`: between a split and its merge. */
+  constructor(workflow: object, around?: GraphDraft, loop?: object, isRegion = false) {
     this.workflow = workflow;
     this.around = around;
     this.loops = loop === undefined ? (around?.loops ?? []) : [loop, ...(around?.loops ?? [])];
+    this.#ids = isRegion && around !== undefined ? around.#ids : new Set();
   }
 
   add(id: string): NodeDraft {
     if (typeof id !== 'string')
       throw invalid(`the id of a node is ${typeof id}`, "an id is a text: w.node('fetch', …)");
-    if (this.nodes.has(id)) throw invalid(`there are two nodes '${id}'`, 'give one of them another id');
+    if (this.#ids.has(id)) throw invalid(`there are two nodes '${id}'`, 'give one of them another id');
+    this.#ids.add(id);
     const node = new NodeDraft(id, this);
     this.nodes.set(id, node);
     return node;
@@ -81,7 +109,10 @@ export class GraphDraft {
     }
     const isInside = node.graph instanceof GraphDraft && node.graph.workflow === this.workflow;
     throw isInside
-      ? invalid(`'${node.id}' is in the body of a loop and is read outside of it`, 'read the output of the loop')
+      ? invalid(
+          `'${node.id}' is in the body of a loop and is read outside of it`,
+          'read the output of the loop, or of the merge',
+        )
       : invalid(`'${node.id}' is a node of another workflow`, 'hand its output over as input');
   }
 
@@ -92,6 +123,12 @@ export class GraphDraft {
 
   link(from: Before, to: string, options: JsonObject): void {
     const source = this.draftOf(from);
+    if (source.region !== undefined && options.on !== 'error') {
+      throw invalid(
+        `'${to}' comes after the split '${source.id}'`,
+        'write what runs per item in its function, and let the rest need the merge',
+      );
+    }
     if ('case' in from && typeof from.case !== 'function') {
       const targets = source.branch?.targets ?? new Map<string | null, string[]>();
       targets.set(from.case, [...(targets.get(from.case) ?? []), to]);
@@ -123,14 +160,54 @@ export class GraphDraft {
     const rendered = value === undefined ? undefined : renderValue(value, place, 'output');
     const nodes = this.#nodeDefinitions();
     for (const node of this.#outside) this.#passOn(node, holder);
+    const edges = [...this.edges, ...this.#regions().flatMap((region) => region.edges)];
     return {
       body: {
         nodes,
-        ...(this.edges.length > 0 && { edges: this.edges as unknown as Json }),
+        ...(edges.length > 0 && { edges: edges as unknown as Json }),
         ...(rendered !== undefined && { output: rendered }),
       },
       schema: schemaOf(value),
     };
+  }
+
+  /** What a split lays out in the graph around; its function has given the nodes that lead to the merge. */
+  finishRegion(split: NodeDraft, given: unknown, item: JsonSchema): RegionDraft {
+    const { body } = this.finish(undefined, split.place());
+    const { nodes = {}, edges = [] } = body as unknown as Pick<WorkflowDefinition, 'nodes' | 'edges'>;
+    const isEntered = new Set(edges.map(({ to }) => to));
+    for (const { branch } of this.nodes.values()) {
+      for (const id of [...(branch?.targets.values() ?? [])].flat()) isEntered.add(id);
+    }
+    const entered = Object.entries(nodes).map(([id, node]) => [
+      id,
+      node.needs === undefined && !isEntered.has(id) ? { needs: [split.id], ...node } : node,
+    ]);
+    const ends = this.#endsOf(given);
+    return {
+      nodes: Object.fromEntries(entered) as JsonObject,
+      edges,
+      ends: ends === undefined ? [split.id] : [...ends.values()].map((node) => this.draftOf(node).id),
+      round: ends === undefined ? item : roundSchema(ends),
+      merge: undefined,
+    };
+  }
+
+  /** By id; undefined when no node was given. */
+  #endsOf(given: unknown): ReadonlyMap<string, Handle> | undefined {
+    if (given === undefined) return undefined;
+    if (given instanceof Handle && this.draftOf(given).region === undefined) return new Map([[given.id, given]]);
+    const named = isJsonObject(given) && !(given instanceof Handle) ? Object.entries(given as object) : [];
+    const ends = named.filter((one): one is [string, Handle] => one[1] instanceof Handle && one[1].id === one[0]);
+    if (ends.length > 1 && ends.length === named.length) return new Map(ends);
+    throw invalid(
+      'what a split’s function returns are not the last nodes of a round',
+      'return the node before the merge, or several by their ids: { ask, look }',
+    );
+  }
+
+  #regions(): RegionDraft[] {
+    return [...this.nodes.values()].flatMap(({ region }) => region ?? []);
   }
 
   #passOn(node: NodePlace, holder: Place | undefined): void {
@@ -151,11 +228,22 @@ export class GraphDraft {
     }
     const definitions: Record<string, Json> = {};
     for (const node of this.nodes.values()) {
-      const all = [...node.needs, ...(needs.get(node.id) ?? [])];
+      if (node.region !== undefined && node.region.merge === undefined) {
+        throw invalid(`no merge follows the split '${node.id}'`, `add w.merge('merged', ${node.id})`);
+      }
+      const all = new Set([...node.needs, ...(needs.get(node.id) ?? [])].flatMap((id) => this.#wayFrom(id, node)));
       const branch = node.branch && { branch: branchDefinition(node.branch) };
-      definitions[node.id] = { ...(all.length > 0 && { needs: all }), ...node.definition, ...branch };
+      definitions[node.id] = { ...(all.size > 0 && { needs: [...all] }), ...node.definition, ...branch };
+      Object.assign(definitions, node.region?.nodes);
     }
     return definitions;
+  }
+
+  /** A way out of a split leads through its rounds, and behind them through its merge. */
+  #wayFrom(id: string, to: NodeDraft): readonly string[] {
+    const region = this.nodes.get(id)?.region;
+    if (region?.merge === undefined) return [id];
+    return region.merge === to ? region.ends : [region.merge.id];
   }
 
   #implied(): ReturnType<typeof impliedNeeds> {
@@ -178,15 +266,22 @@ export class GraphDraft {
 
 function branchDefinition({ tests, targets, head }: BranchDraft): JsonObject {
   const to = (name: string | null): Json => {
-    const [first = '', ...others] = targets.get(name) ?? [];
-    return others.length === 0 ? first : [first, ...others];
+    const ids = targets.get(name) ?? [];
+    return ids.length === 1 ? (ids[0] as string) : ids;
   };
   const named = [...targets.keys()].filter((name) => name !== null);
+  // A case that nothing comes after is taken all the same: without it, another one would be.
   const cases: Json =
     tests === undefined
       ? Object.fromEntries(named.map((name) => [name, to(name)]))
-      : [...tests].filter(([name]) => targets.has(name)).map(([name, test]) => ({ ...test, to: to(name) }));
+      : [...tests].map(([name, test]) => ({ ...test, to: to(name) }));
   return { ...head, cases, ...(targets.has(null) && { default: to(null) }) };
+}
+
+function roundSchema(ends: ReadonlyMap<string, Handle>): JsonSchema {
+  const [only, ...others] = ends.values();
+  if (only !== undefined && others.length === 0) return schemaOf(only.output);
+  return objectSchema(Object.fromEntries([...ends].map(([id, { output }]) => [id, schemaOf(output)])));
 }
 
 /** What is known of a written value. */

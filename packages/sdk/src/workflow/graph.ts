@@ -12,7 +12,15 @@ import {
   type Value,
 } from './expression.ts';
 import { GraphDraft, type NodeDraft } from './graph-draft.ts';
-import { type AnyNode, type Before, Branch, type BranchHandle, Handle, type NodeHandle } from './node-handle.ts';
+import {
+  type AnyNode,
+  type Before,
+  Branch,
+  type BranchHandle,
+  Handle,
+  type NodeHandle,
+  type SplitHandle,
+} from './node-handle.ts';
 import type {
   ActionOptions,
   CaseTest,
@@ -20,13 +28,15 @@ import type {
   ForEachOptions,
   LastingOptions,
   MappedOutput,
+  Merged,
+  MergeOptions,
   NodeOptions,
   OnError,
   RetryUntilOptions,
   SubWorkflowOptions,
   WhileOptions,
 } from './node-options.ts';
-import { type Place, renderCondition, renderFields, renderValue } from './render.ts';
+import { invalid, type Place, renderCondition, renderFields, renderValue } from './render.ts';
 import { objectSchema } from './schema-path.ts';
 import type { AnyWorkflow, Uses } from './uses.ts';
 import { renderWait, type Wait, type WaitOutput } from './wait.ts';
@@ -41,6 +51,12 @@ type ItemOf<L> =
     : L extends readonly (infer V)[]
       ? Resolved<V>
       : never;
+type ItemList = Expression<readonly unknown[]> | readonly unknown[];
+/** Without a minimum every round has succeeded. */
+type Rounds<R, M> = readonly (Resolved<R> | ([M] extends [never] ? never : null))[];
+/** The nodes before a merge; none when items go straight through. */
+type Ends = AnyNode | { readonly [id: string]: AnyNode } | undefined;
+type RoundOf<R, Item> = [R] extends [undefined] ? Item : Resolved<R>;
 type CaseValue = string | number | boolean | null;
 /** Options of any kind, as they come without a compiler. */
 type Options = Partial<ActionOptions<never, never>> & { readonly [key: string]: unknown };
@@ -51,6 +67,7 @@ export interface Surroundings<Input, Vars> {
   readonly vars: Ref<Vars>;
   readonly execution: Ref<Execution>;
   readonly trigger: Ref<unknown>;
+  readonly about: Ref<{ readonly id: string; readonly version: number }>;
   readonly uses: Uses;
 }
 
@@ -67,6 +84,9 @@ export class Graph<Input, Vars, Item> {
   readonly vars: Ref<Vars>;
   readonly execution: Ref<Execution>;
   readonly trigger: Ref<unknown>;
+  /** Of the workflow that runs. */
+  readonly id: Ref<string>;
+  readonly version: Ref<number>;
   readonly #surroundings: Surroundings<Input, Vars>;
   readonly #draft: GraphDraft;
 
@@ -77,6 +97,8 @@ export class Graph<Input, Vars, Item> {
     this.vars = surroundings.vars;
     this.execution = surroundings.execution;
     this.trigger = surroundings.trigger;
+    this.id = surroundings.about.id;
+    this.version = surroundings.about.version;
   }
 
   /** Runs an action. */
@@ -143,40 +165,63 @@ export class Graph<Input, Vars, Item> {
   }
 
   /** Runs a body for every item. */
-  forEach<
-    L extends Expression<readonly unknown[]> | readonly unknown[],
-    R,
-    M extends number | string = never,
-    E extends OnError = 'halt',
-  >(
+  forEach<L extends ItemList, R, M extends number | string = never, E extends OnError = 'halt'>(
     id: string,
     items: L,
-    body: (b: Graph<Input, Vars, ItemOf<L>>, item: Ref<ItemOf<L>>, index: Ref<number>) => R,
-    options: ForEachOptions<Item, M, E> = {},
-  ): NodeHandle<Output<readonly (Resolved<R> | ([M] extends [never] ? never : null))[], E>> {
+    body: (b: Graph<Input, Vars, ItemOf<L>>, ...round: RoundRefs<ItemOf<L>>) => R,
+    options: ForEachOptions<NoInfer<Rounds<R, M>>, Item, M, E> = {},
+  ): NodeHandle<Output<Rounds<R, M>, E>> {
     const { parallel, maxConcurrency, minSuccess, ...common } = options;
     const loop = {};
-    const source = sourceOf(items);
-    const item = rootReference<ItemOf<L>>(
-      { kind: 'loop', loop, member: 'item' },
-      source?.kind === 'path' ? itemSchema(source.schema) : true,
-    );
     let round: JsonSchema = true;
-    const kind = (place: Place, node: NodeDraft) => {
-      const inner = this.#body<ItemOf<L>>(loop, place, (b) => body(b, item, indexOf(loop)));
+    const kind = (place: Place) => {
+      const inner = this.#body<ItemOf<L>>(loop, place, (b) => body(b, ...roundRefs<ItemOf<L>>(loop, items)));
       round = minSuccess === undefined ? inner.schema : true;
       return {
-        forEach: {
-          in:
-            source === undefined
-              ? renderValue(items, place, `${node.id}.in`)
-              : renderCondition(items, place, `${node.id}.in`),
-          ...given({ parallel, maxConcurrency, minSuccess }),
-        },
+        forEach: { in: renderItems(items, place, id), ...given({ parallel, maxConcurrency, minSuccess }) },
         do: inner.body,
       };
     };
     return this.#add(id, kind, common, () => ({ type: 'array', items: round })) as never;
+  }
+
+  /** Runs what its function writes once per item, several at the same time, up to the merge; `s` writes in this graph. */
+  split<L extends ItemList, R extends Ends, E extends OnError = 'halt'>(
+    id: string,
+    items: L,
+    between: (s: Graph<Input, Vars, ItemOf<L>>, ...round: RoundRefs<ItemOf<L>>) => R,
+    options: LastingOptions<ItemOf<L>, Item, E> = {},
+  ): SplitHandle<RoundOf<R, ItemOf<L>>> {
+    const kind = (place: Place, node: NodeDraft) => {
+      const loop = {};
+      const draft = new GraphDraft(this.#draft.workflow, this.#draft, loop, true);
+      const s = new Graph<Input, Vars, ItemOf<L>>(draft, this.#surroundings);
+      const ends = between(s, ...roundRefs<ItemOf<L>>(loop, items));
+      node.region = draft.finishRegion(node, ends, schemaOfItems(items));
+      return { split: { in: renderItems(items, place, id) } };
+    };
+    return this.#add(id, kind, options, true);
+  }
+
+  /** Collects what the rounds of a split give. */
+  merge<Round, E extends OnError = 'halt'>(
+    id: string,
+    split: SplitHandle<Round>,
+    options: MergeOptions<Round, Item, E> = {},
+  ): NodeHandle<Output<Merged<Round>, E>> {
+    const { wait, timeout, ...common } = options;
+    const source = this.#draft.draftOf(split);
+    const { region } = source;
+    if (region === undefined) throw invalid(`'${source.id}' is no split`, 'give what w.split() returned');
+    if (region.merge !== undefined) throw invalid(`'${source.id}' has two merges`, 'a split has one merge');
+    const kind = (_: Place, node: NodeDraft) => {
+      region.merge = node;
+      node.split = source;
+      node.needs.push(source.id);
+      return { merge: given({ wait, timeout }) };
+    };
+    const schema = objectSchema({ aggregated: { type: 'array', items: region.round } });
+    return this.#add(id, kind, common, schema) as never;
   }
 
   /** Runs a body as long as a condition holds. Null when it never did. */
@@ -248,7 +293,7 @@ export class Graph<Input, Vars, Item> {
     const kind = (place: Place) => {
       const rendered = renderWait(waits, place);
       schema = rendered.schema;
-      const until = deadline === undefined ? {} : { deadline: renderValue(deadline, place, `${id}.deadline`) };
+      const until = deadline !== undefined && { deadline: renderValue(deadline, place, `${id}.deadline`) };
       return { wait: { ...rendered.definition, ...until } };
     };
     return this.#add(id, kind, common, () => schema) as never;
@@ -279,13 +324,14 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, options, true);
   }
 
-  /** Leads from one node to another. A way out of a branch has no options. */
+  /** Leads from one node to another. A way out of a branch has no options; out of a split there is one for failures. */
   edge<Out>(from: NodeHandle<Out>, to: AnyNode, options?: EdgeOptions<NoInfer<Out>>): void;
+  edge(from: SplitHandle<unknown>, to: AnyNode, options: EdgeOptions<never> & { readonly on: 'error' }): void;
   edge(from: Before, to: AnyNode): void;
-  edge(from: Before, to: AnyNode, options: object = {}): void {
+  edge(from: Before | SplitHandle<unknown>, to: AnyNode, options: object = {}): void {
     const { when, ...rest } = options as { readonly when?: unknown };
     const place = this.#draft.draftOf(from).place();
-    this.#draft.link(from, this.#draft.draftOf(to).id, {
+    this.#draft.link(from as Before, this.#draft.draftOf(to).id, {
       ...given(rest),
       ...(when !== undefined && { when: renderCondition(when, place, 'when of an edge') }),
     });
@@ -350,6 +396,29 @@ function caseTest(test: CaseTest, place: Place, id: string): JsonObject {
 
 function indexOf(loop: object): Ref<number> {
   return rootReference<number>({ kind: 'loop', loop, member: 'index' });
+}
+
+/** What a round over items sees: its item, the number of the round, all items. */
+type RoundRefs<T> = [item: Ref<T>, index: Ref<number>, items: Ref<readonly T[]>];
+
+function roundRefs<T>(loop: object, items: unknown): RoundRefs<T> {
+  const item = schemaOfItems(items);
+  return [
+    rootReference<T>({ kind: 'loop', loop, member: 'item' }, item),
+    indexOf(loop),
+    rootReference<readonly T[]>({ kind: 'loop', loop, member: 'items' }, { type: 'array', items: item }),
+  ];
+}
+
+function schemaOfItems(items: unknown): JsonSchema {
+  const source = sourceOf(items);
+  return source?.kind === 'path' ? itemSchema(source.schema) : true;
+}
+
+function renderItems(items: unknown, place: Place, id: string): Json {
+  return sourceOf(items) === undefined
+    ? renderValue(items, place, `${id}.in`)
+    : renderCondition(items, place, `${id}.in`);
 }
 
 function selfReference<T>(of: object, schema: JsonSchema = true, isNullable = false): Ref<T> {

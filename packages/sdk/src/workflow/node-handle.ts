@@ -30,6 +30,11 @@ export interface BranchHandle<Value> extends NodeHandle<{ readonly taken: readon
   readonly otherwise: BranchCase;
 }
 
+/** A split, for its merge; `Round` is what each round gives. Seen from outside, it is under way or has failed. */
+export interface SplitHandle<Round> extends Pick<AnyNode, 'id' | 'error' | 'status' | 'success'> {
+  readonly '~round'?: Round;
+}
+
 /** What a node may come after. */
 export type Before = AnyNode | BranchCase;
 

@@ -50,26 +50,37 @@ export interface ActionOptions<Output, Item, E extends OnError = OnError> extend
   readonly rateLimit?: { readonly key: Value<string>; readonly limit: number; readonly per: string };
 }
 
-type LoopOptions<Item, E extends OnError> = Omit<LastingOptions<unknown, Item, E>, 'emit'>;
-
 /** `M` is remembered because a round that may fail gives null. */
-export interface ForEachOptions<Item, M, E extends OnError> extends LoopOptions<Item, E> {
+export interface ForEachOptions<Output, Item, M, E extends OnError> extends LastingOptions<Output, Item, E> {
   readonly parallel?: boolean;
   readonly maxConcurrency?: number;
   readonly minSuccess?: M;
 }
 
-export interface WhileOptions<Output, Item, E extends OnError> extends LoopOptions<Item, E> {
+export interface WhileOptions<Output, Item, E extends OnError> extends LastingOptions<Output, Item, E> {
   /** Asked before every round, with the output of the last one and the number of rounds so far. */
   readonly condition: Condition | ((last: Ref<Output | null>, index: Ref<number>) => Condition);
   readonly maxIterations?: number;
 }
 
-export interface RetryUntilOptions<Output, Item, E extends OnError> extends LoopOptions<Item, E> {
+export interface RetryUntilOptions<Output, Item, E extends OnError> extends LastingOptions<Output, Item, E> {
   readonly attempts: number;
   /** Asked after every round that succeeded. */
   readonly until?: Condition | ((output: Ref<Output>, index: Ref<number>) => Condition);
   readonly backoff?: Given<'retryUntil'>['backoff'];
+}
+
+/** What a merge gives: what came of the rounds, in the order of the items; with `wait: 'any'`, of the first alone. */
+export interface Merged<Round> {
+  readonly aggregated: readonly Round[];
+}
+
+/** It comes after its rounds, and nothing else. */
+export interface MergeOptions<Round, Item, E extends OnError>
+  extends Omit<NodeOptions<Merged<Round>, Item, E>, 'needs' | 'join'> {
+  readonly wait?: 'all' | 'any';
+  /** How long the rounds may take together. */
+  readonly timeout?: string;
 }
 
 export interface SubWorkflowOptions<Output, Mapped, Item, E extends OnError>

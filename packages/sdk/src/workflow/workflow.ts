@@ -21,6 +21,8 @@ import { Uses, type Workflow } from './uses.ts';
 import { dataSchema } from './workflow-schema.ts';
 
 export interface WorkflowOptions<I extends Schema | undefined, Vars> {
+  /** The version of the language. */
+  readonly nebula?: 1;
   readonly name?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
@@ -87,6 +89,7 @@ export function workflow<
     vars: fact('vars', objectSchema(Object.fromEntries(Object.keys(variables ?? {}).map((name) => [name, true])))),
     execution: fact('execution', EXECUTION),
     trigger: fact('trigger'),
+    about: fact('workflow', ABOUT),
     uses,
   });
   const { body } = draft.finish(build(w));
@@ -100,6 +103,8 @@ export function workflow<
   });
   return Object.freeze({ id, definition, uses: uses.list(), toJSON: () => definition });
 }
+
+const ABOUT = objectSchema({ id: { type: 'string' }, version: { type: 'integer' } });
 
 const EXECUTION = objectSchema({
   id: { type: 'string' },

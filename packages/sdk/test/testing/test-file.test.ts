@@ -1,9 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { ActionContext } from '@nebula/core';
+import type { Engine } from '@nebula/engine';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Coverage, readTestFile, runTestFile, type TestFile } from '../../src/testing/index.ts';
+import {
+  Coverage,
+  readTestFile,
+  replay,
+  runTestFile,
+  type TestFile,
+  TestRun,
+  testWorkflow,
+} from '../../src/testing/index.ts';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'test-file-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -83,6 +93,9 @@ describe('test files', () => {
     expect(one('steps: [{ advance: 3 weeks }]')).toEqual([['BAD_DURATION', '4:24', "did you mean '21d'?"]]);
     expect(one('steps: [{ advance: 1h, approve: b }]')).toMatchObject([['STEP_INVALID', '4:13', expect.anything()]]);
     expect(one('steps: [{ signal: { payload: 1 } }]')).toMatchObject([['MISSING_KEY', '4:15', 'add: name: …']]);
+    expect(one('steps: [{ cancel: { nod: a } }]')).toEqual([['UNKNOWN_KEY', '4:25', "did you mean 'node'?"]]);
+    expect(one('steps: [{ cancel: { compensate: maybe } }]')).toMatchObject([['WRONG_TYPE', '4:37', undefined]]);
+    expect(one('steps: [{ retry: true, in: { a: 1 } }]')).toMatchObject([['WRONG_TYPE', '4:32', undefined]]);
     expect(one('expect: { status: complete }')).toMatchObject([['WRONG_VALUE', '4:23', expect.anything()]]);
     expect(one('expect: { path: a }')).toMatchObject([['WRONG_TYPE', '4:21', undefined]]);
     expect(problems('workflow: [')).toMatchObject([['YAML_SYNTAX', expect.stringMatching(/^1:/), undefined]]);
@@ -113,6 +126,80 @@ describe('test files', () => {
 `);
     expect(all).toMatchObject({ passed: true, differences: [] });
     expect(all?.crashes).toBeGreaterThan(10);
+  });
+
+  /** Whatever can be asked of an engine: the compiler finds what is missing. */
+  const VERBS: Readonly<
+    Record<Extract<keyof Engine, `request${string}` | 'publishSignal'>, readonly (keyof TestRun)[]>
+  > = {
+    requestSignal: ['signal'],
+    publishSignal: ['publish'],
+    requestAnswer: ['approve', 'reject'],
+    requestCallback: ['callback'],
+    requestCancel: ['cancel'],
+    requestPause: ['pause'],
+    requestResume: ['resume'],
+    requestSettle: ['settle'],
+    requestRetry: ['retry'],
+    requestReplay: ['replay'],
+  };
+
+  it.each(Object.values(VERBS).flat())('[TST-20] %s is a method and a step', (verb) => {
+    expect(TestRun.prototype).toHaveProperty(verb);
+    const [found] = problems(`workflow: a.yaml\ntests: [{ name: x, steps: [{ ${verb}: [] }] }]`);
+    expect(found?.[0]).not.toBe('UNKNOWN_KEY');
+  });
+
+  it('[TST-20] steps in children, of one node, and on runs that are over', async () => {
+    writeFileSync(
+      path.join(dir, 'child.yaml'),
+      'id: child\nnodes: { ok: { wait: { approval: { title: Ok? } } }, hear: { wait: { signal: go } } }',
+    );
+    writeFileSync(
+      path.join(dir, 'parent.yaml'),
+      `
+id: parent
+nodes:
+  slow: { action: x.slow@1 }
+  next: { needs: [slow], action: x.y@1 }
+  call: { workflow: { id: child, mode: child } }
+`,
+    );
+    const { file, problems: wrong } = readTestFile(`
+workflow: parent.yaml
+workflows: [child.yaml]
+mocks: { x.slow: { after: 1h, output: 1 }, x.y: { sequence: [{ error: NO }, { output: 2 }] } }
+tests:
+  - name: a node is cancelled
+    until: slow
+    crashes: true
+    steps:
+      - expect: { nodes: { slow: running } }
+      - cancel: { node: slow, reason: too slow }
+      - { expect: { waiting: [ok, hear] }, in: call }
+      - { approve: ok, in: [call] }
+      - publish: go
+    expect: { nodes: { slow: cancelled, next: skipped, call: completed } }
+  - name: again and again
+    steps:
+      - expect: { status: failed, calls: { next: 1 } }
+      - { expect: { status: cancelled }, in: call }
+      - retry
+      - { cancel: { node: ok }, in: call }
+      - publish: { name: go, payload: 1 }
+      - expect: { status: completed, calls: { next: 2 } }
+      - replay: slow
+    expect: { calls: { slow: 2, next: 3 } }
+  - name: no such child
+    steps: [{ signal: go, in: slow }]
+`);
+    expect(wrong).toEqual([]);
+    const found = await runTestFile(file as TestFile, { dir, coverage: new Coverage() });
+    expect(found.map(({ differences, failure }) => [differences, failure?.code])).toEqual([
+      [[], undefined],
+      [[], undefined],
+      [[], 'UNKNOWN_EXECUTION'],
+    ]);
   });
 
   it('[TST-18] every difference says what, where, expected and received', async () => {
@@ -173,6 +260,30 @@ describe('test files', () => {
     ]);
     expect(found[1]?.differences[0]?.place).toMatchObject({ line: 10 });
     expect(found[4]?.failure?.place).toMatchObject({ line: 23 });
+  });
+
+  it('[TST-22] a workflow in TypeScript is named like a file', async () => {
+    const sdk = new URL('../../src/index.ts', import.meta.url).href;
+    writeFileSync(
+      path.join(dir, 'built.ts'),
+      `
+import { wait, workflow } from '${sdk}';
+const part = workflow('part', {}, (w) => ({ event: w.wait('nap', wait.for('1d')).output.event }));
+export default workflow('built', {}, (w) => w.workflow('part', part, {}));
+`,
+    );
+    writeFileSync(path.join(dir, 'empty.ts'), 'export const nothing = 1;');
+    writeFileSync(path.join(dir, 'broken.ts'), "throw new Error('oh');");
+    const { file } = readTestFile('workflow: built.ts\ntests: [{ name: x, expect: { output: { event: for } } }]');
+    expect(await runTestFile(file as TestFile, { dir, coverage: new Coverage() })).toMatchObject([{ passed: true }]);
+    const run = await testWorkflow(pathToFileURL(path.join(dir, 'built.ts')));
+    expect(run.path).toEqual(['part/nap', 'part']);
+    expect(await replay(run.journal, path.join(dir, 'built.ts'))).toMatchObject({ same: true });
+    await expect(testWorkflow(path.join(dir, 'empty.ts'))).rejects.toMatchObject({
+      code: 'WORKFLOW_INVALID',
+      message: expect.stringContaining('default export'),
+    });
+    await expect(testWorkflow(path.join(dir, 'broken.ts'))).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 
   it('[TST-19] coverage counts nodes and edges over all tests, and lists what never was', async () => {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { defineAction } from '../../src/index.ts';
 import { after, fail, hang, sequence, testWorkflow } from '../../src/testing/index.ts';
@@ -108,6 +109,61 @@ describe('a workflow under test', () => {
     expect((await called.callback('hook', { n: 2 })).output).toMatchObject({ hook: { payload: { n: 2 } } });
   });
 
+  it('[TST-5] one node can be cancelled, and signals find whoever listens', async () => {
+    const parts = {
+      id: 'parts',
+      nodes: {
+        slow: { action: 'x.slow@1' },
+        after: { needs: ['slow'], action: 'x.y@1' },
+        ask: { workflow: { id: 'asking', mode: 'child' } },
+      },
+    };
+    const asking = {
+      id: 'asking',
+      nodes: { hear: { wait: { signal: 'go', key: '7' } } },
+      output: '{{ $hear.payload }}',
+    };
+    const run = await testWorkflow(parts, { workflows: [asking], mocks: { 'x.slow': hang(), 'x.y': 1 } });
+    await run.cancel({ node: 'slow', reason: 'too slow' });
+    expect(run).toMatchObject({
+      status: 'running',
+      nodes: { slow: { status: 'cancelled' }, after: { status: 'skipped' } },
+    });
+    await run.publish('go', { n: 1 }, '7');
+    expect(run).toMatchObject({ status: 'completed', output: { ask: { n: 1 } } });
+    await expect(run.cancel({ node: 'slwo' })).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
+  });
+
+  it('[TST-5] a finished run is tried again, or replayed from a node', async () => {
+    const two = {
+      id: 'two',
+      nodes: { a: { action: 'x.a@1' }, b: { needs: ['a'], action: 'x.b@1', with: { of: '{{ $a }}' } } },
+    };
+    const run = await testWorkflow(two, { mocks: { 'x.a': sequence([1, 2]), 'x.b': sequence([fail('NO'), 'done']) } });
+    expect(run.status).toBe('failed');
+    expect((await run.retry()).output).toEqual({ b: 'done' });
+    await run.replay('a');
+    expect(run.calls('b').map(({ input }) => input)).toEqual([{ of: 1 }, { of: 1 }, { of: 2 }]);
+  });
+
+  it('[TST-21] matchers and console.log see what has become of it', async () => {
+    const run = await testWorkflow(order, { input: { amount: 5 }, mocks, config });
+    expect(Object.keys(run)).toEqual([
+      'executionId',
+      'status',
+      'output',
+      'error',
+      'path',
+      'skipped',
+      'nodes',
+      'waitingFor',
+    ]);
+    expect(() => expect(run).toMatchObject({ path: ['ship'] })).toThrow(/to match object/);
+    const shown = inspect(run);
+    expect(shown).toContain("path: [ 'charge', 'ship' ]");
+    expect(shown).not.toContain('clock');
+  });
+
   it('[TST-6] mocks: an answer, a function, a failure, a while, for ever', async () => {
     const one = (more: object = {}) => ({ id: 'one', nodes: { a: { action: 'x.y@1', with: { n: 2 }, ...more } } });
     const outputOf = async (mock: unknown, more = {}) => testWorkflow(one(more), { mocks: { 'x.y': mock as never } });
@@ -200,6 +256,10 @@ describe('a workflow under test', () => {
     await expect(testWorkflow({ id: 'x', nodes: { a: { acton: 'x' } } })).rejects.toMatchObject({
       code: 'WORKFLOW_INVALID',
       message: expect.stringContaining("did you mean 'action'"),
+    });
+    await expect(testWorkflow({ id: 'x', nodes: { a: { action: 'core.set@1' } } })).rejects.toMatchObject({
+      code: 'WORKFLOW_INVALID',
+      hint: expect.stringContaining('actions: builtinActions'),
     });
   });
 

@@ -25,7 +25,7 @@ import {
 import type { NebulaConfig } from '../../config.ts';
 import { actionsUsed, withoutRounds } from '../actions-used.ts';
 import type { Frame } from '../chronicle.ts';
-import { definitionOf, invalidWorkflow, type WorkflowSource } from '../source.ts';
+import { invalidWorkflow, loadWorkflow, loadWorkflows, type WorkflowSource } from '../source.ts';
 import { causesOf, inlineValue, Unclear } from './causes.ts';
 import { compareFrames, type Difference } from './differences.ts';
 
@@ -65,8 +65,8 @@ export async function replay(
   options: ReplayOptions = {},
 ): Promise<ReplayResult> {
   const frames = framesOf(journal);
-  const definition = definitionOf(source);
-  const workflows = (options.workflows ?? []).map(definitionOf);
+  const { definition, uses } = await loadWorkflow(source);
+  const workflows = [...uses, ...(await loadWorkflows(options.workflows ?? []))];
   const plan = planOf(definition, workflows, options);
   const paths = pathsOf(plan);
   let state = newRunState(plan, 'exe_replay');

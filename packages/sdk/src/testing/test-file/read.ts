@@ -9,6 +9,7 @@ import {
   type SourceRange,
 } from '@nebula/core';
 import { after, fail, hang, type Mock, sequence } from '../mock.ts';
+import type { CancelOptions } from '../test-run.ts';
 import { describe, TestDocument } from './document.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 
@@ -27,6 +28,8 @@ export interface TestCase {
   readonly real: readonly string[];
   /** Values of secrets by name. */
   readonly credentials: Readonly<Record<string, string>>;
+  /** Time goes on no further than until this node has begun. */
+  readonly until?: string;
   readonly steps: readonly Step[];
   readonly expect: Expectation;
   /** It is also killed at every boundary of its journal. */
@@ -36,11 +39,15 @@ export interface TestCase {
 /** What a file says for all of its tests. */
 type Shared = Pick<TestCase, 'mocks' | 'real' | 'credentials'>;
 
-export type Step = Deed & { readonly place: SourceRange | undefined };
+export type Step = Deed & {
+  readonly place: SourceRange | undefined;
+  /** Done to the execution that this node started, that a node of it started, and so on. */
+  readonly in: readonly string[];
+};
 
 type Deed =
   | { readonly do: 'advance'; readonly duration: string }
-  | { readonly do: 'signal'; readonly name: string; readonly payload: Json; readonly key?: string }
+  | { readonly do: 'signal' | 'publish'; readonly name: string; readonly payload: Json; readonly key?: string }
   | {
       readonly do: 'approve' | 'reject';
       readonly node: string;
@@ -49,8 +56,10 @@ type Deed =
       readonly form?: Json;
     }
   | { readonly do: 'callback'; readonly node: string; readonly payload: Json }
-  | { readonly do: 'cancel' | 'pause'; readonly reason?: string }
+  | { readonly do: 'cancel'; readonly options: CancelOptions }
+  | { readonly do: 'pause'; readonly reason?: string }
   | { readonly do: 'resume' | 'retry' | 'crash' }
+  | { readonly do: 'replay'; readonly node: string; readonly input?: Json }
   | { readonly do: 'settle'; readonly node: string; readonly settlement: Settlement }
   | { readonly do: 'expect'; readonly expect: Expectation };
 
@@ -62,11 +71,12 @@ export interface ReadTestFile {
 }
 
 const FILE_KEYS = ['workflow', 'workflows', 'mocks', 'real', 'credentials', 'tests'];
-const TEST_KEYS = ['name', 'input', 'mocks', 'real', 'credentials', 'steps', 'expect', 'crashes'];
+const TEST_KEYS = ['name', 'input', 'mocks', 'real', 'credentials', 'until', 'steps', 'expect', 'crashes'];
 const MOCK_KEYS = ['output', 'error', 'sequence', 'after', 'hang'];
 const STEP_KEYS = [
   'advance',
   'signal',
+  'publish',
   'approve',
   'reject',
   'callback',
@@ -74,6 +84,7 @@ const STEP_KEYS = [
   'pause',
   'resume',
   'retry',
+  'replay',
   'crash',
   'settle',
   'expect',
@@ -133,6 +144,7 @@ class Reader {
       document.report([...path, 'crashes'], 'WRONG_TYPE', `crashes is true or false, not ${describe(members.crashes)}`);
     }
     const steps = document.list(members.steps, [...path, 'steps'], 'steps');
+    const until = document.textAt(members.until, [...path, 'until'], 'until');
     return {
       name: name ?? '',
       place: document.rangeOf(members.name === undefined ? path : [...path, 'name']),
@@ -140,6 +152,7 @@ class Reader {
       mocks: { ...shared.mocks, ...this.mocks(members.mocks, [...path, 'mocks']) },
       real: [...shared.real, ...document.texts(members.real, [...path, 'real'], 'real')],
       credentials: { ...shared.credentials, ...this.credentials(members.credentials, [...path, 'credentials']) },
+      ...(until !== undefined && { until }),
       steps: steps.flatMap((step, at) => this.step(step, [...path, 'steps', at]) ?? []),
       expect: readExpectation(document, members.expect, [...path, 'expect']),
       crashes: members.crashes === true,
@@ -237,14 +250,15 @@ class Reader {
     const { document } = this;
     // `- crash` is as good as `- crash: true`.
     const written = typeof value === 'string' ? { [value]: true } : value;
-    const members = document.members(written, path, 'a step', STEP_KEYS);
+    const { in: of, ...members } = document.members(written, path, 'a step', [...STEP_KEYS, 'in']);
     const [verb, ...more] = Object.keys(members);
     if (more.length > 0)
       document.report(path, 'STEP_INVALID', 'a step does one thing', 'begin the next one with a - of its own');
     if (verb === undefined || !STEP_KEYS.includes(verb)) return undefined;
     const at = typeof value === 'string' ? path : [...path, verb];
     const step = this.stepOf(verb, members[verb] as Json, at);
-    return step && { ...step, place: document.rangeOf(at, 'key') };
+    const inside = document.texts(typeof of === 'string' ? [of] : of, [...path, 'in'], 'in');
+    return step && { ...step, in: inside, place: document.rangeOf(at, 'key') };
   }
 
   private stepOf(verb: string, value: Json, path: DocumentPath): Deed | undefined {
@@ -254,9 +268,10 @@ class Reader {
         const duration = this.duration(value, path);
         return duration === undefined ? undefined : ({ do: 'advance', duration } as Deed);
       }
-      case 'signal': {
+      case 'signal':
+      case 'publish': {
         const { name, payload = null, key } = this.about(value, path, 'name', ['payload', 'key']);
-        return { do: 'signal', name: String(name), payload, ...(key !== undefined && { key: String(key) }) } as Deed;
+        return { do: verb, name: String(name), payload, ...(key !== undefined && { key: String(key) }) } as Deed;
       }
       case 'approve':
       case 'reject': {
@@ -268,6 +283,9 @@ class Reader {
         return { do: 'callback', node, payload } as Deed;
       }
       case 'cancel':
+        return { do: 'cancel', options: this.cancel(value, path) };
+      case 'replay':
+        return { do: 'replay', ...this.about(value, path, 'node', ['input']) } as Deed;
       case 'pause':
         return { do: verb, ...(typeof value === 'string' && { reason: value }) } as Deed;
       case 'resume':
@@ -279,6 +297,27 @@ class Reader {
       default:
         return { do: 'expect', expect: readExpectation(document, value, path) } as Deed;
     }
+  }
+
+  private cancel(value: Json, path: DocumentPath): CancelOptions {
+    const { document } = this;
+    if (value === true) return {};
+    if (typeof value === 'string') return { reason: value };
+    const { compensate, ...members } = document.members(value, path, 'cancel', ['node', 'reason', 'compensate']);
+    const node = document.textAt(members.node, [...path, 'node'], 'node');
+    const reason = document.textAt(members.reason, [...path, 'reason'], 'reason');
+    if (compensate !== undefined && typeof compensate !== 'boolean') {
+      document.report(
+        [...path, 'compensate'],
+        'WRONG_TYPE',
+        `compensate is true or false, not ${describe(compensate)}`,
+      );
+    }
+    return {
+      ...(node !== undefined && { node }),
+      ...(reason !== undefined && { reason }),
+      ...(typeof compensate === 'boolean' && { compensate }),
+    };
   }
 
   private settle(value: Json, path: DocumentPath): Deed {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { SourceRange } from '@nebula/core';
 import type { Coverage } from '../coverage.ts';
 import { everyCrashPoint } from '../every-crash-point.ts';
-import { definitionOf } from '../source.ts';
+import { loadWorkflow, loadWorkflows } from '../source.ts';
 import type { TestRun } from '../test-run.ts';
 import { type TestOptions, testWorkflow } from '../test-workflow.ts';
 import { type Difference, differencesOf } from './expectation.ts';
@@ -37,10 +37,10 @@ export interface TestResult {
 /** Rejects when a workflow cannot be read. */
 export async function runTestFile(file: TestFile, options: TestFileOptions): Promise<TestResult[]> {
   const { dir } = options;
-  const workflow = definitionOf(path.resolve(dir, file.workflow));
-  const workflows = file.workflows.map((name) => definitionOf(path.resolve(dir, name)));
+  const { definition, uses } = await loadWorkflow(path.resolve(dir, file.workflow));
+  const workflows = [...uses, ...(await loadWorkflows(file.workflows.map((name) => path.resolve(dir, name))))];
   const results: TestResult[] = [];
-  for (const test of file.tests) results.push(await runTest(test, workflow, { ...options, workflows }));
+  for (const test of file.tests) results.push(await runTest(test, definition, { ...options, workflows }));
   return results;
 }
 
@@ -49,12 +49,13 @@ async function runTest(
   workflow: object,
   { config, actions, projectDir, workflows, coverage }: TestFileOptions & Pick<TestOptions, 'workflows'>,
 ): Promise<TestResult> {
-  const { name, place, input, mocks, real, credentials } = test;
+  const { name, place, input, mocks, real, credentials, until } = test;
   const shared: TestOptions = {
     input,
     mocks,
     real,
     credentials,
+    ...(until !== undefined && { until }),
     ...(config && { config }),
     ...(actions && { actions }),
     ...(projectDir !== undefined && { projectDir }),
@@ -93,13 +94,15 @@ async function actAll(run: TestRun, steps: readonly Step[]): Promise<void> {
 }
 
 /** What is not as the step expects. */
-async function act(run: TestRun, step: Step): Promise<Difference[]> {
+async function act(whole: TestRun, step: Step): Promise<Difference[]> {
+  const run = step.in.reduce((one, node) => one.child(node), whole);
   switch (step.do) {
     case 'advance':
       await run.advance(step.duration);
       return [];
     case 'signal':
-      await run.signal(step.name, step.payload, step.key);
+    case 'publish':
+      await run[step.do](step.name, step.payload, step.key);
       return [];
     case 'approve':
     case 'reject': {
@@ -111,7 +114,10 @@ async function act(run: TestRun, step: Step): Promise<Difference[]> {
       await run.callback(step.node, step.payload);
       return [];
     case 'cancel':
-      await run.cancel(step.reason);
+      await run.cancel(step.options);
+      return [];
+    case 'replay':
+      await run.replay(step.node, step.input);
       return [];
     case 'pause':
       await run.pause(step.reason);

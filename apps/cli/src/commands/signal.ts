@@ -1,0 +1,50 @@
+import { type Json, NebulaError, parseDuration } from '@nebula/core';
+import { writeLines } from '../conclude.ts';
+import { textOption, withDesk } from '../desk.ts';
+import { readJson } from '../input.ts';
+import { keptLines } from '../requests.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
+import { jsonDocument } from '../views/json.ts';
+import { momentText } from '../views/words.ts';
+
+const DEFAULT_KEEP = '1d';
+
+/** A signal for whoever listens: one run takes it, now or when it comes to wait for it. */
+export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io } = context;
+  const signal = args[0] as string;
+  const key = textOption(options, 'key');
+  const text = textOption(options, 'payload');
+  const keepMs = keepOf(textOption(options, 'keep') ?? DEFAULT_KEEP);
+  const payload: Json = text === undefined ? null : await readJson(io, text, '--payload');
+  return await withDesk(context, options, async ({ desk }, project) => {
+    const keptUntil = io.now() + keepMs;
+    const executionId = await desk.publishSignal({ signal, payload, keepMs, ...(key !== undefined && { key }) });
+    if (options.json === true) {
+      const until = executionId === undefined ? { keptUntil: new Date(keptUntil).toISOString() } : {};
+      io.out.write(jsonDocument({ signal, key: key ?? '', executionId: executionId ?? null, ...until }));
+      return 0;
+    }
+    const name = `signal ${printableLine(signal)}${key === undefined ? '' : ` (key ${printableLine(key)})`}`;
+    if (executionId !== undefined) {
+      writeLines(io.out, keptLines(context, project, executionId, `${name} goes to ${executionId}`));
+    } else {
+      const { colors } = io.out;
+      writeLines(io.out, [
+        `${colors.yellow('⏸')} nobody waits for ${name} yet`,
+        `it is kept for whoever does, until ${momentText(keptUntil, io.now())}`,
+      ]);
+    }
+    return 0;
+  });
+}
+
+function keepOf(text: string): number {
+  const keepMs = parseDuration(text);
+  if (typeof keepMs === 'number' && keepMs > 0) return keepMs;
+  const problem = typeof keepMs === 'number' ? 'nothing would be kept' : keepMs.message;
+  throw new NebulaError('USAGE', `--keep ${text}: ${problem}`, {
+    hint: typeof keepMs === 'number' ? 'give a duration such as 1h' : keepMs.hint,
+  });
+}

@@ -1,0 +1,113 @@
+/** Commands that go on with runs: in an engine of their own, until these have ended or nothing moves them any more. */
+import { anyCommandWriter, concludeInterrupted, concludeRun, concludeRuns, viewOf, writeLines } from './conclude.ts';
+import { unknownExecution } from './desk.ts';
+import { type Ended, type WatchedRun, watch } from './live/watch.ts';
+import { engineHere, keptLines } from './requests.ts';
+import { familyOf } from './run-facts.ts';
+import type { CommandOptions, Context, EngineSession, Project } from './services.ts';
+import { jsonDocument } from './views/json.ts';
+import { registeredWorkflows } from './workflow-folder.ts';
+
+/** Continues runs for which a request was left, unless that is not wanted or an engine has them already. */
+export async function goOnHere(
+  context: Context,
+  project: Project,
+  executionIds: readonly string[],
+  options: CommandOptions,
+): Promise<number> {
+  const session = options.run === false ? undefined : await engineHere(context, project);
+  if (session === undefined) return leftForLater(context, project, executionIds, options);
+  try {
+    return await resumeSome(context, project, session, executionIds, options);
+  } finally {
+    await session.close();
+  }
+}
+
+export function leftForLater(
+  context: Context,
+  project: Project,
+  executionIds: readonly string[],
+  options: CommandOptions,
+): number {
+  const { out } = context.io;
+  const [only] = executionIds;
+  const isOne = executionIds.length === 1;
+  if (options.json === true) {
+    const documents = executionIds.map((executionId) => ({ executionId, requested: true }));
+    out.write(jsonDocument(isOne ? documents[0] : { executions: documents }));
+  } else {
+    const words = isOne ? `the request for ${only} is kept` : 'the requests are kept';
+    writeLines(out, keptLines(context, project, isOne ? only : undefined, words));
+  }
+  return 0;
+}
+
+/** Continues these runs, and all that runs for them, and says how they ended. */
+export async function resumeSome(
+  context: Context,
+  project: Project,
+  session: EngineSession,
+  executionIds: readonly string[],
+  options: CommandOptions,
+): Promise<number> {
+  const { runs, only } = await familiesOf(project, session, executionIds);
+  return await continueRuns(context, project, session, runs, options, () => session.engine.open({ only }));
+}
+
+/** The same, without a word about how they ended. */
+export async function watchSome(
+  context: Context,
+  project: Project,
+  session: EngineSession,
+  executionIds: readonly string[],
+  view: { readonly json: boolean; readonly quiet: boolean },
+): Promise<Ended> {
+  const { runs, only } = await familiesOf(project, session, executionIds);
+  const watching = { ...view, command: anyCommandWriter(context, project) };
+  return await watch(context, session, runs, watching, () => session.engine.open({ only }));
+}
+
+async function familiesOf(project: Project, session: EngineSession, executionIds: readonly string[]) {
+  const runs: WatchedRun[] = [];
+  const only: string[] = [];
+  for (const executionId of executionIds) {
+    const run = await watchedRun(session, executionId);
+    if (run === undefined) return unknownExecution(project, executionId);
+    runs.push(run);
+    only.push(...(await familyOf(session.desk, executionId)));
+  }
+  return { runs, only };
+}
+
+export async function continueRuns(
+  context: Context,
+  project: Project,
+  session: EngineSession,
+  runs: readonly WatchedRun[],
+  options: CommandOptions,
+  open: () => Promise<void>,
+  isList = runs.length > 1,
+): Promise<number> {
+  const view = viewOf(options);
+  const { json } = view;
+  const watching = { ...view, command: anyCommandWriter(context, project) };
+  const ended = await watch(context, session, runs, watching, open);
+  const executionIds = runs.map((run) => run.executionId);
+  if (ended.interrupted) return concludeInterrupted(context, project, session, executionIds, json);
+  const concluding = { context, project, session };
+  const [only] = ended.rests;
+  if (ended.rests.length > 1 || only === undefined || (isList && json)) {
+    return await concludeRuns(concluding, ended.rests, json);
+  }
+  return await concludeRun(concluding, only, view);
+}
+
+export async function watchedRun(session: EngineSession, executionId: string): Promise<WatchedRun | undefined> {
+  const document = await session.desk.document(executionId);
+  if (document === undefined) return undefined;
+  const definition = await session.definition(document.workflowId, document.version);
+  const title = `${definition?.name ?? document.workflowId} v${document.version}`;
+  const find = await registeredWorkflows(session, definition);
+  return { executionId, definition, find, title, document, timeline: await session.desk.timeline(executionId) };
+}

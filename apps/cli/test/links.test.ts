@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { MemoryProject } from './support/memory-project.ts';
+
+const CHILD = { id: 'inner', nodes: { w: { wait: { signal: 'go' } } } };
+const MAIN = { id: 'main', nodes: { out: { workflow: { id: 'inner', mode: 'child' } } } };
+/** `use` holds the key until it gets a signal. */
+const KEYED = {
+  id: 'keyed',
+  nodes: {
+    use: {
+      concurrency: { key: 'bank', limit: 1 },
+      forEach: { in: [1] },
+      do: { nodes: { w: { wait: { signal: 'go' } } } },
+    },
+  },
+};
+
+describe('runs that wait for others', () => {
+  test('[CLI-216, CLI-217] for an execution of their own', async () => {
+    const project = new MemoryProject();
+    await project.run(CHILD);
+    const { json, code } = await project.run(MAIN);
+    expect(code).toBe(4);
+    const [child] = json.children ?? [];
+    expect(child).toMatchObject({ node: 'out', workflowId: 'inner', status: 'running' });
+    const childId = child?.executionId as string;
+    const { executions } = JSON.parse((await project.nebula(['executions', 'list', '--json'])).out);
+    const row = (id: string) => executions.find((one: { executionId: string }) => one.executionId === id);
+    expect(row(json.executionId)).toMatchObject({
+      parked: true,
+      waits: [{ node: 'out', text: `for ${childId}`, executionId: childId }],
+    });
+    expect(row(childId)).toMatchObject({ parked: true, waits: [{ node: 'w', text: 'for signal go' }] });
+    const { out } = await project.nebula(['executions', 'explain', json.executionId]);
+    expect(out).toContain(`runs  out → inner  ${childId}  ● running`);
+    expect((await project.nebula(['executions', 'explain', childId])).out).toContain(
+      `for   out of  ${json.executionId}`,
+    );
+    expect(await project.json('executions', 'explain', json.executionId, 'out')).toMatchObject({
+      children: [{ node: 'out', executionId: childId, status: 'running' }],
+    });
+    expect(await project.json('resume', childId)).toMatchObject({
+      parent: { executionId: json.executionId, node: 'out' },
+    });
+  });
+
+  test('[CLI-216, CLI-218] for a place that another run holds', async () => {
+    const project = new MemoryProject();
+    const holder = (await project.run(KEYED)).json.executionId;
+    await project.besideEngine(async (engine) => {
+      const waits = await engine.start('keyed', 1);
+      const last = await engine.start('keyed', 1);
+      await expect.poll(async () => (await engine.document(last))?.nodes.use?.status).toBe('waiting');
+      const said = await project.nebula(['executions', 'explain', last]);
+      expect(said.out.replace(/\s+/g, ' ')).toMatch(
+        new RegExp(`use: It is held by use of ${holder} \\(for [^)]+\\); 1 other waits before it\\.`),
+      );
+      expect(await project.json('executions', 'explain', waits, 'use')).toMatchObject({
+        held: [{ node: 'use', holders: [{ executionId: holder, node: 'use', since: expect.any(String) }], before: 0 }],
+      });
+      const list = await project.nebula(['executions', 'list']);
+      expect(list.out).toMatch(new RegExp(`${waits} +● running .*\n +↳ use waits for the place for bank\n`));
+      expect(list.out).toMatch(new RegExp(`${holder} +⏸ parked .*\n +↳ use/0/w waits for signal go\n`));
+      expect((await project.nebula(['executions', 'show', waits])).out).toContain('waits for the place for bank');
+    });
+  });
+
+  test('[CLI-225] a run that waits for a place that nobody gives back is parked, and says who holds it', async () => {
+    const project = new MemoryProject();
+    const holder = (await project.run(KEYED)).json.executionId;
+    const { code, err, json } = await project.run(KEYED);
+    expect(code).toBe(4);
+    expect(err.replace(/\s+/g, ' ')).toMatch(
+      new RegExp(`use It waits for the place for bank\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`),
+    );
+    await project.nebula(['executions', 'signal', holder, 'go']);
+    await project.nebula(['executions', 'signal', json.executionId, 'go']);
+    const all = await project.nebula(['resume', '-q']);
+    expect([all.code, all.out]).toEqual([0, expect.stringContaining('2 runs continued: 2 completed')]);
+  });
+
+  test('[CLI-225] places that change hands do not make a run parked', async () => {
+    const project = new MemoryProject();
+    const items = { in: '{{ range(0, 40) }}', parallel: true, maxConcurrency: 40 };
+    const body = {
+      nodes: { n: { action: 'note@1', with: { n: '{{ $item }}' }, concurrency: { key: 'one', limit: 1 } } },
+    };
+    const { code, err } = await project.run({ id: 'many', nodes: { all: { forEach: items, do: body } } });
+    expect(code, err).toBe(0);
+    expect(project.notes).toHaveLength(40);
+  });
+});
