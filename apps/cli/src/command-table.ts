@@ -2,31 +2,10 @@
  * Every command, as data: what it takes, what it is for, and where its code is. Long because there are many. Help, completion and the parser are
  * made from this table; the code of a command is loaded only when it is run.
  */
-import type { CommandModule } from './services.ts';
+import type { CommandSpec, Group, OptionSpec } from './command-spec.ts';
+import { SECRETS_COMMANDS } from './secrets-table.ts';
 
-export interface OptionSpec {
-  /** As commander reads it: `-n, --limit <count>`. */
-  readonly flags: string;
-  readonly text: string;
-  readonly choices?: readonly string[];
-  readonly repeatable?: boolean;
-}
-
-export interface CommandSpec {
-  /** One or two words. */
-  readonly name: string;
-  /** Arguments as commander reads them. */
-  readonly takes: string;
-  readonly summary: string;
-  readonly group: Group;
-  readonly options: readonly OptionSpec[];
-  readonly examples: readonly (readonly [words: string, purpose: string])[];
-  /** What else its help should say. */
-  readonly notes?: string;
-  readonly load: () => Promise<CommandModule>;
-}
-
-export type Group = 'Run' | 'Write' | 'Look at runs' | 'Change runs' | 'More';
+export type { CommandSpec, Group } from './command-spec.ts';
 
 export const GROUPS: readonly Group[] = ['Run', 'Write', 'Look at runs', 'Change runs', 'More'];
 
@@ -499,6 +478,7 @@ ${EXIT_CODES}`,
     notes: BULK_NOTE,
     load: () => import('./commands/executions-delete.ts'),
   },
+  ...SECRETS_COMMANDS,
   {
     name: 'completion',
     takes: '<shell>',
