@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { afterEach, describe, expect, test } from 'vitest';
+import { actionLines } from '../src/views/actions.ts';
 import { play } from './support/fake-services.ts';
 import { BIN, nebula, projectFolder } from './support/nebula-process.ts';
 import { memoryIo } from './support/screen-text.ts';
@@ -104,6 +105,12 @@ describe('secrets', () => {
     expect(await complete('secrets', 'delete', '')).toBe('stripe\t\n');
     expect((await play(['secrets'])).io.out.text()).toContain('rotate');
   });
+});
+
+test('[CLI-85] an action is shown with the credentials that it asks for', () => {
+  const action = { id: 'pay.charge', version: '1', credentials: ['api', 'bank'], run: () => null };
+  const lines = actionLines(action, { colors: memoryIo().out.colors, width: 80 });
+  expect(lines).toContain('asks    for api, bank (credentials)');
 });
 
 describe('secrets of a real project', () => {
