@@ -9,10 +9,11 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { Drivers, EngineOptions } from '@nebula/engine';
-import type { Store } from '@nebula/ports';
+import type { Secrets, Store } from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
 import { openProject } from './project.ts';
 import type { DeskSession, EngineSession, Project, Services } from './services.ts';
+import { concealWith } from './terminal/concealed.ts';
 import type { Io } from './terminal/io.ts';
 
 const DATABASE = 'nebula.db';
@@ -24,8 +25,9 @@ export function composeServices(io: Io): Services {
     actions: allActions,
     catalog: async (project) =>
       createCatalog(await allActions(project), project.config.retryPolicies, project.config.capabilities),
+    openSecrets: async (project) => openSecrets(project, await driverContext(project), io.env),
     openDesk,
-    openEngine,
+    openEngine: (project) => openEngine(project, io.env),
   };
 }
 
@@ -49,13 +51,13 @@ async function openDesk(project: Project): Promise<DeskSession> {
   };
 }
 
-async function openEngine(project: Project): Promise<EngineSession> {
+async function openEngine(project: Project, env: Io['env']): Promise<EngineSession> {
   const { createEngine, keyedExecutionId } = await import('@nebula/engine');
   const options = await engineOptions(project);
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, true);
   try {
-    const doing = await openDoing(project, context);
+    const doing = await openDoing(project, context, env);
     const engine = createEngine({ ...context, ...opened, ...doing }, options);
     return {
       desk: engine,
@@ -131,14 +133,30 @@ async function volatileLogs() {
 }
 
 /** What runs nodes: a queue in this process and a sandbox that checks capabilities. */
-async function openDoing({ config }: Project, context: DriverContext): Promise<Pick<Drivers, 'queue' | 'sandbox'>> {
-  const { drivers = {} } = config;
+async function openDoing(
+  project: Project,
+  context: DriverContext,
+  env: Io['env'],
+): Promise<Pick<Drivers, 'queue' | 'sandbox' | 'secrets'>> {
+  const { drivers = {} } = project.config;
+  const { rememberingSecrets } = await import('@nebula/drivers/secrets');
+  const { secrets, conceal } = rememberingSecrets(await openSecrets(project, context, env));
+  concealWith(conceal);
   const { memoryQueue } = await import('@nebula/drivers/memory');
   const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
   return {
     queue: (await drivers.queue?.(context)) ?? memoryQueue({ clock: context.clock }),
     sandbox: (await drivers.sandbox?.(context)) ?? createInProcessSandbox(context),
+    secrets,
   };
+}
+
+/** A sealed file in the data folder, unless the project's configuration says otherwise. */
+async function openSecrets({ config }: Project, context: DriverContext, env: Io['env']): Promise<Secrets> {
+  const own = await config.drivers?.secrets?.(context);
+  if (own !== undefined) return own;
+  const { sealedSecrets } = await import('@nebula/drivers/secrets');
+  return sealedSecrets({ dataDir: context.dataDir, clock: context.clock, env });
 }
 
 async function engineOptions(project: Project): Promise<EngineOptions> {

@@ -1,7 +1,7 @@
 /** What commands need of the world, as an interface: the real one is `compose.ts`, tests bring their own. */
 import type { Action, Catalog, WorkflowDefinition } from '@nebula/core';
 import type { Desk, Engine } from '@nebula/engine';
-import type { Logs, PermitRow } from '@nebula/ports';
+import type { Logs, PermitRow, Secrets } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
@@ -42,6 +42,7 @@ export interface Services {
   /** Built-in actions and the project's own. */
   actions(project: Project): Promise<readonly Action[]>;
   catalog(project: Project): Promise<Catalog>;
+  openSecrets(project: Project): Promise<Secrets>;
   openDesk(project: Project): Promise<DeskSession>;
   openEngine(project: Project): Promise<EngineSession>;
 }

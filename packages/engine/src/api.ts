@@ -37,7 +37,7 @@ export interface Drivers {
   readonly random: Random;
   readonly digest: Digest;
   /** Without it, a node that names credentials fails with `NO_SECRETS`. */
-  readonly secrets?: Secrets;
+  readonly secrets?: Pick<Secrets, 'get'>;
 }
 
 export interface EngineOptions {

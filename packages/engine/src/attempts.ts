@@ -60,7 +60,7 @@ export interface AttemptsParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logs: Logs;
-  readonly secrets?: Secrets;
+  readonly secrets?: Pick<Secrets, 'get'>;
   readonly values: Values;
   readonly meter: Meter;
   readonly workerId: string;

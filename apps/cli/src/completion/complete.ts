@@ -1,5 +1,6 @@
 /** Candidates for the word that is being typed: one per line, with its meaning after a tab. */
 import { COMMANDS } from '../command-table.ts';
+import { FAMILIES, familyNamed } from '../families.ts';
 import type { Context } from '../services.ts';
 import type { CommandSpec } from '../table/spec.ts';
 
@@ -43,7 +44,7 @@ async function candidates(context: Context, words: readonly string[]): Promise<C
 
 function specOf(words: readonly string[]): CommandSpec | undefined {
   const [first = '', second = ''] = words;
-  const family = first === 'exec' ? 'executions' : first;
+  const family = familyNamed(first) ?? first;
   return COMMANDS.find(({ name }) => name === family || name === `${family} ${second}`);
 }
 
@@ -53,11 +54,13 @@ function nextWords(before: readonly string[]): Candidate[] {
       word: name,
       meaning: summary,
     }));
-    return [...own, { word: 'executions', meaning: 'look at runs and change them' }, HELP];
+    const families = Object.entries(FAMILIES).map(([word, { about }]) => ({ word, meaning: about }));
+    return [...own, ...families, HELP];
   }
-  if (before.length > 1 || (before[0] !== 'executions' && before[0] !== 'exec')) return [];
-  return COMMANDS.filter(({ name }) => name.startsWith('executions ')).map(({ name, summary }) => ({
-    word: name.slice('executions '.length),
+  const family = before.length > 1 ? undefined : familyNamed(before[0] as string);
+  if (family === undefined) return [];
+  return COMMANDS.filter(({ name }) => name.startsWith(`${family} `)).map(({ name, summary }) => ({
+    word: name.slice(family.length + 1),
     meaning: summary,
   }));
 }
@@ -81,6 +84,10 @@ async function argumentsOf(
   if (spec.name === 'actions') {
     const actions = await context.services.actions(await context.services.openProject({}));
     return matching(actions.map(({ id, title }) => ({ word: id, meaning: title ?? '' })));
+  }
+  if (spec.name === 'secrets rotate' || spec.name === 'secrets delete') {
+    const secrets = await context.services.openSecrets(await context.services.openProject({}));
+    return matching((await secrets.list()).map(({ name }) => ({ word: name, meaning: '' })));
   }
   if (!spec.takes.includes('execution')) return [];
   const session = await context.services.openDesk(await context.services.openProject({}));
