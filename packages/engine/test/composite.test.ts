@@ -186,6 +186,25 @@ describe('requests', () => {
     expect(top.call('b')).toMatchObject({ input: { edited: 1 }, attempt: 2 });
     expect(top.call('b').key).not.toBe(key);
   });
+
+  it('[ENG-130] what cannot be replayed, or is being undone, is refused at once', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const loop = { forEach: { in: [1] }, do: { nodes: { x: hand() } } };
+    const compensate = { action: 'hand@1' };
+    const executionId = await top.start({
+      nodes: { each: loop, a: hand({ compensate, needs: ['each'] }), b: hand({ needs: ['a'] }) },
+    });
+    await top.complete('each/0/x');
+    await expect(top.engine.requestReplay(executionId, 'each/0/x')).rejects.toMatchObject({ code: 'NOT_REPLAYABLE' });
+    await expect(top.engine.fork(executionId, 'each/0/x')).rejects.toMatchObject({ code: 'NOT_REPLAYABLE' });
+    await top.complete('a');
+    await top.fail('b');
+    await expect(top.engine.requestCancel(executionId, 'no')).rejects.toMatchObject({ code: 'ALREADY_ENDING' });
+    expect(await top.engine.requestCancel(executionId, 'leave it', { compensate: false })).toBe(true);
+    await top.settle();
+    expect(await top.statuses(executionId)).toMatchObject({ b: 'failed', '~undo/a': 'cancelled' });
+  });
 });
 
 describe('loops', () => {

@@ -5,12 +5,10 @@ import type { JsonSchema } from '../value.ts';
 import { checkPolicy } from './actions.ts';
 import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
-import type { CachePlan, NodePlan, RetryPlan, Work } from './plan.ts';
+import type { CachePlan, Mutable, NodePlan, RetryPlan, Work } from './plan.ts';
 import { durationOf, retryPlan } from './retry-plan.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { compileWork, type Surroundings } from './work.ts';
-
-export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface CompiledNode {
   readonly node: Mutable<NodePlan>;

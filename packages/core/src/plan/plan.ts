@@ -312,3 +312,6 @@ export function isPlain(edge: EdgePlan): boolean {
 }
 
 export type EdgeError = { readonly edge: EdgePlan; readonly error: RunError };
+
+/** For whoever builds a plan. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
