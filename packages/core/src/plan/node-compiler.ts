@@ -83,11 +83,11 @@ function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
 function checkLoopKeys(reader: NodeReader): void {
   const { definition, scope } = reader.parts;
   if (definition.break !== undefined && scope.loop === undefined) {
-    const hint = 'it stands on a node of the body of a loop';
+    const hint = 'it stands on a node of the body of a loop itself, not of a workflow that the body runs';
     reader.error('NOT_IN_A_LOOP', "'break' has a meaning inside a loop only", hint, ['break'], 'key');
   }
   if (definition.emit !== undefined && scope.loop !== 'forEach' && scope.loop !== 'any') {
-    const hint = 'it stands on a node of the body of a forEach';
+    const hint = 'it stands on a node of the body of a forEach itself, not of a workflow that the body runs';
     reader.error('NOT_IN_A_LOOP', "'emit' has a meaning inside a loop over items only", hint, ['emit'], 'key');
   }
 }
