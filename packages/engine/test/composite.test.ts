@@ -113,6 +113,16 @@ describe('workflows inside others', () => {
     await top.settle();
     expect(top.ran).toEqual(['in/one']);
   });
+
+  it('[ENG-131] a child without a version runs the text that was registered last, however old', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register({ id: 'sub', nodes: { one: hand() } });
+    await top.register({ id: 'sub', nodes: { two: hand() } });
+    expect(await top.register({ id: 'sub', nodes: { one: hand() } })).toMatchObject({ version: 1, created: false });
+    await top.start({ nodes: { child: { workflow: { id: 'sub', mode: 'child' } } } });
+    expect(top.ran).toEqual(['one']);
+  });
 });
 
 describe('requests', () => {
