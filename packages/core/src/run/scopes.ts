@@ -146,8 +146,9 @@ export function countBusy(state: RunState, node: NodeState, change: 1 | -1): voi
   }
 }
 
-/** The decision must look at a scope that is being stopped once nothing of it runs. */
+/** The decision must look at a scope that is being stopped once nothing of it runs; at the run it always looks. */
 export function noticeStopped(state: RunState, scope: ScopeState): void {
+  if (scope.parent === null) return;
   if (scope.stopping !== null && scope.busy === 0 && !scope.isClosed) state.settled.add(scope);
 }
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { encodeSnapshot, type Json, refuseCancel, refuseReplay } from '../../src/index.ts';
+import {
+  encodeSnapshot,
+  hasLeftOver,
+  type Json,
+  newRunState,
+  refuseCancel,
+  refuseReplay,
+  replay,
+} from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 const undo = (input: unknown = '{{ $self.output }}', more = {}) => ({
@@ -174,6 +182,8 @@ describe('cancelling what is ending', () => {
     expect(run.aborted.at(-1)).toBe('~undo/a');
     run.breakOff('~undo/a');
     expect(run.attempts.get('tell')?.attempt).toBe(1);
+    // Nothing is left over for whoever reads the run: it would be read again and again.
+    expect(hasLeftOver(replay(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
     run.complete('tell');
     expect(run.status).toBe('failed');
     expect(run.statuses()).toMatchObject({ '~undo/b': 'completed', '~undo/a': 'cancelled' });
