@@ -87,7 +87,10 @@ export interface Desk {
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /** False when there is no such execution. The request is durable; an engine acts on it when it sees it. */
-  /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
+  /**
+   * Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. Rejects
+   * with `ALREADY_ENDING` for a run that is being undone; without `compensate` that is stopped.
+   */
   requestCancel(
     executionId: string,
     reason: string,
@@ -96,7 +99,7 @@ export interface Desk {
   /** What runs ends, nothing starts, and time stands still, until it is resumed. */
   requestPause(executionId: string, reason?: string): Promise<boolean>;
   requestResume(executionId: string): Promise<boolean>;
-  /** Runs a node of a finished run, and everything that depends on it, as something new. Rejects with `UNKNOWN_NODE`. */
+  /** Runs a node of a finished run, and everything that depends on it, as something new. Rejects with `UNKNOWN_NODE`, `NOT_REPLAYABLE`. */
   requestReplay(executionId: string, node: string, input?: Json): Promise<boolean>;
   /**
    * A new run that begins where this one would be replayed from: what was done before that node is taken over, and

@@ -21,6 +21,8 @@ import {
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
+  refuseCancel,
+  refuseReplay,
   statusOf,
   type TimelineEvent,
   timelineOf,
@@ -115,9 +117,19 @@ export class StoreDesk implements Desk {
       const state = await this.state(executionId);
       if (state === undefined) return false;
       if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
+    } else {
+      await this.checkCancel(executionId, compensate);
     }
     const options = { ...(compensate ? {} : { compensate }), ...(node === undefined ? {} : { node }) };
     return this.send(executionId, { type: 'cancel', reason, ...options });
+  }
+
+  /** Only a run that is being undone is read for that: others are cancelled even where their plan is not known. */
+  private async checkCancel(executionId: string, compensate: boolean): Promise<void> {
+    const row = await this.drivers.store.execution(executionId);
+    const state = row?.status === 'compensating' ? await this.state(executionId) : undefined;
+    const refusal = state && refuseCancel(state, compensate);
+    if (refusal !== undefined) throw refusal;
   }
 
   async fork(executionId: string, node: string, input?: Json): Promise<string> {
@@ -297,6 +309,8 @@ function checkAnswer(state: RunState, path: string, { by, approved, form = null 
 
 function checkReplay(state: RunState, node: string): void {
   const { executionId, status } = state;
+  const refusal = refuseReplay(state, node);
+  if (refusal !== undefined) throw refusal;
   if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
   if (isFinished(status)) return;
   throw new NebulaError('STILL_RUNNING', `Execution ${executionId} is ${status}.`, {

@@ -113,6 +113,16 @@ describe('workflows inside others', () => {
     await top.settle();
     expect(top.ran).toEqual(['in/one']);
   });
+
+  it('[ENG-131] a child without a version runs the text that was registered last, however old', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register({ id: 'sub', nodes: { one: hand() } });
+    await top.register({ id: 'sub', nodes: { two: hand() } });
+    expect(await top.register({ id: 'sub', nodes: { one: hand() } })).toMatchObject({ version: 1, created: false });
+    await top.start({ nodes: { child: { workflow: { id: 'sub', mode: 'child' } } } });
+    expect(top.ran).toEqual(['one']);
+  });
 });
 
 describe('requests', () => {
@@ -185,6 +195,25 @@ describe('requests', () => {
     await top.settle();
     expect(top.call('b')).toMatchObject({ input: { edited: 1 }, attempt: 2 });
     expect(top.call('b').key).not.toBe(key);
+  });
+
+  it('[ENG-130] what cannot be replayed, or is being undone, is refused at once', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const loop = { forEach: { in: [1] }, do: { nodes: { x: hand() } } };
+    const compensate = { action: 'hand@1' };
+    const executionId = await top.start({
+      nodes: { each: loop, a: hand({ compensate, needs: ['each'] }), b: hand({ needs: ['a'] }) },
+    });
+    await top.complete('each/0/x');
+    await expect(top.engine.requestReplay(executionId, 'each/0/x')).rejects.toMatchObject({ code: 'NOT_REPLAYABLE' });
+    await expect(top.engine.fork(executionId, 'each/0/x')).rejects.toMatchObject({ code: 'NOT_REPLAYABLE' });
+    await top.complete('a');
+    await top.fail('b');
+    await expect(top.engine.requestCancel(executionId, 'no')).rejects.toMatchObject({ code: 'ALREADY_ENDING' });
+    expect(await top.engine.requestCancel(executionId, 'leave it', { compensate: false })).toBe(true);
+    await top.settle();
+    expect(await top.statuses(executionId)).toMatchObject({ b: 'failed', '~undo/a': 'cancelled' });
   });
 });
 

@@ -175,9 +175,9 @@ export interface Store {
    */
   reapWorkers(now: number | null, except: string, wakeAt: number): Promise<number>;
 
-  /** The same hash is the same version; without `version` the next free one is taken. */
+  /** The same hash is the same version, and the newest again; without `version` the next free one is taken. */
   registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome>;
-  /** Without `version`, the newest. */
+  /** Without `version`, the newest: the one that was registered last. */
   workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined>;
   /** Of every workflow that is registered. */
   workflowIds(): Promise<readonly string[]>;

@@ -1,7 +1,8 @@
 /** The one wake time of a run: never later than the next moment at which something must be done. */
 
 import { actionWork } from './action-work.ts';
-import { isFinished, isStopped, type NodeState, pathOf, type RunState } from './state.ts';
+import { isFinished, isStopped, pathOf } from './standing.ts';
+import type { NodeState, RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';
 

@@ -3,6 +3,7 @@
  * again and must give the same state, so every test here proves RUN-65 on its way.
  */
 import { expect } from 'vitest';
+import { NODE_KINDS } from '../../src/definition/node-keys.ts';
 import {
   type Action,
   type Attempt,
@@ -80,25 +81,10 @@ function definitionOf(id: string, short: Short): WorkflowDefinition {
   return { id, ...short, nodes } as unknown as WorkflowDefinition;
 }
 
-const KINDS = [
-  'action',
-  'branch',
-  'forEach',
-  'while',
-  'retryUntil',
-  'workflow',
-  'dynamic',
-  'wait',
-  'set',
-  'terminate',
-  'split',
-  'merge',
-];
-
 /** Nodes that say nothing else run `do@1`, in bodies too. */
 function withAction(node: Record<string, unknown>): Record<string, unknown> {
   const { do: body } = node as { do?: Short };
-  const whole = KINDS.some((kind) => kind in node) ? node : { action: 'do@1', ...node };
+  const whole = NODE_KINDS.some((kind) => kind in node) ? node : { action: 'do@1', ...node };
   if (body?.nodes === undefined) return whole;
   const nodes = Object.fromEntries(Object.entries(body.nodes).map(([id, inner]) => [id, withAction(inner)]));
   return { ...whole, do: { ...body, nodes } };

@@ -39,7 +39,8 @@ export interface MemoryData {
   /** The highest number ever given to a frame or a run. */
   position: number;
   readonly workers: Map<string, number>;
-  readonly workflows: WorkflowVersionRow[];
+  /** In the order in which they were registered, last. */
+  workflows: WorkflowVersionRow[];
   readonly permits: MemoryPermits;
   readonly watchers: Map<() => void, Store>;
 }
@@ -262,9 +263,16 @@ class MemoryStore implements Store {
   async registerWorkflow(
     row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number },
   ): Promise<RegisterOutcome> {
-    const versions = this.#open().workflows.filter((other) => other.workflowId === row.workflowId);
+    const data = this.#open();
+    const versions = data.workflows.filter((other) => other.workflowId === row.workflowId);
     const same = versions.find((other) => other.hash === row.hash);
-    if (same !== undefined) return { ok: true, version: same.version, created: false };
+    if (same !== undefined) {
+      if (same !== versions.at(-1)) {
+        data.workflows = [...data.workflows.filter((other) => other !== same), same];
+        this.#wrote();
+      }
+      return { ok: true, version: same.version, created: false };
+    }
     const version = row.version ?? 1 + Math.max(0, ...versions.map((other) => other.version));
     if (versions.some((other) => other.version === version)) return { ok: false, reason: 'version-taken' };
     this.#data.workflows.push({ ...row, version });
@@ -273,9 +281,9 @@ class MemoryStore implements Store {
   }
 
   async workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined> {
-    return this.#open()
-      .workflows.filter((row) => row.workflowId === workflowId && (version === undefined || row.version === version))
-      .sort((a, b) => b.version - a.version)[0];
+    return this.#open().workflows.findLast(
+      (row) => row.workflowId === workflowId && (version === undefined || row.version === version),
+    );
   }
 
   async workflowIds(): Promise<readonly string[]> {

@@ -217,17 +217,33 @@ export class Journal {
         row.workflowId,
         row.hash,
       );
-      if (same !== undefined) return { ok: true, version: same, created: false };
-      const newest = 'SELECT coalesce(max(version), 0) FROM workflow_versions WHERE workflow_id = ?';
-      const version = row.version ?? (this.#statements.value<number>(newest, row.workflowId) as number) + 1;
+      const highest = (column: 'version' | 'registered'): number =>
+        this.#statements.value<number>(
+          `SELECT coalesce(max(${column}), 0) FROM workflow_versions WHERE workflow_id = ?`,
+          row.workflowId,
+        ) as number;
+      const registered = highest('registered');
+      if (same !== undefined) {
+        // It is the newest again; nearly always it still is.
+        this.#statements.run(
+          'UPDATE workflow_versions SET registered = ? WHERE workflow_id = ? AND version = ? AND registered < ?',
+          registered + 1,
+          row.workflowId,
+          same,
+          registered,
+        );
+        return { ok: true, version: same, created: false };
+      }
+      const version = row.version ?? highest('version') + 1;
       const created = this.#statements.run(
-        `INSERT INTO workflow_versions (workflow_id, version, hash, definition, created_at) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT DO NOTHING`,
+        `INSERT INTO workflow_versions (workflow_id, version, hash, definition, created_at, registered)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         row.workflowId,
         version,
         row.hash,
         row.definition,
         row.createdAt,
+        registered + 1,
       );
       return created === 0 ? { ok: false, reason: 'version-taken' } : { ok: true, version, created: true };
     });

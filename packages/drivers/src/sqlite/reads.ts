@@ -125,7 +125,7 @@ export class Reads {
   workflowVersion(workflowId: string, version?: number): WorkflowVersionRow | undefined {
     const select = `SELECT ${VERSION_COLUMNS} FROM workflow_versions WHERE workflow_id = ?`;
     return version === undefined
-      ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY version DESC LIMIT 1`, workflowId)
+      ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY registered DESC LIMIT 1`, workflowId)
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
   }
 
