@@ -150,7 +150,13 @@ export interface StartOptions {
 /** How waiting for a run ended: it finished, or nothing can move it without a person or a signal. */
 export type Settled =
   | { readonly parked: false; readonly document: RunDocument }
-  | { readonly parked: true; readonly document: RunDocument; readonly waitingFor: readonly Explanation[] };
+  | {
+      readonly parked: true;
+      readonly document: RunDocument;
+      readonly waitingFor: readonly Explanation[];
+      /** The executions for which it waits, which are parked themselves. */
+      readonly inside: readonly Settled[];
+    };
 
 export interface Metrics {
   /** Counters by name, e.g. `workflow.started`. */

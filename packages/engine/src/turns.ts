@@ -27,6 +27,7 @@ import {
   newTurn,
   nextReady,
   nodeAt,
+  type RunState,
   recallDispatched,
   type Stimulus,
   take,
@@ -80,6 +81,16 @@ export interface TurnsParts {
 interface Offer {
   readonly delivery: Delivery;
   readonly isFresh: boolean;
+}
+
+/** A start was refused, since this run stands for all starts with its key. */
+export class StartTaken extends Error {
+  readonly executionId: string;
+
+  constructor(executionId: string) {
+    super(`${executionId} stands for this start`);
+    this.executionId = executionId;
+  }
 }
 
 interface Sealed {
@@ -211,7 +222,7 @@ export class Turns {
       try {
         const outcome = outcomes[index];
         if (outcome?.ok) this.carryOut(run, write, outcome.rates ?? []);
-        else this.refused(run);
+        else this.refused(run, outcome?.heldBy);
       } catch (error) {
         this.putAside(run, error);
       }
@@ -231,7 +242,10 @@ export class Turns {
       run.messages = [];
       // All of it before any is decided on: if it has to be decided on again, none may be missing.
       for (const stimulus of mailbox) draft.stimuli.push(stimulus);
-      for (const stimulus of mailbox) decide(draft.turn, stimulus);
+      for (const stimulus of mailbox) {
+        if (isTooLate(state, stimulus)) draft.late.add(stimulus);
+        else decide(draft.turn, stimulus);
+      }
       if (mailbox.length === 0 && hasLeftOver(state)) goOnWith(draft.turn);
       if (this.parts.queue.local) this.enqueueReady(run);
       return true;
@@ -253,7 +267,7 @@ export class Turns {
     if (run.draft === null) {
       const at = Math.max(now, run.lastAt);
       const turn = newTurn(run.state, at, this.parts.values.lookup, () => this.parts.random.id('exe'));
-      run.draft = { turn, stimuli: [], messages: [], starting: [], claims: run.claims };
+      run.draft = { turn, stimuli: [], messages: [], late: new Set(), starting: [], claims: run.claims };
     }
     return run.draft;
   }
@@ -463,6 +477,9 @@ export class Turns {
     }
     run.isNew = false;
     run.lastAt = turn.now;
+    for (const { messageId, stimulus } of draft.messages) {
+      if (stimulus !== undefined && draft.late.has(stimulus)) run.heard.delete(messageId);
+    }
     if (write.wakeAt !== undefined) {
       // A claim that came while the frame was on its way may have been stored before or after it.
       if (draft.claims === run.claims) {
@@ -500,10 +517,14 @@ export class Turns {
   }
 
   /** Somebody else wrote to this run: read what, and decide again. */
-  private refused(run: LiveRun): void {
+  private refused(run: LiveRun, heldBy: string | undefined): void {
     this.parts.meter.add('engine.conflicts');
     if (run.isNew) {
       this.drop(run);
+      if (heldBy !== undefined) {
+        for (const done of run.onCreated.splice(0)) done(new StartTaken(heldBy));
+        return;
+      }
       void this.confirm(run);
       return;
     }
@@ -626,4 +647,9 @@ export class Turns {
     for (const done of run.onCreated.splice(0)) done(error);
     this.parts.onFault(run, error);
   }
+}
+
+/** A run that has begun, or ended, cannot be put off any more: the start is another run's. */
+function isTooLate({ heldUntil, status }: RunState, { type }: Stimulus): boolean {
+  return type === 'restart' && heldUntil === null && status !== 'pending';
 }

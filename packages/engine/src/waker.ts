@@ -196,6 +196,8 @@ export class Waker {
       // Before the message is taken: whatever dies in between, the start is not lost.
       if (stimulus?.type === 'restart' && run.state.heldUntil === null && !run.heard.has(messageId)) {
         await this.parts.startAnew(run, messageId, stimulus.input);
+        messages.push({ messageId, stimulus: undefined });
+        continue;
       }
       const blob = stimulus?.type === 'child' ? stimulus.result.output.blob : undefined;
       if (stimulus?.type !== 'child' || blob === undefined) messages.push({ messageId, stimulus });

@@ -225,3 +225,70 @@ describe('starts', () => {
     expect(top.calls.map(({ input }) => input)).toEqual([{ n: 1 }, { n: 2 }]);
   });
 });
+
+describe('what comes too late, or twice', () => {
+  it('[ENG-105] a start that is decided on after the wake-up that begins the run is not lost', async () => {
+    const top = new BenchTop();
+    const held: (() => void)[] = [];
+    let isSlow = false;
+    await top.open({
+      wrapStore: (store) =>
+        changed(store, {
+          append: async (writes) => {
+            if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+            return store.append(writes);
+          },
+        }),
+    });
+    const flow = {
+      config: { start: { key: "'k'", policy: 'debounce', window: '10s' } },
+      nodes: { a: hand({ with: { n: '{{ $input.n }}' } }) },
+    };
+    const first = await top.start(flow, { n: 1 });
+    // The store is busy with another run while the time of the first one comes, and another start.
+    isSlow = true;
+    const other = top.start({ id: 'other', nodes: { b: hand() } });
+    await top.clock.advance(9_999);
+    await top.clock.advance(2);
+    const second = top.start(flow, { n: 2 });
+    await top.clock.advance(100);
+    isSlow = false;
+    for (const release of held.splice(0)) release();
+    await other;
+    await second;
+    await top.clock.advance(60_000);
+    expect(top.calls.filter(({ node }) => node === 'a').map(({ input }) => input)).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await second).toBe(first);
+    expect(await top.store.inbox(first)).toEqual([]);
+  });
+
+  it('[ENG-106] a moment whose answer was lost is given again', async () => {
+    const top = new BenchTop();
+    let losses = 2;
+    await top.open({
+      concurrency: 50,
+      wrapStore: (store) =>
+        changed(store, {
+          append: async (writes) => {
+            const outcomes = await store.append(writes);
+            const isAsked = writes.some(({ permits }) => (permits?.rates?.length ?? 0) > 0);
+            if (isAsked && losses-- > 0) throw new Error('the connection broke');
+            return outcomes;
+          },
+        }),
+    });
+    const rateLimit = { key: 'api', limit: 1, per: '1h' };
+    const flow = { nodes: { a: hand(), b: hand({ needs: ['a'], rateLimit }) } };
+    const first = await top.start(flow);
+    await top.complete('a');
+    await top.clock.advance(60_000);
+    expect(top.ran).toEqual(['a', 'b']);
+    expect(await top.statuses(first)).toEqual({ a: 'completed', b: 'running' });
+    await top.start(flow);
+    await top.complete('a');
+    await top.clock.advance(3_600_000 - 70_000);
+    expect(top.ran).toEqual(['a', 'b', 'a']);
+    await top.clock.advance(70_000);
+    expect(top.ran).toEqual(['a', 'b', 'a', 'b']);
+  });
+});

@@ -66,8 +66,13 @@ function hasReady(state: RunState): boolean {
 
 /** Unfinished, and neither time nor a worker nor another run will move it: it waits for a person or a signal. */
 export function isParked(state: RunState): boolean {
+  return isStanding(state) && (state.pausedAt !== null || state.children.size === 0);
+}
+
+/** Nothing but a person, a signal or one of its children will move it: parked, if these are. */
+export function isStanding(state: RunState): boolean {
   if (isFinished(state.status) || isActive(state) || nextTimer(state) !== undefined) return false;
-  return state.pausedAt !== null || state.children.size + state.gated.size === 0;
+  return state.pausedAt !== null || state.gated.size === 0;
 }
 
 export function openAttempts(state: RunState): OpenAttempt[] {

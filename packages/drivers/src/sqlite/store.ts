@@ -194,6 +194,10 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.execution(executionId));
   }
 
+  known(executionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#read((reads) => reads.known(executionIds));
+  }
+
   async list(
     filter: ExecutionFilter,
   ): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }> {
@@ -235,6 +239,10 @@ class OpenStore implements SqliteStore {
 
   permits(key: string): Promise<readonly PermitRow[]> {
     return this.#read((reads) => reads.permits(key));
+  }
+
+  durations(workflowId: string): Promise<ReadonlyMap<string, number>> {
+    return this.#read((reads) => reads.durations(workflowId));
   }
 
   cached(key: string, now: number): Promise<CacheRow | undefined> {
