@@ -36,12 +36,16 @@ export interface ChildrenParts {
   /** A child is cared for here. */
   onChild(executionId: string): void;
   readonly onTrouble: TurnsParts['onTrouble'];
+  /** The children that a run asked for have been started, or cannot be. */
+  onStarted(parentId: string): void;
   /** Somebody has a message. */
   onSent(): void;
 }
 
 export class Children {
   private readonly parts: ChildrenParts;
+  /** How many children of a run are being started. */
+  private readonly starting = new Map<string, number>();
 
   constructor(parts: ChildrenParts) {
     this.parts = parts;
@@ -53,9 +57,15 @@ export class Children {
     const { node, executionId, workflowId, version, input, depth } = child;
     const parent = { executionId: parentId, node, depth };
     const trigger = { type: 'workflow', executionId: parentId, node };
+    this.count(parentId, 1);
     this.parts.start(workflowId, version, { executionId, input, trigger, parent }).then(
-      () => untilDone(() => this.cancelUnlessWanted(parent, executionId)),
+      () =>
+        untilDone(async () => {
+          await this.cancelUnlessWanted(parent, executionId);
+          this.count(parentId, -1);
+        }),
       (error: unknown) => {
+        this.count(parentId, -1);
         if (!isOpen()) return;
         if (error instanceof NebulaError && !error.retryable) {
           const failure = { code: error.code, kind: 'USER' as const, message: error.message };
@@ -93,6 +103,26 @@ export class Children {
     }
   }
 
+  private count(parentId: string, change: 1 | -1): void {
+    const left = (this.starting.get(parentId) ?? 0) + change;
+    if (left > 0) this.starting.set(parentId, left);
+    else if (this.starting.delete(parentId)) this.parts.onStarted(parentId);
+  }
+
+  /**
+   * Some of its children are in memory, and so will its next news be: it stays, too, since its journal would be read
+   * again for each of them. Where engines share a store, others may hear the news.
+   */
+  areHere({ state, executionId }: LiveRun): boolean {
+    const { store, runs } = this.parts;
+    if (!store.exclusive) return false;
+    if (this.starting.has(executionId)) return true;
+    for (const { phase } of state.children) {
+      if (phase.status === 'child' && runs.get(phase.executionId) !== undefined) return true;
+    }
+    return false;
+  }
+
   /** A parent that ended, or gave it up, while the child was being started could not tell it so. */
   private async cancelUnlessWanted(parent: Parent, executionId: string): Promise<void> {
     if (!(await this.isWanted(parent, executionId))) await this.cancel(parent.executionId, executionId);
@@ -101,11 +131,12 @@ export class Children {
   private async isWanted({ executionId: parentId, node }: Parent, executionId: string): Promise<boolean> {
     const { store, runs, stateOf } = this.parts;
     const live = runs.get(parentId);
-    // What is being decided on may still be refused.
-    if (live !== undefined && live.draft === null && !live.isBusy) {
-      const { state } = live;
-      if (store.exclusive || (await store.frames(parentId, state.seq)).length === 0)
-        return wantsChild(state, node, executionId);
+    if (live !== undefined && !live.isBusy) {
+      const { state, draft } = live;
+      const isWanted = wantsChild(state, node, executionId);
+      // What is being decided on may still be refused; but it only ever gives a child up.
+      const isCertain = draft === null || isWanted;
+      if (isCertain && (store.exclusive || (await store.frames(parentId, state.seq)).length === 0)) return isWanted;
     }
     const state = await stateOf(parentId);
     return state !== undefined && wantsChild(state, node, executionId);

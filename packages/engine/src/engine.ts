@@ -136,6 +136,7 @@ class LocalEngine extends StoreDesk implements Engine {
       untilDone: (work) => this.untilDone(work),
       onChild: (executionId) => this.waker.include(executionId),
       onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onStarted: (parentId) => this.restAgain(parentId),
       onSent: () => this.sent(),
     });
     this.settling = new Settling({ ...shared, documentIn: ({ state }) => this.documentIn(state) });
@@ -298,7 +299,15 @@ class LocalEngine extends StoreDesk implements Engine {
     this.settling.rest(run);
     const wakeAt = run.storedWakeAt;
     const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
-    if (isFar && this.runs.isIdle(run)) this.runs.forget(run);
+    if (!isFar || !this.runs.isIdle(run) || this.children.areHere(run)) return;
+    this.runs.forget(run);
+    // It may have been the last one for which its parent stayed.
+    if (run.state.parent !== null) this.restAgain(run.state.parent.executionId);
+  }
+
+  private restAgain(executionId: string): void {
+    const run = this.runs.get(executionId);
+    if (run !== undefined && this.runs.isIdle(run)) this.rest(run, this.all.clock.now(), false);
   }
 
   private onFault(executionId: string, error: unknown): void {

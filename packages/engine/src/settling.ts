@@ -42,8 +42,8 @@ export interface SettlingParts {
 export class Settling {
   private readonly parts: SettlingParts;
   private readonly waiters = new Map<string, Waiter[]>();
-  /** Runs whose children are looked at; true when the run has moved since the look began. */
-  private readonly looks = new Map<string, boolean>();
+  /** Runs whose children are looked at, and as what they have come to rest again since. */
+  private readonly looks = new Map<string, LiveRun | undefined>();
 
   constructor(parts: SettlingParts) {
     this.parts = parts;
@@ -94,7 +94,7 @@ export class Settling {
     const { executionId, state } = run;
     if (!this.waiters.has(executionId)) return;
     if (isParked(state)) this.park(run, []);
-    else if (this.looks.has(executionId)) this.looks.set(executionId, true);
+    else if (this.looks.has(executionId)) this.looks.set(executionId, run);
     else if (isStanding(state)) void this.lookInside(run);
   }
 
@@ -128,25 +128,13 @@ export class Settling {
   /** Whether all that it waits for stands still; when one of its children ends, it is told, and comes to rest anew. */
   private async lookInside(run: LiveRun): Promise<void> {
     const { executionId } = run;
-    const { seq } = run.state;
-    this.looks.set(executionId, false);
-    try {
-      const inside = await this.parkedInside(run);
-      const now = await this.parts.runs.load(executionId);
-      if (now === undefined || !this.waiters.has(executionId)) return;
-      if (inside !== undefined && now.state.seq === seq && isStanding(now.state)) this.park(now, inside);
-      else if (this.looks.get(executionId) === true) return this.again(now);
-      if (this.parts.runs.isIdle(now)) this.parts.runs.forget(now);
-    } catch {
-      // A child that cannot be read is its own trouble, and is told there.
-    } finally {
-      this.looks.delete(executionId);
-    }
-  }
-
-  private again(run: LiveRun): void {
-    this.looks.delete(run.executionId);
-    this.parts.clock.soon(() => this.rest(run));
+    this.looks.set(executionId, undefined);
+    // A child that cannot be read is its own trouble, and is told there.
+    const inside = await this.parkedInside(run).catch(() => undefined);
+    const moved = this.looks.get(executionId);
+    this.looks.delete(executionId);
+    if (moved !== undefined) this.rest(moved);
+    else if (inside !== undefined) this.park(run, inside);
   }
 
   /** Undefined when one of them has ended, or goes on. */

@@ -190,6 +190,41 @@ describe('waiting for a run with children', () => {
     expect(asked.filter((name) => name === 'execution').length).toBeLessThan(5);
   });
 
+  it('[ENG-109] the journal is not read again for each of them, and memory is empty when they wait', async () => {
+    const top = new BenchTop();
+    const read: string[] = [];
+    await top.open({
+      wrapStore: (store) =>
+        new Proxy(store, {
+          get(target, key) {
+            const value = Reflect.get(target, key) as unknown;
+            if (typeof value !== 'function') return value;
+            return (...args: unknown[]) => {
+              if (key === 'frames') read.push(String(args[0]));
+              return value.apply(target, args);
+            };
+          },
+        }),
+    });
+    await top.register({ id: 'sub', nodes: { a: { action: 'echo@1' } } });
+    const executionId = await top.start({
+      id: 'main',
+      nodes: {
+        each: { forEach: { in: '{{ range(0, 50) }}' }, do: { nodes: { call: both.nodes.one } } },
+        ok: { needs: ['each'], wait: { approval: {} } },
+      },
+    });
+    await top.clock.advance(5_000);
+    expect(await top.statuses(executionId)).toMatchObject({ each: 'completed', ok: 'waiting' });
+    expect(read.filter((id) => id === executionId).length).toBeLessThan(5);
+    expect(top.engine.metrics().gauges['engine.cached_runs']).toBe(0);
+    await top.register(approval);
+    await top.start(both);
+    await top.complete('work');
+    await top.clock.advance(5_000);
+    expect(top.engine.metrics().gauges['engine.cached_runs']).toBe(0);
+  });
+
   async function waited(top: BenchTop, executionId: string): Promise<Settled> {
     const settled = top.engine.settled(executionId);
     await top.clock.advance(2_000);
