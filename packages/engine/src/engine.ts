@@ -82,6 +82,7 @@ class LocalEngine extends StoreDesk implements Engine {
       runs: this.runs,
       values: this.values,
       meter: this.meter,
+      holds: this.holds,
       workerId: this.workerId,
     };
     const concurrency = options.concurrency ?? DEFAULTS.concurrency;
@@ -142,7 +143,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.settling = new Settling({ ...shared, documentIn: ({ state }) => this.documentIn(state) });
     this.sweeper = new Sweeper({
       ...drivers,
-      isLive: (executionId) => this.runs.get(executionId) !== undefined,
+      isLive: (name) => this.runs.get(name) !== undefined || this.holds.has(name),
       onTrouble: (error) => this.publish({ type: 'trouble', error }),
     });
     this.meter.gauge('engine.cached_runs', () => this.runs.size);

@@ -35,6 +35,7 @@ import {
 import type { Clock, Delivery, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import { cacheBlobs } from './cache.ts';
+import type { Holds } from './holds.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
@@ -57,6 +58,7 @@ export interface TurnsParts {
   readonly runs: Runs;
   readonly values: Values;
   readonly attempts: Attempts;
+  readonly holds: Holds;
   readonly meter: Meter;
   readonly workerId: string;
   readonly concurrency: number;
@@ -110,6 +112,8 @@ export class Turns {
   /** Runs that are being read, or that wait for a better moment. */
   private blocked = 0;
   private idleWaiters: (() => void)[] = [];
+  /** Lets the sweeper have what was copied in this turn, once it is written whose it is. */
+  private readonly kept: (() => void)[] = [];
 
   constructor(parts: TurnsParts) {
     this.parts = parts;
@@ -192,6 +196,14 @@ export class Turns {
       if (large.length > 0) await this.spill(run, large);
       if (run.state.spilled > 0) await this.keepForOthers(run);
     }
+    try {
+      await this.write(drafted);
+    } finally {
+      for (const letGo of this.kept.splice(0)) letGo();
+    }
+  }
+
+  private async write(drafted: Iterable<LiveRun>): Promise<void> {
     const together: Sealed[] = [];
     const alone: Sealed[] = [];
     for (const run of drafted) {
@@ -442,9 +454,9 @@ export class Turns {
     for (const { key, output } of cacheRows(run, run.draft.turn)) {
       const { blob } = JSON.parse(output) as Held;
       if (blob === undefined) continue;
-      await this.parts.values
-        .copy(run.executionId, cacheBlobs(key), blob)
-        .catch((error) => this.parts.onTrouble(error));
+      const name = cacheBlobs(key);
+      this.kept.push(this.parts.holds.hold(name));
+      await this.parts.values.copy(run.executionId, name, blob).catch((error) => this.parts.onTrouble(error));
     }
   }
 

@@ -262,6 +262,44 @@ describe('what comes too late, or twice', () => {
     expect(await top.store.inbox(first)).toEqual([]);
   });
 
+  it('[ENG-110] a fork that is being copied, and a cached output, keep their blobs while others are swept', async () => {
+    const top = new BenchTop();
+    let release: (() => void) | undefined;
+    let isSlow = false;
+    await top.open({
+      inlineLimitBytes: 100,
+      wrapStore: (store) =>
+        changed(store, {
+          append: async (writes) => {
+            if (isSlow) await new Promise<void>((resolve) => (release = resolve));
+            return store.append(writes);
+          },
+        }),
+    });
+    const cache = { version: 1, ttl: '1d' };
+    const old = await top.start({ nodes: { a: hand({ cache }), b: hand({ needs: ['a'] }) } });
+    isSlow = true;
+    const large = 'x'.repeat(500);
+    await top.complete('a', large);
+    await top.clock.advance(120_000);
+    isSlow = false;
+    release?.();
+    await top.settle();
+    await top.complete('b', 1);
+    isSlow = true;
+    const forking = top.engine.fork(old, 'b');
+    await top.clock.advance(120_000);
+    isSlow = false;
+    release?.();
+    const fork = await forking;
+    expect(await top.engine.delete(old)).toBe(true);
+    await top.clock.advance(120_000);
+    expect(await top.engine.document(fork)).toMatchObject({ nodes: { a: { output: large } } });
+    const third = await top.start({ nodes: { a: hand({ cache }) } });
+    await top.clock.advance(10);
+    expect(await top.engine.document(third)).toMatchObject({ status: 'completed', output: { a: large } });
+  });
+
   it('[ENG-106] a moment whose answer was lost is given again', async () => {
     const top = new BenchTop();
     let losses = 2;
