@@ -12,6 +12,7 @@ import {
   timelineOf,
   type WorkflowDefinition,
 } from '@nebula/core';
+import { STORE_GONE } from '@nebula/ports';
 import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
 import { Cache } from './cache.ts';
@@ -62,6 +63,8 @@ class LocalEngine extends StoreDesk implements Engine {
   private readonly children: Children;
   private readonly settling: Settling;
   private readonly listeners = new Set<(event: LiveEvent) => void>();
+  /** Set when the data is gone. */
+  private lost: NebulaError | undefined;
   private phase: 'new' | 'open' | 'closing' | 'closed' = 'new';
 
   constructor(drivers: Drivers, options: EngineOptions) {
@@ -90,7 +93,7 @@ class LocalEngine extends StoreDesk implements Engine {
       ...shared,
       concurrency,
       report: (executionId, stimulus) => this.report(executionId, stimulus),
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onTrouble: (error) => this.trouble(error),
       onProgress: (executionId, node, fraction, message) => this.publishProgress(executionId, node, fraction, message),
     });
     this.turns = new Turns({
@@ -101,7 +104,7 @@ class LocalEngine extends StoreDesk implements Engine {
       onFrame: (run, draft, at) => this.onFrame(run, draft, at),
       onNothing: (run) => this.onNothing(run),
       onFault: (run, error) => this.onFault(run.executionId, error),
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onTrouble: (error) => this.trouble(error),
       onWake: (at) => this.waker.wakeAt(at),
       isLeased: () => this.waker.isLeased(),
       onCacheAsk: (run, node) => this.lookInCache(run, node),
@@ -113,7 +116,7 @@ class LocalEngine extends StoreDesk implements Engine {
       post: (run, stimulus) => this.turns.post(run, stimulus),
       catchUp: (run) => this.turns.catchUp(run),
       onFault: (executionId, error) => this.onFault(executionId, error),
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onTrouble: (error) => this.trouble(error),
       onLease: () => this.turns.kick(),
       startAnew: ({ plan, state }, messageId, input) => {
         const { trigger } = state;
@@ -136,7 +139,7 @@ class LocalEngine extends StoreDesk implements Engine {
       report: (executionId, stimulus) => this.report(executionId, stimulus),
       untilDone: (work) => this.untilDone(work),
       onChild: (executionId) => this.waker.include(executionId),
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onTrouble: (error) => this.trouble(error),
       onStarted: (parentId) => this.restAgain(parentId),
       onSent: () => this.sent(),
     });
@@ -144,7 +147,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.sweeper = new Sweeper({
       ...drivers,
       isLive: (name) => this.runs.get(name) !== undefined || this.holds.has(name),
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onTrouble: (error) => this.trouble(error),
     });
     this.meter.gauge('engine.cached_runs', () => this.runs.size);
     this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
@@ -180,11 +183,13 @@ class LocalEngine extends StoreDesk implements Engine {
 
   async start(workflowId: string, version?: number, options: StartOptions = {}): Promise<string> {
     if (this.phase !== 'open') throw new NebulaError('ENGINE_CLOSED', 'The engine is not open.');
+    if (this.lost !== undefined) throw this.lost;
     return this.starts.start(workflowId, version, options);
   }
 
   async settled(executionId: string): Promise<Settled> {
     if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
+    if (this.lost !== undefined) throw this.lost;
     return this.settling.settled(executionId);
   }
 
@@ -229,7 +234,7 @@ class LocalEngine extends StoreDesk implements Engine {
         this.report(executionId, { type: 'granted', node: path, gate: 'cache', miss: look.miss });
       },
       (error: unknown) => {
-        this.publish({ type: 'trouble', error });
+        this.trouble(error);
         this.all.clock.timer(REPORT_AGAIN_MS, () => this.untilDone(() => this.lookAgain(executionId, path)));
       },
     );
@@ -244,7 +249,7 @@ class LocalEngine extends StoreDesk implements Engine {
   /** What the store does not do now is tried again. */
   private untilDone(work: () => Promise<void>): void {
     work().catch((error: unknown) => {
-      this.publish({ type: 'trouble', error });
+      this.trouble(error);
       this.all.clock.timer(REPORT_AGAIN_MS, () => this.phase === 'open' && this.untilDone(work));
     });
   }
@@ -260,7 +265,7 @@ class LocalEngine extends StoreDesk implements Engine {
       (loaded) => loaded !== undefined && this.turns.post(loaded, stimulus),
       (error: unknown) => {
         if (error instanceof NebulaError && !error.retryable) return this.onFault(executionId, error);
-        this.publish({ type: 'trouble', error });
+        this.trouble(error);
         this.all.clock.timer(REPORT_AGAIN_MS, () => this.report(executionId, stimulus));
       },
     );
@@ -277,7 +282,7 @@ class LocalEngine extends StoreDesk implements Engine {
     if (isFinished(run.state.status)) return;
     void this.runs.snapshotIfHeavy(run).then(
       (taken) => taken && this.meter.add('engine.snapshots'),
-      (error: unknown) => this.publish({ type: 'trouble', error }),
+      (error: unknown) => this.trouble(error),
     );
   }
 
@@ -309,6 +314,23 @@ class LocalEngine extends StoreDesk implements Engine {
   private restAgain(executionId: string): void {
     const run = this.runs.get(executionId);
     if (run !== undefined && this.runs.isIdle(run)) this.rest(run, this.all.clock.now(), false);
+  }
+
+  /** What is tried again; unless the data is gone. */
+  private trouble(error: unknown): void {
+    this.publish({ type: 'trouble', error });
+    if (error instanceof NebulaError && error.code === STORE_GONE && this.lost === undefined) this.stop(error);
+  }
+
+  /** Nothing of what is done here would be kept. */
+  private stop(error: NebulaError): void {
+    this.lost = error;
+    this.turns.stopTakingWork();
+    this.turns.close();
+    void this.waker.close();
+    void this.sweeper.close();
+    void this.attempts.handBack(0);
+    this.settling.rejectAll(error);
   }
 
   private onFault(executionId: string, error: unknown): void {

@@ -154,7 +154,7 @@ export class Turns {
 
   /** Resolves when no mail is left, or after the given time: a store in trouble takes nothing. */
   async idle(withinMs: number): Promise<void> {
-    if (this.mode === 'idle' && this.dirty.size === 0 && this.blocked === 0) return;
+    if (this.isClosed || (this.mode === 'idle' && this.dirty.size === 0 && this.blocked === 0)) return;
     await new Promise<void>((resolve) => {
       const timer = this.parts.clock.timer(withinMs, resolve);
       this.idleWaiters.push(() => {

@@ -1,4 +1,5 @@
 /** Cases that a hostile reader thought of: what is lost, leaked or stuck between runs and processes. */
+import { NebulaError } from '@nebula/core';
 import type { Store, Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
 import { BenchTop } from './bench-top.ts';
@@ -223,6 +224,39 @@ describe('starts', () => {
     await top.start(flow, { n: 2 });
     await top.clock.advance(2_000);
     expect(top.calls.map(({ input }) => input)).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+});
+
+describe('data that is gone', () => {
+  it('[ENG-111] stops the engine, and is told to whoever waits or starts', async () => {
+    const top = new BenchTop();
+    let isGone = false;
+    const gone = () => new NebulaError('STORE_GONE', 'The data was deleted.');
+    await top.open({
+      wrapStore: (store) =>
+        new Proxy(store, {
+          get(target, key) {
+            const value = Reflect.get(target, key) as unknown;
+            if (typeof value !== 'function') return value;
+            return (...args: unknown[]) => (isGone ? Promise.reject(gone()) : value.apply(target, args));
+          },
+        }),
+    });
+    const flow = { nodes: { a: hand(), b: hand({ needs: ['a'] }) } };
+    const executionId = await top.start(flow);
+    const waiting = top.engine.settled(executionId);
+    const refused = expect(waiting).rejects.toMatchObject({ code: 'STORE_GONE' });
+    isGone = true;
+    await top.clock.advance(11_000);
+    await refused;
+    expect(top.call('a').signal.aborted).toBe(true);
+    await expect(top.engine.start('test', 1)).rejects.toMatchObject({ code: 'STORE_GONE' });
+    const told = top.events.filter(({ type }) => type === 'trouble').length;
+    await top.clock.advance(60_000);
+    expect(top.events.filter(({ type }) => type === 'trouble')).toHaveLength(told);
+    const closed = top.engine.close();
+    await top.clock.advance(1_000);
+    await closed;
   });
 });
 

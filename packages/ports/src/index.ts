@@ -31,6 +31,7 @@ export {
   type OutgoingRow,
   type RegisterOutcome,
   type SnapshotRow,
+  STORE_GONE,
   type Store,
   type WorkflowVersionRow,
   type Write,

@@ -131,6 +131,9 @@ export type RegisterOutcome =
   | { readonly ok: true; readonly version: number; readonly created: boolean }
   | { readonly ok: false; readonly reason: 'version-taken' };
 
+/** The code of the error with which a store refuses everything once its data is gone: trying again will not help. */
+export const STORE_GONE = 'STORE_GONE';
+
 export interface Store {
   /** True when no other engine can be on this store: whatever an earlier worker held is free at once. */
   readonly exclusive: boolean;

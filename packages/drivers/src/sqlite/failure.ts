@@ -2,6 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NebulaError } from '@nebula/core';
+import { STORE_GONE } from '@nebula/ports';
 
 /** As errors come from SQLite, from the file system, or from a side thread. */
 export function codeOf(error: unknown): string {
@@ -38,6 +39,12 @@ export function unwritable(folder: string, cause: unknown): NebulaError {
 export function missing(path: string): NebulaError {
   return new NebulaError('DATA_DIR_MISSING', `There is no Nebula data at ${dirname(path)}.`, {
     hint: 'Run a workflow there first, or give the data directory that an engine uses.',
+  });
+}
+
+export function gone(path: string): NebulaError {
+  return new NebulaError(STORE_GONE, `The database ${path} was deleted or replaced while it was in use.`, {
+    hint: 'Nothing more is written. Put the data directory back, or choose another one, and start again.',
   });
 }
 
