@@ -16,7 +16,7 @@ interface Member {
   skewMs: number;
 }
 
-type Changes = Partial<Pick<Store, 'append' | 'execution' | 'heartbeat' | 'permits' | 'watch'>>;
+type Changes = Partial<Pick<Store, 'append' | 'claimDue' | 'execution' | 'heartbeat' | 'permits' | 'watch'>>;
 
 /** An engine beside the others, on the same data. */
 async function join(top: BenchTop, queue?: Queue, change: (store: Store) => Changes = () => ({})): Promise<Member> {
@@ -310,6 +310,26 @@ describe('requests and ends', () => {
     const closed = first.engine.close();
     await top.clock.advance(10_000);
     await closed;
+  });
+});
+
+describe('a cancel that another engine hears', () => {
+  it('[ENG-112] aborts what runs here before the grace time is over', async () => {
+    const top = await begun(new BenchTop());
+    // What is due is always given to the other one.
+    const first = await join(top, undefined, () => ({
+      claimDue: async () => ({ executionIds: [], nextWakeAt: null }),
+    }));
+    await start(top, first, { nodes: { a: hand() } });
+    const second = await join(top);
+    await second.engine.requestCancel('exe_1', 'no');
+    await top.settle();
+    const journal = await second.engine.journal('exe_1');
+    expect(journal.at(-1)?.entries).toMatchObject([{ type: 'run.stopping' }]);
+    await top.clock.advance(2_000);
+    expect(top.call('a').signal.aborted).toBe(true);
+    await top.settle();
+    expect(await first.engine.document('exe_1')).toMatchObject({ status: 'cancelled' });
   });
 });
 

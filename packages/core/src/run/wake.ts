@@ -75,11 +75,13 @@ export function isStanding(state: RunState): boolean {
   return state.pausedAt !== null || state.gated.size === 0;
 }
 
-export function openAttempts(state: RunState): OpenAttempt[] {
-  const open: OpenAttempt[] = [];
+/** `isStopped`: its worker is to stop it, since something around it ends. */
+export function openAttempts(state: RunState): (OpenAttempt & { readonly isStopped: boolean })[] {
+  const open: (OpenAttempt & { readonly isStopped: boolean })[] = [];
   for (const node of state.running) {
     if (node.phase.status !== 'running') continue;
-    open.push({ node: pathOf(node), attempt: node.phase.attempt, worker: node.phase.worker });
+    const { attempt, worker } = node.phase;
+    open.push({ node: pathOf(node), attempt, worker, isStopped: isStopped(state, node.scope) });
   }
   return open;
 }
