@@ -6,6 +6,7 @@ import type {
   ExpressionLimits,
   Json,
   Parent,
+  Plan,
   RetryPolicyFunction,
   RunDocument,
   Settlement,
@@ -46,6 +47,8 @@ export interface EngineOptions {
   readonly inlineLimitBytes?: number;
   /** What one evaluation of an expression may cost; what is left out keeps its default. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
+  /** Compiled workflows by their text: for engines of one process that have the same actions. */
+  readonly compiled?: Map<string, Plan>;
   /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
   readonly retentionMs?: number | null;
   /** Unfinished runs that may be in memory at once; others wait in the store. */

@@ -69,7 +69,7 @@ class LocalEngine extends StoreDesk implements Engine {
 
   constructor(drivers: Drivers, options: EngineOptions) {
     const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, options.capabilities);
-    const plans = new Plans(drivers, catalog, options.expressionLimits);
+    const plans = new Plans(drivers, catalog, options);
     super(drivers, catalog, plans);
     this.all = drivers;
     this.workerId = drivers.random.id('wrk');
