@@ -1,6 +1,7 @@
 /**
- * Starts that are one: of a singleton no two runs with one key are active at once; of starts that are put off, the last
- * one is begun with, and none begins twice. Those who start number what they say, in `n`.
+ * Starts that are one: of a singleton no two runs with one key are active at once, and of starts that are put off no two
+ * runs wait. Whatever is said to one that waits is heard by it, or by the next one; it begins with what it heard last, and
+ * nothing begins more often than it was said. Those who start number what they say, in `n`.
  */
 import { type Entry, type Held, isJsonObject, type Json, type JsonObject } from '@nebula/core';
 
@@ -29,8 +30,8 @@ export class Starts {
   private readonly runs = new Map<string, Begun>();
   /** By workflow and key, the run that stands for it. */
   private readonly standing = new Map<string, string>();
-  /** By key, what was said last to those that are put off. */
-  private readonly last = new Map<string, number>();
+  /** What stands in a journal of those that are put off. */
+  private readonly heard = new Set<number>();
   /** How often each was said to the store, and how often begun with. */
   private readonly said = new Map<number, number>();
   private readonly begun = new Map<number, number>();
@@ -45,35 +46,36 @@ export class Starts {
     if (message.type !== 'restart') return;
     const run = this.runs.get(executionId);
     const n = numberOf(message.input);
-    if (run !== undefined && n !== undefined) this.say(run, n);
+    if (run !== undefined && n !== undefined) this.say(n);
   }
 
-  onFrame(executionId: string, entries: readonly Entry[], valueOf: (held: Held) => Json): void {
+  onFrame(executionId: string, entries: readonly Entry[], read: (held: Held) => Json): void {
     for (const entry of entries) {
-      if (entry.type === 'run.started') this.started(executionId, entry, valueOf(entry.input));
+      if (entry.type === 'run.started') this.started(executionId, entry, read(entry.input));
       const run = this.runs.get(executionId);
       if (run === undefined) continue;
-      if (entry.type === 'run.held' && entry.input !== undefined) run.n = numberOf(valueOf(entry.input));
+      if (entry.type === 'run.held' && entry.input !== undefined) this.hears(run, numberOf(read(entry.input)));
       if (entry.type === 'run.begun') this.begins(executionId, run);
-      if (entry.type === 'run.finished') this.ends(executionId, run);
+      if (entry.type === 'run.finished') this.leaves(executionId, run);
     }
   }
 
   atTheEnd(): void {
-    for (const [key, n] of this.last) {
-      if (!this.begun.has(n)) this.violated(`start ${n} was the last one with the key ${key}, and never began`);
-    }
+    for (const n of this.said.keys()) if (!this.heard.has(n)) this.violated(`start ${n} was said, and nobody heard it`);
   }
 
   private started(executionId: string, { workflowId, key }: Entry & { type: 'run.started' }, input: Json): void {
     if (key === undefined) return;
-    const run: Begun = { workflowId, key, n: numberOf(input) };
+    const run: Begun = { workflowId, key, n: undefined };
     this.runs.set(executionId, run);
     const name = `${workflowId} ${key}`;
     const other = this.standing.get(name);
     if (other !== undefined) this.violated(`${executionId} is started while ${other} stands for ${name}`);
     this.standing.set(name, executionId);
-    if (workflowId === DEBOUNCED && run.n !== undefined) this.say(run, run.n);
+    const n = numberOf(input);
+    if (workflowId !== DEBOUNCED || n === undefined) return;
+    this.say(n);
+    this.hears(run, n);
   }
 
   private begins(executionId: string, run: Begun): void {
@@ -84,19 +86,17 @@ export class Starts {
     if (times > (this.said.get(run.n) ?? 0)) this.violated(`${executionId} begins with ${run.n}, as another one did`);
   }
 
-  /** One that was cancelled before its time has done what it was told to. */
-  private ends(executionId: string, run: Begun): void {
-    this.leaves(executionId, run);
-    if (run.n !== undefined && !this.begun.has(run.n)) this.begun.set(run.n, 0);
-  }
-
   private leaves(executionId: string, { workflowId, key }: Begun): void {
     const name = `${workflowId} ${key}`;
     if (this.standing.get(name) === executionId) this.standing.delete(name);
   }
 
-  private say({ key }: Begun, n: number): void {
-    this.last.set(key, n);
+  private hears(run: Begun, n: number | undefined): void {
+    run.n = n;
+    if (n !== undefined) this.heard.add(n);
+  }
+
+  private say(n: number): void {
     this.said.set(n, (this.said.get(n) ?? 0) + 1);
   }
 }

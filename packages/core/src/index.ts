@@ -62,6 +62,7 @@ export {
   type Parent,
   valuesIn,
 } from './run/entry.ts';
+export type { Estimates } from './run/estimates.ts';
 export { evolve, recallDispatched, replay } from './run/evolve.ts';
 export { type Explanation, explainNode, explainRun } from './run/explain.ts';
 export { permitKey } from './run/gates.ts';

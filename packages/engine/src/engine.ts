@@ -18,6 +18,7 @@ import { Attempts } from './attempts.ts';
 import { Cache } from './cache.ts';
 import { Children } from './children.ts';
 import { StoreDesk } from './desk.ts';
+import { Durations } from './durations.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import { Meter } from './metrics.ts';
 import { Plans } from './plans.ts';
@@ -86,6 +87,7 @@ class LocalEngine extends StoreDesk implements Engine {
       values: this.values,
       meter: this.meter,
       holds: this.holds,
+      durations: new Durations(drivers.store),
       workerId: this.workerId,
     };
     const concurrency = options.concurrency ?? DEFAULTS.concurrency;

@@ -2,6 +2,7 @@
 import { NebulaError, type Plan, startKey, startPermit } from '@nebula/core';
 import type { Clock, Digest, Random, Store } from '@nebula/ports';
 import type { StartOptions } from './api.ts';
+import type { Durations } from './durations.ts';
 import type { Message } from './messages.ts';
 import type { Plans } from './plans.ts';
 import type { Runs } from './runs.ts';
@@ -18,6 +19,7 @@ export interface StartsParts {
   readonly plans: Plans;
   readonly runs: Runs;
   readonly turns: Turns;
+  readonly durations: Durations;
   readonly maxActiveRuns: number;
   send(executionId: string, message: Message): Promise<boolean>;
   /** A run was started here. */
@@ -39,7 +41,7 @@ export class Starts {
   }
 
   async start(workflowId: string, version: number | undefined, options: StartOptions): Promise<string> {
-    const { runs, plans, maxActiveRuns } = this.parts;
+    const { runs, plans, durations, maxActiveRuns } = this.parts;
     if (runs.size >= maxActiveRuns) {
       throw new NebulaError('BUSY', `${runs.size} runs are under way already.`, {
         hint: 'Start it again when some of them have ended.',
@@ -61,6 +63,7 @@ export class Starts {
         hint: 'Ids have 1 to 200 letters, digits, _ and -.',
       });
     }
+    if (!durations.isKnown(workflowId)) await durations.read(workflowId);
     const { start } = plan;
     // A parent waits for the execution that it asked for, and for no other.
     if (start !== undefined && start.policy !== 'allow' && options.parent === undefined)
@@ -125,12 +128,16 @@ export class Starts {
     options: StartOptions,
     policy: StartPolicy = {},
   ): Promise<string> {
-    const { runs, turns } = this.parts;
+    const { runs, turns, durations } = this.parts;
     const { trigger = { type: 'manual' }, parent, input = {} } = options;
     const known = runs.get(executionId);
     const run = known ?? runs.create(plan, executionId);
     this.parts.onStart(executionId);
-    if (known === undefined) turns.post(run, { type: 'start', input, trigger, ...(parent && { parent }), ...policy });
+    if (known === undefined) {
+      const estimates = durations.estimates(plan);
+      const more = { ...(parent && { parent }), ...(estimates && { estimates }) };
+      turns.post(run, { type: 'start', input, trigger, ...more, ...policy });
+    }
     if (run.isNew) {
       await new Promise<void>((resolve, reject) => {
         run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));

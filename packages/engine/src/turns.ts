@@ -35,6 +35,7 @@ import {
 import type { Clock, Delivery, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import { cacheBlobs } from './cache.ts';
+import type { Durations } from './durations.ts';
 import type { Holds } from './holds.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
@@ -59,6 +60,7 @@ export interface TurnsParts {
   readonly values: Values;
   readonly attempts: Attempts;
   readonly holds: Holds;
+  readonly durations: Durations;
   readonly meter: Meter;
   readonly workerId: string;
   readonly concurrency: number;

@@ -24,6 +24,7 @@ import type {
   Write,
 } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
+import type { Durations } from './durations.ts';
 import type { LiveRun } from './live-run.ts';
 import { cancelMessage, encodeMessage } from './messages.ts';
 import type { Values } from './values.ts';
@@ -39,6 +40,7 @@ export interface WriteParts {
   readonly store: Pick<Store, 'exclusive'>;
   readonly workerId: string;
   readonly retentionMs: number | null;
+  readonly durations: Durations;
 }
 
 /** Values of the draft that are too large for a frame. */
@@ -81,6 +83,8 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (turn.cancels.length > 0) write.sends = turn.cancels.map((childId) => cancelFor(childId, run, turn.now));
   const listeners = listenersOf(run, turn);
   if (listeners !== undefined) write.listeners = listeners;
+  const durations = parts.durations.learn(run, turn.entries, turn.now);
+  if (durations !== undefined) write.durations = durations;
   const cache = cacheRows(run, turn);
   if (cache.length > 0) write.cache = cache;
   addStatus(run, turn, parts, write);

@@ -40,6 +40,7 @@ import {
 } from './scopes.ts';
 import {
   type BodyState,
+  estimate,
   generationOf,
   isFinal,
   isFinished,
@@ -80,6 +81,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
       state.trigger = entry.trigger;
       state.parent = entry.parent ?? null;
       state.startKey = entry.key ?? null;
+      if (entry.estimates !== undefined) estimate(state, entry.estimates);
       countSpilled(state, entry.input);
       armWorkflow(state);
       return;

@@ -10,6 +10,7 @@ import type { Held } from './held.ts';
 import { countBusy, newBody, noticeNodeStopped, placeScope, realmInside, runsOnce } from './scopes.ts';
 import {
   type BodyState,
+  estimate,
   isFinal,
   isStopped,
   type NodeState,
@@ -30,6 +31,7 @@ const RUN_FIELDS = [
   'trigger',
   'parent',
   'startKey',
+  'estimates',
   'startedAt',
   'activeSince',
   'finishedAt',
@@ -158,6 +160,7 @@ export function decodeSnapshot(plan: Plan, executionId: string, text: string): R
   const state = newRunState(plan, executionId);
   Object.assign(state, run);
   state.seq = seq;
+  if (state.estimates !== null) estimate(state, state.estimates);
   for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
   state.settled.clear();
   index(state);

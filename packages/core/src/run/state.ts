@@ -16,6 +16,7 @@ import { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { Json, JsonObject } from '../value.ts';
 import type { Awaited, CacheHit, CacheMiss, FailureHandling, Gate, Parent, SkipReason } from './entry.ts';
+import { type Estimates, ranksWith } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from './status.ts';
 
@@ -165,6 +166,8 @@ export interface ScopeState {
   realm: Realm;
   /** What comes after the composite node, and counts for the urgency of the nodes in it. */
   readonly rankBase: number;
+  /** Longest ways to an end node by what the run was told at its start; null: those of the plan. */
+  ranks: readonly number[] | null;
   /** It fails with this once nothing of it runs any more. The root's is in the run. */
   stopping: Stopping | null;
   /** The first failure that will fail the scope at its end. */
@@ -248,6 +251,8 @@ export interface RunState {
   parent: Parent | null;
   /** Of the starts of this workflow, which ones it stands for, while it does. */
   startKey: string | null;
+  /** How long nodes took in earlier runs, as it was told at its start. */
+  estimates: Estimates | null;
   startedAt: number;
   /** When it was started or last reopened: the workflow's timeout counts from here. */
   activeSince: number;
@@ -316,6 +321,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     trigger: null,
     parent: null,
     startKey: null,
+    estimates: null,
     startedAt: 0,
     activeSince: 0,
     finishedAt: null,
@@ -369,7 +375,8 @@ export function newScope(
     parent,
     round,
     realm,
-    rankBase: parent === null ? 0 : parent.scope.rankBase + parent.plan.rank,
+    rankBase: parent === null ? 0 : rankOf(parent),
+    ranks: null,
     stopping: null,
     deferredError: null,
     undoing: null,
@@ -430,11 +437,21 @@ export function resetNode(node: NodeState): void {
   node.place = 'none';
 }
 
+function rankOf({ scope, plan }: NodeState): number {
+  return scope.rankBase + (scope.ranks?.[plan.index] ?? plan.rank);
+}
+
+/** Before anything of it is ready. */
+export function estimate(state: RunState, estimates: Estimates): void {
+  state.estimates = estimates;
+  state.root.ranks = ranksWith(state.plan.root, estimates);
+}
+
 /** Priority first, then the longer way to the end, then the order of the definition. */
 function isMoreUrgent(a: NodeState, b: NodeState): boolean {
   if (a.plan.priority !== b.plan.priority) return a.plan.priority > b.plan.priority;
-  const rankA = a.scope.rankBase + a.plan.rank;
-  const rankB = b.scope.rankBase + b.plan.rank;
+  const rankA = rankOf(a);
+  const rankB = rankOf(b);
   return rankA === rankB ? isEarlier(a, b) : rankA > rankB;
 }
 

@@ -67,6 +67,8 @@ function undoNode(plan: Plan, item: UndoItem, index: number): NodePlan {
     join: 'all',
     level: index,
     rank: 0,
+    estimateMs: 0,
+    isEstimated: true,
     priority: 9,
     enabled: true,
     when: undefined,
