@@ -5,8 +5,9 @@ import type { StartOptions } from './api.ts';
 import type { Durations } from './durations.ts';
 import type { Message } from './messages.ts';
 import type { Plans } from './plans.ts';
+import { StartTaken } from './recovery.ts';
 import type { Runs } from './runs.ts';
-import { StartTaken, type Turns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 /** As all ids: they become part of paths, keys and commands. */
 const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,200}$/;
