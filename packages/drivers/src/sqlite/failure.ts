@@ -2,7 +2,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NebulaError } from '@nebula/core';
-import { STORE_GONE } from '@nebula/ports';
 
 /** As errors come from SQLite, from the file system, or from a side thread. */
 export function codeOf(error: unknown): string {
@@ -43,7 +42,7 @@ export function missing(path: string): NebulaError {
 }
 
 export function gone(path: string): NebulaError {
-  return new NebulaError(STORE_GONE, `The database ${path} was deleted or replaced while it was in use.`, {
+  return new NebulaError('STORE_GONE', `The database ${path} was deleted or replaced while it was in use.`, {
     hint: 'Nothing more is written. Put the data directory back, or choose another one, and start again.',
   });
 }
