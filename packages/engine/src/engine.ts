@@ -16,7 +16,7 @@ import { STORE_GONE } from '@nebula/ports';
 import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
 import { Cache } from './cache.ts';
-import { Children } from './children.ts';
+import { Children, type ChildrenParts } from './children.ts';
 import { StoreDesk } from './desk.ts';
 import { Durations } from './durations.ts';
 import type { Draft, LiveRun } from './live-run.ts';
@@ -28,7 +28,7 @@ import { Starts } from './starts.ts';
 import { Sweeper } from './sweeper.ts';
 import { Turns } from './turns.ts';
 import { Values } from './values.ts';
-import { Waker } from './waker.ts';
+import { Waker, type WakerParts } from './waker.ts';
 
 const DEFAULTS = {
   concurrency: 4,
@@ -47,6 +47,8 @@ const EVICT_BEYOND_MS = 1_000;
 export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
   return new LocalEngine(drivers, options);
 }
+
+type OfWaker = Omit<WakerParts, 'post' | 'catchUp' | 'onFault' | 'onTrouble' | 'onLease' | 'startAnew'>;
 
 class LocalEngine extends StoreDesk implements Engine {
   private readonly all: Drivers;
@@ -111,10 +113,30 @@ class LocalEngine extends StoreDesk implements Engine {
       isLeased: () => this.waker.isLeased(),
       onCacheAsk: (run, node) => this.lookInCache(run, node),
     });
-    this.waker = new Waker({
+    const maxCachedRuns = options.maxCachedRuns ?? DEFAULTS.maxCachedRuns;
+    this.waker = this.newWaker({ ...shared, attempts: this.attempts, maxCachedRuns });
+    this.starts = new Starts({
       ...shared,
-      attempts: this.attempts,
-      maxCachedRuns: options.maxCachedRuns ?? DEFAULTS.maxCachedRuns,
+      plans,
+      turns: this.turns,
+      maxActiveRuns: options.maxActiveRuns ?? DEFAULTS.maxActiveRuns,
+      send: (executionId, message) => this.send(executionId, message),
+      onStart: (executionId) => this.waker.include(executionId),
+    });
+    this.children = this.newChildren(shared);
+    this.settling = new Settling({ ...shared, documentIn: ({ state }) => this.documentIn(state) });
+    this.sweeper = new Sweeper({
+      ...drivers,
+      isLive: (name) => this.runs.get(name) !== undefined || this.holds.has(name),
+      onTrouble: (error) => this.trouble(error),
+    });
+    this.meter.gauge('engine.cached_runs', () => this.runs.size);
+    this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
+  }
+
+  private newWaker(shared: OfWaker): Waker {
+    return new Waker({
+      ...shared,
       post: (run, stimulus) => this.turns.post(run, stimulus),
       catchUp: (run) => this.turns.catchUp(run),
       onFault: (executionId, error) => this.onFault(executionId, error),
@@ -125,15 +147,10 @@ class LocalEngine extends StoreDesk implements Engine {
         return this.starts.anew(plan, messageId, { input, trigger });
       },
     });
-    this.starts = new Starts({
-      ...shared,
-      plans,
-      turns: this.turns,
-      maxActiveRuns: options.maxActiveRuns ?? DEFAULTS.maxActiveRuns,
-      send: (executionId, message) => this.send(executionId, message),
-      onStart: (executionId) => this.waker.include(executionId),
-    });
-    this.children = new Children({
+  }
+
+  private newChildren(shared: Pick<ChildrenParts, 'store' | 'clock' | 'runs' | 'values'>): Children {
+    return new Children({
       ...shared,
       start: (...child) => this.start(...child),
       isOpen: () => this.phase === 'open',
@@ -145,14 +162,6 @@ class LocalEngine extends StoreDesk implements Engine {
       onStarted: (parentId) => this.restAgain(parentId),
       onSent: () => this.sent(),
     });
-    this.settling = new Settling({ ...shared, documentIn: ({ state }) => this.documentIn(state) });
-    this.sweeper = new Sweeper({
-      ...drivers,
-      isLive: (name) => this.runs.get(name) !== undefined || this.holds.has(name),
-      onTrouble: (error) => this.trouble(error),
-    });
-    this.meter.gauge('engine.cached_runs', () => this.runs.size);
-    this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
   }
 
   async open({ only }: { readonly only?: readonly string[] } = {}): Promise<void> {
