@@ -63,6 +63,7 @@ export {
   type Parent,
   valuesIn,
 } from './run/entry.ts';
+export type { Estimates } from './run/estimates.ts';
 export { evolve, replay } from './run/evolve.ts';
 export { type Explanation, explainNode, explainRun } from './run/explain.ts';
 export { permitKey } from './run/gates.ts';
@@ -80,7 +81,7 @@ export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
 export { type Abort, type ChildStart, newTurn, type Turn } from './run/turn.ts';
-export { concerns, hasLeftOver, isParked, openAttempts, toVerify, wakeTime } from './run/wake.ts';
+export { concerns, hasLeftOver, isParked, isStanding, openAttempts, toVerify, wakeTime } from './run/wake.ts';
 export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
 export {
   canonicalJson,

@@ -6,6 +6,7 @@ import type {
   ExpressionLimits,
   Json,
   Parent,
+  Plan,
   RetryPolicyFunction,
   RunDocument,
   Settlement,
@@ -46,6 +47,8 @@ export interface EngineOptions {
   readonly inlineLimitBytes?: number;
   /** What one evaluation of an expression may cost; what is left out keeps its default. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
+  /** Compiled workflows by their text: for engines of one process that have the same actions. */
+  readonly compiled?: Map<string, Plan>;
   /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
   readonly retentionMs?: number | null;
   /** Unfinished runs that may be in memory at once; others wait in the store. */
@@ -153,7 +156,13 @@ export interface StartOptions {
 /** How waiting for a run ended: it finished, or nothing can move it without a person or a signal. */
 export type Settled =
   | { readonly parked: false; readonly document: RunDocument }
-  | { readonly parked: true; readonly document: RunDocument; readonly waitingFor: readonly Explanation[] };
+  | {
+      readonly parked: true;
+      readonly document: RunDocument;
+      readonly waitingFor: readonly Explanation[];
+      /** The executions for which it waits, which are parked themselves. */
+      readonly inside: readonly Settled[];
+    };
 
 export interface Metrics {
   /** Counters by name, e.g. `workflow.started`. */

@@ -39,6 +39,7 @@ import type {
   SignalRequest,
 } from './api.ts';
 import { decodeFrame, encodeEntries } from './codec.ts';
+import { Holds } from './holds.ts';
 import { encodeMessage, type Message, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
@@ -64,6 +65,7 @@ export function createDesk(drivers: DeskDrivers, options: Pick<EngineOptions, 'a
 
 export class StoreDesk implements Desk {
   protected readonly drivers: DeskDrivers;
+  protected readonly holds = new Holds();
   private readonly deskPlans: Plans;
 
   constructor(drivers: DeskDrivers, catalog: Catalog, plans?: Plans) {
@@ -138,8 +140,20 @@ export class StoreDesk implements Desk {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
     checkReplay(state, node);
+    const forkId = this.drivers.random.id('exe');
+    const letGo = this.holds.hold(forkId);
+    try {
+      await this.copyFork(state, forkId, { type: 'replay', node, ...(input === undefined ? {} : { input }) });
+    } finally {
+      letGo();
+    }
+    this.sent();
+    return forkId;
+  }
+
+  private async copyFork(state: RunState, forkId: string, replay: Message): Promise<void> {
     const { store, blobs, random, clock } = this.drivers;
-    const forkId = random.id('exe');
+    const { executionId } = state;
     const now = clock.now();
     const frames = (await store.frames(executionId, 0)).map(decodeFrame);
     const entries = frames.flatMap((frame) => frame.entries).map(withoutLinks);
@@ -150,7 +164,6 @@ export class StoreDesk implements Desk {
       if (data !== undefined) await blobs.put(forkId, blob.sha256, data);
     }
     const { workflowId, version } = state.plan;
-    const replay: Message = { type: 'replay', node, ...(input === undefined ? {} : { input }) };
     await store.append([
       {
         executionId: forkId,
@@ -162,8 +175,6 @@ export class StoreDesk implements Desk {
         sends: [{ messageId: random.id('msg'), executionId: forkId, body: encodeMessage(replay), wakeAt: now }],
       },
     ]);
-    this.sent();
-    return forkId;
   }
 
   requestPause(executionId: string, reason?: string): Promise<boolean> {

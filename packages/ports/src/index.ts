@@ -4,6 +4,7 @@ export type { Digest } from './digest.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export {
   type CacheRow,
+  holderInTheWay,
   type Listener,
   type ListenerChanges,
   nextMoment,
@@ -19,6 +20,7 @@ export type { Random } from './random.ts';
 export type { Invocation, InvocationOutcome, Sandbox } from './sandbox.ts';
 export {
   type DueClaim,
+  type DurationRow,
   type ExecutionFilter,
   type ExecutionRow,
   type ExecutionStatus,
@@ -29,6 +31,7 @@ export {
   type OutgoingRow,
   type RegisterOutcome,
   type SnapshotRow,
+  STORE_GONE,
   type Store,
   type WorkflowVersionRow,
   type Write,

@@ -204,6 +204,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   STORE_CLOSED: 'The store is closed.',
   STORE_CORRUPT: 'The database is damaged.',
   STORE_FAILED: 'The database failed.',
+  STORE_GONE: 'The data folder was deleted or moved while it was in use; what runs is stopped.',
   STORE_LOCKED: 'Another engine runs on this data folder; the message says which.',
   STORE_NOT_A_DATABASE: 'The file is not a database of Nebula.',
   STORE_NOT_ENGINE: 'Opened to look; only an engine may append.',

@@ -36,9 +36,10 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
     rateLimit: rateLimitOf(reader),
     emits: reader.condition(definition.emit, ['emit'], { self: true, after: true }),
   };
+  const estimateMs = durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS;
   return {
     output,
-    estimateMs: durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS,
+    estimateMs,
     node: {
       index,
       id,
@@ -48,6 +49,8 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
       join: definition.join === 'any' ? 1 : (definition.join ?? 'all'),
       level: 0,
       rank: 0,
+      estimateMs,
+      isEstimated: definition.estimate !== undefined,
       priority: definition.priority ?? config.priority ?? RUN_DEFAULTS.priority,
       enabled: definition.enabled ?? true,
       when,

@@ -71,6 +71,10 @@ export interface NodePlan {
   readonly level: number;
   /** Longest way to an end node, by estimates (ms): the critical path goes first. */
   readonly rank: number;
+  /** How long it takes by itself, as far as the definition tells. */
+  readonly estimateMs: number;
+  /** The definition says how long: nothing that is learnt counts. */
+  readonly isEstimated: boolean;
   readonly priority: number;
   readonly enabled: boolean;
   readonly when: CompiledValue | undefined;

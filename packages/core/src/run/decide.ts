@@ -105,7 +105,8 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
   stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: reason }, { compensate });
 }
 
-function start(turn: Turn, { input, trigger, parent, hold: held, key }: Stimulus & { type: 'start' }): void {
+function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
+  const { input, trigger, parent, hold: held, key, estimates } = stimulus;
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -118,6 +119,7 @@ function start(turn: Turn, { input, trigger, parent, hold: held, key }: Stimulus
     trigger,
     ...(parent === undefined ? {} : { parent }),
     ...(key === undefined ? {} : { key }),
+    ...(estimates === undefined ? {} : { estimates }),
   });
   if (held === undefined) return enterRoot(turn);
   emit(turn, { type: 'run.held', until: held.until });

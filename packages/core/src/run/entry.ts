@@ -8,6 +8,7 @@
 import type { Effect } from '../action.ts';
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
+import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus } from './status.ts';
 
@@ -61,6 +62,8 @@ export interface RunStarted {
   readonly parent?: Parent;
   /** No other run of the workflow with this key is active, or held, beside it. */
   readonly key?: string;
+  /** How long nodes took in earlier runs: the longest way goes first. */
+  readonly estimates?: Estimates;
 }
 
 export interface Parent {

@@ -15,6 +15,7 @@ import { isFinal, isFinished, startPermit } from './standing.ts';
 import type { RunState } from './state.ts';
 import { armHeld, armStop, armWorkflow } from './timers.ts';
 import { noteUndone } from './undo-list.ts';
+import { estimate } from './urgency.ts';
 
 export type RunEntry = RunStarted | RunHeld | RunBegun | RunPaused | RunResumed | RunStopping | RunFinished;
 
@@ -53,6 +54,7 @@ function start(state: RunState, entry: RunStarted, at: number): void {
   state.trigger = entry.trigger;
   state.parent = entry.parent ?? null;
   state.startKey = entry.key ?? null;
+  if (entry.estimates !== undefined) estimate(state, entry.estimates);
   countSpilled(state, entry.input);
   armWorkflow(state);
 }

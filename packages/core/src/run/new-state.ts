@@ -4,7 +4,7 @@ import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { JsonObject } from '../value.ts';
 import type { Held } from './held.ts';
 import type { NodeState, Phase, Realm, RunState, ScopeState } from './state.ts';
-import { isEarlier, isMoreUrgent } from './urgency.ts';
+import { isEarlier, isMoreUrgent, rankOf } from './urgency.ts';
 
 const NONE: readonly string[] = [];
 const PENDING: Phase = { status: 'pending' };
@@ -21,6 +21,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     trigger: null,
     parent: null,
     startKey: null,
+    estimates: null,
     startedAt: 0,
     activeSince: 0,
     finishedAt: null,
@@ -75,7 +76,8 @@ export function newScope(
     parent,
     round,
     realm,
-    rankBase: parent === null ? 0 : parent.scope.rankBase + parent.plan.rank,
+    rankBase: parent === null ? 0 : rankOf(parent),
+    ranks: null,
     stopping: null,
     deferredError: null,
     undoing: null,

@@ -14,6 +14,7 @@ import type { BodyState, NodeState, RunState, ScopeState, UndoItem } from './sta
 import { isTaken } from './taken.ts';
 import { armAll } from './timers.ts';
 import { openUndo } from './undo.ts';
+import { estimate } from './urgency.ts';
 
 const SNAPSHOT_FORMAT = 3;
 
@@ -22,6 +23,7 @@ const RUN_FIELDS = [
   'trigger',
   'parent',
   'startKey',
+  'estimates',
   'startedAt',
   'activeSince',
   'finishedAt',
@@ -151,6 +153,7 @@ export function decodeSnapshot(plan: Plan, executionId: string, text: string): R
   const state = newRunState(plan, executionId);
   Object.assign(state, run);
   state.seq = seq;
+  if (state.estimates !== null) estimate(state, state.estimates);
   for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
   state.settled.clear();
   index(state);

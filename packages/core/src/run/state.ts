@@ -16,6 +16,7 @@ import type { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
 import type { Awaited, CacheHit, CacheMiss, FailureHandling, Gate, Parent, SkipReason } from './entry.ts';
+import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus, RunStatus } from './status.ts';
 
@@ -165,6 +166,8 @@ export interface ScopeState {
   realm: Realm;
   /** What comes after the composite node, and counts for the urgency of the nodes in it. */
   readonly rankBase: number;
+  /** Longest ways to an end node by what the run was told at its start; null: those of the plan. */
+  ranks: readonly number[] | null;
   /** It fails with this once nothing of it runs any more. The root's is in the run. */
   stopping: Stopping | null;
   /** The first failure that will fail the scope at its end. */
@@ -248,6 +251,8 @@ export interface RunState {
   parent: Parent | null;
   /** Of the starts of this workflow, which ones it stands for, while it does. */
   startKey: string | null;
+  /** How long nodes took in earlier runs, as it was told at its start. */
+  estimates: Estimates | null;
   startedAt: number;
   /** When it was started or last reopened: the workflow's timeout counts from here. */
   activeSince: number;

@@ -109,6 +109,8 @@ function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
     join: 'all',
     level: 0,
     rank: 0,
+    estimateMs: 0,
+    isEstimated: true,
     priority: 9,
     enabled: true,
     when: undefined,

@@ -1,11 +1,22 @@
 /** Which of two ready nodes goes first. */
-import type { NodeState } from './state.ts';
+import { type Estimates, ranksWith } from './estimates.ts';
+import type { NodeState, RunState } from './state.ts';
+
+export function rankOf({ scope, plan }: NodeState): number {
+  return scope.rankBase + (scope.ranks?.[plan.index] ?? plan.rank);
+}
+
+/** Before anything of it is ready. */
+export function estimate(state: RunState, estimates: Estimates): void {
+  state.estimates = estimates;
+  state.root.ranks = ranksWith(state.plan.root, estimates);
+}
 
 /** Priority first, then the longer way to the end, then the order of the definition. */
 export function isMoreUrgent(a: NodeState, b: NodeState): boolean {
   if (a.plan.priority !== b.plan.priority) return a.plan.priority > b.plan.priority;
-  const rankA = a.scope.rankBase + a.plan.rank;
-  const rankB = b.scope.rankBase + b.plan.rank;
+  const rankA = rankOf(a);
+  const rankB = rankOf(b);
   return rankA === rankB ? isEarlier(a, b) : rankA > rankB;
 }
 

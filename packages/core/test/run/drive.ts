@@ -14,6 +14,7 @@ import {
   decodeSnapshot,
   documentOf,
   type Entry,
+  type Estimates,
   encodeSnapshot,
   type Json,
   type NodeStatus,
@@ -48,6 +49,8 @@ export interface DriveOptions {
   readonly input?: Json;
   /** Held back for so long (ms). */
   readonly hold?: number;
+  /** How long nodes took in earlier runs. */
+  readonly estimates?: Estimates;
   /** Slots that the imagined worker has. */
   readonly slots?: number;
   /** False: ready nodes are not started by themselves. */
@@ -114,7 +117,8 @@ export class Drive {
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
     const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
-    this.step({ type: 'start', input: options.input ?? {}, trigger: { type: 'manual' }, ...hold });
+    const { input = {}, estimates } = options;
+    this.step({ type: 'start', input, trigger: { type: 'manual' }, ...hold, ...(estimates && { estimates }) });
   }
 
   step(...stimuli: Stimulus[]): this {

@@ -42,6 +42,8 @@ export interface MemoryData {
   /** In the order in which they were registered, last. */
   workflows: WorkflowVersionRow[];
   readonly permits: MemoryPermits;
+  /** By workflow and node. */
+  readonly durations: Map<string, Map<string, number>>;
   readonly watchers: Map<() => void, Store>;
 }
 
@@ -53,6 +55,7 @@ export function memoryData(): MemoryData {
     workers: new Map(),
     workflows: [],
     permits: new MemoryPermits(),
+    durations: new Map(),
     watchers: new Map(),
   };
 }
@@ -91,6 +94,8 @@ class MemoryStore implements Store {
     if (conflict || (write.frame !== undefined && write.frame.seq !== (known?.frames.length ?? 0) + 1)) {
       return { ok: false };
     }
+    const heldBy = write.permits && data.permits.inTheWay(write.executionId, write.permits);
+    if (heldBy !== undefined) return { ok: false, heldBy };
     if (write.create !== undefined || write.frame !== undefined) data.position++;
     const run = known ?? newRun(write, data.position);
     data.runs.set(write.executionId, run);
@@ -103,6 +108,10 @@ class MemoryStore implements Store {
     run.row = changed(run.row, write, run.inbox.size > 0);
     for (const { wakeAt, ...message } of write.sends ?? []) this.#deliver(message, wakeAt);
     for (const row of write.cache ?? []) data.permits.cache.set(row.key, { ...row });
+    for (const { workflowId, node, ms } of write.durations ?? []) {
+      const known = data.durations.get(workflowId) ?? new Map<string, number>();
+      data.durations.set(workflowId, known.set(node, ms));
+    }
     const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
     if (write.listeners !== undefined) data.permits.listen(write.executionId, write.listeners, deliver);
     if (write.permits === undefined) return { ok: true, position: data.position };
@@ -133,6 +142,11 @@ class MemoryStore implements Store {
     return this.#open().runs.get(executionId)?.row;
   }
 
+  async known(executionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const { runs } = this.#open();
+    return new Set(executionIds.filter((executionId) => runs.has(executionId)));
+  }
+
   async list(
     filter: ExecutionFilter,
   ): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }> {
@@ -153,6 +167,7 @@ class MemoryStore implements Store {
     const run = data.runs.get(executionId);
     if (run === undefined || !isFinished(run.row)) return false;
     data.runs.delete(executionId);
+    data.permits.forget(executionId);
     data.journal = data.journal.filter((frame) => frame.executionId !== executionId);
     this.#wrote();
     return true;
@@ -199,6 +214,10 @@ class MemoryStore implements Store {
 
   async permits(key: string): Promise<readonly PermitRow[]> {
     return this.#open().permits.rows(key);
+  }
+
+  async durations(workflowId: string): Promise<ReadonlyMap<string, number>> {
+    return new Map(this.#open().durations.get(workflowId));
   }
 
   async cached(key: string, now: number): Promise<CacheRow | undefined> {

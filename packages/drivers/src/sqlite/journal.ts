@@ -58,22 +58,38 @@ export class Journal {
     this.lastCommitMs = 0;
     if (writes.length === 0 && lines.length === 0) return [];
     return this.#transaction(() => {
-      const appender = this.#appender;
-      const outcomes: WriteOutcome[] = [];
-      for (const write of writes) outcomes.push(appender.write(write));
-      appender.flush();
-      for (const [index, write] of writes.entries()) this.#share(write, outcomes, index);
+      const outcomes = this.#appendAll(writes);
       if (lines.length > 0) this.#insertLines(lines);
       return outcomes;
     });
   }
 
+  /** Frames go in together, at the end; what a write shares with others, too, unless a later one depends on it. */
+  #appendAll(writes: readonly Write[]): WriteOutcome[] {
+    const outcomes: WriteOutcome[] = [];
+    let shared = 0;
+    const shareAll = (): void => {
+      for (; shared < outcomes.length; shared++) this.#share(writes[shared] as Write, outcomes, shared);
+    };
+    for (const write of writes) {
+      const requires = write.permits?.asks?.some(({ isRequired }) => isRequired === true) === true;
+      if (requires) shareAll();
+      const heldBy = requires ? this.#permits.inTheWay(write.executionId, write.permits ?? { at: 0 }) : undefined;
+      outcomes.push(this.#appender.write(write, heldBy));
+    }
+    this.#appender.flush();
+    shareAll();
+    return outcomes;
+  }
+
   /** What a write does to other runs, once it is accepted. */
-  #share({ executionId, sends, permits, listeners, cache }: Write, outcomes: WriteOutcome[], index: number): void {
+  #share(write: Write, outcomes: WriteOutcome[], index: number): void {
+    const { executionId, sends, permits, listeners, cache, durations } = write;
     const outcome = outcomes[index];
-    if (!outcome?.ok || (sends ?? permits ?? listeners ?? cache) === undefined) return;
+    if (!outcome?.ok || (sends ?? permits ?? listeners ?? cache ?? durations) === undefined) return;
     for (const message of sends ?? []) this.#deliver(message, message.wakeAt);
     for (const row of cache ?? []) this.#permits.save(row);
+    for (const row of durations ?? []) this.#permits.saveDuration(row);
     const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
     if (listeners !== undefined) this.#permits.listen(executionId, listeners, deliver);
     if (permits === undefined) return;
@@ -112,6 +128,7 @@ export class Journal {
       this.#statements.run('DELETE FROM executions WHERE number = ?', number);
       this.#statements.run('DELETE FROM snapshots WHERE execution = ?', number);
       this.#statements.run('DELETE FROM inbox WHERE execution = ?', number);
+      this.#permits.forget(executionId);
       if (!this.#deleteFrames(number)) this.#statements.run('INSERT INTO doomed VALUES (?)', number);
       this.#appender.forget(executionId);
       return true;

@@ -14,7 +14,7 @@ import type {
 import { FINISHED_STATUSES } from '@nebula/ports';
 import { decodeLine, type EncodedLine, rankOf } from '../memory/line.ts';
 import type { Connection } from './connection.ts';
-import { cachedRow, newestOfFamily, permitRows } from './permits.ts';
+import { cachedRow, durationsOf, newestOfFamily, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
 const NUMBER_OF = '(SELECT number FROM executions WHERE execution_id = ?)';
@@ -64,6 +64,14 @@ export class Reads {
     );
   }
 
+  known(executionIds: readonly string[]): ReadonlySet<string> {
+    const rows = this.#statements.all<{ readonly id: string }>(
+      'SELECT execution_id AS id FROM json_each(?) CROSS JOIN executions ON execution_id = value',
+      JSON.stringify(executionIds),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
   /** One row more than the limit, where there is one: it says that there is a next page. */
   list(filter: ExecutionFilter, before: number): readonly (ExecutionRow & { readonly number: number })[] {
     const conditions = ['number < ?'];
@@ -107,6 +115,10 @@ export class Reads {
 
   permits(key: string): readonly PermitRow[] {
     return permitRows(this.#statements, key);
+  }
+
+  durations(workflowId: string): ReadonlyMap<string, number> {
+    return durationsOf(this.#statements, workflowId);
   }
 
   cached(key: string, now: number): CacheRow | undefined {

@@ -2,6 +2,7 @@
 import { journal } from './0001-journal.ts';
 import { shared } from './0002-shared.ts';
 import { registrations } from './0003-registrations.ts';
+import { moments } from './0004-moments.ts';
 import type { Migration } from './migration.ts';
 
-export const MIGRATIONS: readonly Migration[] = [journal, shared, registrations];
+export const MIGRATIONS: readonly Migration[] = [journal, shared, registrations, moments];
