@@ -152,10 +152,7 @@ export class Legality {
         this.parent = entry.parent;
         return;
       case 'run.stopping':
-        this.demand(['running', 'paused'].includes(this.status) && !this.isStopping, 'is stopped twice');
-        this.isStopping = true;
-        this.status = 'running';
-        return;
+        return this.stop(entry);
       case 'run.paused':
         this.demand(this.status === 'running' && !this.isStopping, `is paused while it is ${this.status}`);
         this.status = 'paused';
@@ -181,7 +178,7 @@ export class Legality {
         this.demand(this.mayBegin(entry.node, true), `rounds of ${entry.node} begin in what is over`);
         return this.scopes.open(entry.node, entry.from, entry.to);
       case 'scope.stopping':
-        return this.scopes.stop(entry.scope);
+        return this.undoing.isUndo(`${entry.scope}/`) ? this.undoing.stop(entry.scope) : this.scopes.stop(entry.scope);
       case 'scope.closed':
         return this.scopes.close(entry.scope, entry.error !== undefined);
       case 'scope.compensating':
@@ -250,7 +247,7 @@ export class Legality {
       this.scopes.end(path, node.status === 'completed');
     }
     if (type === 'node.completed' && (entry.undo !== undefined || entry.undoError !== undefined))
-      this.undoing.done(path, this.generationOf(path));
+      this.undoing.done(path, this.generationOf(path), before === 'settled');
   }
 
   private attempt(path: string, node: NodeRecord, attempt: number): void {
@@ -273,11 +270,20 @@ export class Legality {
     if (at >= 0) this.kept.splice(at, 1);
   }
 
-  private compensate({ scope, status }: Extract<Entry, { type: 'scope.compensating' }>): void {
+  /** Once, unless a paused run that is to fail is cancelled, or nobody wants anything undone any more. */
+  private stop({ status, compensate, paused }: Extract<Entry, { type: 'run.stopping' }>): void {
+    const isAnew = compensate === false || (this.status === 'paused' && status === 'cancelled');
+    this.demand(['running', 'paused'].includes(this.status) && (!this.isStopping || isAnew), 'is stopped twice');
+    this.demand(paused !== true || this.status === 'paused', 'stays paused, and was not');
+    this.isStopping = true;
+    if (paused !== true) this.status = 'running';
+  }
+
+  private compensate({ scope, status, compensate }: Extract<Entry, { type: 'scope.compensating' }>): void {
     this.demand(status !== 'completed', `${scope} goes well, and is undone`);
-    this.demand(scope !== '' || ['running', 'paused'].includes(this.status), `is undone while it is ${this.status}`);
+    this.demand(scope !== '' || this.status === 'running', `is undone while it is ${this.status}`);
     this.scopes.cut(scope, `${scope || 'the run'} is undone`);
-    this.undoing.open(scope);
+    this.undoing.open(scope, compensate !== false);
     if (scope !== '') return;
     this.status = 'compensating';
     this.isStopping = false;

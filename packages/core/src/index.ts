@@ -67,31 +67,25 @@ export {
   type Parent,
   valuesIn,
 } from './run/entry.ts';
-export { evolve, recallDispatched, replay } from './run/evolve.ts';
+export type { Estimates } from './run/estimates.ts';
+export { evolve, replay } from './run/evolve.ts';
 export { type Explanation, explainNode, explainRun } from './run/explain.ts';
 export { permitKey } from './run/gates.ts';
 export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
+export { newRunState } from './run/new-state.ts';
+export { recallDispatched } from './run/phases.ts';
+export { refuseCancel, refuseReplay } from './run/refusals.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
+export { idempotencyKey, isFinished, isStopped, nodeAt, pathOf, startPermit, statusOf } from './run/standing.ts';
 export { startKey } from './run/start-key.ts';
-export {
-  idempotencyKey,
-  isFinished,
-  isStopped,
-  type NodeState,
-  newRunState,
-  nodeAt,
-  pathOf,
-  type RunState,
-  startPermit,
-  statusOf,
-} from './run/state.ts';
+export type { NodeState, RunState } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
 export { type Abort, type ChildStart, newTurn, type Turn } from './run/turn.ts';
-export { concerns, hasLeftOver, isParked, openAttempts, toVerify, wakeTime } from './run/wake.ts';
+export { concerns, hasLeftOver, isParked, isStanding, openAttempts, toVerify, wakeTime } from './run/wake.ts';
 export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
 export {
   canonicalJson,

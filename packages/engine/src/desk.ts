@@ -17,11 +17,13 @@ import {
   NebulaError,
   type NodeState,
   nodeAt,
-  pathOf,
   type Plan,
+  pathOf,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
+  refuseCancel,
+  refuseReplay,
   statusOf,
   type TimelineEvent,
   timelineOf,
@@ -38,6 +40,7 @@ import type {
   SignalRequest,
 } from './api.ts';
 import { decodeFrame, encodeEntries } from './codec.ts';
+import { Holds } from './holds.ts';
 import { encodeMessage, type Message, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
@@ -63,6 +66,7 @@ export function createDesk(drivers: DeskDrivers, options: Pick<EngineOptions, 'a
 
 export class StoreDesk implements Desk {
   protected readonly drivers: DeskDrivers;
+  protected readonly holds = new Holds();
   private readonly deskPlans: Plans;
 
   constructor(drivers: DeskDrivers, catalog: Catalog, plans?: Plans) {
@@ -130,9 +134,19 @@ export class StoreDesk implements Desk {
       const state = await this.state(executionId);
       if (state === undefined) return false;
       if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
+    } else {
+      await this.checkCancel(executionId, compensate);
     }
     const options = { ...(compensate ? {} : { compensate }), ...(node === undefined ? {} : { node }) };
     return this.send(executionId, { type: 'cancel', reason, ...options });
+  }
+
+  /** Only a run that is being undone is read for that: others are cancelled even where their plan is not known. */
+  private async checkCancel(executionId: string, compensate: boolean): Promise<void> {
+    const row = await this.drivers.store.execution(executionId);
+    const state = row?.status === 'compensating' ? await this.state(executionId) : undefined;
+    const refusal = state && refuseCancel(state, compensate);
+    if (refusal !== undefined) throw refusal;
   }
 
   async fork(executionId: string, node: string, input?: Json): Promise<string> {
@@ -142,8 +156,24 @@ export class StoreDesk implements Desk {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
     checkReplay(state, node);
+    const forkId = this.drivers.random.id('exe');
+    const letGo = this.holds.hold(forkId);
+    try {
+      await this.copyFork(state, forkId, row.project, {
+        type: 'replay',
+        node,
+        ...(input === undefined ? {} : { input }),
+      });
+    } finally {
+      letGo();
+    }
+    this.sent();
+    return forkId;
+  }
+
+  private async copyFork(state: RunState, forkId: string, project: string, replay: Message): Promise<void> {
     const { store, blobs, random, clock } = this.drivers;
-    const forkId = random.id('exe');
+    const { executionId } = state;
     const now = clock.now();
     const frames = (await store.frames(executionId, 0)).map(decodeFrame);
     const entries = frames.flatMap((frame) => frame.entries).map(withoutLinks);
@@ -154,8 +184,6 @@ export class StoreDesk implements Desk {
       if (data !== undefined) await blobs.put(forkId, blob.sha256, data);
     }
     const { workflowId, version } = state.plan;
-    const { project } = row;
-    const replay: Message = { type: 'replay', node, ...(input === undefined ? {} : { input }) };
     await store.append([
       {
         executionId: forkId,
@@ -167,8 +195,6 @@ export class StoreDesk implements Desk {
         sends: [{ messageId: random.id('msg'), executionId: forkId, body: encodeMessage(replay), wakeAt: now }],
       },
     ]);
-    this.sent();
-    return forkId;
   }
 
   requestPause(executionId: string, reason?: string): Promise<boolean> {
@@ -314,6 +340,8 @@ function checkAnswer(state: RunState, path: string, { by, approved, form = null 
 
 function checkReplay(state: RunState, node: string): void {
   const { executionId, status } = state;
+  const refusal = refuseReplay(state, node);
+  if (refusal !== undefined) throw refusal;
   if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
   if (isFinished(status)) return;
   throw new NebulaError('STILL_RUNNING', `Execution ${executionId} is ${status}.`, {

@@ -1,7 +1,6 @@
 /** Requests to a run that travel through its inbox, so that any process can leave them. */
 import {
   type ChildResult,
-  type Gate,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -10,30 +9,18 @@ import {
 } from '@nebula/core';
 import type { InboxRow } from '@nebula/ports';
 
+type Asked = 'cancel' | 'restart' | 'retry' | 'replay' | 'pause' | 'resume' | 'signal' | 'answer' | 'callback';
+
+/**
+ * Stimuli that somebody leaves, without what the engine that reads them adds: who settles, and chance. A place that is
+ * granted and a child that has ended are left by the writes of other runs.
+ */
 export type Message =
-  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
-  /** A run that is held back is put off, and gets another input. */
-  | { readonly type: 'restart'; readonly input: Json; readonly until: number }
-  | { readonly type: 'retry' }
-  | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
-  | { readonly type: 'pause'; readonly reason?: string }
-  | { readonly type: 'resume' }
-  | { readonly type: 'signal'; readonly signal: string; readonly key: string; readonly payload: Json }
-  | {
-      readonly type: 'answer';
-      readonly node: string;
-      readonly approved: boolean;
-      readonly by: string;
-      readonly comment?: string;
-      readonly form?: Json;
-    }
-  | { readonly type: 'callback'; readonly node: string; readonly payload: Json }
-  /** From whoever gave back a place that this run waited for. */
-  | { readonly type: 'granted'; readonly node: string; readonly gate: Gate['kind'] }
-  /** From a child execution. */
-  | { readonly type: 'child'; readonly node: string; readonly executionId: string; readonly result: ChildResult }
-  /** `attempt`: the one that was looked at. Left out by earlier versions. */
-  | { readonly type: 'settle'; readonly node: string; readonly attempt?: number; readonly settlement: Settlement };
+  | Extract<Stimulus, { type: Asked }>
+  | Omit<Extract<Stimulus, { type: 'granted' }>, 'until' | 'miss'>
+  | Omit<Extract<Stimulus, { type: 'child' }>, 'jitter'>
+  /** `attempt` was left out by earlier versions. */
+  | Omit<Extract<Stimulus, { type: 'settle' }>, 'by'>;
 
 export function encodeMessage(message: Message): string {
   return JSON.stringify(message);

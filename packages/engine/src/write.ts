@@ -24,6 +24,7 @@ import type {
   Write,
 } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
+import type { Durations } from './durations.ts';
 import type { LiveRun } from './live-run.ts';
 import { cancelMessage, encodeMessage } from './messages.ts';
 import type { Values } from './values.ts';
@@ -39,6 +40,7 @@ export interface WriteParts {
   readonly store: Pick<Store, 'exclusive'>;
   readonly workerId: string;
   readonly retentionMs: number | null;
+  readonly durations: Durations;
 }
 
 /** Values of the draft that are too large for a frame. */
@@ -60,7 +62,8 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (draft === null) return undefined;
   const { turn } = draft;
   seal(turn);
-  const wake = wakeChange(run, turn, parts);
+  // What comes too late for this run is looked at again at once: it is for another one.
+  const wake = draft.late.size > 0 ? { at: turn.now } : wakeChange(run, turn, parts);
   const permits = permitsOf(run, turn);
   const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
   if (isSilent && permits === undefined) return undefined;
@@ -74,11 +77,14 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
     write.status = state.status;
   }
   if (wake !== undefined) write.wakeAt = wake.at;
-  if (draft.messages.length > 0) write.taken = draft.messages.map(({ messageId }) => messageId);
+  const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.has(stimulus));
+  if (taken.length > 0) write.taken = taken.map(({ messageId }) => messageId);
   if (permits !== undefined) write.permits = permits;
   if (turn.cancels.length > 0) write.sends = turn.cancels.map((childId) => cancelFor(childId, run, turn.now));
   const listeners = listenersOf(run, turn);
   if (listeners !== undefined) write.listeners = listeners;
+  const durations = parts.durations.learn(run, turn.entries, turn.now);
+  if (durations !== undefined) write.durations = durations;
   const cache = cacheRows(run, turn);
   if (cache.length > 0) write.cache = cache;
   addStatus(run, turn, parts, write);
@@ -92,15 +98,16 @@ function permitsOf({ state, isNew, asked }: LiveRun, { asks, now }: Turn): Permi
   const places: PermitAsk[] = [];
   if (isAlone) {
     const key = startPermit(state.plan.workflowId, state.startKey as string);
-    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}' });
+    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}', isRequired: true });
   }
   const rates: RateAsk[] = [];
   for (const { node, gate } of asks) {
     const key = permitKey(gate);
-    if (gate.kind === 'rate') rates.push({ key: gate.key, limit: gate.limit, perMs: gate.perMs });
-    if (key === undefined) continue;
     const attempt = (nodeAt(state, node)?.attempts ?? 0) + 1;
-    const messageId = `permit:${node}:${attempt}:${state.reopened}:${gate.kind}`;
+    const ask = `${attempt}:${state.reopened}`;
+    if (gate.kind === 'rate') rates.push({ key: gate.key, node, ask, limit: gate.limit, perMs: gate.perMs });
+    if (key === undefined) continue;
+    const messageId = `permit:${node}:${ask}:${gate.kind}`;
     if (asked.has(messageId)) continue;
     asked.add(messageId);
     const body = encodeMessage({ type: 'granted', node, gate: gate.kind });

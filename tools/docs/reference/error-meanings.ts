@@ -192,6 +192,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   UNKNOWN_MOCK: 'A mock is for a node or an action that the workflow does not have.',
   WRONG_VALUE: 'A key of the test file has a value that it does not take.',
   // Store and engine
+  ALREADY_ENDING: 'The run is undoing what it did already; without compensation it can be stopped in that, too.',
   ALREADY_SETTLED: 'What became of the attempt has been said already.',
   BLOB_CORRUPT: 'A large value on the disk is damaged.',
   BLOB_KEY_INVALID: 'Not the name of a stored value.',
@@ -209,6 +210,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   JOURNAL_TOO_NEW: 'A newer Nebula wrote this journal.',
   MODULE_NOT_PROVIDED: 'A part of the program was not loaded.',
   NOT_ALLOWED: 'Somebody else has to answer; the hint says who may.',
+  NOT_REPLAYABLE:
+    'Only the result of a finished round is kept, and an undoing is not replayed by itself; the hint names what can be.',
   NOT_STARTED: 'The run could not be created; starting it again may help.',
   NOT_WAITING: 'The node does not wait for this answer or call.',
   PLAN_INVALID: 'A registered workflow cannot run here: an action may be missing from `nebula.config.ts`.',
@@ -218,6 +221,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   STORE_CLOSED: 'The store is closed.',
   STORE_CORRUPT: 'The database is damaged.',
   STORE_FAILED: 'The database failed.',
+  STORE_GONE: 'The data folder was deleted or moved while it was in use; what runs is stopped.',
   STORE_LOCKED: 'Another engine runs on this data folder; the message says which.',
   STORE_NOT_A_DATABASE: 'The file is not a database of Nebula.',
   STORE_NOT_ENGINE: 'Opened to look; only an engine may append.',

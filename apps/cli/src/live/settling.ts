@@ -66,8 +66,7 @@ export class Settling {
   async #rest(executionId: string): Promise<Rest> {
     const own = this.#session.engine.settled(executionId);
     quietly(own);
-    const ended = own.then((settled): Rest => (settled.parked ? { ...settled, inside: [] } : settled));
-    quietly(ended);
+    const ended: Promise<Rest> = own;
     await Promise.race([ended, this.#learn(executionId)]);
     for (;;) {
       const seen = this.#changesOf(executionId);

@@ -191,7 +191,7 @@ class MatcherCompiler {
 }
 
 /** Only operators, each with an operand that fits: `{ type: 'refund' }` is a member called type, `{ type: 'string' }` is not. */
-function isOperators(raw: JsonObject): boolean {
+export function isOperators(raw: JsonObject): boolean {
   const entries = Object.entries(raw);
   return entries.length > 0 && entries.every(([operator, operand]) => isOperand(operator, operand));
 }

@@ -189,7 +189,7 @@ function inlined(
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined
       ? { plan: compiled.sub, output: compiled.output }
-      : { problem: error?.message ?? 'it cannot be compiled' };
+      : { problem: error === undefined ? 'it cannot be compiled' : `${error.message} (${error.path.join('.')})` };
   }
 }
 

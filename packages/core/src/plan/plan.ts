@@ -73,6 +73,10 @@ export interface NodePlan {
   readonly level: number;
   /** Longest way to an end node, by estimates (ms): the critical path goes first. */
   readonly rank: number;
+  /** How long it takes by itself, as far as the definition tells. */
+  readonly estimateMs: number;
+  /** The definition says how long: nothing that is learnt counts. */
+  readonly isEstimated: boolean;
   readonly priority: number;
   readonly enabled: boolean;
   readonly when: CompiledValue | undefined;
@@ -123,9 +127,13 @@ export interface ActionWork {
 /** Runs an action, and then the graph that it returned. */
 export interface DynamicWork extends Omit<ActionWork, 'kind'> {
   readonly kind: 'dynamic';
-  /** The graph ready to run, or what is wrong with it. The same graph gives the same plan. */
-  compile(graph: Json): { readonly body: GraphPlan } | { readonly problems: readonly Problem[] };
+  /** The graph ready to run, or what is wrong with it, as far as can be known before it runs. */
+  accept(graph: Json): CompiledReturn;
+  /** A graph that was accepted, maybe by an earlier version that knew less. The same graph gives the same plan. */
+  compile(graph: Json): CompiledReturn;
 }
+
+export type CompiledReturn = { readonly body: GraphPlan } | { readonly problems: readonly Problem[] };
 
 export interface BranchWork {
   readonly kind: 'branch';
@@ -316,3 +324,6 @@ export function isPlain(edge: EdgePlan): boolean {
 }
 
 export type EdgeError = { readonly edge: EdgePlan; readonly error: RunError };
+
+/** For whoever builds a plan. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };

@@ -40,6 +40,13 @@ export function itemAround(scope: GraphScope, level: number): JsonSchema | undef
   return undefined;
 }
 
+/** Whether the node of this id is outside every parallel loop around, so that all their rounds see the same of it. */
+export function isAroundParallelLoops(scope: GraphScope, id: string): boolean {
+  let at: GraphScope | undefined = scope;
+  while (at !== undefined && !at.graph.indexOf.has(id)) at = at.outer?.scope;
+  return at !== undefined && !isInParallelLoop(at);
+}
+
 export function isInParallelLoop(scope: GraphScope): boolean {
   for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.isParallel) return true;
   return false;

@@ -37,5 +37,12 @@ export function triggerKey(plan: Plan, { key }: TriggerPlan, came: Json, trigger
 }
 
 function scopeOf({ workflowId, version, variables }: Plan, input: Json, trigger: Json) {
-  return { input, trigger, vars: variables, execution: {}, workflow: { id: workflowId, version }, node: () => undefined };
+  return {
+    input,
+    trigger,
+    vars: variables,
+    execution: {},
+    workflow: { id: workflowId, version },
+    node: () => undefined,
+  };
 }

@@ -11,7 +11,9 @@ import { decideFailure, decideOnward, expressionFailure, stillBroken } from './e
 import type { CacheHit, FailureHandling } from './entry.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
-import { isFinal, isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
+import { undoesMore } from './refusals.ts';
+import { isFinal, isInside, isStopped, pathOf } from './standing.ts';
+import type { NodeState, ScopeState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { type Ending, RunScope } from './view.ts';
@@ -137,7 +139,7 @@ function skipReachable(turn: Turn, failed: NodeState): void {
   }
 }
 
-/** The run will end like this; what runs is asked to stop first. */
+/** The run will end like this; what runs is asked to stop first. A paused run stays paused, unless it is cancelled. */
 export function stop(
   turn: Turn,
   status: FinalRunStatus,
@@ -145,17 +147,34 @@ export function stop(
   { output, compensate = true }: { readonly output?: Held; readonly compensate?: boolean } = {},
 ): void {
   const { state } = turn;
-  if (state.stopping !== null || state.ending !== null) return;
+  const isPaused = state.pausedAt !== null;
+  const isCancel = status === 'cancelled';
+  if (state.ending !== null || (state.stopping !== null && !(isPaused && isCancel))) return;
   emit(turn, {
     type: 'run.stopping',
     status,
     error,
     ...(output === undefined ? {} : { output }),
     ...(compensate ? {} : { compensate }),
+    ...(isPaused && !isCancel ? { paused: true } : {}),
   });
   for (const node of [...state.running, ...state.children]) {
     abort(turn, node, error?.message ?? `the run is ${status}`);
   }
+}
+
+/** Of a run that is ending: what is not undone yet stays as it is. How it ends has been said. */
+export function leaveDone(turn: Turn, reason: string): void {
+  const { stopping, root } = turn.state;
+  if (!undoesMore(turn.state)) return;
+  if (stopping !== null) {
+    const { status, error } = stopping;
+    return emit(turn, { type: 'run.stopping', status, error, compensate: false });
+  }
+  const undoing = root.undoing as ScopeState;
+  const error: RunError = { code: 'CANCELLED', kind: 'USER', message: reason };
+  emit(turn, { type: 'scope.stopping', scope: undoing.path, error });
+  abortInside(turn, undoing, reason);
 }
 
 /** The scope will fail like this; what runs in it is asked to stop first. */

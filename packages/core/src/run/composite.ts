@@ -17,7 +17,8 @@ import { expressionFailure } from './edges.ts';
 import { evaluated } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
-import { type BodyState, isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
+import { isInside, isStopped, pathOf } from './standing.ts';
+import type { BodyState, NodeState, ScopeState } from './state.ts';
 import { emit, type Turn } from './turn.ts';
 import { toUndo } from './undo.ts';
 import { bodyOutput, RunScope } from './view.ts';
@@ -53,7 +54,7 @@ export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
 /** The action of a dynamic node has returned a graph. */
 export function expand(turn: Turn, node: NodeState, work: DynamicWork, output: Held): void {
   const graph = heldValue(output, turn.lookup);
-  const compiled = work.compile(graph);
+  const compiled = work.accept(graph);
   if ('problems' in compiled) return failNode(turn, node, badGraph(compiled.problems));
   emit(turn, { type: 'node.opened', node: pathOf(node), graph: hold(graph) });
   for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);

@@ -9,7 +9,7 @@
  */
 import { type RunError, unreachable } from '../error.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
-import { abort, breakOff, cancelNode, completeNode, failAttempt, failNode, stop } from './advance.ts';
+import { abort, breakOff, cancelNode, completeNode, failAttempt, failNode, leaveDone, stop } from './advance.ts';
 import { childEnded, childOverdue } from './children.ts';
 import { expand, nextRound, stopNode } from './composite.ts';
 import { finishIfDone } from './ending.ts';
@@ -17,7 +17,8 @@ import { type CacheMiss, JOURNAL_FORMAT } from './entry.ts';
 import { drain, makeReady, pass } from './flow.ts';
 import { type Held, hold } from './held.ts';
 import { replay, retry } from './reopen.ts';
-import { isFinished, isInside, isOver, isStopped, type NodeState, nodeAt, pathOf, type TimerItem } from './state.ts';
+import { isEnding, isFinished, isInside, isOver, isStopped, nodeAt, pathOf } from './standing.ts';
+import type { NodeState, TimerItem } from './state.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
 import { isPastTotal, popDue } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
@@ -100,10 +101,12 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
     const node = nodeAt(turn.state, path);
     return node === undefined ? undefined : cancelNode(turn, node, reason);
   }
+  if (isEnding(turn.state) && !compensate) return leaveDone(turn, reason);
   stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: reason }, { compensate });
 }
 
-function start(turn: Turn, { input, trigger, parent, hold: held, key }: Stimulus & { type: 'start' }): void {
+function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
+  const { input, trigger, parent, hold: held, key, estimates } = stimulus;
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -116,6 +119,7 @@ function start(turn: Turn, { input, trigger, parent, hold: held, key }: Stimulus
     trigger,
     ...(parent === undefined ? {} : { parent }),
     ...(key === undefined ? {} : { key }),
+    ...(estimates === undefined ? {} : { estimates }),
   });
   if (held === undefined) return enterRoot(turn);
   emit(turn, { type: 'run.held', until: held.until });
@@ -170,6 +174,7 @@ function reap(turn: Turn, lost: readonly OpenAttempt[], jitter: number): void {
 /** Whoever asked may have died before it heard the answer; asking twice is asking once. */
 function askAgain(turn: Turn): void {
   for (const node of turn.state.gated) {
+    if (isStopped(turn.state, node.scope)) continue;
     if (node.phase.status === 'gated' && node.phase.until === null) {
       turn.asks.push({ node: pathOf(node), gate: node.phase.gate });
     }
@@ -212,7 +217,8 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
     return emit(turn, { type: 'node.settled', node: path, by, outcome: 'unknown' });
   if (settlement.happened) {
     emit(turn, { type: 'node.settled', node: path, by, outcome: 'happened' });
-    return finishAttempt(turn, node, hold(settlement.output));
+    finishAttempt(turn, node, hold(settlement.output));
+    return lookAtUndoing(turn, node);
   }
   emit(turn, { type: 'node.settled', node: path, by, outcome: settlement.then });
   if (settlement.then === 'fail') return failNode(turn, node, error);
@@ -223,6 +229,13 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
   }
   // At once, not when the turn is sealed: whatever else comes in this turn, it is not unknown any more.
   emit(turn, { type: 'node.scheduled', nodes: [path] });
+}
+
+/** What is being undone around the node may have one more to undo. */
+function lookAtUndoing(turn: Turn, node: NodeState): void {
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    for (const one of at.scope.undoing?.nodes ?? []) turn.work.push(one);
+  }
 }
 
 function fireTimers(turn: Turn): void {

@@ -4,7 +4,8 @@ import type { Json } from '../value.ts';
 import { expressionFailure } from './edges.ts';
 import { drain, makeReady } from './flow.ts';
 import { type Held, hold } from './held.ts';
-import { type Ending, isFinal, isFinished, type NodeState, type RunState } from './state.ts';
+import { isFinal, isFinished } from './standing.ts';
+import type { Ending, NodeState, RunState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { toUndo } from './undo.ts';
@@ -37,19 +38,26 @@ function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
 /** Nothing of it runs any more: now comes what has to be undone, if anything. */
 function stopped(turn: Turn, { status, error, output, compensate }: Ending): void {
   const { state } = turn;
+  // Nothing begins while a run is paused, and so it does not end badly either: it goes on to that when it is resumed.
+  if (state.pausedAt !== null) return;
   const undoes = compensate && status !== 'completed' && toUndo(state, state.root).length > 0;
   const failureNode = status === 'completed' || status === 'cancelled' ? undefined : failureNodeOf(state);
   if (!undoes && failureNode?.phase.status !== 'pending') return finish(turn, status, error, output);
-  emit(turn, { type: 'scope.compensating', scope: '', status, error });
+  emit(turn, { type: 'scope.compensating', scope: '', status, error, ...(compensate ? {} : { compensate }) });
   const first = state.root.undoing?.nodes[0];
   if (first !== undefined) turn.work.push(first);
   drain(turn);
   finishIfDone(turn);
 }
 
+/** Not when nobody wants that any more, and nothing of it runs. */
+function isUndoing({ root: { undoing } }: RunState): boolean {
+  return undoing !== null && (undoing.stopping === null ? undoing.open : undoing.busy) > 0;
+}
+
 function finishEnding(turn: Turn, { status, error }: Ending): void {
   const { state } = turn;
-  if ((state.root.undoing?.open ?? 0) > 0) return;
+  if (isUndoing(state)) return;
   const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
   if (failureNode !== undefined && !isFinal(failureNode.phase.status)) {
     if (failureNode.phase.status !== 'pending' || failureNode.place !== 'none') return;

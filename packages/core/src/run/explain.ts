@@ -4,19 +4,10 @@ import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import type { EdgePlan } from '../plan/plan.ts';
 import type { Awaited, CacheHit } from './entry.ts';
-import { isTaken } from './evolve.ts';
 import { runsOnce } from './scopes.ts';
-import {
-  isFinal,
-  isFinished,
-  isHeldByLevel,
-  type NodeState,
-  nodeAt,
-  type Phase,
-  pathOf,
-  type RunState,
-  statusOf,
-} from './state.ts';
+import { isFinal, isFinished, isHeldByLevel, nodeAt, pathOf, statusOf } from './standing.ts';
+import type { NodeState, Phase, RunState } from './state.ts';
+import { isTaken } from './taken.ts';
 
 export interface Explanation {
   readonly node: string | null;
@@ -37,8 +28,9 @@ export function explainRun(state: RunState, now: number): Explanation {
   }
   if (state.pausedAt !== null) reasons.push(`It has been paused for ${formatDuration(now - state.pausedAt)}.`);
   if (state.stopping !== null) {
-    const running = [...state.running].map(pathOf).join(', ');
-    reasons.push(`The run will end as ${state.stopping.status} once ${running} has stopped.`);
+    const running = [...state.running, ...state.children].map(pathOf);
+    const first = [...(running.length === 0 ? [] : [`${running.join(', ')} has stopped`]), ...resumed(state)];
+    reasons.push(`The run will end as ${state.stopping.status} once ${first.join(' and ')}.`);
   }
   const open = [...state.scopes.values()].flatMap(({ nodes }) => nodes.filter(({ phase }) => !isFinal(phase.status)));
   for (const status of ['unknown', 'running', 'waiting', 'listening', 'gated', 'queued', 'child', 'open'] as const) {
@@ -53,6 +45,10 @@ export function explainRun(state: RunState, now: number): Explanation {
   const pending = open.filter((node) => node.phase.status === 'pending').length;
   if (pending > 0) reasons.push(`${pending} node${pending === 1 ? '' : 's'} wait for what comes before them.`);
   return { ...base, reasons, next: [...state.unknown].flatMap((node) => settleHint(state, node)) };
+}
+
+function resumed({ pausedAt }: RunState): string[] {
+  return pausedAt === null ? [] : ['it is resumed'];
 }
 
 /** Sentences about nodes of one status that a run's explanation lists. */

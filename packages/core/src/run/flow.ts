@@ -8,11 +8,12 @@ import { failNode, follow, isUntouched } from './advance.ts';
 import { settle } from './composite.ts';
 import { decideOnward, expressionFailure } from './edges.ts';
 import type { Gate } from './entry.ts';
-import { placeReady, takesSlot } from './evolve.ts';
 import { type Held, hold } from './held.ts';
 import { begin } from './instant.ts';
 import { nextGate } from './next-gate.ts';
-import { isStopped, type NodeState, pathOf } from './state.ts';
+import { placeReady, takesSlot } from './phases.ts';
+import { isStopped, pathOf } from './standing.ts';
+import type { NodeState } from './state.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 

@@ -5,31 +5,25 @@
  */
 import type { Plan } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
-import { isTaken, placeReady } from './evolve.ts';
 import type { Held } from './held.ts';
+import { newRunState } from './new-state.ts';
+import { placeReady } from './phases.ts';
 import { countBusy, newBody, noticeNodeStopped, placeScope, realmInside, runsOnce } from './scopes.ts';
-import {
-  type BodyState,
-  isFinal,
-  isStopped,
-  type NodeState,
-  newRunState,
-  nodeAt,
-  pathOf,
-  type RunState,
-  type ScopeState,
-  type UndoItem,
-} from './state.ts';
+import { isFinal, isStopped, nodeAt, pathOf } from './standing.ts';
+import type { BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
+import { isTaken } from './taken.ts';
 import { armAll } from './timers.ts';
 import { openUndo } from './undo.ts';
+import { estimate } from './urgency.ts';
 
-const SNAPSHOT_FORMAT = 2;
+const SNAPSHOT_FORMAT = 3;
 
 const RUN_FIELDS = [
   'status',
   'trigger',
   'parent',
   'startKey',
+  'estimates',
   'startedAt',
   'activeSince',
   'finishedAt',
@@ -38,6 +32,7 @@ const RUN_FIELDS = [
   'stopping',
   'ending',
   'undo',
+  'undoGraphs',
   'undone',
   'totalRetries',
   'reopened',
@@ -158,6 +153,7 @@ export function decodeSnapshot(plan: Plan, executionId: string, text: string): R
   const state = newRunState(plan, executionId);
   Object.assign(state, run);
   state.seq = seq;
+  if (state.estimates !== null) estimate(state, state.estimates);
   for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
   state.settled.clear();
   index(state);

@@ -2,6 +2,7 @@
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
 import type { CacheHit, CacheMiss, Gate, Parent } from './entry.ts';
+import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus } from './status.ts';
 
@@ -48,6 +49,7 @@ export type Stimulus =
       readonly parent?: Parent;
       readonly hold?: Hold;
       readonly key?: string;
+      readonly estimates?: Estimates;
     }
   /** A run that is held back begins with this input instead, and later. */
   | { readonly type: 'restart'; readonly input: Json; readonly until: number }

@@ -7,7 +7,8 @@
  */
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { Awaited } from './entry.ts';
-import { isFinished, isStopped, type NodeState, type RunState, type ScopeState, type TimerItem } from './state.ts';
+import { isFinished, isStopped } from './standing.ts';
+import type { NodeState, RunState, ScopeState, TimerItem } from './state.ts';
 
 /** How much longer than a running attempt's own limit the journal waits for its worker to report. */
 export const TIMEOUT_MARGIN_MS = 1_000;

@@ -4,7 +4,8 @@ import type { Json } from '../value.ts';
 import type { CacheMiss, Entry, Gate, SkipReason } from './entry.ts';
 import { evolve } from './evolve.ts';
 import type { BlobLookup, Held } from './held.ts';
-import { type NodeState, pathOf, type RunState } from './state.ts';
+import { pathOf } from './standing.ts';
+import type { NodeState, RunState } from './state.ts';
 
 /** An attempt that should be stopped once the frame is written. */
 export interface Abort {

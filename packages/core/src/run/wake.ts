@@ -1,7 +1,8 @@
 /** The one wake time of a run: never later than the next moment at which something must be done. */
 
 import { actionWork } from './action-work.ts';
-import { isFinished, isStopped, type NodeState, pathOf, type RunState } from './state.ts';
+import { isFinished, isStopped, pathOf } from './standing.ts';
+import type { NodeState, RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';
 
@@ -66,15 +67,22 @@ function hasReady(state: RunState): boolean {
 
 /** Unfinished, and neither time nor a worker nor another run will move it: it waits for a person or a signal. */
 export function isParked(state: RunState): boolean {
-  if (isFinished(state.status) || isActive(state) || nextTimer(state) !== undefined) return false;
-  return state.pausedAt !== null || state.children.size + state.gated.size === 0;
+  return isStanding(state) && (state.pausedAt !== null || state.children.size === 0);
 }
 
-export function openAttempts(state: RunState): OpenAttempt[] {
-  const open: OpenAttempt[] = [];
+/** Nothing but a person, a signal or one of its children will move it: parked, if these are. */
+export function isStanding(state: RunState): boolean {
+  if (isFinished(state.status) || isActive(state) || nextTimer(state) !== undefined) return false;
+  return state.pausedAt !== null || state.gated.size === 0;
+}
+
+/** `isStopped`: its worker is to stop it, since something around it ends. */
+export function openAttempts(state: RunState): (OpenAttempt & { readonly isStopped: boolean })[] {
+  const open: (OpenAttempt & { readonly isStopped: boolean })[] = [];
   for (const node of state.running) {
     if (node.phase.status !== 'running') continue;
-    open.push({ node: pathOf(node), attempt: node.phase.attempt, worker: node.phase.worker });
+    const { attempt, worker } = node.phase;
+    open.push({ node: pathOf(node), attempt, worker, isStopped: isStopped(state, node.scope) });
   }
   return open;
 }

@@ -1,6 +1,7 @@
 /** What runs share, in memory. */
 import {
   type CacheRow,
+  holderInTheWay,
   type InboxRow,
   type Listener,
   type ListenerChanges,
@@ -9,6 +10,7 @@ import {
   type PermitChanges,
   type PermitRow,
   type PublishedSignal,
+  type RateAsk,
 } from '@nebula/ports';
 
 interface Place extends PermitAsk {
@@ -20,10 +22,17 @@ export class MemoryPermits {
   /** By key, in the order of asking. */
   readonly #places = new Map<string, Place[]>();
   readonly #rates = new Map<string, number>();
+  /** By execution and node, what was given to their last ask. */
+  readonly #moments = new Map<string, Map<string, { readonly ask: string; readonly at: number }>>();
   readonly cache = new Map<string, CacheRow>();
   #listeners: (Listener & { readonly executionId: string; isTaken: boolean })[] = [];
   #signals: PublishedSignal[] = [];
   readonly #published = new Set<string>();
+
+  /** Who has a place that the write requires; undefined when it may have it. */
+  inTheWay(executionId: string, changes: PermitChanges): string | undefined {
+    return holderInTheWay(executionId, changes, (key) => this.rows(key));
+  }
 
   /** Returns the moments of its rates. */
   change(
@@ -45,11 +54,22 @@ export class MemoryPermits {
       touched.add(ask.key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
-    return rates.map((rate) => {
-      const moment = nextMoment(this.#rates.get(rate.key), at, rate);
-      this.#rates.set(rate.key, moment.evenAt);
-      return moment.at;
-    });
+    return rates.map((rate) => this.#moment(executionId, rate, at));
+  }
+
+  #moment(executionId: string, rate: RateAsk, now: number): number {
+    const given = this.#moments.get(executionId) ?? new Map();
+    this.#moments.set(executionId, given);
+    const last = given.get(rate.node);
+    if (last?.ask === rate.ask) return last.at;
+    const { at, evenAt } = nextMoment(this.#rates.get(rate.key), now, rate);
+    this.#rates.set(rate.key, evenAt);
+    given.set(rate.node, { ask: rate.ask, at });
+    return at;
+  }
+
+  forget(executionId: string): void {
+    this.#moments.delete(executionId);
   }
 
   #grant(key: string, at: number, deliver: (message: InboxRow, wakeAt: number) => void): void {

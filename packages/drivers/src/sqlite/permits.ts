@@ -1,6 +1,8 @@
 /** What runs share, as tables. Called inside of a transaction. */
 import {
   type CacheRow,
+  type DurationRow,
+  holderInTheWay,
   type InboxRow,
   type ListenerChanges,
   nextMoment,
@@ -29,6 +31,11 @@ export class Permits {
     this.#statements = statements;
   }
 
+  /** Who has a place that the write requires; undefined when it may have it. */
+  inTheWay(executionId: string, changes: PermitChanges): string | undefined {
+    return holderInTheWay(executionId, changes, (key) => permitRows(this.#statements, key));
+  }
+
   /** Returns the moments of its rates. */
   change(
     executionId: string,
@@ -54,7 +61,7 @@ export class Permits {
       if (changes > 0) touched.add(key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
-    return rates.map((rate) => this.#moment(rate, at));
+    return rates.map((rate) => this.#moment(executionId, rate, at));
   }
 
   #grant(key: string, at: number, deliver: (message: InboxRow, wakeAt: number) => void): void {
@@ -73,11 +80,32 @@ export class Permits {
     }
   }
 
-  #moment(rate: RateAsk, now: number): number {
+  #moment(executionId: string, rate: RateAsk, now: number): number {
+    const given = this.#statements.first<{ ask: string; at: number }>(
+      'SELECT ask, at FROM moments WHERE execution_id = ? AND node = ?',
+      executionId,
+      rate.node,
+    );
+    if (given?.ask === rate.ask) return given.at;
     const evenAt = this.#statements.value<number>('SELECT even_at FROM rates WHERE key = ?', rate.key);
     const moment = nextMoment(evenAt, now, rate);
     this.#statements.run('INSERT OR REPLACE INTO rates VALUES (?, ?)', rate.key, moment.evenAt);
+    this.#statements.run(
+      'INSERT OR REPLACE INTO moments VALUES (?, ?, ?, ?)',
+      executionId,
+      rate.node,
+      rate.ask,
+      moment.at,
+    );
     return moment.at;
+  }
+
+  forget(executionId: string): void {
+    this.#statements.run('DELETE FROM moments WHERE execution_id = ?', executionId);
+  }
+
+  saveDuration({ workflowId, node, ms }: DurationRow): void {
+    this.#statements.run('INSERT OR REPLACE INTO durations VALUES (?, ?, ?)', workflowId, node, ms);
   }
 
   listen(
@@ -164,6 +192,12 @@ export function permitRows(statements: Statements, key: string): PermitRow[] {
       key,
     )
     .map((row) => ({ ...row, isHeld: row.isHeld === 1 }));
+}
+
+export function durationsOf(statements: Statements, workflowId: string): Map<string, number> {
+  const sql = 'SELECT node, ms FROM durations WHERE workflow_id = ?';
+  const rows = statements.all<{ readonly node: string; readonly ms: number }>(sql, workflowId);
+  return new Map(rows.map(({ node, ms }) => [node, ms]));
 }
 
 export function cachedRow(statements: Statements, key: string, now: number): CacheRow | undefined {
