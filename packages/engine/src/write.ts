@@ -92,12 +92,14 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
 }
 
 /** What the frame asks of those that share something with this run, and what it gives back. */
-function permitsOf({ state, isNew, asked }: LiveRun, { asks, now }: Turn): PermitChanges | undefined {
-  const isAlone = isNew && state.startKey !== null;
-  if (asks.length === 0 && state.freed.length === 0 && !isAlone) return undefined;
+function permitsOf({ state, isNew, asked }: LiveRun, { asks, entries, now }: Turn): PermitChanges | undefined {
+  const [first] = entries;
+  // From the entry: a run may begin, or end, in its first frame, and has given its place back then.
+  const startKey = isNew && first?.type === 'run.started' ? first.key : undefined;
+  if (asks.length === 0 && state.freed.length === 0 && startKey === undefined) return undefined;
   const places: PermitAsk[] = [];
-  if (isAlone) {
-    const key = startPermit(state.plan.workflowId, state.startKey as string);
+  if (startKey !== undefined) {
+    const key = startPermit(state.plan.workflowId, startKey);
     places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}', isRequired: true });
   }
   const rates: RateAsk[] = [];

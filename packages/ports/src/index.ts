@@ -6,6 +6,7 @@ export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.t
 export {
   type CacheRow,
   holderInTheWay,
+  isGivenBack,
   type Listener,
   type ListenerChanges,
   nextMoment,

@@ -18,7 +18,10 @@ export interface PermitAsk {
   /** Put into the inbox of the execution that asks, when the place is granted. */
   readonly messageId: string;
   readonly body: string;
-  /** Where the place is not free the whole write is refused, and nobody stands in line. */
+  /**
+   * Where the place is not free the whole write is refused, and nobody stands in line. With a release of the same place in
+   * the same write it is required, and given back at once.
+   */
   readonly isRequired?: boolean;
 }
 
@@ -63,6 +66,11 @@ export interface CacheRow {
   readonly node: string;
   readonly at: number;
   readonly expiresAt: number | null;
+}
+
+/** Whether the place is asked for and given back by one write. */
+export function isGivenBack({ key, node, isRequired }: PermitAsk, { releases = [] }: PermitChanges): boolean {
+  return isRequired === true && releases.some((release) => release.key === key && release.node === node);
 }
 
 /** Who has a place that the write requires; undefined when it requires none, or may have it. */

@@ -3,6 +3,7 @@ import {
   type CacheRow,
   holderInTheWay,
   type InboxRow,
+  isGivenBack,
   type Listener,
   type ListenerChanges,
   nextMoment,
@@ -35,11 +36,8 @@ export class MemoryPermits {
   }
 
   /** Returns the moments of its rates. */
-  change(
-    executionId: string,
-    { at, releases = [], asks = [], rates = [] }: PermitChanges,
-    deliver: (message: InboxRow, wakeAt: number) => void,
-  ): number[] {
+  change(executionId: string, changes: PermitChanges, deliver: (message: InboxRow, wakeAt: number) => void): number[] {
+    const { at, releases = [], asks = [], rates = [] } = changes;
     const touched = new Set<string>();
     for (const { key, node } of releases) {
       const left = this.#at(key).filter((place) => place.executionId !== executionId || place.node !== node);
@@ -48,6 +46,7 @@ export class MemoryPermits {
       touched.add(key);
     }
     for (const ask of asks) {
+      if (isGivenBack(ask, changes)) continue;
       const places = this.#at(ask.key);
       if (places.some((place) => place.executionId === executionId && place.node === ask.node)) continue;
       this.#places.set(ask.key, [...places, { ...ask, executionId, isHeld: false }]);

@@ -4,6 +4,7 @@ import {
   type DurationRow,
   holderInTheWay,
   type InboxRow,
+  isGivenBack,
   type ListenerChanges,
   nextMoment,
   type PermitChanges,
@@ -37,18 +38,17 @@ export class Permits {
   }
 
   /** Returns the moments of its rates. */
-  change(
-    executionId: string,
-    { at, releases = [], asks = [], rates = [] }: PermitChanges,
-    deliver: (message: InboxRow, wakeAt: number) => void,
-  ): number[] {
+  change(executionId: string, changes: PermitChanges, deliver: (message: InboxRow, wakeAt: number) => void): number[] {
+    const { at, releases = [], asks = [], rates = [] } = changes;
     const touched = new Set<string>();
     for (const { key, node } of releases) {
       const sql = 'DELETE FROM permits WHERE key = ? AND execution_id = ? AND node = ?';
       if (this.#statements.run(sql, key, executionId, node) > 0) touched.add(key);
     }
-    for (const { key, node, limit, messageId, body } of asks) {
-      const changes = this.#statements.run(
+    for (const ask of asks) {
+      if (isGivenBack(ask, changes)) continue;
+      const { key, node, limit, messageId, body } = ask;
+      const added = this.#statements.run(
         `INSERT INTO permits (key, execution_id, node, places, is_held, message_id, body)
          VALUES (?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING`,
         key,
@@ -58,7 +58,7 @@ export class Permits {
         messageId,
         body,
       );
-      if (changes > 0) touched.add(key);
+      if (added > 0) touched.add(key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
     return rates.map((rate) => this.#moment(executionId, rate, at));

@@ -128,6 +128,16 @@ export function permitTests(test: StoreTest): void {
     expect(await store.permits('k')).toEqual([{ executionId: 'c', node: '', isHeld: true }]);
   });
 
+  test('[STO-39] a place that is required and given back by one write is nobody’s afterwards', async ({ store }) => {
+    const releases = [{ key: 'k', node: '' }];
+    const brief = { at: 5, asks: [{ ...ask('', 1), isRequired: true }], releases };
+    expect(await store.append([creating('a', { permits: brief })])).toMatchObject([{ ok: true }]);
+    expect(await store.permits('k')).toEqual([]);
+    const permits = { at: 5, asks: brief.asks };
+    await store.append([creating('b', { permits })]);
+    expect(await store.append([creating('c', { permits: brief })])).toEqual([{ ok: false, heldBy: 'b' }]);
+  });
+
   test('[STO-42] how long nodes take is kept with the write that says so', async ({ store }) => {
     await put(store, 'a');
     const durations = [
