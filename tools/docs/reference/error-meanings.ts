@@ -2,14 +2,17 @@
 export const MEANINGS: Readonly<Record<string, string>> = {
   // Workflow files
   BAD_ACTION_REFERENCE: 'An action is named `name`, `name@major` or `name@major.minor`.',
+  BAD_CRON: 'What stands in `cron` is no cron expression.',
   BAD_DURATION: 'Not a duration such as `10s`, or one of zero where that makes no sense.',
   BAD_EDGE: 'The short form of an edge is `a -> b`, or a chain of them.',
   BAD_ID: 'Ids have letters, digits, `_` and `-`, and at most 200 of them.',
   BAD_MOMENT: 'Not a date or time such as `2026-05-01T12:00:00Z`.',
   BAD_PARAMETER: 'A value in `with` does not fit the schema of the action.',
+  BAD_PATH: 'The path of a webhook begins with `/` and has plain characters.',
   BAD_PERCENT: 'A percentage is from `0%` to `100%`.',
   BAD_SCHEMA: 'What stands in `input` is no JSON Schema.',
   BAD_SIGNAL: 'The name of a signal is fixed; what differs from run to run goes into `key`.',
+  BAD_TIMEZONE: 'There is no time zone of that name.',
   BAD_WORKFLOW_INPUT: 'What a node gives to another workflow does not fit the input of that one.',
   BINARY_FILE: 'The file is not text.',
   BRANCH_WITHOUT_EDGE: '`onError: branch` needs an edge on `error` or `always` that leaves the node.',

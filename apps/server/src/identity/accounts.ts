@@ -165,7 +165,7 @@ export class Accounts {
   }
 }
 
-export function principalOf({ id, body }: Read<UserRecord>): Principal {
+function principalOf({ id, body }: Read<UserRecord>): Principal {
   return { kind: 'user', name: id, isAdmin: body.admin, roles: body.roles, scopes: null };
 }
 

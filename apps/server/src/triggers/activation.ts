@@ -118,6 +118,6 @@ async function scheduleOf(parts: Parts, trigger: TriggerDefinition, source: Trig
   };
 }
 
-export function webhookId({ method = 'POST', path }: { readonly method?: string; readonly path: string }): string {
+function webhookId({ method = 'POST', path }: { readonly method?: string; readonly path: string }): string {
   return `${method} ${path}`;
 }

@@ -12,7 +12,7 @@ import { isoTime } from '../routes/times.ts';
 import { fire } from './fire.ts';
 import type { WebhookRecord } from './records.ts';
 
-export const HOOKS_PREFIX = '/hooks';
+const HOOKS_PREFIX = '/hooks';
 
 /** A caller that wants the result waits so long at most; then it is told where to look. */
 const RESULT_WAIT = '60s';

@@ -8,7 +8,7 @@ export function checkTrigger({ value, meant, report }: RuleContext): void {
   const given = kinds.filter((kind) => Object.hasOwn(value, kind));
   if (given.length === 1 || (given.length === 0 && kinds.some((kind) => meant.has(kind)))) return;
   report({
-    code: given.length === 0 ? 'MISSING_KIND' : 'TWO_KINDS',
+    code: given.length === 0 ? 'MISSING_KIND' : 'SEVERAL_KINDS',
     message:
       given.length === 0
         ? 'the trigger does not say what starts the workflow'

@@ -297,7 +297,7 @@ nodes:
     ]);
   });
 
-  it('[PLN-29] every credential that an action asks for has a secret', () => {
+  it('[PLN-61] every credential that an action asks for has a secret', () => {
     const one = (node: string) => findings(`id: x\nnodes:\n  a: { ${node} }`);
     expect(one('action: pay')).toEqual([
       'MISSING_CREDENTIAL nodes.a.action (add credentials: { account: <name of a secret> })',

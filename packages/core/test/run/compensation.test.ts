@@ -37,7 +37,7 @@ describe('compensation', () => {
     expect(run.error).toMatchObject({ code: 'FULL', node: 'flight' });
   });
 
-  it('[PLN-30] an attempt has the names of its credentials, and so has its compensation', () => {
+  it('[PLN-62] an attempt has the names of its credentials, and so has its compensation', () => {
     const run = drive({ nodes: { a: { credentials: { account: 'bank' }, ...undo() }, b: { needs: ['a'] } } });
     expect(run.attempts.get('a')?.credentials).toEqual({ account: 'bank' });
     run.complete('a', 'done');
