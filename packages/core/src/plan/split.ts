@@ -3,6 +3,8 @@
  * which is a parallel forEach; the merge takes up what it gave.
  *
  *   a → split → b → c → merge → d        a → split{ b → c } → merge → d
+ *
+ * A split that says nothing about its failures hands them on to the merge, along an error edge between the two.
  */
 import type { BodyDefinition, EdgeDefinition, NodeDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
@@ -81,7 +83,19 @@ class Unfolding {
       const merge = merges.get(id);
       return merge === undefined ? node : this.withTimeout(node, merge);
     });
-    return { outer, regions, splitOf };
+    return { outer: this.withFailures(outer, splitOf), regions, splitOf };
+  }
+
+  /** To whoever looks from outside, the pair fails where its items come together. */
+  private withFailures(outer: GraphSource, splitOf: ReadonlyMap<string, string>): GraphSource {
+    const edges = [...(outer.body.edges ?? [])];
+    for (const [merge, split] of splitOf) {
+      const hasOwn = edges.some(({ from, on }) => from === split && on === 'error');
+      if (!hasOwn && this.definitionOf(split).onError === undefined)
+        edges.push({ from: split, to: merge, on: 'error' });
+    }
+    const body = { ...outer.body, edges };
+    return { ...outer, body, graph: buildGraph(body).graph };
   }
 
   private region(split: string, merge: number): Region {
@@ -127,7 +141,7 @@ class Unfolding {
   }
 }
 
-/** One node before the merge: its output. Several: theirs by id. None: the item itself. */
+/** One node before the merge: its output. Several: those that ran, by id. None: the item itself. */
 function roundOutput(last: readonly string[]): CompiledValue {
   const [only] = last;
   return {
@@ -136,7 +150,8 @@ function roundOutput(last: readonly string[]): CompiledValue {
     evaluate: (scope) => {
       if (only === undefined) return scope.loop?.item ?? null;
       if (last.length === 1) return scope.node(only)?.output ?? null;
-      return Object.fromEntries(last.map((id) => [id, scope.node(id)?.output ?? null]));
+      const ran = last.map((id) => [id, scope.node(id)] as const).filter(([, node]) => node?.status === 'completed');
+      return Object.fromEntries(ran.map(([id, node]) => [id, node?.output ?? null]));
     },
   };
 }

@@ -33,6 +33,10 @@ export function openLoop(turn: Turn, node: NodeState): void {
   if (items === undefined) return;
   if (!Array.isArray(items)) return failNode(turn, node, notAList(items, 'in'));
   if (items.length > MAX_ROUNDS) return failNode(turn, node, tooManyItems(items.length));
+  const needed = neededOf(work, items.length);
+  // Where rounds add items, there may be enough in the end.
+  if (items.length < needed && !work.body.nodes.some(({ emits }) => emits !== undefined))
+    return failNode(turn, node, tooFew(needed, items.length, 0));
   emit(turn, { type: 'node.opened', node: pathOf(node), items: hold(items), count: items.length });
   goOn(turn, node);
 }
@@ -114,6 +118,8 @@ function goOnForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
   if (!isOver) openRounds(turn, node, Math.min(body.total, body.next + work.maxConcurrency - body.open));
   if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
   if (body.open > 0) return withdraw(turn, node);
+  const needed = neededOf(work, body.next);
+  if (body.succeeded < needed) return failNode(turn, node, tooFew(needed, body.next, body.failed, body.error));
   const results = Array.from({ length: body.next }, (_, round) => body.results[round]);
   const first = results.find((held) => held !== undefined);
   const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : results;
@@ -215,13 +221,18 @@ function roundEnded(turn: Turn, node: NodeState, error: RunError | undefined): v
   if (work.kind === 'retryUntil') return triedRound(turn, node, work, error);
   if (error === undefined) return goOn(turn, node);
   if (work.kind !== 'forEach') return stopNode(turn, node, error);
-  const { minSuccess } = work;
-  if (minSuccess === undefined)
+  if (work.minSuccess === undefined)
     return work.until === 'first' ? goOnOrNone(turn, node, error) : stopNode(turn, node, error);
   const { total, failed } = node.body as BodyState;
-  const needed = 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
+  const needed = neededOf(work, total);
   if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
   goOn(turn, node);
+}
+
+/** How many of so many rounds must succeed, where some may fail. */
+function neededOf({ minSuccess }: ForEachWork, total: number): number {
+  if (minSuccess === undefined) return 0;
+  return 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
 }
 
 /** Of rounds of which one has to succeed, the last has failed. */
@@ -285,11 +296,20 @@ function notReached(rounds: number): RunError {
   return { code: 'UNTIL_NOT_REACHED', kind: 'USER', message };
 }
 
-function tooFew(needed: number, total: number, failed: number, first: RunError): RunError {
+function tooFew(needed: number, total: number, failed: number, last: RunError | null = null): RunError {
+  const items = `${total} ${total === 1 ? 'item' : 'items'}`;
+  const what = failed === 0 ? `There ${total === 1 ? 'is' : 'are'} ${items}` : `${failed} of ${items} failed`;
+  const why = last === null ? '' : ` The last failure: ${last.message}`;
   return {
     code: 'TOO_FEW_SUCCEEDED',
     kind: 'USER',
-    message: `${failed} of ${total} items failed, so the ${needed} that must succeed cannot be reached. The last failure: ${first.message}`,
-    details: { needed, total, failed, lastCode: first.code, ...(first.node === undefined ? {} : { node: first.node }) },
+    message: `${what}, so the ${needed} that must succeed (minSuccess) cannot be reached.${why}`,
+    details: {
+      needed,
+      total,
+      failed,
+      ...(last === null ? {} : { lastCode: last.code }),
+      ...(last?.node === undefined ? {} : { node: last.node }),
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeSnapshot, type Json, refuseCancel, refuseReplay } from '../../src/index.ts';
+import { encodeSnapshot, type Json, type RunError, refuseCancel, refuseReplay } from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 const undo = (input: unknown = '{{ $self.output }}', more = {}) => ({
@@ -333,6 +333,22 @@ describe('child executions', () => {
     const executionId = run.children[0]?.executionId ?? '';
     run.step({ type: 'child', node: 'sub', executionId, result: result({ output: { value: 'out' } }), jitter: 0 });
     expect(run.output).toEqual({ sub: 'out' });
+  });
+
+  it('[RUN-245] of a failure several executions below, the cause is told once', () => {
+    const deep = (below: RunError): RunError => {
+      const run = drive(flow, { input: { n: 1 } });
+      const executionId = run.children[0]?.executionId ?? '';
+      const failed = result({ status: 'failed', error: below });
+      run.step({ type: 'child', node: 'sub', executionId, result: failed, jitter: 0 });
+      return run.error as RunError;
+    };
+    const error = deep(deep(deep({ code: 'X', kind: 'USER', message: 'no more paper', node: 'inner' })));
+    expect(error).toMatchObject({
+      code: 'X',
+      message: "Execution exe_child0 ended as failed in 'sub', 3 executions below this one: no more paper",
+      details: { depth: 3, childNode: 'sub', cause: { executionId: 'exe_child0', message: 'no more paper' } },
+    });
   });
 
   it('[RUN-151] a failed child fails its node with its error, and may be retried as another execution', () => {
