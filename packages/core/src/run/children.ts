@@ -6,7 +6,7 @@ import { assert, type RunError } from '../error.ts';
 import type { ChildWork } from '../plan/plan.ts';
 import { isJsonObject } from '../value.ts';
 import { completeNode, failAttempt, failNode } from './advance.ts';
-import { evaluated } from './evaluate.ts';
+import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { isStopped, nodeAt, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
@@ -21,10 +21,7 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
   const { state } = turn;
   const depth = (state.parent?.depth ?? 0) + 1;
   if (depth > MAX_DEPTH) return failNode(turn, node, tooDeep());
-  let input = node.input === undefined ? undefined : heldValue(node.input, turn.lookup);
-  input ??= evaluated(turn, node, 'workflow.input', (scope) =>
-    work.input === undefined ? {} : work.input.evaluate(scope, state.plan.newBudget()),
-  );
+  const input = inputOf(turn, node, 'workflow.input', work.input);
   if (input === undefined) return;
   const attempt = node.attempts + 1;
   const executionId = turn.newId();

@@ -14,7 +14,7 @@ import { decideRetry } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
 import { abortInside, completeNode, failNode } from './advance.ts';
 import { expressionFailure } from './edges.ts';
-import { evaluated } from './evaluate.ts';
+import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
 import { isInside, isStopped, pathOf } from './standing.ts';
@@ -29,7 +29,7 @@ export function openLoop(turn: Turn, node: NodeState): void {
     emit(turn, { type: 'node.opened', node: pathOf(node) });
     return goOn(turn, node);
   }
-  const items = evaluated(turn, node, 'in', (scope) => work.in.evaluate(scope, turn.state.plan.newBudget()));
+  const items = inputOf(turn, node, 'in', work.in);
   if (items === undefined) return;
   if (!Array.isArray(items)) return failNode(turn, node, notAList(items, 'in'));
   if (items.length > MAX_ROUNDS) return failNode(turn, node, tooManyItems(items.length));
@@ -42,9 +42,7 @@ export function openLoop(turn: Turn, node: NodeState): void {
 }
 
 export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
-  const given = evaluated(turn, node, 'workflow.input', (scope) =>
-    work.input === undefined ? {} : work.input.evaluate(scope, turn.state.plan.newBudget()),
-  );
+  const given = inputOf(turn, node, 'workflow.input', work.input);
   if (given === undefined) return;
   const { input, problems } = work.workflow.acceptInput(given);
   if (problems.length > 0) {

@@ -48,7 +48,7 @@ function isTerminated({ scopes }: RunState): boolean {
 /** The node and everything that depends on it begin as something new. */
 export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
   const node = nodeAt(turn.state, path);
-  if (node === undefined || refuseReplay(turn.state, path) !== undefined) return false;
+  if (node === undefined || refuseReplay(turn.state, path, input) !== undefined) return false;
   const around: NodeState[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
   // What is around it goes on, and so with the other rounds that failed or were cut off.
