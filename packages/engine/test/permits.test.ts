@@ -96,6 +96,7 @@ describe('the cache', () => {
     await top.complete('l/0/a');
     await top.complete('solo');
     expect(await reasons(first, 'solo')).toContain(`against 'l/0/a' of ${first}, w and k are different`);
+    await top.clock.advance(1_000);
     const second = await top.start(loop, { list: [{ v: 1, w: 1 }], v: 7, k: 8 });
     await top.complete('solo');
     expect(await reasons(second, 'solo')).toContain(`against 'solo' of ${first}, k and v are different`);

@@ -212,6 +212,7 @@ export interface SubPlan {
   readonly root: GraphPlan;
   readonly variables: JsonObject;
   readonly onFailure: FailurePolicy;
+  readonly timeoutMs: number | null;
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
 }
 

@@ -16,6 +16,7 @@ import type { CompiledGraph, GraphSource } from './context.ts';
 import { itemOf } from './kinds/loops.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { ForEachWork, GraphPlan } from './plan.ts';
+import type { Holder } from './scope.ts';
 import { type Places, placeNodes } from './split-places.ts';
 import { listSchema } from './value-schema.ts';
 
@@ -183,11 +184,20 @@ export function compileSplit(
   return { work, body, output: listSchema(body.output) };
 }
 
-/** The node whose body, or the split whose rounds, have a node of this id at any depth. */
-export function findHolder(body: BodyDefinition, regions: ReadonlyMap<string, Region>, id: string): string | undefined {
-  for (const [split, { source }] of regions) if (holds(source.body, id)) return split;
+/** The node whose body, or the split whose rounds, have a node of this id at any depth; and which node gives the result. */
+export function findHolder(
+  body: BodyDefinition,
+  regions: Unfolded['regions'],
+  splitOf: Unfolded['splitOf'],
+  id: string,
+): Holder | undefined {
+  for (const [split, { source }] of regions) {
+    if (!holds(source.body, id)) continue;
+    const [result = split] = [...splitOf.keys()].filter((merge) => splitOf.get(merge) === split);
+    return { id: split, result };
+  }
   for (const [holder, node] of Object.entries(body.nodes ?? {})) {
-    if (isJsonObject(node?.do) && holds(node.do as BodyDefinition, id)) return holder;
+    if (isJsonObject(node?.do) && holds(node.do as BodyDefinition, id)) return { id: holder, result: holder };
   }
   return undefined;
 }

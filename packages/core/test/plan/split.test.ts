@@ -115,7 +115,7 @@ nodes:
   z: { needs: m, action: do, with: { x: "{{ $a }}" } }`),
     ).toEqual([
       'NOT_UPSTREAM nodes.a.with.x (the item is $item)',
-      "INSIDE_A_BODY nodes.z.with.x (read the output of 's')",
+      "INSIDE_A_BODY nodes.z.with.x (read the output of 'm')",
     ]);
   });
 
