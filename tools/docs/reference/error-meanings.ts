@@ -16,6 +16,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   ENDLESS_LOOP:
     'Nothing that the condition of the loop reads changes while it runs, or every round adds items (warning).',
   FUTURE_VERSION: 'The file asks for a newer version of the language than this Nebula knows.',
+  INLINE_CONFIG:
+    'A workflow that runs inside another one has settings that are for runs: most are left out (warning), a failure node is refused.',
   INVALID_UNICODE: 'A text has half of a surrogate pair.',
   JOIN_NEVER_FIRES: 'Fewer of the edges can be taken together than the join waits for (warning).',
   JOIN_TOO_HIGH: 'The node waits for more edges than it has.',
@@ -43,6 +45,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   RESERVED_KEY: '`__proto__` cannot be a key.',
   RETRY_CONFLICT: 'Keys of `retry` contradict each other or the policy.',
   RETRY_WITHOUT_ATTEMPTS: 'Without `attempts` only SYSTEM errors are retried (warning).',
+  SELF_DEADLOCK: 'A node holds a key while something inside it waits for the same one (warning).',
   SELF_LOOP: 'A node needs itself.',
   SEVERAL_DOCUMENTS: 'One file is one workflow.',
   SEVERAL_KINDS: 'A node can be only one thing.',
@@ -78,6 +81,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   EXPRESSION_VALUE: 'The right type, but a value that makes no sense, such as a division by zero.',
   MATCH_EXPRESSION: 'A `match` is literal and holds no expression.',
   MATCH_INVALID: 'A `match` that cannot be understood.',
+  MATCH_LIST: 'A list in a `match` is compared as it is, operators inside it included (warning).',
   MATCH_MIXED: 'Operators such as `gt` beside other names are taken for names.',
   MATCH_REGEX: 'A regular expression in a `match` cannot be read.',
   MATCH_UNKNOWN_KEY: 'Errors are matched by `code`, `kind` and `message`.',

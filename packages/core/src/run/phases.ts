@@ -114,7 +114,7 @@ export function end(state: RunState, node: NodeState, phase: Phase): void {
 }
 
 /** What it held, or waited for, is for others. */
-export function free(state: RunState, node: NodeState): void {
+function free(state: RunState, node: NodeState): void {
   if (node.permits.length === 0) return;
   const path = pathOf(node);
   for (const key of node.permits) state.freed.push({ key, node: path });
