@@ -312,6 +312,11 @@ export function isPlain(edge: EdgePlan): boolean {
   return edge.when === undefined && edge.match === undefined && edge.matchError === undefined;
 }
 
+/** The edge along which a split hands its failures on to its merge: nobody wrote it. */
+export function isImplied({ on, from, to }: EdgePlan): boolean {
+  return on === 'error' && to.work.kind === 'merge' && to.work.of === from.id;
+}
+
 export type EdgeError = { readonly edge: EdgePlan; readonly error: RunError };
 
 /** For whoever builds a plan. */

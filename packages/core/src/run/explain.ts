@@ -2,7 +2,7 @@
 
 import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
-import type { EdgePlan } from '../plan/plan.ts';
+import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import type { Awaited, CacheHit } from './entry.ts';
 import { goneFrom } from './refusals.ts';
 import { runsOnce } from './scopes.ts';
@@ -288,7 +288,7 @@ function failedAbove(node: NodeState): NodeState | undefined {
 
 function edgeSentences(node: NodeState): string[] {
   return node.plan.outgoing
-    .filter((edge) => !isTaken(edge, node.phase))
+    .filter((edge) => !isTaken(edge, node.phase) && !isImplied(edge))
     .slice(0, LISTED)
     .map((edge) => edgeSentence(edge, node));
 }
