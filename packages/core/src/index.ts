@@ -47,7 +47,7 @@ export { Heap } from './heap.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from './limits.ts';
 export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
-export type { Plan, RetryPlan, TriggerPlan } from './plan/plan.ts';
+export { isImplied, type Plan, type RetryPlan, type TriggerPlan } from './plan/plan.ts';
 export { compileSource, type SourceCompilation } from './plan/source.ts';
 export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';

@@ -155,7 +155,7 @@ export class StoreDesk implements Desk {
     if (row === undefined || state === undefined) {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
-    checkReplay(state, node);
+    checkReplay(state, node, input);
     const forkId = this.drivers.random.id('exe');
     const letGo = this.holds.hold(forkId);
     try {
@@ -208,7 +208,7 @@ export class StoreDesk implements Desk {
   async requestReplay(executionId: string, node: string, input?: Json): Promise<boolean> {
     const state = await this.state(executionId);
     if (state === undefined) return false;
-    checkReplay(state, node);
+    checkReplay(state, node, input);
     return this.send(executionId, { type: 'replay', node, ...(input === undefined ? {} : { input }) });
   }
 
@@ -338,9 +338,9 @@ function checkAnswer(state: RunState, path: string, { by, approved, form = null 
   });
 }
 
-function checkReplay(state: RunState, node: string): void {
+function checkReplay(state: RunState, node: string, input: Json | undefined): void {
   const { executionId, status } = state;
-  const refusal = refuseReplay(state, node);
+  const refusal = refuseReplay(state, node, input);
   if (refusal !== undefined) throw refusal;
   if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
   if (isFinished(status)) return;

@@ -327,6 +327,19 @@ describe('requests', () => {
     expect(top.call('b').key).not.toBe(key);
   });
 
+  it('[ENG-141] an edited input goes where a node has one, and is refused elsewhere', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const loop = { forEach: { in: [1] }, do: { nodes: { x: hand({ with: { it: '{{ $item }}' } }) } } };
+    const executionId = await top.start({ nodes: { each: loop, last: { needs: ['each'], set: { v: 1 } } } });
+    await top.complete('each/0/x');
+    await expect(top.engine.requestReplay(executionId, 'last', 7)).rejects.toMatchObject({ code: 'NO_INPUT' });
+    await expect(top.engine.fork(executionId, 'each', 7)).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+    await top.engine.requestReplay(executionId, 'each', [7]);
+    await top.settle();
+    expect(top.call('each/0/x').input).toEqual({ it: 7 });
+  });
+
   it('[ENG-130] what cannot be replayed, or is being undone, is refused at once', async () => {
     const top = new BenchTop();
     await top.open();

@@ -66,7 +66,8 @@ describe('the cache', () => {
     await top.open({
       wrapStore: (store) =>
         changed(store, {
-          newestCached: (family) => (isBroken ? Promise.reject(new Error('disk')) : store.newestCached(family)),
+          newestCached: (family, limit) =>
+            isBroken ? Promise.reject(new Error('disk')) : store.newestCached(family, limit),
         }),
     });
     await top.start(one, { n: 1 });

@@ -218,8 +218,8 @@ export interface Store {
 
   /** Undefined when there is none, or it has expired. */
   cached(key: string, now: number): Promise<CacheRow | undefined>;
-  /** The newest of a family, expired or not. */
-  newestCached(family: string): Promise<CacheRow | undefined>;
+  /** The newest of a family, expired or not, the newest first. */
+  newestCached(family: string, limit: number): Promise<readonly CacheRow[]>;
   /** Forgets what has expired, a bounded number; returns the keys that are gone. */
   purgeCache(now: number, limit: number): Promise<readonly string[]>;
 

@@ -27,6 +27,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   FUTURE_VERSION: 'The file asks for a newer version of the language than this Nebula knows.',
   INLINE_RECURSION: 'A workflow would run inside itself; `mode: child` starts a run of its own.',
   INSIDE_A_BODY: 'A node in a body cannot be read from outside of it.',
+  INLINE_CONFIG:
+    'A workflow that runs inside another one has settings that are for runs: most are left out (warning), a failure node is refused.',
   INVALID_UNICODE: 'A text has half of a surrogate pair.',
   JOIN_NEVER_FIRES: 'Fewer of the edges can be taken together than the join waits for (warning).',
   JOIN_TOO_HIGH: 'The node waits for more edges than it has.',
@@ -66,6 +68,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   RESERVED_KEY: '`__proto__` cannot be a key.',
   RETRY_CONFLICT: 'Keys of `retry` contradict each other or the policy.',
   RETRY_WITHOUT_ATTEMPTS: 'Without `attempts` only SYSTEM errors are retried (warning).',
+  SELF_DEADLOCK: 'A node holds a key while something inside it waits for the same one (warning).',
   SELF_LOOP: 'A node needs itself.',
   SET_IN_PARALLEL: 'Rounds that run at the same time set the same variable (warning).',
   SEVERAL_DOCUMENTS: 'One file is one workflow.',
@@ -111,6 +114,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   EXPRESSION_VALUE: 'The right type, but a value that makes no sense, such as a division by zero.',
   MATCH_EXPRESSION: 'A `match` is literal and holds no expression.',
   MATCH_INVALID: 'A `match` that cannot be understood.',
+  MATCH_LIST: 'A list in a `match` is compared as it is, operators inside it included (warning).',
   MATCH_MIXED: 'Operators such as `gt` beside other names are taken for names.',
   MATCH_REGEX: 'A regular expression in a `match` cannot be read.',
   MATCH_UNKNOWN_KEY: 'Errors are matched by `code`, `kind` and `message`.',
@@ -215,6 +219,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   NOT_ALLOWED: 'Somebody else has to answer; the hint says who may.',
   NOT_REPLAYABLE:
     'Only the result of a finished round is kept, and an undoing is not replayed by itself; the hint names what can be.',
+  NO_INPUT: 'The node has no input of its own that could be edited in a replay.',
   NOT_STARTED: 'The run could not be created; starting it again may help.',
   NOT_WAITING: 'The node does not wait for this answer or call.',
   PLAN_INVALID: 'A registered workflow cannot run here: an action may be missing from `nebula.config.ts`.',

@@ -61,7 +61,8 @@ export function compilePlan(
   const graphs: GraphRecord[] = [];
   const record = options.verify ? (graph: GraphRecord): unknown => graphs.push(graph) : undefined;
   const compiled = compileWorkflow(definition, catalog, problems, options, workflows, record);
-  if (options.verify && !problems.hasErrors) verify(definition, graphs, workflows.find, problems);
+  if (options.verify && !problems.isBroken && compiled !== undefined)
+    verify(definition, graphs, workflows.find, problems);
   if (problems.hasErrors || compiled === undefined) return { plan: undefined, problems: problems.sorted() };
   const { config = {} } = definition;
   const mode = config.mode ?? 'parallel';
@@ -70,7 +71,6 @@ export function compilePlan(
     definition,
     mode,
     maxParallelism: mode === 'sequential' ? 1 : (config.maxParallelism ?? RUN_DEFAULTS.maxParallelism),
-    timeoutMs: durationOf(config.timeout) ?? null,
     failureNode: failureNodeOf(definition, compiled.sub),
     maxTotalRetries: config.maxTotalRetries ?? Number.POSITIVE_INFINITY,
     start: compiled.start,
@@ -134,6 +134,7 @@ function compileWorkflow(
     root,
     variables: definition.variables ?? {},
     onFailure: config.onFailure ?? 'fail-fast',
+    timeoutMs: durationOf(config.timeout) ?? null,
     acceptInput: (value) => acceptInput(input, value),
   };
   return { sub, start, triggers, output };

@@ -82,7 +82,7 @@ class GraphCompiler {
       loop: source.loop,
       item: source.item,
       isParallel: source.isParallel ?? false,
-      holderOf: (id) => findHolder(source.body, this.regions, id),
+      holderOf: (id) => findHolder(source.body, this.regions, this.splitOf, id),
     };
   }
 
@@ -97,7 +97,7 @@ class GraphCompiler {
       : this.references.check(output, path, { place: 'output' });
     // In a draft, a node may not say what it does.
     const isWhole = this.isAcyclic && nodes.every(({ work }) => work !== undefined);
-    if (problems.hasErrors || !isWhole) return { plan: undefined, longestMs: 0 };
+    if (problems.isBroken || !isWhole) return { plan: undefined, longestMs: 0 };
     const ranks = criticalPathRanks(this.graph, this.order, estimates);
     const plan = this.assemble(nodes, edges, ranks, output, outputReads);
     const { source, scope } = this;

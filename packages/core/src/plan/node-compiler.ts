@@ -1,11 +1,12 @@
 /** One node of a definition → its part of the plan. */
+import type { NodeDefinition } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { JsonSchema } from '../value.ts';
 import { checkPolicy } from './actions.ts';
 import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
-import type { CachePlan, Mutable, NodePlan, RetryPlan, Work } from './plan.ts';
+import type { CachePlan, Mutable, NodePlan, RetryPlan, Timeouts, Work } from './plan.ts';
 import { durationOf, retryPlan } from './retry-plan.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { compileWork, type Surroundings } from './work.ts';
@@ -56,7 +57,7 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
       when,
       onError: definition.onError,
       retry: retryOf(reader, work),
-      timeouts: timeoutsOf(definition.timeout),
+      timeouts: timeoutsWith(definition.timeout, work),
       // Every node of a plan without errors has its work.
       work: work as Work,
       ...rest,
@@ -75,6 +76,12 @@ const ONCE: RetryPlan = {
   system: 0,
   on: undefined,
 };
+
+/** What a workflow inside says of its time is the limit of its node, unless that has one. */
+function timeoutsWith(given: NodeDefinition['timeout'], work: Work | undefined): Timeouts {
+  const own = timeoutsOf(given);
+  return work?.kind === 'inline' ? { ...own, totalMs: own.totalMs ?? work.workflow.timeoutMs } : own;
+}
 
 /** What makes no attempts of its own is not repeated: its nodes are, or the workflow inside says how. */
 function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {

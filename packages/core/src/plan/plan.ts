@@ -232,6 +232,7 @@ export interface SubPlan {
   readonly root: GraphPlan;
   readonly variables: JsonObject;
   readonly onFailure: FailurePolicy;
+  readonly timeoutMs: number | null;
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
 }
 
@@ -329,6 +330,11 @@ export interface EdgePlan {
 /** True when nothing has to be evaluated to decide the edge. */
 export function isPlain(edge: EdgePlan): boolean {
   return edge.when === undefined && edge.match === undefined && edge.matchError === undefined;
+}
+
+/** The edge along which a split hands its failures on to its merge: nobody wrote it. */
+export function isImplied({ on, from, to }: EdgePlan): boolean {
+  return on === 'error' && to.work.kind === 'merge' && to.work.of === from.id;
 }
 
 export type EdgeError = { readonly edge: EdgePlan; readonly error: RunError };

@@ -4,8 +4,9 @@
  */
 import { assert, type RunError } from '../error.ts';
 import type { ChildWork } from '../plan/plan.ts';
+import { isJsonObject } from '../value.ts';
 import { completeNode, failAttempt, failNode } from './advance.ts';
-import { evaluated } from './evaluate.ts';
+import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { isStopped, nodeAt, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
@@ -20,10 +21,7 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
   const { state } = turn;
   const depth = (state.parent?.depth ?? 0) + 1;
   if (depth > MAX_DEPTH) return failNode(turn, node, tooDeep());
-  let input = node.input === undefined ? undefined : heldValue(node.input, turn.lookup);
-  input ??= evaluated(turn, node, 'workflow.input', (scope) =>
-    work.input === undefined ? {} : work.input.evaluate(scope, state.plan.newBudget()),
-  );
+  const input = inputOf(turn, node, 'workflow.input', work.input);
   if (input === undefined) return;
   const attempt = node.attempts + 1;
   const executionId = turn.newId();
@@ -93,14 +91,24 @@ export function childOverdue(turn: Turn, node: NodeState, error: RunError): void
   failAttempt(turn, node, error, turn.jitter);
 }
 
+/** Of a failure far below, the cause is told once, with how far below it is. */
 function childError(error: RunError | null, status: string, executionId: string): RunError {
   const cause = error ?? { code: 'CHILD_FAILED', kind: 'USER' as const, message: `It ended as ${status}.` };
-  const { node: _, ...rest } = cause;
-  const where = cause.node === undefined ? '' : ` in '${cause.node}'`;
+  const { node, details, ...rest } = cause;
+  const below = isJsonObject(details) && isJsonObject(details.cause) ? details : undefined;
+  const { message = cause.message } = (below?.cause ?? {}) as { message?: string };
+  const depth = 1 + (typeof below?.depth === 'number' ? below.depth : 0);
+  const where = node === undefined ? '' : ` in '${node}'`;
+  const how = depth === 1 ? '' : `, ${depth} executions below this one`;
   return {
     ...rest,
-    message: `Execution ${executionId} ended as ${status}${where}: ${cause.message}`,
-    details: { executionId, ...(cause.node === undefined ? {} : { childNode: cause.node }) },
+    message: `Execution ${executionId} ended as ${status}${where}${how}: ${message}`,
+    details: {
+      executionId,
+      ...(node === undefined ? {} : { childNode: node }),
+      depth,
+      cause: below?.cause ?? { executionId, message, ...(details === undefined ? {} : { details }) },
+    },
   };
 }
 

@@ -14,7 +14,7 @@ import { decideRetry } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
 import { abortInside, completeNode, failNode } from './advance.ts';
 import { expressionFailure } from './edges.ts';
-import { evaluated } from './evaluate.ts';
+import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
 import { isInside, isStopped, pathOf } from './standing.ts';
@@ -29,18 +29,20 @@ export function openLoop(turn: Turn, node: NodeState): void {
     emit(turn, { type: 'node.opened', node: pathOf(node) });
     return goOn(turn, node);
   }
-  const items = evaluated(turn, node, 'in', (scope) => work.in.evaluate(scope, turn.state.plan.newBudget()));
+  const items = inputOf(turn, node, 'in', work.in);
   if (items === undefined) return;
   if (!Array.isArray(items)) return failNode(turn, node, notAList(items, 'in'));
   if (items.length > MAX_ROUNDS) return failNode(turn, node, tooManyItems(items.length));
+  const needed = neededOf(work, items.length);
+  // Where rounds add items, there may be enough in the end.
+  if (items.length < needed && !work.body.nodes.some(({ emits }) => emits !== undefined))
+    return failNode(turn, node, tooFew(needed, items.length, 0));
   emit(turn, { type: 'node.opened', node: pathOf(node), items: hold(items), count: items.length });
   goOn(turn, node);
 }
 
 export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
-  const given = evaluated(turn, node, 'workflow.input', (scope) =>
-    work.input === undefined ? {} : work.input.evaluate(scope, turn.state.plan.newBudget()),
-  );
+  const given = inputOf(turn, node, 'workflow.input', work.input);
   if (given === undefined) return;
   const { input, problems } = work.workflow.acceptInput(given);
   if (problems.length > 0) {
@@ -114,6 +116,8 @@ function goOnForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
   if (!isOver) openRounds(turn, node, Math.min(body.total, body.next + work.maxConcurrency - body.open));
   if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
   if (body.open > 0) return withdraw(turn, node);
+  const needed = neededOf(work, body.next);
+  if (body.succeeded < needed) return failNode(turn, node, tooFew(needed, body.next, body.failed, body.error));
   const results = Array.from({ length: body.next }, (_, round) => body.results[round]);
   const first = results.find((held) => held !== undefined);
   const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : results;
@@ -215,13 +219,18 @@ function roundEnded(turn: Turn, node: NodeState, error: RunError | undefined): v
   if (work.kind === 'retryUntil') return triedRound(turn, node, work, error);
   if (error === undefined) return goOn(turn, node);
   if (work.kind !== 'forEach') return stopNode(turn, node, error);
-  const { minSuccess } = work;
-  if (minSuccess === undefined)
+  if (work.minSuccess === undefined)
     return work.until === 'first' ? goOnOrNone(turn, node, error) : stopNode(turn, node, error);
   const { total, failed } = node.body as BodyState;
-  const needed = 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
+  const needed = neededOf(work, total);
   if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
   goOn(turn, node);
+}
+
+/** How many of so many rounds must succeed, where some may fail. */
+function neededOf({ minSuccess }: ForEachWork, total: number): number {
+  if (minSuccess === undefined) return 0;
+  return 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
 }
 
 /** Of rounds of which one has to succeed, the last has failed. */
@@ -285,11 +294,20 @@ function notReached(rounds: number): RunError {
   return { code: 'UNTIL_NOT_REACHED', kind: 'USER', message };
 }
 
-function tooFew(needed: number, total: number, failed: number, first: RunError): RunError {
+function tooFew(needed: number, total: number, failed: number, last: RunError | null = null): RunError {
+  const items = `${total} ${total === 1 ? 'item' : 'items'}`;
+  const what = failed === 0 ? `There ${total === 1 ? 'is' : 'are'} ${items}` : `${failed} of ${items} failed`;
+  const why = last === null ? '' : ` The last failure: ${last.message}`;
   return {
     code: 'TOO_FEW_SUCCEEDED',
     kind: 'USER',
-    message: `${failed} of ${total} items failed, so the ${needed} that must succeed cannot be reached. The last failure: ${first.message}`,
-    details: { needed, total, failed, lastCode: first.code, ...(first.node === undefined ? {} : { node: first.node }) },
+    message: `${what}, so the ${needed} that must succeed (minSuccess) cannot be reached.${why}`,
+    details: {
+      needed,
+      total,
+      failed,
+      ...(last === null ? {} : { lastCode: last.code }),
+      ...(last?.node === undefined ? {} : { node: last.node }),
+    },
   };
 }

@@ -18,10 +18,10 @@ import type {
   NodeWaiting,
 } from './entry.ts';
 import { gatesOf, permitKey } from './gates.ts';
-import { countSpilled, enqueue, enter, free, leaveQueue } from './phases.ts';
+import { countSpilled, enqueue, enter, leaveQueue, queuedSince, yieldPlaces } from './phases.ts';
 import { must } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
-import { armAttempt, armGate, armRetry, armWait } from './timers.ts';
+import { armAttempt, armGate, armQueued, armRetry, armWait } from './timers.ts';
 import { remember } from './undo-list.ts';
 
 export type NodeEntry =
@@ -124,8 +124,7 @@ function retry(state: RunState, node: NodeState, entry: NodeRetrying): void {
   else node.systemFailures++;
   state.totalRetries++;
   leaveQueue(state, node);
-  free(state, node);
-  node.passed = 0;
+  yieldPlaces(state, node);
   enter(state, node, { status: 'waiting', until: entry.until, error: entry.error });
   armRetry(state, node);
 }
@@ -168,8 +167,8 @@ function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, 
     node.input = input;
     countSpilled(state, input);
   }
-  enter(state, node, { status: 'gated', since: now, gate: at, until: null });
-  armGate(state, node);
+  enter(state, node, { status: 'gated', since: queuedSince(node, now), gate: at, until: null });
+  armQueued(state, node);
 }
 
 function grant(state: RunState, node: NodeState, { until }: NodeGranted): void {

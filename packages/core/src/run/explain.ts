@@ -2,8 +2,9 @@
 
 import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
-import type { EdgePlan } from '../plan/plan.ts';
+import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import type { Awaited, CacheHit } from './entry.ts';
+import { goneFrom } from './refusals.ts';
 import { runsOnce } from './scopes.ts';
 import { isFinal, isFinished, isHeldByLevel, nodeAt, pathOf, statusOf } from './standing.ts';
 import type { NodeState, Phase, RunState } from './state.ts';
@@ -66,9 +67,24 @@ function explainFinished(state: RunState): Pick<Explanation, 'reasons' | 'next'>
 
 export function explainNode(state: RunState, path: string, now: number): Explanation | undefined {
   const node = nodeAt(state, path);
-  if (node === undefined) return undefined;
+  if (node === undefined) return explainCollapsed(state, path);
   const next = node.phase.status === 'unknown' ? hintsOf(state, node) : [];
   return { node: path, status: statusOf(node.phase), reasons: reasonsOf(state, node, now), next };
+}
+
+/** Of a round that has ended only its result is left in the state; the journal still has the rest. */
+function explainCollapsed(state: RunState, path: string): Explanation | undefined {
+  const around = goneFrom(state, path);
+  if (around === undefined) return undefined;
+  const [step = ''] = path.slice(pathOf(around).length + 1).split('/');
+  const what = runsOnce(around.plan) ? `'${pathOf(around)}'` : `round ${step} of '${pathOf(around)}'`;
+  const reason = `It was in ${what}, which has ended and is collapsed: only its result is kept.`;
+  return {
+    node: path,
+    status: 'collapsed',
+    reasons: [reason],
+    next: [`nebula executions timeline ${state.executionId}`],
+  };
 }
 
 function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
@@ -151,7 +167,9 @@ function missSentences({ missed }: NodeState): string[] {
   if (missed === undefined) return [];
   if (missed.earlier === null) return ['The cache had no output of this action.'];
   const { executionId, node, changed } = missed.earlier;
-  const what = changed.length === 0 ? 'its entry is gone or too old' : `${changed.join(', ')} is different`;
+  const names =
+    changed.length > 1 ? `${changed.slice(0, -1).join(', ')} and ${changed.at(-1)} are` : `${changed[0]} is`;
+  const what = changed.length === 0 ? 'its entry is gone or too old' : `${names} different`;
   return [`It missed the cache: against '${node}' of ${executionId}, ${what}.`];
 }
 
@@ -270,7 +288,7 @@ function failedAbove(node: NodeState): NodeState | undefined {
 
 function edgeSentences(node: NodeState): string[] {
   return node.plan.outgoing
-    .filter((edge) => !isTaken(edge, node.phase))
+    .filter((edge) => !isTaken(edge, node.phase) && !isImplied(edge))
     .slice(0, LISTED)
     .map((edge) => edgeSentence(edge, node));
 }

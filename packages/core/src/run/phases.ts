@@ -2,7 +2,7 @@
  * How a node goes from one phase to the next, and what waits for it: a slot, a level, a gate. Everything that folds an
  * entry changes phases through here, which keeps the indexes of the state true.
  */
-import { gatesOf } from './gates.ts';
+import { gatesOf, isReservation } from './gates.ts';
 import type { Held } from './held.ts';
 import { countBusy } from './scopes.ts';
 import { isHeldByLevel, pathOf } from './standing.ts';
@@ -43,10 +43,15 @@ export function leaveQueue(state: RunState, node: NodeState): void {
   node.place = 'none';
 }
 
+/** From gate to gate and on to a slot it is one wait. */
+export function queuedSince({ phase }: NodeState, at: number): number {
+  return phase.status === 'gated' || phase.status === 'queued' ? phase.since : at;
+}
+
 export function enqueue(state: RunState, node: NodeState, at: number): void {
   node.queuedAt ??= at;
   if (node.phase.status === 'gated') node.passed = Number.MAX_SAFE_INTEGER;
-  enter(state, node, { status: 'queued', since: at });
+  enter(state, node, { status: 'queued', since: queuedSince(node, at) });
   // A node that was found ready in this very turn has its place already.
   if (node.place === 'none') placeReady(state, node);
   armQueued(state, node);
@@ -109,11 +114,23 @@ export function end(state: RunState, node: NodeState, phase: Phase): void {
 }
 
 /** What it held, or waited for, is for others. */
-export function free(state: RunState, node: NodeState): void {
+function free(state: RunState, node: NodeState): void {
   if (node.permits.length === 0) return;
   const path = pathOf(node);
   for (const key of node.permits) state.freed.push({ key, node: path });
   node.permits = [];
+}
+
+/**
+ * Between attempts its place among those with its key is for others. What it alone works out for the cache stays with
+ * it: another one would do it a second time, under another idempotency key, while nobody knows what became of the first.
+ */
+export function yieldPlaces(state: RunState, node: NodeState): void {
+  const kept = node.permits.filter(isReservation);
+  node.permits = node.permits.filter((key) => !isReservation(key));
+  free(state, node);
+  node.permits = kept;
+  node.passed = kept.length === 0 ? 0 : gatesOf(node.plan).indexOf('reserve') + 1;
 }
 
 /** Others need not wait until somebody says what became of it; if it is done again, it stands in line again. */

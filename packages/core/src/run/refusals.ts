@@ -1,6 +1,7 @@
 /** Requests that would change nothing: whoever asks is told why, and what to do instead. */
-import { NebulaError } from '../error.ts';
+import { NebulaError, unreachable } from '../error.ts';
 import type { NodePlan } from '../plan/plan.ts';
+import type { Json } from '../value.ts';
 import { isEnding, nodeAt, pathOf, survivorOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 
@@ -24,8 +25,8 @@ export function undoesMore({ stopping, root: { undoing } }: RunState): boolean {
   return undoing !== null && undoing.open > 0 && undoing.stopping === null;
 }
 
-/** Of a node that there is, or was. */
-export function refuseReplay(state: RunState, path: string): NebulaError | undefined {
+/** Of a node that there is, or was; `input`: what it is to begin with instead of its own. */
+export function refuseReplay(state: RunState, path: string, input?: Json): NebulaError | undefined {
   const node = nodeAt(state, path);
   if (node !== undefined && node.scope.undoes !== null) {
     const item = node.scope.undoItems[node.plan.index];
@@ -34,11 +35,39 @@ export function refuseReplay(state: RunState, path: string): NebulaError | undef
     });
   }
   const whole = node === undefined ? goneFrom(state, path) : collapsedIn(node);
-  if (whole === undefined) return undefined;
+  if (whole === undefined) return node === undefined || input === undefined ? undefined : refuseInput(node, input);
   const around = pathOf(whole);
   return new NebulaError('NOT_REPLAYABLE', `'${path}' is in what went well, of which only the result is kept.`, {
     hint: `Replay the whole of '${around}': \`nebula executions replay ${state.executionId} ${around}\`.`,
   });
+}
+
+/** What a node begins with can be edited where it is one value: parameters, the input of a workflow, the list of a loop. */
+function refuseInput({ plan: { work, id } }: NodeState, input: Json): NebulaError | undefined {
+  switch (work.kind) {
+    case 'action':
+    case 'dynamic':
+    case 'child':
+    case 'inline':
+      return undefined;
+    case 'forEach':
+      if (Array.isArray(input)) return undefined;
+      return new NebulaError('INPUT_INVALID', `'${id}' is a loop over items: its input is a list.`, {
+        hint: "Give the items in brackets: `--input '[1, 2]'`.",
+      });
+    case 'branch':
+    case 'set':
+    case 'terminate':
+    case 'while':
+    case 'retryUntil':
+    case 'wait':
+    case 'merge':
+      return new NebulaError('NO_INPUT', `'${id}' (${work.kind}) has no input that could be edited.`, {
+        hint: 'Replay it as it is, or a node before it that gives what it reads.',
+      });
+    default:
+      return unreachable(work);
+  }
 }
 
 /** The composite node of whose round, which went well, only what nobody knows the outcome of is left. */
@@ -48,8 +77,8 @@ function collapsedIn(node: NodeState): NodeState | undefined {
   return found;
 }
 
-/** The composite node of whose round, which went well, nothing is left. */
-function goneFrom(state: RunState, path: string): NodeState | undefined {
+/** The composite node of whose round, which has ended, nothing is left. */
+export function goneFrom(state: RunState, path: string): NodeState | undefined {
   const around = survivorOf(state, path);
   if (around === undefined) return undefined;
   const steps = path.slice(pathOf(around).length + 1).split('/');

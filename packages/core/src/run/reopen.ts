@@ -48,7 +48,7 @@ function isTerminated({ scopes }: RunState): boolean {
 /** The node and everything that depends on it begin as something new. */
 export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
   const node = nodeAt(turn.state, path);
-  if (node === undefined || refuseReplay(turn.state, path) !== undefined) return false;
+  if (node === undefined || refuseReplay(turn.state, path, input) !== undefined) return false;
   const around: NodeState[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
   // What is around it goes on, and so with the other rounds that failed or were cut off.
@@ -89,7 +89,12 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
       stack.push(node);
       for (const inner of node.body?.scopes.values() ?? []) scopes.push(inner);
     };
-    for (const node of scope.nodes) if (mustRunAgain(node)) add(node);
+    for (const node of scope.nodes) {
+      if (!mustRunAgain(node)) continue;
+      add(node);
+      const split = failedSplitOf(node);
+      if (split !== undefined) add(split);
+    }
     for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
       for (const edge of node.plan.outgoing) {
         const target = scope.nodes[edge.to.index] as NodeState;
@@ -98,6 +103,12 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
     }
   }
   return { again, open, renewed: new Set() };
+}
+
+/** A merge that failed did so for its split. */
+function failedSplitOf({ plan: { work }, scope: { graph, nodes } }: NodeState): NodeState | undefined {
+  const split = work.kind === 'merge' ? nodes[graph.indexOf.get(work.of) as number] : undefined;
+  return split?.phase.status === 'failed' ? split : undefined;
 }
 
 /** A terminate that ended the run is where it ends again, unless something before it goes another way. */

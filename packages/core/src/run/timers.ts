@@ -22,9 +22,10 @@ export function armHeld(state: RunState): void {
   if (state.heldUntil !== null) arm(state, { at: state.heldUntil, kind: 'held', node: null });
 }
 
+/** What waits before a gate is queued as well. */
 export function armQueued(state: RunState, node: NodeState): void {
   const { queuedMs, totalMs } = node.plan.timeouts;
-  if (node.phase.status !== 'queued') return;
+  if (node.phase.status !== 'queued' && node.phase.status !== 'gated') return;
   if (queuedMs !== null) arm(state, { at: node.phase.since + queuedMs, kind: 'queued', node });
   if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
 }
@@ -72,11 +73,9 @@ export function armRound(state: RunState, node: NodeState): void {
 }
 
 export function armGate(state: RunState, node: NodeState): void {
-  const { phase, plan, queuedAt } = node;
+  const { phase } = node;
   if (phase.status !== 'gated') return;
   if (phase.until !== null) arm(state, { at: phase.until, kind: 'gate', node });
-  const { totalMs } = plan.timeouts;
-  if (totalMs !== null) arm(state, { at: (queuedAt as number) + totalMs, kind: 'total', node });
 }
 
 export function armWait(state: RunState, node: NodeState): void {
@@ -150,7 +149,7 @@ function isDue(state: RunState, item: TimerItem): boolean {
     case 'retry':
       return phase?.status === 'waiting' && phase.until === at && node?.place === 'none';
     case 'queued':
-      return phase?.status === 'queued' && phase.since + (queuedMs ?? 0) === at;
+      return (phase?.status === 'queued' || phase?.status === 'gated') && phase.since + (queuedMs ?? 0) === at;
     case 'attempt':
       if (phase?.status === 'open') return phase.stopping === null && phase.since + (attemptMs ?? 0) === at;
       if (phase?.status === 'child') return phase.since + (attemptMs ?? 0) === at;

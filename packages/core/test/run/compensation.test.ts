@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   encodeSnapshot,
+  explainNode,
   hasLeftOver,
   type Json,
   newRunState,
+  type RunError,
   refuseCancel,
   refuseReplay,
   replay,
@@ -282,6 +284,45 @@ describe('requests that would change nothing', () => {
   const told = (error: { message: string; hint?: string | undefined } | undefined) =>
     error && `${error.message} ${error.hint}`;
 
+  it('[RUN-246] an edited input is that of a workflow inside, or the list of a loop', () => {
+    const run = drive(
+      {
+        nodes: {
+          sub: { workflow: { id: 'inner', input: { n: 4 } } },
+          each: { forEach: { in: [1, 2] }, do: { nodes: { x: { with: { it: '{{ $item }}' } } } } },
+          last: { needs: ['sub', 'each'], set: { v: 1 } },
+        },
+      },
+      { workflows: { inner: { nodes: { a: { with: { n: '{{ $input.n }}' } } } } } },
+    );
+    run.complete('sub/a').complete('each/0/x').complete('each/1/x');
+    expect(run.status).toBe('completed');
+    run.step({ type: 'replay', node: 'sub', input: { n: 10 } });
+    expect(run.attempts.get('sub/a')?.input).toEqual({ n: 10 });
+    run.complete('sub/a').step({ type: 'replay', node: 'each', input: [7] });
+    expect(run.attempts.get('each/0/x')?.input).toEqual({ it: 7 });
+    expect(run.complete('each/0/x').status).toBe('completed');
+    expect(refuseReplay(run.state, 'each', { n: 1 })?.code).toBe('INPUT_INVALID');
+    expect(refuseReplay(run.state, 'last', { v: 2 })?.code).toBe('NO_INPUT');
+    expect(refuseReplay(run.state, 'last')).toBeUndefined();
+    run.step({ type: 'replay', node: 'last', input: { v: 2 } });
+    expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-247] explain says that a round is collapsed', () => {
+    const run = drive(
+      { nodes: { each: { forEach: { in: [1] }, do: { nodes: { x: {} } } }, sub: { workflow: { id: 'inner' } } } },
+      { workflows: { inner: { nodes: { a: {} } } } },
+    );
+    run.complete('each/0/x').complete('sub/a');
+    expect(explainNode(run.state, 'each/0/x', run.now)).toMatchObject({
+      status: 'collapsed',
+      reasons: ["It was in round 0 of 'each', which has ended and is collapsed: only its result is kept."],
+    });
+    expect(explainNode(run.state, 'sub/a', run.now)?.reasons[0]).toContain("It was in 'sub', which");
+    expect(explainNode(run.state, 'each/0/nobody', run.now)).toBeUndefined();
+  });
+
   it('[RUN-224] a replay of what is in a round that went well names the node to replay instead', () => {
     const inside = { in: { workflow: { id: 'other' } }, each: { needs: ['in'], forEach: { in: [1] }, do: body } };
     const run = drive(
@@ -352,6 +393,22 @@ describe('child executions', () => {
     const executionId = run.children[0]?.executionId ?? '';
     run.step({ type: 'child', node: 'sub', executionId, result: result({ output: { value: 'out' } }), jitter: 0 });
     expect(run.output).toEqual({ sub: 'out' });
+  });
+
+  it('[RUN-245] of a failure several executions below, the cause is told once', () => {
+    const deep = (below: RunError): RunError => {
+      const run = drive(flow, { input: { n: 1 } });
+      const executionId = run.children[0]?.executionId ?? '';
+      const failed = result({ status: 'failed', error: below });
+      run.step({ type: 'child', node: 'sub', executionId, result: failed, jitter: 0 });
+      return run.error as RunError;
+    };
+    const error = deep(deep(deep({ code: 'X', kind: 'USER', message: 'no more paper', node: 'inner' })));
+    expect(error).toMatchObject({
+      code: 'X',
+      message: "Execution exe_child0 ended as failed in 'sub', 3 executions below this one: no more paper",
+      details: { depth: 3, childNode: 'sub', cause: { executionId: 'exe_child0', message: 'no more paper' } },
+    });
   });
 
   it('[RUN-151] a failed child fails its node with its error, and may be retried as another execution', () => {

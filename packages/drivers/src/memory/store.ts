@@ -255,9 +255,9 @@ class MemoryStore implements Store {
     return row === undefined || isExpired(row, now) ? undefined : row;
   }
 
-  async newestCached(family: string): Promise<CacheRow | undefined> {
+  async newestCached(family: string, limit: number): Promise<readonly CacheRow[]> {
     const rows = [...this.#open().permits.cache.values()].filter((row) => row.family === family);
-    return rows.sort((a, b) => b.at - a.at)[0];
+    return rows.sort((a, b) => b.at - a.at).slice(0, limit);
   }
 
   async purgeCache(now: number, limit: number): Promise<readonly string[]> {

@@ -205,7 +205,7 @@ export function cachedRow(statements: Statements, key: string, now: number): Cac
   return statements.first<CacheRow>(sql, key, now);
 }
 
-export function newestOfFamily(statements: Statements, family: string): CacheRow | undefined {
-  const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE family = ? ORDER BY at DESC LIMIT 1`;
-  return statements.first<CacheRow>(sql, family);
+export function newestOfFamily(statements: Statements, family: string, limit: number): CacheRow[] {
+  const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE family = ? ORDER BY at DESC LIMIT ?`;
+  return statements.all<CacheRow>(sql, family, limit);
 }

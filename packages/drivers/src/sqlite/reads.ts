@@ -123,8 +123,8 @@ export class Reads {
     return cachedRow(this.#statements, key, now);
   }
 
-  newestCached(family: string): CacheRow | undefined {
-    return newestOfFamily(this.#statements, family);
+  newestCached(family: string, limit: number): readonly CacheRow[] {
+    return newestOfFamily(this.#statements, family, limit);
   }
 
   liveWorkers(workers: readonly string[], now: number): ReadonlySet<string> {

@@ -277,8 +277,8 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.cached(key, now));
   }
 
-  newestCached(family: string): Promise<CacheRow | undefined> {
-    return this.#read((reads) => reads.newestCached(family));
+  newestCached(family: string, limit: number): Promise<readonly CacheRow[]> {
+    return this.#read((reads) => reads.newestCached(family, limit));
   }
 
   purgeCache(now: number, limit: number): Promise<readonly string[]> {

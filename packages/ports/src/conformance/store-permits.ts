@@ -161,8 +161,9 @@ export function permitTests(test: StoreTest): void {
     await store.append([{ executionId: 'a', cache }]);
     expect(await store.cached('x', 9)).toEqual(row('x', { expiresAt: 10 }));
     expect(await store.cached('x', 10)).toBeUndefined();
-    expect(await store.newestCached('f')).toMatchObject({ key: 'y' });
-    expect(await store.newestCached('none')).toBeUndefined();
+    expect(await store.newestCached('f', 1)).toMatchObject([{ key: 'y' }]);
+    expect(await store.newestCached('f', 2)).toMatchObject([{ key: 'y' }, { key: 'x' }]);
+    expect(await store.newestCached('none', 2)).toEqual([]);
     await store.append([{ executionId: 'a', cache: [row('y', { at: 3, output: '3' })] }]);
     expect(await store.cached('y', 9)).toMatchObject({ output: '3' });
     expect(await store.purgeCache(10, 5)).toEqual(['x']);

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { defineAction } from '../../src/index.ts';
-import { type CrashOptions, everyCrashPoint, fail, replay, sequence, testWorkflow } from '../../src/testing/index.ts';
+import {
+  after,
+  type CrashOptions,
+  everyCrashPoint,
+  fail,
+  replay,
+  sequence,
+  testWorkflow,
+} from '../../src/testing/index.ts';
 
 const pay = defineAction({ id: 'pay.once', version: '1', effect: 'once', run: () => null });
 const look = defineAction({
@@ -13,6 +21,16 @@ const look = defineAction({
 const config = { actions: [pay, look] };
 
 describe('every crash point', () => {
+  it('[TST-11] one that works out an output for others does so to its end', async () => {
+    const item = { action: 'math.slow@1', cache: { version: 1 }, with: { n: '{{ $item }}' } };
+    const loop = { forEach: { in: [1, 1], parallel: true }, do: { nodes: { a: item } } };
+    const report = await everyCrashPoint(
+      { id: 'shared', nodes: { loop }, output: '{{ $loop }}' },
+      { mocks: { 'math.slow': after('1m', 7) } },
+    );
+    expect(report.crashes).toBeGreaterThan(4);
+  });
+
   it('[TST-11] kills before and after every append, and finds that nothing differs', async () => {
     const definition = {
       id: 'saga',
