@@ -1,14 +1,18 @@
 /** The engine: starts runs, keeps them going, and lets people see them. It ties the parts together and decides nothing. */
 import {
+  type ChildCancel,
   type ChildStart,
   createCatalog,
   documentOf,
   explainNode,
   isFinished,
   isParked,
+  isResting,
   type Json,
   NebulaError,
   nodeAt,
+  type OpenChild,
+  openChild,
   openChildren,
   type Parent,
   type Plan,
@@ -20,7 +24,6 @@ import {
   startPermit,
   timelineOf,
   type WorkflowDefinition,
-  wantsChild,
 } from '@nebula/core';
 import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
@@ -55,6 +58,17 @@ const EVICT_BEYOND_MS = 1_000;
 
 export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
   return new LocalEngine(drivers, options);
+}
+
+/** What its parent is told of a child that is not there. */
+function childLost(
+  { node, executionId }: ChildStart,
+  error: { readonly code: string; readonly message: string },
+  notStarted: boolean,
+): Stimulus {
+  const failure = { ...error, kind: 'USER' as const };
+  const result = { status: 'failed' as const, output: { value: null }, error: failure, notStarted };
+  return { type: 'child', node, executionId, result, jitter: 1 };
 }
 
 interface Waiter {
@@ -146,10 +160,20 @@ class LocalEngine extends StoreDesk implements Engine {
   }
 
   async open({ only }: { readonly only?: readonly string[] } = {}): Promise<void> {
-    await this.waker.open(only);
+    await this.waker.open(only && (await this.familyOf(only)));
     this.sweeper.open();
     this.phase = 'open';
     this.turns.openForWork();
+  }
+
+  /** These runs, and all that run for them. One that cannot be read is told as a fault when it is due. */
+  private async familyOf(executionIds: readonly string[]): Promise<readonly string[]> {
+    const family = new Set(executionIds);
+    for (const executionId of family) {
+      const state = await this.state(executionId).catch(() => undefined);
+      for (const child of state === undefined ? [] : openChildren(state)) family.add(child.executionId);
+    }
+    return [...family];
   }
 
   async close({ graceMs = DEFAULTS.closeGraceMs }: { readonly graceMs?: number } = {}): Promise<void> {
@@ -270,10 +294,8 @@ class LocalEngine extends StoreDesk implements Engine {
     // The engine may be closed while the store is asked, before anybody listens.
     waiting.catch(() => {});
     const run = this.runs.get(executionId);
-    if (run !== undefined) {
-      if (isParked(run.state) && this.runs.isIdle(run)) this.settlePark(run);
-      return waiting;
-    }
+    // Something happens to it: what it comes to is told then.
+    if (run !== undefined && !(isParked(run.state) && this.runs.isIdle(run))) return waiting;
     try {
       await this.settleFromStore(executionId);
     } catch (error) {
@@ -284,14 +306,23 @@ class LocalEngine extends StoreDesk implements Engine {
     return waiting;
   }
 
-  /** A run that is not in memory may have ended, or be parked, already. */
+  async isResting(executionId: string): Promise<boolean> {
+    if ((await this.all.store.inbox(executionId)).length > 0) return false;
+    const live = this.runs.get(executionId);
+    if (live !== undefined) return this.runs.isIdle(live) && isResting(live.state);
+    const state = await this.state(executionId);
+    // It may have come into memory while it was read: then something is happening to it.
+    return state !== undefined && this.runs.get(executionId) === undefined && isResting(state);
+  }
+
+  /** A run to which nothing happens here may have ended, or be parked, already. */
   private async settleFromStore(executionId: string): Promise<void> {
     const row = await this.all.store.execution(executionId);
     if (row === undefined) {
       this.takeWaiters(executionId).forEach((waiter) => {
         waiter.reject(new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`));
       });
-    } else if (row.finishedAt !== null || row.wakeAt === null) {
+    } else if (row.finishedAt !== null || row.wakeAt === null || row.wakeAt > this.all.clock.now()) {
       // A request that waits in its inbox may move it on: then that is waited for.
       if ((await this.all.store.inbox(executionId)).length > 0) return;
       const run = await this.runs.load(executionId);
@@ -359,6 +390,7 @@ class LocalEngine extends StoreDesk implements Engine {
 
   /** Starting it twice is starting it once; one that cannot be started has failed. */
   private startChild(parentId: string, child: ChildStart): void {
+    if (child.again) return this.untilDone(() => this.goOnWithChild(parentId, child));
     const { node, executionId, workflowId, version, input, depth } = child;
     const parent = { executionId: parentId, node, depth };
     const trigger = { type: 'workflow', executionId: parentId, node };
@@ -367,14 +399,21 @@ class LocalEngine extends StoreDesk implements Engine {
       (error: unknown) => {
         if (this.phase !== 'open') return;
         if (error instanceof NebulaError && !error.retryable) {
-          const failure = { code: error.code, kind: 'USER' as const, message: error.message };
-          const result = { status: 'failed' as const, output: { value: null }, error: failure };
-          return this.report(parentId, { type: 'child', node, executionId, result, jitter: 1 });
+          return this.report(parentId, childLost(child, { code: error.code, message: error.message }, true));
         }
         this.publish({ type: 'trouble', error });
         this.all.clock.timer(REPORT_AGAIN_MS, () => this.startChild(parentId, child));
       },
     );
+  }
+
+  /** It has been told with the frame that asks for it. Nobody knows what one that has been deleted did: it is not done again. */
+  private async goOnWithChild(parentId: string, child: ChildStart): Promise<void> {
+    const { node, executionId } = child;
+    this.waker.include(executionId);
+    if ((await this.all.store.execution(executionId)) !== undefined) return;
+    const message = `It has been deleted, so nothing can go on in it. To run it anew, replay '${node}'.`;
+    this.report(parentId, childLost(child, { code: 'CHILD_GONE', message }, false));
   }
 
   /** What the store does not do now is tried again. */
@@ -387,25 +426,32 @@ class LocalEngine extends StoreDesk implements Engine {
 
   /** A parent that ended, or gave it up, while the child was being started could not tell it so. */
   private async cancelUnlessWanted(parent: Parent, executionId: string): Promise<void> {
-    if (!(await this.isWanted(parent, executionId))) await this.cancelChild(parent.executionId, executionId);
+    const child = await this.asWaitedFor(parent, executionId);
+    if (child !== undefined && child.stop === null) return;
+    const { attempt = 0, stop } = child ?? {};
+    await this.cancelChild(parent.executionId, { executionId, attempt, compensate: stop?.compensate ?? true });
   }
 
-  private async isWanted({ executionId: parentId, node }: Parent, executionId: string): Promise<boolean> {
+  /** Undefined: its parent does not wait for it any more. */
+  private async asWaitedFor(
+    { executionId: parentId, node }: Parent,
+    executionId: string,
+  ): Promise<OpenChild | undefined> {
     const { store } = this.all;
     const live = this.runs.get(parentId);
     // What is being decided on may still be refused.
     if (live !== undefined && live.draft === null && !live.isBusy) {
       const { state } = live;
       if (store.exclusive || (await store.frames(parentId, state.seq)).length === 0)
-        return wantsChild(state, node, executionId);
+        return openChild(state, node, executionId);
     }
     const state = await this.state(parentId);
-    return state !== undefined && wantsChild(state, node, executionId);
+    return state && openChild(state, node, executionId);
   }
 
-  private async cancelChild(parentId: string, executionId: string): Promise<void> {
+  private async cancelChild(parentId: string, cancel: ChildCancel): Promise<void> {
     const { store, clock } = this.all;
-    await store.send(cancelMessage(executionId, parentId), clock.now());
+    await store.send(cancelMessage(cancel, parentId), clock.now());
     this.waker.wakeAt(clock.now());
   }
 
@@ -420,8 +466,8 @@ class LocalEngine extends StoreDesk implements Engine {
     if (parent !== null && reopened === 0 && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
     if (children.size === 0) return;
     const { executionId: parentId } = run;
-    for (const { isStopped, input, ...child } of openChildren(run.state)) {
-      if (isStopped) await this.cancelChild(parentId, child.executionId);
+    for (const { stop, input, ...child } of openChildren(run.state)) {
+      if (stop !== null) await this.cancelChild(parentId, { ...child, ...stop });
       this.waker.include(child.executionId);
       if ((await this.all.store.execution(child.executionId)) !== undefined) continue;
       if (input.blob !== undefined) await this.values.fetch(parentId, [input.blob]);

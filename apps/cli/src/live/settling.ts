@@ -12,7 +12,6 @@ import type { Explanation } from '@nebula/engine';
 import { openChildren } from '../run-facts.ts';
 import type { EngineSession } from '../services.ts';
 import { textOf } from './event-details.ts';
-import { type NodeProgress, RunProgress } from './progress.ts';
 
 /** A run that has come to rest; `inside`: the executions for which it waits, which are parked themselves. */
 export type Rest =
@@ -70,11 +69,11 @@ export class Settling {
       const first = await Promise.race([ended, moved, this.#parkedInside(executionId)]);
       if (first === undefined) continue;
       if (!('inside' in first) || first.waitingFor !== undefined) return first as Rest;
-      const document = await this.#standing(executionId);
+      const document = await this.#standing(executionId, first.inside);
       if (document !== undefined && this.#changesOf(executionId) === seen) {
         return { parked: true, document, waitingFor: [], inside: first.inside };
       }
-      const later = await Promise.race([ended, moved]);
+      const later = await Promise.race([ended, moved, aLittle()]);
       if (later !== undefined) return later;
     }
   }
@@ -95,16 +94,16 @@ export class Settling {
     return await this.rest(executionId);
   }
 
-  /** The run, if nothing but others' executions, people and signals could move it. */
-  async #standing(executionId: string): Promise<RunDocument | undefined> {
-    const { desk } = this.#session;
-    const document = await desk.document(executionId);
-    if (document === undefined) return undefined;
-    const progress = new RunProgress(executionId, '', []);
-    progress.sync(document);
-    progress.recall(await desk.timeline(executionId));
-    const nodes = [...progress.nodes, ...(progress.undo?.nodes ?? [])];
-    return nodes.every(stands) ? document : undefined;
+  /**
+   * The run, if nothing but people and signals could move it, or those that run for it. These are asked last: the run may
+   * have told them something since they came to rest.
+   */
+  async #standing(executionId: string, inside: readonly Rest[]): Promise<RunDocument | undefined> {
+    const { desk, engine } = this.#session;
+    for (const one of [executionId, ...inside.map(({ document }) => document.executionId)]) {
+      if (!(await engine.isResting(one))) return undefined;
+    }
+    return await desk.document(executionId);
   }
 
   async #learn(executionId: string): Promise<void> {
@@ -148,16 +147,11 @@ export class Settling {
 
 const OVER: ReadonlySet<string> = new Set(['NodeCompleted', 'NodeFailed', 'NodeCancelled', 'NodeRetried']);
 
-/** Neither a worker nor time moves it. */
-function stands(node: NodeProgress): boolean {
-  const { status, child, body, waiting } = node;
-  if (status === 'queued') return false;
-  if (status === 'waiting') {
-    return waiting !== null && waiting.deadline === null && waiting.waits.every(({ kind }) => kind !== 'time');
-  }
-  if (status !== 'running' || child !== null) return true;
-  if (body === null || body.until !== null) return false;
-  return [...body.scopes.values()].every((scope) => scope.nodes.every(stands));
+/** What is happening to a run need not change it: then nobody is told, and it is looked at again. */
+const LOOK_AGAIN_MS = 50;
+
+function aLittle(): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), LOOK_AGAIN_MS));
 }
 
 /** Whoever asked may have stopped waiting long before the engine is closed. */

@@ -32,7 +32,10 @@ function closeBody(state: RunState, node: NodeState, phase: Phase): void {
 export function cancelOpen(state: RunState, scope: ScopeState, at: number, except?: NodePlan): void {
   for (const node of scope.nodes) {
     if (node.plan === except) continue;
-    for (const inner of node.body?.scopes.values() ?? []) if (!inner.isClosed) cancelOpen(state, inner, at);
+    for (const inner of node.body?.scopes.values() ?? []) {
+      noteUndone(state, inner);
+      if (!inner.isClosed) cancelOpen(state, inner, at);
+    }
     if (isFinal(node.phase.status) || node.phase.status === 'unknown') continue;
     end(state, node, { status: 'cancelled', at, error: undefined });
   }

@@ -68,7 +68,7 @@ function holdBack(state: RunState, { until, input }: RunHeld): void {
 
 /** The workflow's timeout stood still. */
 export function resume(state: RunState, at: number): void {
-  state.status = 'running';
+  state.status = state.ending === null ? 'running' : 'compensating';
   state.activeSince += at - (state.pausedAt ?? at);
   state.pausedAt = null;
   armWorkflow(state);
@@ -97,7 +97,7 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
   state.output = entry.output;
   if (entry.output !== undefined) countSpilled(state, entry.output);
   state.error = entry.error ?? null;
-  noteUndone(state, state.root);
+  for (const scope of state.scopes.values()) noteUndone(state, scope);
   freeStart(state);
   state.stopping = null;
   state.ending = null;

@@ -44,7 +44,7 @@ function hasWork(state: RunState): boolean {
 
 /** The last turn left something for the next one. */
 export function hasLeftOver(state: RunState): boolean {
-  return state.settled.size > 0 && state.stopping === null;
+  return state.settled.size > 0;
 }
 
 /** Nodes of unknown outcome whose action can be asked whether it took effect, and has not been. */
@@ -67,8 +67,13 @@ function hasReady(state: RunState): boolean {
 
 /** Unfinished, and neither time nor a worker nor another run will move it: it waits for a person or a signal. */
 export function isParked(state: RunState): boolean {
+  return isResting(state) && (state.pausedAt !== null || state.children.size === 0);
+}
+
+/** The same, if the executions that run for it are. */
+export function isResting(state: RunState): boolean {
   if (isFinished(state.status) || isActive(state) || nextTimer(state) !== undefined) return false;
-  return state.pausedAt !== null || state.children.size + state.gated.size === 0;
+  return state.pausedAt !== null || state.gated.size === 0;
 }
 
 export function openAttempts(state: RunState): OpenAttempt[] {
