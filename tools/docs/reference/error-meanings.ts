@@ -123,6 +123,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   // Store and engine
   BLOB_CORRUPT: 'A large value on the disk is damaged.',
   BLOB_KEY_INVALID: 'Not the name of a stored value.',
+  CHILD_GONE: 'The execution that a retry would go on with has been deleted; a replay starts another.',
   BLOB_MISSING: 'A large value is gone from the data folder.',
   BUSY: 'More runs are under way than the engine takes.',
   CURSOR_INVALID: 'Not a cursor of this list.',
@@ -149,7 +150,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   UNKNOWN_WORKFLOW: 'There is no such workflow or version.',
   VERSION_TAKEN: 'This version number belongs to other content; take the next one or leave `version` out.',
   // Command line
-  ALREADY_FINISHED: 'The run has ended and cannot be cancelled.',
+  ALREADY_FINISHED: 'The run has ended: it cannot be cancelled, and no outcome in it settled.',
   EXAMPLE_MISSING: 'The examples are not installed.',
   FILE_UNREADABLE: 'The file cannot be read.',
   FOLDER_NOT_EMPTY: '`init` wants an empty folder, or `--force`.',

@@ -6,6 +6,7 @@ import { dropScope } from './scopes.ts';
 import { isFinal } from './standing.ts';
 import type { NodeState, Phase, RunState, ScopeState } from './state.ts';
 import { decideEdge } from './taken.ts';
+import { isAtWork } from './transactions.ts';
 import { noteUndone } from './undo-list.ts';
 
 /** The node is final: its outgoing edges are decided. */
@@ -33,7 +34,8 @@ export function cancelOpen(state: RunState, scope: ScopeState, at: number, excep
   for (const node of scope.nodes) {
     if (node.plan === except) continue;
     for (const inner of node.body?.scopes.values() ?? []) {
-      noteUndone(state, inner);
+      // Earlier versions cut a transaction off in the middle of that, and began again with all of it.
+      if (!isAtWork(inner)) noteUndone(state, inner);
       if (!inner.isClosed) cancelOpen(state, inner, at);
     }
     if (isFinal(node.phase.status) || node.phase.status === 'unknown') continue;

@@ -14,6 +14,7 @@ import { countSpilled, end, letGo, recallDispatched, releaseHeld } from './phase
 import { isFinal, isFinished, startPermit } from './standing.ts';
 import type { RunState } from './state.ts';
 import { armHeld, armStop, armWorkflow } from './timers.ts';
+import { isAtWork } from './transactions.ts';
 import { noteUndone } from './undo-list.ts';
 
 export type RunEntry = RunStarted | RunHeld | RunBegun | RunPaused | RunResumed | RunStopping | RunFinished;
@@ -97,7 +98,7 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
   state.output = entry.output;
   if (entry.output !== undefined) countSpilled(state, entry.output);
   state.error = entry.error ?? null;
-  for (const scope of state.scopes.values()) noteUndone(state, scope);
+  for (const scope of state.scopes.values()) if (scope === state.root || !isAtWork(scope)) noteUndone(state, scope);
   freeStart(state);
   state.stopping = null;
   state.ending = null;
