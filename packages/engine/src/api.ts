@@ -182,7 +182,7 @@ export interface Histogram {
 export interface Engine extends Desk {
   /**
    * Takes the worker's lease, recovers what an earlier process left and begins to work.
-   * With `only`, no other runs than these are gone on with.
+   * With `only`, no other runs than these, and those that run for them, are gone on with.
    */
   open(options?: { readonly only?: readonly string[] }): Promise<void>;
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
@@ -192,6 +192,8 @@ export interface Engine extends Desk {
   /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
   start(workflowId: string, version: number | undefined, options?: StartOptions): Promise<string>;
   settled(executionId: string): Promise<Settled>;
+  /** Neither time nor a worker nor a request moves the run: only people, signals and the executions that run for it. */
+  isResting(executionId: string): Promise<boolean>;
   /** The newest view of a run that is in memory; undefined when it is not. */
   peek(executionId: string): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;

@@ -96,6 +96,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
       if (script.settled !== undefined) return script.settled(id);
       return Promise.resolve({ parked: false, document: find(id) as RunDocument });
     }),
+    isResting: note('isResting', () => true),
     peek: find,
     on(listener) {
       listeners.add(listener);
