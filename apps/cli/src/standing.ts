@@ -85,8 +85,3 @@ function stands(node: NodeProgress): boolean {
   if (body === null || body.until !== null) return false;
   return [...body.scopes.values()].every((scope) => scope.nodes.every(stands));
 }
-
-/** It waits for a place that another execution has to give back. */
-function isHeldBack({ status, gate }: NodeProgress): boolean {
-  return status === 'waiting' && (gate?.kind === 'concurrency' || gate?.kind === 'reserve');
-}
