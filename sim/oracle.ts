@@ -222,7 +222,10 @@ export class Oracle {
     const isHeld =
       this.planOf(row).mode === 'levels' && journal.withStatus('unknown', 'listening', 'child', 'gated').length > 0;
     const timed = journal.status === 'paused' ? [] : (['waiting', ...(isHeld ? [] : ['queued' as const])] as const);
-    const open = journal.withStatus('running', ...timed);
+    const open = [
+      ...journal.withStatus('running'),
+      ...journal.withStatus(...timed).filter((path) => journal.isWanted(path)),
+    ];
     if (open.length > 0) this.violated(`${executionId} will not be woken, and ${open} are not done`);
   }
 

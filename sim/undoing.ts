@@ -94,10 +94,18 @@ export class Undoing {
   /** The run has ended: all of it is undone, or could not be. */
   close(): void {
     this.collect();
-    if (this.stopped.has('')) return;
-    for (const item of this.plans.get('') ?? []) {
-      const status = this.statusOf('', item);
-      if (!FINAL.includes(status)) this.complain(`${item.path} was to be undone, and is ${status}`);
+    this.mustBeOver('');
+  }
+
+  /** A transaction undoes what it did before it ends, or anything around it does. */
+  mustBeOver(node: string): void {
+    for (const [scope, plan] of this.plans) {
+      const isInside = node === '' || scope === node || scope.startsWith(`${node}/`);
+      if (!isInside || this.stopped.has(scope)) continue;
+      for (const item of plan) {
+        const status = this.statusOf(scope, item);
+        if (!FINAL.includes(status)) this.complain(`${item.path} was to be undone, and is ${status}`);
+      }
     }
   }
 

@@ -205,6 +205,8 @@ export class World {
     this.coverage.written(executionId, entries);
     if (write.create !== undefined) this.runs.add(executionId);
     for (const entry of entries) if (entry.type === 'child.requested') this.runs.add(entry.executionId);
+    // What a run tells its children is written with its frame.
+    for (const message of write.sends ?? []) this.onSend(process, message);
     this.oracle.onFrame(write, entries, this.clock.now());
   }
 

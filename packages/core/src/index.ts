@@ -54,7 +54,7 @@ export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
 export { actionWork } from './run/action-work.ts';
-export { openChildren, wantsChild } from './run/children.ts';
+export { type OpenChild, openChild, openChildren } from './run/children.ts';
 export { decide, goOnWith, timeoutError } from './run/decide.ts';
 export { type Attempt, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
 export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
@@ -75,7 +75,7 @@ export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
 export { newRunState } from './run/new-state.ts';
 export { recallDispatched } from './run/phases.ts';
-export { refuseCancel, refuseReplay } from './run/refusals.ts';
+export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
 export { idempotencyKey, isFinished, isStopped, nodeAt, pathOf, startPermit, statusOf } from './run/standing.ts';
 export { startKey } from './run/start-key.ts';
@@ -84,8 +84,17 @@ export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
-export { type Abort, type ChildStart, newTurn, type Turn } from './run/turn.ts';
-export { concerns, hasLeftOver, isParked, isStanding, openAttempts, toVerify, wakeTime } from './run/wake.ts';
+export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/turn.ts';
+export {
+  concerns,
+  hasLeftOver,
+  isParked,
+  isResting,
+  isStanding,
+  openAttempts,
+  toVerify,
+  wakeTime,
+} from './run/wake.ts';
 export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
 export {
   canonicalJson,

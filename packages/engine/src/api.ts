@@ -187,7 +187,7 @@ export interface Histogram {
 export interface Engine extends Desk {
   /**
    * Takes the worker's lease, recovers what an earlier process left and begins to work.
-   * With `only`, no other runs than these are gone on with.
+   * With `only`, no other runs than these, and those that run for them, are gone on with.
    */
   open(options?: { readonly only?: readonly string[] }): Promise<void>;
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
@@ -201,6 +201,8 @@ export interface Engine extends Desk {
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
   plan(workflowId: string, version?: number): Promise<Plan>;
   settled(executionId: string): Promise<Settled>;
+  /** Neither time nor a worker nor a request moves the run: only people, signals and the executions that run for it. */
+  isResting(executionId: string): Promise<boolean>;
   /** The newest view of a run that is in memory; undefined when it is not. */
   peek(executionId: string): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;

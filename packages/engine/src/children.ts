@@ -3,13 +3,16 @@
  * twice is starting it once, and whoever reads the parent starts what is missing.
  */
 import {
+  type ChildCancel,
   type ChildStart,
   isFinished,
   NebulaError,
+  type OpenChild,
+  openChild,
   openChildren,
   type Parent,
   type RunState,
-  wantsChild,
+  type Stimulus,
 } from '@nebula/core';
 import type { Clock, Store } from '@nebula/ports';
 import type { Engine } from './api.ts';
@@ -54,6 +57,7 @@ export class Children {
   /** One that cannot be started has failed. */
   start(run: LiveRun, child: ChildStart): void {
     const { executionId: parentId, project } = run;
+    if (child.again) return this.parts.untilDone(() => this.goOn(parentId, child));
     const { clock, isOpen, report, onTrouble, untilDone } = this.parts;
     const { node, executionId, workflowId, version, input, depth } = child;
     const parent = { executionId: parentId, node, depth };
@@ -69,14 +73,21 @@ export class Children {
         this.count(parentId, -1);
         if (!isOpen()) return;
         if (error instanceof NebulaError && !error.retryable) {
-          const failure = { code: error.code, kind: 'USER' as const, message: error.message };
-          const result = { status: 'failed' as const, output: { value: null }, error: failure };
-          return report(parentId, { type: 'child', node, executionId, result, jitter: 1 });
+          return report(parentId, childLost(child, { code: error.code, message: error.message }, true));
         }
         onTrouble(error);
         clock.timer(AGAIN_MS, () => this.start(run, child));
       },
     );
+  }
+
+  /** It has been told with the frame that asks for it. Nobody knows what one that has been deleted did: it is not done again. */
+  private async goOn(parentId: string, child: ChildStart): Promise<void> {
+    const { node, executionId } = child;
+    this.parts.onChild(executionId);
+    if ((await this.parts.store.known([executionId])).has(executionId)) return;
+    const message = `It has been deleted, so nothing can go on in it. To run it anew, replay '${node}'.`;
+    this.parts.report(parentId, childLost(child, { code: 'CHILD_GONE', message }, false));
   }
 
   /**
@@ -94,8 +105,8 @@ export class Children {
     const open = openChildren(run.state);
     // Of all at once: a run with 10,000 children is read whenever one of them has ended.
     const known = await store.known(open.map(({ executionId }) => executionId));
-    for (const { isStopped, input, ...child } of open) {
-      if (isStopped) await this.cancel(parentId, child.executionId);
+    for (const { stop, input, ...child } of open) {
+      if (stop !== null) await this.cancel(parentId, { ...child, ...stop });
       onChild(child.executionId);
       if (known.has(child.executionId)) continue;
       if (input.blob !== undefined) await values.fetch(parentId, [input.blob]);
@@ -126,26 +137,44 @@ export class Children {
 
   /** A parent that ended, or gave it up, while the child was being started could not tell it so. */
   private async cancelUnlessWanted(parent: Parent, executionId: string): Promise<void> {
-    if (!(await this.isWanted(parent, executionId))) await this.cancel(parent.executionId, executionId);
+    const child = await this.asWaitedFor(parent, executionId);
+    if (child !== undefined && child.stop === null) return;
+    const { attempt = 0, stop } = child ?? {};
+    await this.cancel(parent.executionId, { executionId, attempt, compensate: stop?.compensate ?? true });
   }
 
-  private async isWanted({ executionId: parentId, node }: Parent, executionId: string): Promise<boolean> {
+  /** Undefined: its parent does not wait for it any more. */
+  private async asWaitedFor(
+    { executionId: parentId, node }: Parent,
+    executionId: string,
+  ): Promise<OpenChild | undefined> {
     const { store, runs, stateOf } = this.parts;
     const live = runs.get(parentId);
     if (live !== undefined && !live.isBusy) {
       const { state, draft } = live;
-      const isWanted = wantsChild(state, node, executionId);
+      const child = openChild(state, node, executionId);
       // What is being decided on may still be refused; but it only ever gives a child up.
-      const isCertain = draft === null || isWanted;
-      if (isCertain && (store.exclusive || (await store.frames(parentId, state.seq)).length === 0)) return isWanted;
+      const isCertain = draft === null || child?.stop === null;
+      if (isCertain && (store.exclusive || (await store.frames(parentId, state.seq)).length === 0)) return child;
     }
     const state = await stateOf(parentId);
-    return state !== undefined && wantsChild(state, node, executionId);
+    return state && openChild(state, node, executionId);
   }
 
-  private async cancel(parentId: string, executionId: string): Promise<void> {
+  private async cancel(parentId: string, cancel: ChildCancel): Promise<void> {
     const { store, clock, onSent } = this.parts;
-    await store.send(cancelMessage(executionId, parentId), clock.now());
+    await store.send(cancelMessage(cancel, parentId), clock.now());
     onSent();
   }
+}
+
+/** What its parent is told of a child that is not there. */
+function childLost(
+  { node, executionId }: ChildStart,
+  error: { readonly code: string; readonly message: string },
+  notStarted: boolean,
+): Stimulus {
+  const failure = { ...error, kind: 'USER' as const };
+  const result = { status: 'failed' as const, output: { value: null }, error: failure, notStarted };
+  return { type: 'child', node, executionId, result, jitter: 1 };
 }

@@ -24,6 +24,7 @@ import {
   type RunState,
   refuseCancel,
   refuseReplay,
+  refuseSettle,
   statusOf,
   type TimelineEvent,
   timelineOf,
@@ -144,7 +145,8 @@ export class StoreDesk implements Desk {
   /** Only a run that is being undone is read for that: others are cancelled even where their plan is not known. */
   private async checkCancel(executionId: string, compensate: boolean): Promise<void> {
     const row = await this.drivers.store.execution(executionId);
-    const state = row?.status === 'compensating' ? await this.state(executionId) : undefined;
+    const mayUndo = row?.status === 'compensating' || row?.status === 'paused';
+    const state = mayUndo ? await this.state(executionId) : undefined;
     const refusal = state && refuseCancel(state, compensate);
     if (refusal !== undefined) throw refusal;
   }
@@ -250,6 +252,8 @@ export class StoreDesk implements Desk {
   async requestSettle(executionId: string, node: string, settlement: Settlement, attempt?: number): Promise<boolean> {
     const state = await this.state(executionId);
     if (state === undefined) return false;
+    const refusal = refuseSettle(state, node);
+    if (refusal !== undefined) throw refusal;
     const inbox = await this.drivers.store.inbox(executionId);
     const isSettled = inbox
       .map(({ body }) => stimulusOf(body))
@@ -349,8 +353,9 @@ function checkReplay(state: RunState, node: string, input: Json | undefined): vo
   });
 }
 
-/** A fork is nobody's child, and stands for no start. */
+/** A fork is nobody's child, stands for no start, and has none of the children of the other run. */
 function withoutLinks(entry: Entry): Entry {
+  if (entry.type === 'child.requested') return { ...entry, copied: true };
   if (entry.type !== 'run.started') return entry;
   const { parent: _, key: __, ...rest } = entry;
   return rest;

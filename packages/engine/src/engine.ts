@@ -3,9 +3,11 @@ import {
   createCatalog,
   documentOf,
   isFinished,
+  isResting,
   type Json,
   NebulaError,
   nodeAt,
+  openChildren,
   RUN_DEFAULTS,
   type RunDocument,
   type Stimulus,
@@ -165,10 +167,20 @@ class LocalEngine extends StoreDesk implements Engine {
   }
 
   async open({ only }: { readonly only?: readonly string[] } = {}): Promise<void> {
-    await this.waker.open(only);
+    await this.waker.open(only && (await this.familyOf(only)));
     this.sweeper.open();
     this.phase = 'open';
     this.turns.openForWork();
+  }
+
+  /** These runs, and all that run for them. One that cannot be read is told as a fault when it is due. */
+  private async familyOf(executionIds: readonly string[]): Promise<readonly string[]> {
+    const family = new Set(executionIds);
+    for (const executionId of family) {
+      const state = await this.state(executionId).catch(() => undefined);
+      for (const child of state === undefined ? [] : openChildren(state)) family.add(child.executionId);
+    }
+    return [...family];
   }
 
   async close({ graceMs = DEFAULTS.closeGraceMs }: { readonly graceMs?: number } = {}): Promise<void> {
@@ -202,6 +214,15 @@ class LocalEngine extends StoreDesk implements Engine {
     if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
     if (this.lost !== undefined) throw this.lost;
     return this.settling.settled(executionId);
+  }
+
+  async isResting(executionId: string): Promise<boolean> {
+    if ((await this.all.store.inbox(executionId)).length > 0) return false;
+    const live = this.runs.get(executionId);
+    if (live !== undefined) return this.runs.isIdle(live) && isResting(live.state);
+    const state = await this.state(executionId);
+    // It may have come into memory while it was read: then something is happening to it.
+    return state !== undefined && this.runs.get(executionId) === undefined && isResting(state);
   }
 
   peek(executionId: string): RunDocument | undefined {

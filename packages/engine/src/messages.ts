@@ -1,6 +1,8 @@
 /** Requests to a run that travel through its inbox, so that any process can leave them. */
 import {
+  type ChildCancel,
   type ChildResult,
+  type ChildStart,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -27,9 +29,19 @@ export function encodeMessage(message: Message): string {
 }
 
 /** From a parent that wants nothing of it any more. */
-export function cancelMessage(executionId: string, parentId: string): InboxRow {
-  const body = encodeMessage({ type: 'cancel', reason: `its parent ${parentId} is ending` });
-  return { messageId: `cancel:${parentId}`, executionId, body };
+export function cancelMessage({ executionId, attempt, compensate }: ChildCancel, parentId: string): InboxRow {
+  const reason = `its parent ${parentId} is ending`;
+  const body = encodeMessage({ type: 'cancel', reason, ...(compensate ? {} : { compensate }) });
+  return { messageId: `cancel:${parentId}:${attempt}${compensate ? '' : ':leave'}`, executionId, body };
+}
+
+/** From a parent that is retried: whatever follows, it is told the result. */
+export function retryMessage({ executionId, attempt }: ChildStart, parentId: string): InboxRow {
+  return {
+    messageId: `retry:${parentId}:${attempt}`,
+    executionId,
+    body: encodeMessage({ type: 'retry', reply: true }),
+  };
 }
 
 /** Undefined for a message that this version does not understand: it is dropped with the next frame. */
@@ -50,6 +62,7 @@ export function stimulusOf(body: string): Stimulus | undefined {
       if (typeof message.until !== 'number') return undefined;
       return { type, input: message.input ?? {}, until: message.until };
     case 'retry':
+      return { type, ...(message.reply === true ? { reply: true } : {}) };
     case 'resume':
       return { type };
     case 'pause':

@@ -55,10 +55,8 @@ export class Settling {
     // The engine may be closed while the store is asked, before anybody listens.
     waiting.catch(() => {});
     const run = this.parts.runs.get(executionId);
-    if (run !== undefined) {
-      if (this.parts.runs.isIdle(run)) this.rest(run);
-      return waiting;
-    }
+    // Something happens to it: what it comes to is told then.
+    if (run !== undefined && !(isStanding(run.state) && this.parts.runs.isIdle(run))) return waiting;
     try {
       await this.lookInStore(executionId);
     } catch (error) {
@@ -69,7 +67,7 @@ export class Settling {
     return waiting;
   }
 
-  /** A run that is not in memory may have ended, or stand still, already. */
+  /** A run to which nothing happens here may have ended, or stand still, already. */
   private async lookInStore(executionId: string): Promise<void> {
     const { store, runs } = this.parts;
     const row = await store.execution(executionId);
@@ -78,6 +76,7 @@ export class Settling {
     }
     // A request that waits in its inbox may move it on: then that is waited for.
     if ((await store.inbox(executionId)).length > 0) return;
+    const isHere = runs.get(executionId) !== undefined;
     const run = await runs.load(executionId);
     if (run === undefined) return;
     if (isFinished(run.state.status)) {
@@ -85,7 +84,7 @@ export class Settling {
       this.end(run, undefined);
     } else if (runs.isIdle(run)) {
       this.rest(run);
-      runs.forget(run);
+      if (!isHere) runs.forget(run);
     }
   }
 

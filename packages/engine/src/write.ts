@@ -26,7 +26,7 @@ import type {
 import { encodeEntries } from './codec.ts';
 import type { Durations } from './durations.ts';
 import type { LiveRun } from './live-run.ts';
-import { cancelMessage, encodeMessage } from './messages.ts';
+import { cancelMessage, encodeMessage, retryMessage } from './messages.ts';
 import type { Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
@@ -80,7 +80,8 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.has(stimulus));
   if (taken.length > 0) write.taken = taken.map(({ messageId }) => messageId);
   if (permits !== undefined) write.permits = permits;
-  if (turn.cancels.length > 0) write.sends = turn.cancels.map((childId) => cancelFor(childId, run, turn.now));
+  const sends = sendsToChildren(executionId, turn);
+  if (sends.length > 0) write.sends = sends;
   const listeners = listenersOf(run, turn);
   if (listeners !== undefined) write.listeners = listeners;
   const durations = parts.durations.learn(run, turn.entries, turn.now);
@@ -172,11 +173,14 @@ function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMa
   const { state } = run;
   const last = turn.entries.at(-1);
   if (isFinished(state.status)) {
-    if (last?.type !== 'run.finished') return;
+    const isNews = last?.type === 'run.finished';
+    if (state.parent !== null && (isNews || isAsked(run))) {
+      write.sends = [...(write.sends ?? []), resultFor(state.parent, run, turn.now)];
+    }
+    if (!isNews) return;
     const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
     write.status = state.status;
     write.finishedAt = state.finishedAt;
-    if (state.parent !== null) write.sends = [...(write.sends ?? []), resultFor(state.parent, run, turn.now)];
     write.expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
   } else if (turn.entries.some(({ type }) => CHANGES_STATUS.has(type))) {
     write.status = state.status;
@@ -194,7 +198,11 @@ const CHANGES_STATUS: ReadonlySet<string> = new Set([
 ]);
 
 /** A child that has ended tells its parent in the same write, so neither can be without the other. */
-function resultFor({ executionId: parent, node }: Parent, { state, executionId }: LiveRun, now: number): OutgoingRow {
+function resultFor(
+  { executionId: parent, node }: Parent,
+  { state, executionId, draft }: LiveRun,
+  now: number,
+): OutgoingRow {
   const { status, output = { value: null }, error, reopened } = state;
   const body = encodeMessage({
     type: 'child',
@@ -202,12 +210,24 @@ function resultFor({ executionId: parent, node }: Parent, { state, executionId }
     executionId,
     result: { status: status as FinalRunStatus, output, error },
   });
-  return { messageId: `child:${executionId}:${reopened}`, executionId: parent, body, wakeAt: now };
+  // A result that is told once more is another message.
+  const asked = draft?.messages.find(({ stimulus }) => stimulus?.type === 'retry');
+  const messageId = `child:${executionId}:${reopened}${asked === undefined ? '' : `:${asked.messageId}`}`;
+  return { messageId, executionId: parent, body, wakeAt: now };
 }
 
-/** Whoever asks its children to end does so with the frame that says so. */
-function cancelFor(childId: string, { executionId }: LiveRun, now: number): OutgoingRow {
-  return { ...cancelMessage(childId, executionId), wakeAt: now };
+/** Whoever asks its children to end, or to go on, does so with the frame that says so. */
+function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }: Turn): OutgoingRow[] {
+  const retries = children.filter(({ again }) => again).map((child) => retryMessage(child, executionId));
+  return [...retries, ...cancels.map((cancel) => cancelMessage(cancel, executionId))].map((row) => ({
+    ...row,
+    wakeAt,
+  }));
+}
+
+/** The parent waits for it, and it has nothing more to do. */
+function isAsked({ draft }: LiveRun): boolean {
+  return draft?.messages.some(({ stimulus }) => stimulus?.type === 'retry' && stimulus.reply === true) ?? false;
 }
 
 /** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */

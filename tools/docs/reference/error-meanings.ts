@@ -203,6 +203,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   ALREADY_SETTLED: 'What became of the attempt has been said already.',
   BLOB_CORRUPT: 'A large value on the disk is damaged.',
   BLOB_KEY_INVALID: 'Not the name of a stored value.',
+  CHILD_GONE: 'The execution that a retry would go on with has been deleted; a replay starts another.',
   BLOB_MISSING: 'A large value is gone from the data folder.',
   BUSY: 'More runs are under way than the engine takes.',
   CURSOR_INVALID: 'Not a cursor of this list.',

@@ -103,6 +103,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     plan: note('plan', () => {
       throw new Error('no plans here');
     }),
+    isResting: note('isResting', () => true),
     peek: find,
     on(listener) {
       listeners.add(listener);

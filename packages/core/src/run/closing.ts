@@ -6,6 +6,7 @@ import { dropScope } from './scopes.ts';
 import { isFinal } from './standing.ts';
 import type { NodeState, Phase, RunState, ScopeState } from './state.ts';
 import { decideEdge } from './taken.ts';
+import { isAtWork } from './transactions.ts';
 import { noteUndone } from './undo-list.ts';
 
 /** The node is final: its outgoing edges are decided. */
@@ -32,7 +33,11 @@ function closeBody(state: RunState, node: NodeState, phase: Phase): void {
 export function cancelOpen(state: RunState, scope: ScopeState, at: number, except?: NodePlan): void {
   for (const node of scope.nodes) {
     if (node.plan === except) continue;
-    for (const inner of node.body?.scopes.values() ?? []) if (!inner.isClosed) cancelOpen(state, inner, at);
+    for (const inner of node.body?.scopes.values() ?? []) {
+      // Earlier versions cut a transaction off in the middle of that, and began again with all of it.
+      if (!isAtWork(inner)) noteUndone(state, inner);
+      if (!inner.isClosed) cancelOpen(state, inner, at);
+    }
     if (isFinal(node.phase.status) || node.phase.status === 'unknown') continue;
     end(state, node, { status: 'cancelled', at, error: undefined });
   }

@@ -12,15 +12,18 @@ import type { DynamicWork, ForEachWork, InlineWork, RetryUntilWork, WhileWork } 
 import type { Problem } from '../problem.ts';
 import { decideRetry } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
-import { abortInside, completeNode, failNode } from './advance.ts';
+import { abort, abortInside } from './aborting.ts';
+import { completeNode, failNode, follow } from './advance.ts';
 import { expressionFailure } from './edges.ts';
 import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
+import { noticeNodeStopped, noticeStopped } from './scopes.ts';
 import { isInside, isStopped, pathOf } from './standing.ts';
-import type { BodyState, NodeState, ScopeState } from './state.ts';
+import type { BodyState, NodeState, ScopeState, Stopping } from './state.ts';
+import type { FinalRunStatus } from './status.ts';
+import { hasDone, isTransaction, isUndoing, isUndoingInside, mustUndoInside, transactionsIn } from './transactions.ts';
 import { emit, type Turn } from './turn.ts';
-import { toUndo } from './undo.ts';
 import { bodyOutput, RunScope } from './view.ts';
 
 export function openLoop(turn: Turn, node: NodeState): void {
@@ -148,16 +151,18 @@ function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue
 export function settle(turn: Turn, settled: ScopeState | NodeState): void {
   if ('plan' in settled) {
     const { phase } = settled;
-    if (phase.status === 'open' && phase.stopping !== null) failNode(turn, settled, phase.stopping.error);
-    return;
+    // The run is, and undoes everything itself.
+    if (phase.status !== 'open' || phase.stopping === null || turn.state.stopping !== null) return;
+    return undoFirst(turn, settled, phase.stopping) ? undefined : endStopped(turn, settled, phase.stopping);
   }
   const node = settled.parent;
+  if (settled.undoes !== null) return undone(turn, settled.undoes);
   if (node === null || settled.isClosed || isStopped(turn.state, node.scope) || isStoppedNode(node)) return;
-  if (settled.undoes !== null) return undone(turn, node, settled.undoes);
+  if (isTransaction(node) ? isUndoingInside(settled) : undoFirst(turn, settled, settled.stopping)) return;
   const ended = endOf(turn, settled);
   const { work } = node.plan;
-  if (work.kind === 'inline' && work.isolation === 'transactional' && ended.error !== undefined) {
-    if (toUndo(turn.state, settled).length > 0) return undo(turn, settled, ended.error);
+  if (isTransaction(node) && ended.error !== undefined && hasDone(turn.state, settled)) {
+    return undo(turn, settled, 'failed', ended.error);
   }
   if (work.kind === 'inline' || work.kind === 'dynamic') return bodyEnded(turn, node, work, ended);
   emit(turn, { type: 'scope.closed', scope: settled.path, ...ended });
@@ -165,18 +170,50 @@ export function settle(turn: Turn, settled: ScopeState | NodeState): void {
 }
 
 /** A transaction undoes what it did before anybody outside sees that it failed. */
-function undo(turn: Turn, scope: ScopeState, error: RunError): void {
-  emit(turn, { type: 'scope.compensating', scope: scope.path, status: 'failed', error });
+function undo(turn: Turn, scope: ScopeState, status: FinalRunStatus, error: RunError): void {
+  emit(turn, { type: 'scope.compensating', scope: scope.path, status, error });
   const first = scope.undoing?.nodes[0];
   if (first !== undefined) turn.work.push(first);
 }
 
-function undone(turn: Turn, node: NodeState, { stopping }: ScopeState): void {
-  if (stopping !== null) failNode(turn, node, stopping.error);
+/** Of what is being stopped nothing runs any more. True: the transactions in it undo what they did, and it ends after that. */
+function undoFirst(turn: Turn, outer: ScopeState | NodeState, stopping: Stopping | null): boolean {
+  const { state } = turn;
+  if (stopping === null || stopping.compensate === false || !mustUndoInside(state, outer)) return false;
+  for (const scope of [...transactionsIn(outer)]) {
+    const isNew = scope.undoing === null && !isUndoingInside(scope) && hasDone(state, scope);
+    if (isNew) undo(turn, scope, 'cancelled', stopping.error);
+  }
+  return true;
+}
+
+/** The transaction has undone what it did: its node fails, or what is stopped around it ends. */
+function undone(turn: Turn, scope: ScopeState): void {
+  const { state } = turn;
+  const { parent: node, stopping } = scope;
+  if (node === null || stopping === null || scope.undoing?.isClosed !== false || isUndoing(state, scope)) return;
+  if (!isStopped(state, node.scope) && !isStoppedNode(node)) return failNode(turn, node, stopping.error);
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    noticeNodeStopped(state, at);
+    noticeStopped(state, at.scope);
+  }
+}
+
+function endStopped(turn: Turn, node: NodeState, { error, cancelled = false }: Stopping): void {
+  if (!cancelled) return failNode(turn, node, error);
+  emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
+  follow(turn, node, []);
 }
 
 function isStoppedNode({ phase }: NodeState): boolean {
   return phase.status !== 'open' || phase.stopping !== null;
+}
+
+/** It undoes what it did, and fails then: nothing changes that. */
+function isTransactionOver(node: NodeState): boolean {
+  if (!isTransaction(node)) return false;
+  for (const { undoing } of node.body?.scopes.values() ?? []) if (undoing !== null) return true;
+  return false;
 }
 
 interface Ended {
@@ -267,12 +304,28 @@ export function nextRound(turn: Turn, node: NodeState): void {
   openRounds(turn, node, 1 + (node.body as BodyState).next);
 }
 
-/** The composite node fails; what runs in it is asked to stop first. */
-export function stopNode(turn: Turn, node: NodeState, error: RunError): void {
-  if (isStoppedNode(node)) return;
-  if (node.busy === 0) return failNode(turn, node, error);
-  emit(turn, { type: 'node.stopping', node: pathOf(node), error });
-  abortInside(turn, node, error.message);
+/** The node fails, or is cancelled; what runs in it is asked to stop first, and what was done in transactions is undone. */
+export function stopNode(
+  turn: Turn,
+  node: NodeState,
+  error: RunError,
+  { cancelled = false, compensate = true }: Pick<Stopping, 'cancelled' | 'compensate'> = {},
+): void {
+  const { phase } = node;
+  if ((phase.status !== 'open' && phase.status !== 'child') || isTransactionOver(node)) return;
+  const { stopping = null } = phase;
+  // How it ends has been said; what can still be said is that nothing more is to be undone.
+  if (stopping !== null && (compensate || stopping.compensate === false)) return;
+  const how = {
+    error: stopping?.error ?? error,
+    ...((stopping?.cancelled ?? cancelled) ? { cancelled: true } : {}),
+    ...(compensate ? {} : { compensate }),
+  };
+  const isBusy = phase.status === 'child' || node.busy > 0 || (compensate && mustUndoInside(turn.state, node));
+  if (!isBusy) return endStopped(turn, node, { ...how, since: turn.now });
+  emit(turn, { type: 'node.stopping', node: pathOf(node), ...how });
+  if (phase.status === 'child') abort(turn, node, error.message);
+  else abortInside(turn, node, error.message);
 }
 
 function withdraw(turn: Turn, node: NodeState): void {

@@ -7,8 +7,8 @@ import { type Held, hold } from './held.ts';
 import { isFinal, isFinished } from './standing.ts';
 import type { Ending, NodeState, RunState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
+import { hasDone, isAtWork, isUndoing, isUndoingInside } from './transactions.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
-import { toUndo } from './undo.ts';
 import { rootOutput } from './view.ts';
 
 export function finishIfDone(turn: Turn): void {
@@ -16,8 +16,8 @@ export function finishIfDone(turn: Turn): void {
   if (isFinished(state.status)) return;
   if (state.ending !== null) return finishEnding(turn, state.ending);
   if (state.stopping !== null) {
-    if (state.running.size + state.children.size === 0) stopped(turn, state.stopping);
-    return;
+    const isBusy = state.running.size + state.children.size > 0 || isUndoingInside(state.root);
+    return isBusy ? undefined : stopped(turn, state.stopping);
   }
   if (state.heldUntil !== null) return;
   const failureNode = failureNodeOf(state);
@@ -40,7 +40,7 @@ function stopped(turn: Turn, { status, error, output, compensate }: Ending): voi
   const { state } = turn;
   // Nothing begins while a run is paused, and so it does not end badly either: it goes on to that when it is resumed.
   if (state.pausedAt !== null) return;
-  const undoes = compensate && status !== 'completed' && toUndo(state, state.root).length > 0;
+  const undoes = compensate && status !== 'completed' && hasDone(state, state.root);
   const failureNode = status === 'completed' || status === 'cancelled' ? undefined : failureNodeOf(state);
   if (!undoes && failureNode?.phase.status !== 'pending') return finish(turn, status, error, output);
   emit(turn, { type: 'scope.compensating', scope: '', status, error, ...(compensate ? {} : { compensate }) });
@@ -50,20 +50,18 @@ function stopped(turn: Turn, { status, error, output, compensate }: Ending): voi
   finishIfDone(turn);
 }
 
-/** Not when nobody wants that any more, and nothing of it runs. */
-function isUndoing({ root: { undoing } }: RunState): boolean {
-  return undoing !== null && (undoing.stopping === null ? undoing.open : undoing.busy) > 0;
-}
-
-function finishEnding(turn: Turn, { status, error }: Ending): void {
+function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
   const { state } = turn;
-  if (isUndoing(state)) return;
+  if (state.pausedAt !== null) return;
+  if (isAtWork(state.root)) return;
   const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
   if (failureNode !== undefined && !isFinal(failureNode.phase.status)) {
     if (failureNode.phase.status !== 'pending' || failureNode.place !== 'none') return;
     makeReady(turn, failureNode);
     return drain(turn);
   }
+  // Somebody has to say what became of it: if it happened, it is undone.
+  if (compensate && isUndoing(state, state.root)) return;
   finish(turn, status, error);
 }
 

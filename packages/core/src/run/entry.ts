@@ -194,11 +194,18 @@ export interface NodeOpened {
   readonly graph?: Held;
 }
 
-/** The composite node will fail with this as soon as nothing of it runs any more. */
+/**
+ * The node will fail with this as soon as nothing of it runs any more: its body, or the execution that runs for it. A
+ * second one says that nothing more is to be undone.
+ */
 export interface NodeStopping {
   readonly type: 'node.stopping';
   readonly node: string;
   readonly error: RunError;
+  /** It does not fail: somebody has cancelled it. */
+  readonly cancelled?: boolean;
+  /** False: what has been done in it is not undone. */
+  readonly compensate?: boolean;
 }
 
 /** Rounds of a loop begin: `from` up to, not including, `to`. */
@@ -248,6 +255,10 @@ export interface ChildRequested {
   readonly workflowId: string;
   readonly version?: number;
   readonly input: Held;
+  /** It has run for the node before, and is to go on from what failed in it. */
+  readonly again?: boolean;
+  /** In the journal of a fork: it is the child of the run that was forked, and not gone on with. */
+  readonly copied?: boolean;
 }
 
 /** What a wait waits for; the first that happens ends it. `name` is what its output calls the event. */

@@ -19,7 +19,7 @@ import type {
 } from './entry.ts';
 import { gatesOf, permitKey } from './gates.ts';
 import { countSpilled, enqueue, enter, leaveQueue, queuedSince, yieldPlaces } from './phases.ts';
-import { must } from './standing.ts';
+import { isUnstarted, must } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import { armAttempt, armGate, armQueued, armRetry, armWait } from './timers.ts';
 import { remember } from './undo-list.ts';
@@ -125,6 +125,7 @@ function retry(state: RunState, node: NodeState, entry: NodeRetrying): void {
   state.totalRetries++;
   leaveQueue(state, node);
   yieldPlaces(state, node);
+  node.child = undefined;
   enter(state, node, { status: 'waiting', until: entry.until, error: entry.error });
   armRetry(state, node);
 }
@@ -132,6 +133,8 @@ function retry(state: RunState, node: NodeState, entry: NodeRetrying): void {
 function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): void {
   const { error, handling, taken, dead } = entry;
   if (handling === 'deferred') node.scope.deferredError ??= error;
+  // There is nothing to go on with.
+  if (isUnstarted(error)) node.child = undefined;
   close(state, node, { status: 'failed', at, error, handling, taken, dead });
 }
 
@@ -177,7 +180,8 @@ function grant(state: RunState, node: NodeState, { until }: NodeGranted): void {
 }
 
 function request(state: RunState, node: NodeState, entry: ChildRequested, at: number): void {
-  const { executionId, attempt, input } = entry;
+  const { executionId, attempt, input, again, copied = false } = entry;
+  node.child = copied ? undefined : executionId;
   node.queuedAt ??= at;
   node.startedAt ??= at;
   node.attempts = attempt;
@@ -186,6 +190,6 @@ function request(state: RunState, node: NodeState, entry: ChildRequested, at: nu
   node.input = input;
   countSpilled(state, input);
   leaveQueue(state, node);
-  enter(state, node, { status: 'child', since: at, attempt, executionId });
+  enter(state, node, { status: 'child', since: at, attempt, executionId, ...(again && { again }) });
   armAttempt(state, node);
 }

@@ -42,7 +42,11 @@ export function reopen(state: RunState, entry: RunReopened, at: number): void {
 
 /** What begins as something new has nothing to undo yet. */
 function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): void {
-  for (const path of renewed) must(state, path).generation = state.reopened;
+  for (const path of renewed) {
+    const node = must(state, path);
+    node.generation = state.reopened;
+    node.child = undefined;
+  }
   const gone = new Set(renewed);
   if (gone.size > 0) state.undo = state.undo.filter((item) => !isWithin(item.path, gone));
   forgetGraphs(state);

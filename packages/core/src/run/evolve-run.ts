@@ -14,6 +14,7 @@ import { countSpilled, end, letGo, recallDispatched, releaseHeld } from './phase
 import { isFinal, isFinished, startPermit } from './standing.ts';
 import type { RunState } from './state.ts';
 import { armHeld, armStop, armWorkflow } from './timers.ts';
+import { isAtWork } from './transactions.ts';
 import { noteUndone } from './undo-list.ts';
 import { estimate } from './urgency.ts';
 
@@ -70,7 +71,7 @@ function holdBack(state: RunState, { until, input }: RunHeld): void {
 
 /** The workflow's timeout stood still. */
 export function resume(state: RunState, at: number): void {
-  state.status = 'running';
+  state.status = state.ending === null ? 'running' : 'compensating';
   state.activeSince += at - (state.pausedAt ?? at);
   state.pausedAt = null;
   armWorkflow(state);
@@ -99,7 +100,7 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
   state.output = entry.output;
   if (entry.output !== undefined) countSpilled(state, entry.output);
   state.error = entry.error ?? null;
-  noteUndone(state, state.root);
+  for (const scope of state.scopes.values()) if (scope === state.root || !isAtWork(scope)) noteUndone(state, scope);
   freeStart(state);
   state.stopping = null;
   state.ending = null;

@@ -67,9 +67,11 @@ function open(state: RunState, node: NodeState, { items, count, input, graph }: 
   armOpen(state, node);
 }
 
-function stopNode(state: RunState, node: NodeState, { error }: NodeStopping, at: number): void {
-  assert(node.phase.status === 'open', `node '${node.plan.id}' of ${state.executionId} is open`);
-  node.phase = { ...node.phase, stopping: { error, since: at } };
+function stopNode(state: RunState, node: NodeState, entry: NodeStopping, at: number): void {
+  const { phase } = node;
+  const { type: _, node: __, ...how } = entry;
+  assert(phase.status === 'open' || phase.status === 'child', `'${entry.node}' of ${state.executionId} is open`);
+  node.phase = { ...phase, stopping: { ...how, since: phase.stopping?.since ?? at } };
   armStopping(state, node);
   noticeNodeStopped(state, node);
 }

@@ -6,9 +6,10 @@ import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import type { Awaited, CacheHit } from './entry.ts';
 import { goneFrom } from './refusals.ts';
 import { runsOnce } from './scopes.ts';
-import { isFinal, isFinished, isHeldByLevel, nodeAt, pathOf, statusOf } from './standing.ts';
-import type { NodeState, Phase, RunState } from './state.ts';
+import { isFinal, isFinished, isHeldByLevel, isStopped, nodeAt, pathOf, statusOf } from './standing.ts';
+import type { Ending, NodeState, Phase, RunState } from './state.ts';
 import { isTaken } from './taken.ts';
+import { isInDoubt, undoingIn } from './transactions.ts';
 
 export interface Explanation {
   readonly node: string | null;
@@ -31,8 +32,10 @@ export function explainRun(state: RunState, now: number): Explanation {
   if (state.stopping !== null) {
     const running = [...state.running, ...state.children].map(pathOf);
     const first = [...(running.length === 0 ? [] : [`${running.join(', ')} has stopped`]), ...resumed(state)];
-    reasons.push(`The run will end as ${state.stopping.status} once ${first.join(' and ')}.`);
+    const undoing = Array.from(undoingIn(state.root), ({ path }) => `what was done in ${path} is undone`);
+    reasons.push(`The run will end as ${state.stopping.status} once ${[...first, ...undoing].join(' and ')}.`);
   }
+  if (state.ending !== null) reasons.push(...explainDoubt(state, state.ending));
   const open = [...state.scopes.values()].flatMap(({ nodes }) => nodes.filter(({ phase }) => !isFinal(phase.status)));
   for (const status of ['unknown', 'running', 'waiting', 'listening', 'gated', 'queued', 'child', 'open'] as const) {
     for (const node of open.filter((one) => one.phase.status === status).slice(0, LISTED)) {
@@ -46,6 +49,15 @@ export function explainRun(state: RunState, now: number): Explanation {
   const pending = open.filter((node) => node.phase.status === 'pending').length;
   if (pending > 0) reasons.push(`${pending} node${pending === 1 ? '' : 's'} wait for what comes before them.`);
   return { ...base, reasons, next: [...state.unknown].flatMap((node) => settleHint(state, node)) };
+}
+
+/** What was done is undone; only that is missing of which nobody knows whether it was done. */
+function explainDoubt(state: RunState, { status, compensate }: Ending): string[] {
+  if (!compensate || !isInDoubt(state, state.root)) return [];
+  const nodes = [...state.unknown].filter(({ plan }) => plan.compensate !== undefined).map(pathOf);
+  return [
+    `The run will end as ${status} once somebody has said what became of ${nodes.join(', ')}: it may have to be undone.`,
+  ];
 }
 
 function resumed({ pausedAt }: RunState): string[] {
@@ -109,10 +121,7 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
     case 'gated':
       return [explainGate(phase, now)];
     case 'child':
-      return [
-        `Execution ${phase.executionId} has been running for it for ${formatDuration(now - phase.since)}.`,
-        `See \`nebula executions explain ${phase.executionId}\`.`,
-      ];
+      return explainChild(state, node, phase, now);
     case 'listening':
       return explainListening(phase, now);
     case 'completed':
@@ -142,16 +151,36 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
   }
 }
 
+function explainChild(
+  state: RunState,
+  node: NodeState,
+  { executionId, since, stopping }: Extract<Phase, { status: 'child' }>,
+  now: number,
+): string[] {
+  const isOver = stopping !== undefined || isStopped(state, node.scope);
+  return [
+    isOver
+      ? `Execution ${executionId}, which runs for it, was asked to stop, and is waited for until it has ended.`
+      : `Execution ${executionId} has been running for it for ${formatDuration(now - since)}.`,
+    `See \`nebula executions explain ${executionId}\`.`,
+  ];
+}
+
 function explainOpen(node: NodeState, phase: Extract<Phase, { status: 'open' }>, now: number): string[] {
   const { body } = node;
   const reasons: string[] = [];
-  if (phase.stopping !== null)
-    reasons.push(`It fails once what runs in it has stopped: ${phase.stopping.error.message}`);
+  const undoing = Array.from(undoingIn(node), ({ path }) => `, and what was done in ${path} is undone`).join('');
+  const failed =
+    phase.stopping?.error ?? [...(body?.scopes.values() ?? [])].find((scope) => scope.undoing)?.stopping?.error;
+  if (failed !== undefined) {
+    const ends = phase.stopping?.cancelled === true ? 'It is cancelled' : 'It fails';
+    reasons.push(`${ends} once what runs in it has stopped${undoing}: ${failed.message}`);
+  }
   const since = `Its body has been running for ${formatDuration(now - phase.since)}`;
   if (body === undefined || runsOnce(node.plan)) return [...reasons, `${since}.`];
   const total = Number.isFinite(body.total) ? ` of ${body.total}` : '';
-  const failed = body.failed > 0 ? `, ${body.failed} failed` : '';
-  reasons.push(`${since}: ${body.succeeded}${total} rounds have completed${failed}, ${body.open} are open.`);
+  const lost = body.failed > 0 ? `, ${body.failed} failed` : '';
+  reasons.push(`${since}: ${body.succeeded}${total} rounds have completed${lost}, ${body.open} are open.`);
   if (body.until !== null) reasons.push(`The next round comes in ${formatDuration(Math.max(0, body.until - now))}.`);
   return reasons;
 }

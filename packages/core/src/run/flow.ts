@@ -20,14 +20,13 @@ import { RunScope } from './view.ts';
 /** A loop whose body needs no worker could otherwise keep everybody waiting. */
 const MAX_ROUNDS_PER_TURN = 1_000;
 
-/** Works until nothing more follows. While a run is being stopped nothing does. */
+/** Works until nothing more follows. While a run is being stopped nothing does, except in what undoes something. */
 export function drain(turn: Turn): void {
   const { state } = turn;
   for (;;) {
     for (let node = turn.work.pop(); node !== undefined; node = turn.work.pop()) {
       if (isUntouched(node) && !isStopped(state, node.scope)) consider(turn, node);
     }
-    if (state.stopping !== null) return;
     const [node] = state.released;
     if (node !== undefined) {
       state.released.delete(node);

@@ -115,6 +115,7 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     missed: undefined,
     generation: 0,
     attemptsBefore,
+    child: undefined,
     body: undefined,
     busy: 0,
     place: 'none',

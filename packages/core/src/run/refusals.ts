@@ -2,8 +2,9 @@
 import { NebulaError, unreachable } from '../error.ts';
 import type { NodePlan } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
-import { isEnding, nodeAt, pathOf, survivorOf } from './standing.ts';
+import { isEnding, isFinished, nodeAt, pathOf, survivorOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
+import { isUndoing } from './transactions.ts';
 
 /** Of the whole run. It ends once; what can still be said is that nothing more is to be undone. */
 export function refuseCancel(state: RunState, compensate: boolean): NebulaError | undefined {
@@ -20,9 +21,19 @@ export function refuseCancel(state: RunState, compensate: boolean): NebulaError 
 }
 
 /** Something is being undone, or will be. */
-export function undoesMore({ stopping, root: { undoing } }: RunState): boolean {
+export function undoesMore(state: RunState): boolean {
+  const { stopping, ending, root } = state;
   if (stopping !== null) return stopping.compensate && stopping.status !== 'completed';
-  return undoing !== null && undoing.open > 0 && undoing.stopping === null;
+  return ending?.compensate === true && root.undoing?.stopping === null && isUndoing(state, root);
+}
+
+/** Of a node whose outcome nobody knows. What is said of it has consequences while the run goes on, or is being undone. */
+export function refuseSettle({ executionId, status }: RunState, path: string): NebulaError | undefined {
+  if (!isFinished(status)) return undefined;
+  const message = `Execution ${executionId} has ended as ${status}: nothing follows from what became of '${path}'.`;
+  return new NebulaError('ALREADY_FINISHED', message, {
+    hint: `To go on with it, and settle it then: \`nebula executions retry ${executionId}\`.`,
+  });
 }
 
 /** Of a node that there is, or was; `input`: what it is to begin with instead of its own. */

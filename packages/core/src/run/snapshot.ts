@@ -13,10 +13,11 @@ import { isFinal, isStopped, nodeAt, pathOf } from './standing.ts';
 import type { BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
 import { isTaken } from './taken.ts';
 import { armAll } from './timers.ts';
+import { isUndoing, waitsForUndo } from './transactions.ts';
 import { openUndo } from './undo.ts';
 import { estimate } from './urgency.ts';
 
-const SNAPSHOT_FORMAT = 3;
+const SNAPSHOT_FORMAT = 4;
 
 const RUN_FIELDS = [
   'status',
@@ -65,6 +66,7 @@ const NODE_FIELDS = [
   'missed',
   'generation',
   'attemptsBefore',
+  'child',
 ] as const satisfies readonly (keyof NodeState)[];
 
 const BODY_FIELDS = [
@@ -229,7 +231,7 @@ function index(state: RunState): void {
   restoreOrder(state.listening);
   for (const scope of state.scopes.values()) {
     if (isSettled(state, scope)) state.settled.add(scope);
-    for (const node of scope.nodes) noticeNodeStopped(state, node);
+    for (const node of scope.nodes) if (!waitsForUndo(state, node)) noticeNodeStopped(state, node);
   }
   armAll(state);
 }
@@ -243,9 +245,11 @@ function restoreOrder(listening: Set<NodeState>): void {
 }
 
 /** A turn may have left the end of a round for the next one. */
-function isSettled(state: RunState, { parent, isClosed, open, stopping, busy }: ScopeState): boolean {
+function isSettled(state: RunState, scope: ScopeState): boolean {
+  const { parent, isClosed, open, stopping, busy, undoes } = scope;
   const isOver = open === 0 || (stopping !== null && busy === 0);
   if (parent === null || isClosed || !isOver || isStopped(state, parent.scope)) return false;
+  if (undoes === null ? waitsForUndo(state, scope) : isUndoing(state, undoes)) return false;
   return parent.phase.status === 'open' && parent.phase.stopping === null;
 }
 

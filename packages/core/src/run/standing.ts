@@ -1,5 +1,6 @@
 /** Where a run, its scopes and its nodes stand: questions to the state, which change nothing. */
-import { assert } from '../error.ts';
+import { assert, type RunError } from '../error.ts';
+import { isJsonObject, type JsonObject } from '../value.ts';
 import type { Batch, BodyState, NodeState, Phase, RunState, ScopeState } from './state.ts';
 import type { NodeStatus, RunStatus } from './status.ts';
 
@@ -60,11 +61,11 @@ export function startPermit(workflowId: string, key: string): string {
 
 /** Nothing begins in the scope any more: it, or something around it, is ending. */
 export function isStopped(state: RunState, scope: ScopeState): boolean {
+  // What undoes a scope runs although the scope itself, and maybe all around it, is ending.
+  if (scope.undoes !== null) return scope.stopping !== null || scope.isClosed;
   if (state.stopping !== null) return true;
   for (let at = scope; ; at = at.parent.scope) {
-    if (at.stopping !== null) return true;
-    // What undoes a scope runs although the scope itself has ended.
-    if (at.undoes === null && at.isClosed) return true;
+    if (at.stopping !== null || at.isClosed) return true;
     if (at.parent === null) return false;
     if (at.parent.phase.status !== 'open' || at.parent.phase.stopping !== null) return true;
     if (isOver(state, at.parent)) return true;
@@ -87,6 +88,11 @@ export function isInside(scope: ScopeState, outer: ScopeState | NodeState): bool
     if (at === outer || at.parent === outer) return true;
   }
   return false;
+}
+
+/** The error of a node for which no execution could be started, or the one that was is gone. */
+export function isUnstarted({ details }: RunError): boolean {
+  return isJsonObject(details ?? null) && (details as JsonObject).notStarted === true;
 }
 
 /** As people and expressions see it. */

@@ -36,7 +36,16 @@ export type Phase =
   /** It must be granted something first. `until`: it has been, and begins then. */
   | { readonly status: 'gated'; readonly since: number; readonly gate: Gate; readonly until: number | null }
   /** Another execution runs for this node. */
-  | { readonly status: 'child'; readonly since: number; readonly attempt: number; readonly executionId: string }
+  | {
+      readonly status: 'child';
+      readonly since: number;
+      readonly attempt: number;
+      readonly executionId: string;
+      /** It has run for the node before: it is not started, but gone on with. */
+      readonly again?: boolean;
+      /** It has been cancelled, and the node ends with it. */
+      readonly stopping?: Stopping;
+    }
   /** A wait. */
   | {
       readonly status: 'listening';
@@ -72,6 +81,10 @@ export type Phase =
 export interface Stopping {
   readonly error: RunError;
   readonly since: number;
+  /** A node that somebody has cancelled: then it does not fail. */
+  readonly cancelled?: boolean;
+  /** False: what has been done is not undone. */
+  readonly compensate?: boolean;
 }
 
 export interface NodeState {
@@ -100,6 +113,8 @@ export interface NodeState {
   generation: number;
   /** Attempts below this composite node are counted from here: numbers of rounds that are gone are not used again. */
   attemptsBefore: number;
+  /** The execution that ran for it last: a retry from failed goes on with it. */
+  child: string | undefined;
   /** For a composite node that has been opened. */
   body: BodyState | undefined;
   /** Attempts under way below this composite node. */

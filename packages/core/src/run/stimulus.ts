@@ -33,6 +33,8 @@ export interface ChildResult {
   readonly status: FinalRunStatus;
   readonly output: Held;
   readonly error: RunError | null;
+  /** There is no such execution: it could not be started, or has been deleted. */
+  readonly notStarted?: boolean;
 }
 
 export interface OpenAttempt {
@@ -73,7 +75,8 @@ export type Stimulus =
   | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
   /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
   | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
-  | { readonly type: 'retry' }
+  /** `reply`: from the parent, which waits for the result, also if nothing is left to do. */
+  | { readonly type: 'retry'; readonly reply?: boolean }
   /** From this node on, and everything that depends on it; with another input for it, if one is given. */
   | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
   | { readonly type: 'pause'; readonly reason?: string }

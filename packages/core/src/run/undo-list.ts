@@ -72,7 +72,7 @@ export function forgetUndoing(state: RunState): void {
 
 /** What was undone need not be undone again, and a retry does it anew. */
 export function noteUndone(state: RunState, { undoing }: ScopeState): void {
-  if (undoing === null) return;
+  if (undoing === null || undoing.isClosed) return;
   const done = new Set<string>();
   for (const [at, { path }] of undoing.undoItems.entries()) {
     if (undoing.nodes[at]?.phase.status === 'completed') done.add(path);

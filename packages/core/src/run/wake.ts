@@ -44,7 +44,7 @@ function hasWork(state: RunState): boolean {
 
 /** The last turn left something for the next one. */
 export function hasLeftOver(state: RunState): boolean {
-  return state.settled.size > 0 && state.stopping === null;
+  return state.settled.size > 0;
 }
 
 /** Nodes of unknown outcome whose action can be asked whether it took effect, and has not been. */
@@ -72,8 +72,12 @@ export function isParked(state: RunState): boolean {
 
 /** Nothing but a person, a signal or one of its children will move it: parked, if these are. */
 export function isStanding(state: RunState): boolean {
-  if (isFinished(state.status) || isActive(state) || nextTimer(state) !== undefined) return false;
-  return state.pausedAt !== null || state.gated.size === 0;
+  return isResting(state) && (state.pausedAt !== null || state.gated.size === 0);
+}
+
+/** Neither time nor a worker moves it: only people, signals and other executions, also those that hold its places. */
+export function isResting(state: RunState): boolean {
+  return !isFinished(state.status) && !isActive(state) && nextTimer(state) === undefined;
 }
 
 /** `isStopped`: its worker is to stop it, since something around it ends. */

@@ -146,8 +146,8 @@ describe('what turns out to have happened', () => {
     expect(run.running()).toEqual(['tell']);
     run.settle('p', { happened: true, output: 1 });
     expect(run.running()).toEqual(['tell', '~undo/p']);
-    expect(run.complete('tell').status).toBe('compensating');
-    expect(run.complete('~undo/p').status).toBe('failed');
+    expect(run.complete('tell').complete('~undo/p').status).toBe('compensating');
+    expect(run.settle('q', { happened: false, then: 'fail' }).status).toBe('failed');
     const kept = failed().step({ type: 'cancel', reason: 'no', compensate: false }).breakOff('~undo/b');
     kept.settle('p', { happened: true, output: 1 });
     expect(kept.running()).toEqual(['tell']);
@@ -159,7 +159,8 @@ describe('what turns out to have happened', () => {
     levels.complete('a').breakOff('p').breakOff('q');
     levels.cancel().settle('p', { happened: true, output: 1 }).complete('~undo/a');
     expect(levels.running()).toEqual(['~undo/p']);
-    expect(levels.complete('~undo/p').status).toBe('cancelled');
+    levels.complete('~undo/p').settle('q', { happened: false, then: 'retry' });
+    expect(levels.status).toBe('cancelled');
     const run = drive(
       { nodes: { sub: { workflow: { id: 'other', isolation: 'transactional' } }, other: {} } },
       { workflows: { other: { nodes: { a: undo(), b: {}, p: pay } } } },

@@ -101,6 +101,7 @@ export class Drive {
   readonly aborted: string[] = [];
   readonly children: ChildStart[] = [];
   readonly cancelled: string[] = [];
+  readonly cancels: Turn['cancels'][number][] = [];
   readonly asks: Turn['asks'][number][] = [];
   readonly freed: RunState['freed'][number][] = [];
   now = 1_000_000;
@@ -133,7 +134,8 @@ export class Drive {
     seal(turn);
     this.aborted.push(...turn.aborts.map(({ node }) => node));
     this.children.push(...turn.children);
-    this.cancelled.push(...turn.cancels);
+    this.cancels.push(...turn.cancels);
+    this.cancelled.push(...turn.cancels.map(({ executionId }) => executionId));
     this.asks.push(...turn.asks);
     this.freed.push(...this.state.freed.splice(0));
     if (turn.entries.length > 0) {

@@ -90,6 +90,41 @@ describe('every crash point', () => {
     });
   });
 
+  const kid = {
+    id: 'kid',
+    nodes: {
+      a: { action: 'x.do@1', compensate: { action: 'x.undo@1' } },
+      b: { needs: ['a'], action: 'x.do@1', compensate: { action: 'x.undo@1' } },
+      w: { needs: ['b'], wait: { signal: 'go' } },
+      c: { needs: ['w'], action: 'x.late@1' },
+    },
+  };
+  const stops: [string, object, CrashOptions['steps']][] = [
+    ['[RUN-232] a transaction beyond its time', { isolation: 'transactional' }, (run) => run.advance('2h')],
+    ['[RUN-231] a child beyond its time', { mode: 'child' }, (run) => run.advance('2h')],
+    ['[RUN-152] a child of a cancelled run', { mode: 'child' }, (run) => run.cancel()],
+    [
+      '[ENG-160] a child that is gone on with',
+      { mode: 'child' },
+      async (run) => {
+        await run.child('k').signal('go');
+        expect(run.status).toBe('failed');
+        await run.retry();
+        await run.advance('1m');
+        await run.child('k').signal('go');
+        expect(run.status).toBe('completed');
+      },
+    ],
+  ];
+  it.each(stops)('%s comes to the same end after any crash', async (title, how, steps) => {
+    const k = { timeout: { total: '1h' }, needs: ['p'], workflow: { id: 'kid', ...how } };
+    // What depends on something that was undone is done anew, by another child.
+    const undo = title.includes('gone on with') ? {} : { compensate: { action: 'x.undo@1' } };
+    const main = { id: 'main', nodes: { p: { action: 'x.do@1', ...undo }, k } };
+    const mocks = { 'x.do': 1, 'x.undo': 2, 'x.late': sequence([fail('NO'), 'done']) };
+    await everyCrashPoint(main, { workflows: [kid], mocks, ...(steps && { steps }) });
+  });
+
   const work = { action: 'x.w@1', with: { i: 1 } };
   const cached = { ...work, effect: 'pure', cache: { version: '1', ttl: '1d' } };
   const each = (more: object, inner: object = work) => ({
