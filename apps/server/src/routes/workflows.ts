@@ -12,9 +12,9 @@ import {
 import type { WorkflowVersionRow } from '@nebula/ports';
 import { created, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, projectOfWorkflow } from '../http/subject.ts';
+import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { etagOf, expectedRevision, readRecord, type WorkflowRecord } from '../records.ts';
-import { visibleProjects } from '../identity/principal.ts';
 import { changesBetween } from './diff.ts';
 import { isoTime } from './times.ts';
 
@@ -66,7 +66,10 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
   return {
     async validateWorkflow({ body }) {
       const { problems } = compiled(parts, body);
-      return ok({ valid: problems.every(({ severity }) => severity !== 'error'), problems: problems.map(problemDocument) });
+      return ok({
+        valid: problems.every(({ severity }) => severity !== 'error'),
+        problems: problems.map(problemDocument),
+      });
     },
 
     async registerWorkflow({ body, project }) {
@@ -120,7 +123,10 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
     async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = 50 } }) {
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       const before = cursor === undefined ? undefined : Number(cursor);
-      const rows = await store.workflowVersions(workflowId, { limit: limit + 1, ...(before !== undefined && { after: before }) });
+      const rows = await store.workflowVersions(workflowId, {
+        limit: limit + 1,
+        ...(before !== undefined && { after: before }),
+      });
       const items = rows.slice(0, limit).map(({ version, hash, createdAt }) => ({
         workflowId,
         version,
@@ -176,10 +182,16 @@ async function versionOf({ store }: Parts, workflowId: string, version?: number)
   throw new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`);
 }
 
-async function headOf({ store }: Parts, { workflowId, version }: WorkflowVersionRow): Promise<{ readonly versions: number }> {
+async function headOf(
+  { store }: Parts,
+  { workflowId, version }: WorkflowVersionRow,
+): Promise<{ readonly versions: number }> {
   let versions = 0;
   for (let after: number | undefined = version + 1; after !== undefined; ) {
-    const page: readonly { readonly version: number }[] = await store.workflowVersions(workflowId, { after, limit: 1_000 });
+    const page: readonly { readonly version: number }[] = await store.workflowVersions(workflowId, {
+      after,
+      limit: 1_000,
+    });
     versions += page.length;
     after = page.length < 1_000 ? undefined : page.at(-1)?.version;
   }
@@ -201,7 +213,9 @@ function compiled(
     return { definition: read, problems };
   }
   if (definition === undefined) {
-    throw new NebulaError('BODY_INVALID', "The body lacks 'definition'.", { hint: 'Give it as JSON, or as text in `source`.' });
+    throw new NebulaError('BODY_INVALID', "The body lacks 'definition'.", {
+      hint: 'Give it as JSON, or as text in `source`.',
+    });
   }
   const read = readDefinitionObject(definition as Json);
   if (read.definition === undefined) return { definition: undefined, problems: read.problems };
@@ -220,7 +234,14 @@ async function claimId(parts: Parts, workflowId: string, project: string): Promi
   });
 }
 
-function problemDocument({ severity, code, message, hint, path, range }: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
+function problemDocument({
+  severity,
+  code,
+  message,
+  hint,
+  path,
+  range,
+}: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
   return {
     severity,
     code,

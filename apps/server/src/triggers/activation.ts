@@ -7,7 +7,7 @@ import type { RecordChange } from '@nebula/ports';
 import { projectOfWorkflow } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { readRecord } from '../records.ts';
-import { type ScheduleRecord, eventPrefix, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
+import { eventPrefix, type ScheduleRecord, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
 
 /** By workflow: the records that its triggers have. */
 interface TriggersRecord {

@@ -85,7 +85,10 @@ export const OPERATIONS = {
     tag: 'Workflows',
     summary: 'One version, with its definition',
     needs: 'viewer',
-    params: object({ workflowId: Id, version: Type.Union([common.Version, Type.Literal('newest'), Type.Literal('active')]) }),
+    params: object({
+      workflowId: Id,
+      version: Type.Union([common.Version, Type.Literal('newest'), Type.Literal('active')]),
+    }),
     answers: { 200: workflows.WorkflowVersion },
   },
   activateWorkflow: {
@@ -415,7 +418,11 @@ export const OPERATIONS = {
     params: object({ workerId: Id }),
     answers: { 204: Nothing },
   },
-  extendLease: ofLease('Tell that an attempt is alive, and how far it is', resources.LeaseBeatBody, resources.LeaseState),
+  extendLease: ofLease(
+    'Tell that an attempt is alive, and how far it is',
+    resources.LeaseBeatBody,
+    resources.LeaseState,
+  ),
   logLease: ofLease('Lines of its log', resources.LeaseLogsBody, resources.LeaseState),
   completeLease: ofLease('It is done', resources.CompleteBody, resources.Ended),
   failLease: ofLease('It has failed', resources.FailBody, resources.Ended),

@@ -271,7 +271,9 @@ export const KeyBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 200 }),
     roles: Type.Record(Type.String(), Role),
-    scopes: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { description: 'Operations; all when left out.' })),
+    scopes: Type.Optional(
+      Type.Array(Type.String({ maxLength: 100 }), { description: 'Operations; all when left out.' }),
+    ),
     expires: Type.Optional(DurationText),
   },
   closed,
@@ -290,4 +292,7 @@ export const CreatedKey = Type.Object({
   token: Type.String({ description: 'Shown once.' }),
 });
 export const ProjectBody = Type.Object({ name: Type.Optional(Type.String({ maxLength: 200 })) }, closed);
-export const Project = Type.Object({ projectId: Type.String(), name: Type.String(), createdAt: Moment }, { $id: 'Project' });
+export const Project = Type.Object(
+  { projectId: Type.String(), name: Type.String(), createdAt: Moment },
+  { $id: 'Project' },
+);
