@@ -25,6 +25,12 @@ export async function projectOfWorkflow({ store, records }: Parts, workflowId: s
   return DEFAULT_PROJECT;
 }
 
+/** Rejects with `UNKNOWN_PROJECT`. The default project is always there. */
+export async function requireProject({ records }: Pick<Parts, 'records'>, project: string): Promise<void> {
+  if (project === DEFAULT_PROJECT || (await records.get('project', project)) !== undefined) return;
+  throw unknown('UNKNOWN_PROJECT', 'project', project);
+}
+
 const ofRecord =
   (kind: string, code: string, what: string): Lookup =>
   async ({ records }, id) => {
@@ -56,7 +62,11 @@ export async function subjectOf(
   { params, query, body }: Request,
 ): Promise<string | undefined> {
   const inBody = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
-  if (MAKES_ITS_SUBJECT.has(operation)) return await subjectInBody(parts, inBody);
+  if (MAKES_ITS_SUBJECT.has(operation)) {
+    const named = await subjectInBody(parts, inBody);
+    // Without a name it is the default project that is written to, and whoever does so needs a role there.
+    return operation === 'registerWorkflow' ? (named ?? DEFAULT_PROJECT) : named;
+  }
   for (const [name, lookup] of Object.entries(BY_PARAMETER)) {
     const id = params[name];
     if (typeof id === 'string') return await lookup(parts, id);

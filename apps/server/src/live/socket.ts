@@ -10,11 +10,10 @@
  * A browser sends its session's cookie; others send a bearer token, in the head or in a first message {"token": "…"}.
  */
 
-import websocket from '@fastify/websocket';
+import websocket, { type WebSocket } from '@fastify/websocket';
 import { API_PREFIX } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WebSocket } from 'ws';
 import type { StreamEvent } from '../http/handler.ts';
 import { problemOf } from '../http/problem.ts';
 import { projectOfExecution } from '../http/subject.ts';
@@ -27,6 +26,8 @@ const MAX_UNSENT_BYTES = 1_000_000;
 const DRAIN_MS = 20;
 const MAX_SUBSCRIPTIONS = 100;
 const HELLO_MS = 5_000;
+/** Messages that wait for their turn. */
+const MAX_WAITING = 1_000;
 const MAX_MESSAGE_BYTES = 16_384;
 
 export interface SocketParts {
@@ -71,8 +72,10 @@ class Connection {
     socket.on('error', () => socket.terminate());
     let before: Promise<unknown> = this.recognise(request.headers);
     // One after the other: a subscription may follow the token at once.
+    let waiting = 0;
     socket.on('message', (data) => {
-      before = before.then(() => this.heard(String(data)));
+      if (++waiting > MAX_WAITING) return socket.close(4429, 'too many messages');
+      before = before.then(() => this.heard(String(data))).finally(() => waiting--);
     });
   }
 
@@ -111,6 +114,7 @@ class Connection {
     if (after !== undefined && (typeof after !== 'string' || !(after === 'now' || isPlace(after)))) {
       throw wrong('`after` is no event id.');
     }
+    if (executionId !== undefined && typeof executionId !== 'string') throw wrong('`executionId` is no text.');
     const start = after === undefined ? {} : { after };
     const controller = new AbortController();
     const { signal } = controller;
@@ -122,6 +126,9 @@ class Connection {
       this.run(name, controller, this.own.feed.follow({ executionId, signal, ...start }));
       return;
     }
+    if (judge(who, 'followAll', 'viewer', undefined) !== 'allowed') {
+      throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: 'It needs the role viewer.' });
+    }
     const visible = visibleProjects(who);
     const wants = async (id: string): Promise<boolean> =>
       visible?.includes((await parts.store.execution(id))?.project ?? '') ?? true;
@@ -129,6 +136,8 @@ class Connection {
   }
 
   private run(name: string, controller: AbortController, stream: AsyncIterable<readonly StreamEvent[]>): void {
+    // It may have gone while the store was asked.
+    if (this.socket.readyState !== this.socket.OPEN) return;
     this.subscriptions.set(name, controller);
     const pump = async (): Promise<void> => {
       for await (const events of stream) {
@@ -138,7 +147,10 @@ class Connection {
     };
     pump()
       .catch((error: unknown) => this.send({ subscription: name, problem: problemOf(error).body }))
-      .finally(() => this.unsubscribe(name));
+      .finally(() => {
+        // The name may be another subscription's by now.
+        if (this.subscriptions.get(name) === controller) this.subscriptions.delete(name);
+      });
   }
 
   private sendEvents(name: string, events: readonly StreamEvent[]): void {

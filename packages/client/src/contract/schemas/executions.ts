@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, Version } from './common.ts';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, Version } from './pieces.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-export const RunStatus = Type.Union([
+const RunStatus = Type.Union([
   Type.Literal('pending'),
   Type.Literal('running'),
   Type.Literal('paused'),
@@ -14,7 +14,7 @@ export const RunStatus = Type.Union([
   Type.Literal('timed-out'),
 ]);
 
-export const RunError = Type.Object({
+const RunError = Type.Object({
   code: Type.String(),
   kind: Type.Union([Type.Literal('USER'), Type.Literal('SYSTEM')]),
   message: Type.String(),
@@ -40,7 +40,7 @@ export const WaitQuery = {
   wait: Type.Optional({ ...DurationText, description: 'Answer when it has ended, or after this time at the latest.' }),
 };
 
-export const NodeDocument = Type.Object({
+const NodeDocument = Type.Object({
   status: Type.String(),
   attempts: Type.Integer(),
   output: AnyJson,

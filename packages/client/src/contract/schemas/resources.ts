@@ -1,7 +1,7 @@
 /** Everything beside workflows and executions. */
 import { Type } from 'typebox';
-import { AnyJson, closed, DurationText, Id, Moment, NodePath, Role, Version } from './common.ts';
 import { LogLevel } from './executions.ts';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, Role, Version } from './pieces.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -36,7 +36,7 @@ export const CredentialBody = Type.Object(
   closed,
 );
 
-export const ConcurrencyPolicy = Type.Object(
+const ConcurrencyPolicy = Type.Object(
   {
     limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
     policy: Type.Union([Type.Literal('skip'), Type.Literal('wait'), Type.Literal('replace')]),
@@ -72,7 +72,7 @@ export const Plan = Type.Object(
   { $id: 'LaunchPlan' },
 );
 
-export const CatchUp = Type.Union([Type.Literal('none'), Type.Literal('last'), Type.Literal('all')]);
+const CatchUp = Type.Union([Type.Literal('none'), Type.Literal('last'), Type.Literal('all')]);
 export const ScheduleBody = Type.Object(
   {
     workflowId: Type.Optional(Id),
@@ -107,7 +107,7 @@ export const Schedule = Type.Object(
   { $id: 'Schedule' },
 );
 
-export const AnnouncedAction = Type.Object(
+const AnnouncedAction = Type.Object(
   {
     id: Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,200}$' }),
     version: Type.Optional(Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', default: '1' })),
@@ -119,7 +119,7 @@ export const AnnouncedAction = Type.Object(
   },
   closed,
 );
-export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });
+const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });
 export const WorkerBody = Type.Object(
   { workerId: Id, labels: Type.Optional(Labels), actions: Type.Array(AnnouncedAction, { maxItems: 1_000 }) },
   closed,
@@ -144,7 +144,7 @@ export const ClaimBody = Type.Object(
   },
   closed,
 );
-export const ClaimedWork = Type.Object(
+const ClaimedWork = Type.Object(
   {
     leaseId: Type.String(),
     leaseUntil: Moment,
@@ -245,6 +245,7 @@ export const Me = Type.Object({
   admin: Type.Boolean(),
   roles: Type.Record(Type.String(), Role),
   scopes: nullable(Type.Array(Type.String())),
+  csrfToken: Type.Optional(Type.String({ description: 'Of the session, for a page that was loaded again.' })),
 });
 export const UserBody = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { AnyJson, closed, Id, Moment, Version } from './common.ts';
+import { AnyJson, closed, Id, Moment, Version } from './pieces.ts';
 
 /** A definition as JSON, or its text in YAML or JSON. */
 export const DefinitionBody = Type.Object(
@@ -11,7 +11,7 @@ export const DefinitionBody = Type.Object(
   closed,
 );
 
-export const DefinitionProblem = Type.Object({
+const DefinitionProblem = Type.Object({
   severity: Type.Union([Type.Literal('error'), Type.Literal('warning')]),
   code: Type.String(),
   message: Type.String(),
