@@ -8,7 +8,7 @@ import {
   type Settlement,
   type Stimulus,
 } from '@nebula/core';
-import type { InboxRow } from '@nebula/ports';
+import { DEFAULT_PROJECT, type InboxRow } from '@nebula/ports';
 
 export type Message =
   | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
@@ -34,6 +34,14 @@ export type Message =
   | { readonly type: 'child'; readonly node: string; readonly executionId: string; readonly result: ChildResult }
   /** `attempt`: the one that was looked at. Left out by earlier versions. */
   | { readonly type: 'settle'; readonly node: string; readonly attempt?: number; readonly settlement: Settlement };
+
+/**
+ * What the store knows a published signal by: projects do not hear each other. In the default project it is the name
+ * itself, unless that could be taken for another's.
+ */
+export function publicSignal(project: string, signal: string): string {
+  return project === DEFAULT_PROJECT && !signal.startsWith('[') ? signal : JSON.stringify([project, signal]);
+}
 
 export function encodeMessage(message: Message): string {
   return JSON.stringify(message);

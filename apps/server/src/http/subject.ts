@@ -47,7 +47,15 @@ const BY_PARAMETER: Readonly<Record<string, Lookup>> = {
 };
 
 /** What is named like a parameter in the body of these is not there yet, or is somebody else's matter. */
-const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set(['putPlan', 'putSchedule', 'registerWorkflow']);
+const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set([
+  'publishSignal',
+  'putPlan',
+  'putSchedule',
+  'registerWorkflow',
+]);
+
+/** Without a name it is the default project that these concern, and whoever does so needs a role there. */
+const BY_DEFAULT: ReadonlySet<OperationId> = new Set(['publishSignal', 'registerWorkflow']);
 
 interface Request {
   readonly params: Readonly<Record<string, unknown>>;
@@ -64,8 +72,7 @@ export async function subjectOf(
   const inBody = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
   if (MAKES_ITS_SUBJECT.has(operation)) {
     const named = await subjectInBody(parts, inBody);
-    // Without a name it is the default project that is written to, and whoever does so needs a role there.
-    return operation === 'registerWorkflow' ? (named ?? DEFAULT_PROJECT) : named;
+    return BY_DEFAULT.has(operation) ? (named ?? DEFAULT_PROJECT) : named;
   }
   for (const [name, lookup] of Object.entries(BY_PARAMETER)) {
     const id = params[name];

@@ -14,8 +14,8 @@ export interface PublishedEvent {
   readonly keepMs: number | undefined;
   /** The same is the same event. */
   readonly messageId: string;
-  /** May the caller start runs of this project? */
-  mayStart(project: string): boolean;
+  /** Whose workflows it starts, and whose runs it reaches. */
+  readonly project: string;
 }
 
 export interface Delivered {
@@ -30,7 +30,7 @@ export async function publishEvent(parts: Parts, launcher: Launcher, event: Publ
   let told: string | undefined;
   const trigger = { type: 'event', id: name, at: isoTime(parts.clock.now()), key };
   for await (const { body: source } of everyRecord<EventRecord>(parts.records, 'event', eventPrefix(name))) {
-    if (!event.mayStart(source.project)) continue;
+    if (source.project !== event.project) continue;
     const correlation = await correlationOf(parts, source, payload, trigger);
     const firing = { source, came: payload, trigger };
     if (correlation === undefined) {
@@ -45,7 +45,10 @@ export async function publishEvent(parts: Parts, launcher: Launcher, event: Publ
   // What has reached a run, or begun one, is not meant for somebody else who waits: nor for the run it has begun.
   if (told !== undefined || started.length > 0) return { taken: told, started };
   const keep = keepMs === undefined ? {} : { keepMs };
-  return { taken: await parts.engine.publishSignal({ signal: name, key, payload, messageId, ...keep }), started };
+  return {
+    taken: await parts.engine.publishSignal({ signal: name, key, payload, messageId, project: event.project, ...keep }),
+    started,
+  };
 }
 
 /** One run per key at a time: which is the newest, and which event began it. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { type Answer, addProject, addUser, ask, type Headers, signIn } from '../support/people.ts';
-import { echo } from '../support/workflows.ts';
+import { echo, waiting } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 
@@ -94,23 +94,34 @@ describe('events', () => {
     expect(found.json.output).toEqual({ a: 1 });
   });
 
-  it('[SRV-83] an event starts workflows of projects in which its sender may start them, and of no others', async () => {
+  it('[SRV-83] an event is of one project: nobody else starts, or hears', async () => {
     const other = await boot({ users: true });
     for (const project of ['a', 'b']) await addProject(other, project);
     await addUser(other, 'root', { admin: true });
     await addUser(other, 'ann', { roles: { a: 'operator', b: 'viewer' } });
     const root = await signIn(other, 'root');
+    const register = (definition: object, project: string) =>
+      ask(other, 'POST /api/v1/workflows', { headers: root, body: { definition, project } });
+    const waits: string[] = [];
     for (const project of ['a', 'b']) {
-      const definition = echo(`of-${project}`, { triggers: [{ event: { name: 'ping' } }] });
-      await ask(other, 'POST /api/v1/workflows', { headers: root, body: { definition, project } });
+      await register(echo(`of-${project}`, { triggers: [{ event: { name: 'ping' } }] }), project);
+      await register(waiting(`waits-${project}`), project);
+      const body = { workflowId: `waits-${project}` };
+      waits.push((await ask(other, 'POST /api/v1/executions', { headers: root, body })).json.executionId);
+      await other.parts.engine.settled(waits.at(-1) as string);
     }
-    const send = async (user: string): Promise<number> =>
-      (await ask(other, 'POST /api/v1/signals', { headers: await signIn(other, user), body: { signal: 'ping' } })).json
-        .started.length;
-    expect(await send('ann')).toBe(1);
-    expect(await send('root')).toBe(2);
-    const { rows } = await other.keeping.store.list({ workflowId: 'of-b', limit: 10 });
-    expect(rows).toHaveLength(1);
+    const ann = await signIn(other, 'ann');
+    const send = (headersOf: Headers, signal: string, project?: string): Promise<Answer> =>
+      ask(other, 'POST /api/v1/signals', { headers: headersOf, body: { signal, ...(project && { project }) } });
+    expect((await send(ann, 'ping', 'a')).json.started).toHaveLength(1);
+    expect((await send(ann, 'ping', 'b')).status).toBe(403);
+    expect((await send(ann, 'ping')).status).toBe(404);
+    expect((await send(root, 'ping')).json.started).toEqual([]);
+    expect((await other.keeping.store.list({ workflowId: 'of-b', limit: 10 })).rows).toEqual([]);
+    expect((await send(root, 'go')).json.taken).toBe(null);
+    expect((await send(ann, 'go', 'a')).json.taken).toBe(waits[0]);
+    expect((await send(ann, 'go', 'a')).json.taken).toBe(null);
+    expect((await send(root, 'go', 'b')).json.taken).toBe(waits[1]);
     await other.close();
   });
 });

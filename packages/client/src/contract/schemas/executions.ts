@@ -189,7 +189,11 @@ export const SignalBody = Type.Object(
 );
 
 export const PublishBody = Type.Object(
-  { ...SignalBody.properties, project: Type.Optional(Id), keep: Type.Optional(DurationText) },
+  {
+    ...SignalBody.properties,
+    project: Type.Optional({ ...Id, description: 'Whose runs hear it; `default` unless told.' }),
+    keep: Type.Optional(DurationText),
+  },
   closed,
 );
 
