@@ -1,4 +1,5 @@
 /** Signing in, and what keeps strangers and their pages out. */
+import { ROUTES } from '@nebula/client/contract';
 import { virtualClock } from '@nebula/drivers/memory';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
@@ -177,6 +178,9 @@ describe('the door', () => {
     expect((await ask(booted, 'GET /ready')).json).toEqual({ status: 'ready', troubles: {} });
     const document = await ask(booted, 'GET /api/v1/openapi.json');
     expect(document.json.openapi).toMatch(/^3\.1/);
+    const operations = Object.values(document.json.paths as Record<string, Record<string, { operationId: string }>>);
+    const ids = operations.flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
+    expect(ids.toSorted()).toEqual(Object.keys(ROUTES).toSorted());
     const page = await ask(booted, 'GET /api/docs');
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");
     expect(page.text).toContain('registerWorkflow');

@@ -3,7 +3,7 @@
  * and those of the new ones come, in one commit.
  */
 import { type Json, NebulaError, parseDuration, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
-import type { RecordChange } from '@nebula/ports';
+import type { RecordChange, Records } from '@nebula/ports';
 import type { Parts } from '../parts.ts';
 import { readRecord, type WorkflowRecord } from '../records.ts';
 import { eventPrefix, type ScheduleRecord, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
@@ -86,11 +86,17 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
     ...stale.map(({ kind, id }) => ({ kind, id, body: null })),
   ];
   for (const { kind, id, body } of made) {
-    // A path has one owner, also when two ask for it at once.
-    const fence = kind === 'webhook' ? { expected: (await records.get(kind, id))?.revision ?? 0 } : {};
+    const fence = kind === 'webhook' ? { expected: await ownRevision(records, id, workflowId) } : {};
     changes.push({ kind, id, body: JSON.stringify(body), ...fence });
   }
   return (await records.commit(changes)).ok;
+}
+
+/** A path has one owner, also when two ask for it at once: what is fenced is what was looked at. */
+async function ownRevision(records: Records, id: string, workflowId: string): Promise<number> {
+  const hook = await readRecord<WebhookRecord>(records, 'webhook', id);
+  if (hook !== undefined && hook.body.workflowId !== workflowId) throw pathTaken(id, hook.body.workflowId);
+  return hook?.revision ?? 0;
 }
 
 async function triggersOf(

@@ -56,6 +56,44 @@ describe('Server-Sent Events', () => {
     expect(booted.troubles).toEqual([]);
   });
 
+  it('[SRV-51] who reads slowly over the wire gets everything in the end, once and in order', async () => {
+    const list = Array.from({ length: 4_000 }, (_, n) => n);
+    const body = { nodes: { s: { set: { v: '{{ $item }}' } } } };
+    await registered({ id: 'long', nodes: { each: { forEach: { in: '$input.list' }, do: body } } } as { id: string });
+    const response = await fetch(`${booted.server.url}/api/v1/events?workflowId=long`, { headers });
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const start = { body: { workflowId: 'long', input: { list } }, query: { wait: '20s' }, waitMs: 20_000 };
+    const { executionId, status } = await booted.client.call('startExecution', start);
+    expect(status).toBe('completed');
+    const wanted: string[] = [];
+    for (let after = 0; ; after += 10_000) {
+      const page = await booted.client.call('getTimeline', {
+        params: { executionId },
+        query: { after, limit: 10_000 },
+      });
+      wanted.push(...page.items.map(({ type, node }) => `${type} ${node}`));
+      if (page.next === null) break;
+    }
+    expect(wanted.length).toBeGreaterThan(8_000);
+    const seen: LiveEvent[] = [];
+    let rest = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = block.match(/^data: (.*)$/m)?.[1];
+        if (data !== undefined && !block.startsWith('event:')) seen.push(JSON.parse(data));
+      }
+      if (seen.length >= wanted.length) break;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect(seen.map(({ type, node }) => `${type} ${node}`)).toEqual(wanted);
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(wanted.length);
+    await until(() => listeners() === 0);
+  });
+
   it('[SRV-54] log lines are followed from their position', async () => {
     const executionId = await run('chatty');
     const [line] = await taken(booted.client.logs(executionId), 1);

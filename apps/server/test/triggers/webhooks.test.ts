@@ -239,6 +239,29 @@ describe('activation', () => {
     expect(active.filter((body) => body !== undefined && JSON.parse(body).active !== null)).toHaveLength(1);
   });
 
+  it.each([1, 2, 3, 4])('[SRV-66] a path that is taken while it is looked at is taken (look %s)', async (look) => {
+    const { records } = booted.parts;
+    const get = records.get.bind(records);
+    const path = `/contested-${look}`;
+    const rival = { kind: 'webhook', id: `POST ${path}`, body: JSON.stringify({ workflowId: 'rival' }) };
+    let looks = 0;
+    const [early, late] = [look <= 3, look > 3];
+    records.get = async (kind, id) => {
+      const isLooked = kind === 'webhook' && id === rival.id && ++looks === Math.min(look, 3);
+      if (isLooked && early) await records.commit([rival]);
+      const row = await get(kind, id);
+      if (isLooked && late) await records.commit([rival]);
+      return row;
+    };
+    const answer = await register(echo(`loser-${look}`, { triggers: [{ webhook: { path } }] }));
+    records.get = get;
+    expect(looks).toBeGreaterThanOrEqual(Math.min(look, 3));
+    expect([answer.status, answer.json.code]).toEqual([409, 'PATH_TAKEN']);
+    expect(JSON.parse((await get('webhook', rival.id))?.body as string).workflowId).toBe('rival');
+    const loser = await get('workflow', `loser-${look}`);
+    expect(loser === undefined ? null : JSON.parse(loser.body).active).toBe(null);
+  });
+
   it('[SRV-67] registrations of one workflow at the same time all succeed, and one of their versions is active', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
