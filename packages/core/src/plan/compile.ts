@@ -17,11 +17,11 @@ import { verify } from '../verify/verify.ts';
 import { joinCapabilities } from './capabilities.ts';
 import type { CompileContext, GraphRecord, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
-import type { NodePlan, Plan, StartPlan, SubPlan } from './plan.ts';
+import type { NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
 import { References } from './references.ts';
 import { durationOf } from './retry-plan.ts';
 import { checkedSchema } from './schema-check.ts';
-import { compileTriggers, type TriggerPlan } from './trigger-plan.ts';
+import { compileTriggers } from './trigger-plan.ts';
 import { ValueCompiler } from './value-compiler.ts';
 import { variablesOf } from './variables.ts';
 

@@ -3,13 +3,20 @@
  * One plan serves all runs of a workflow version.
  */
 import type { Action, Capabilities, Effect, RetryPolicyFunction } from '../action.ts';
-import type { FailurePolicy, Mode, OnError, WorkflowDefinition } from '../definition/model.ts';
+import type { FailurePolicy, Mode, OnError, TriggerDefinition, WorkflowDefinition } from '../definition/model.ts';
 import type { RunError } from '../error.ts';
 import type { Budget, CompiledValue, ErrorMatcher, Matcher } from '../expression/index.ts';
 import type { Problem } from '../problem.ts';
 import type { SchemaCheck } from '../schema/index.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
-import type { TriggerPlan } from './trigger-plan.ts';
+
+export interface TriggerPlan {
+  readonly definition: TriggerDefinition;
+  /** Without it, what came is the input. */
+  readonly input: CompiledValue | undefined;
+  /** Of an event: what its runs are told apart by. */
+  readonly key: CompiledValue | undefined;
+}
 
 export interface Plan {
   readonly workflowId: string;

@@ -54,7 +54,9 @@ export class Reads {
   }
 
   lastPosition(): number {
-    const [row] = this.#statements.all<{ position: number }>('SELECT position FROM frames ORDER BY position DESC LIMIT 1');
+    const [row] = this.#statements.all<{ position: number }>(
+      'SELECT position FROM frames ORDER BY position DESC LIMIT 1',
+    );
     return row?.position ?? 0;
   }
 
