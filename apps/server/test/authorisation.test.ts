@@ -363,6 +363,30 @@ describe('who may do what', () => {
     expect(fine.status).toBe(201);
   });
 
+  it('[SRV-15] what a workflow will run one day cannot become another project’s', async () => {
+    const headers = headersOf['admin'] as Headers;
+    await addProject(booted, 'c');
+    const definition = { id: 'early', nodes: { later: { workflow: { id: 'later', mode: 'child' } } } };
+    const register = (body: object) => ask(booted, 'POST /api/v1/workflows', { headers, body });
+    expect((await register({ definition, project: 'c' })).status).toBe(201);
+    expect((await register({ definition: echo('later'), project: 'b' })).json.code).toBe('WORKFLOW_ELSEWHERE');
+    expect((await ask(booted, 'GET /api/v1/workflows/later', { headers })).status).toBe(404);
+    expect((await register({ definition: echo('later'), project: 'c' })).status).toBe(201);
+    const run = await ask(booted, 'POST /api/v1/executions?wait=10s', { headers, body: { workflowId: 'early' } });
+    expect(run.json.status).toBe('completed');
+  });
+
+  it('[SRV-15] a claim goes with its project; a project with workflows stays', async () => {
+    const headers = headersOf['admin'] as Headers;
+    await addProject(booted, 'd');
+    await booted.parts.records.commit([{ kind: 'workflow', id: 'ghost', body: '{"project":"d","active":null}' }]);
+    expect((await ask(booted, 'DELETE /api/v1/projects/a', { headers })).json.code).toBe('PROJECT_NOT_EMPTY');
+    expect((await ask(booted, 'DELETE /api/v1/projects/default', { headers })).json.code).toBe('UNKNOWN_PROJECT');
+    expect((await ask(booted, 'DELETE /api/v1/projects/d', { headers })).status).toBe(204);
+    const body = { definition: echo('ghost'), project: 'b' };
+    expect((await ask(booted, 'POST /api/v1/workflows', { headers, body })).status).toBe(201);
+  });
+
   it('[SRV-16] a schedule starts nothing in another project, also when its plan has become somebody else’s', async () => {
     const admin = headersOf['admin'] as Headers;
     await ask(booted, 'PUT /api/v1/plans/moving', { headers: admin, body: { workflowId: 'of-a' } });

@@ -233,10 +233,10 @@ export function identityRoutes(
       if ((await readRecord(records, 'project', projectId)) === undefined || projectId === DEFAULT_PROJECT) {
         throw new NebulaError('UNKNOWN_PROJECT', `There is no project '${projectId}' that could be deleted.`);
       }
-      if (await hasWorkflows(parts, projectId)) {
-        throw new NebulaError('PROJECT_NOT_EMPTY', `Project '${projectId}' has workflows.`);
-      }
+      const claims = await claimsOf(parts, projectId);
+      if (claims === undefined) throw new NebulaError('PROJECT_NOT_EMPTY', `Project '${projectId}' has workflows.`);
       await removeRecord(records, 'project', projectId, headers['if-match']);
+      if (claims.length > 0) await records.commit(claims.map((id) => ({ kind: 'workflow', id, body: null })));
       return gone();
     },
   };
@@ -277,11 +277,15 @@ function refuseMore(who: Principal, roles: Readonly<Record<string, Role>>): void
   }
 }
 
-async function hasWorkflows({ records }: Parts, projectId: string): Promise<boolean> {
-  for await (const { body } of everyRecord<WorkflowRecord>(records, 'workflow')) {
-    if (body.project === projectId) return true;
+/** Ids that the project has claimed and nobody has registered; undefined: it has workflows. */
+async function claimsOf({ records, store }: Parts, projectId: string): Promise<readonly string[] | undefined> {
+  const claims: string[] = [];
+  for await (const { id, body } of everyRecord<WorkflowRecord>(records, 'workflow')) {
+    if (body.project !== projectId) continue;
+    if ((await store.workflowVersion(id)) !== undefined) return undefined;
+    claims.push(id);
   }
-  return false;
+  return claims;
 }
 
 async function requireProjects(parts: Parts, roles: Readonly<Record<string, Role>>): Promise<void> {

@@ -84,10 +84,9 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
       const home = project ?? DEFAULT_PROJECT;
       await requireProject(parts, home);
-      await refuseForeignWorkflows(parts, definition, home);
       const isActive = body.activate !== false;
       if (isActive) await checkTriggers(parts, definition);
-      await claimId(parts, definition.id, home);
+      await claimIds(parts, definition, home);
       const { workflowId, version, created: isNew } = await engine.register(definition as unknown as Json);
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       if (isActive && record?.body.active !== version) await setActive(workflowId, version);
@@ -232,29 +231,42 @@ function compiled(
   return { definition: read.definition, problems: [...read.problems, ...problems] };
 }
 
-/** Ids are unique over all projects: the first registration claims one, before anything is stored under it. */
-async function claimId(parts: Parts, workflowId: string, project: string): Promise<void> {
+/**
+ * Ids are unique over all projects: whoever registers one first, or names it as a workflow to run, claims it for its
+ * project, before anything is stored under it. False: it is another project's.
+ */
+async function isClaimed(parts: Parts, workflowId: string, project: string): Promise<boolean> {
   const isThere = (await parts.store.workflowVersion(workflowId)) !== undefined;
-  const record = await parts.records.get('workflow', workflowId);
-  if (!isThere && record === undefined) {
+  if (!isThere && (await parts.records.get('workflow', workflowId)) === undefined) {
     const body = JSON.stringify({ project, active: null } satisfies WorkflowRecord);
-    if ((await parts.records.commit([{ kind: 'workflow', id: workflowId, body, expected: 0 }])).ok) return;
+    if ((await parts.records.commit([{ kind: 'workflow', id: workflowId, body, expected: 0 }])).ok) return true;
   }
-  if ((await projectOfWorkflow(parts, workflowId)) === project) return;
-  throw new NebulaError('WORKFLOW_ELSEWHERE', `The id '${workflowId}' is taken in another project.`, {
-    hint: 'Choose another id.',
-  });
+  return (await projectOfWorkflow(parts, workflowId)) === project;
 }
 
 /** What a workflow runs is of its own project: its runs, inputs and outputs are seen by the same people. */
-async function refuseForeignWorkflows(parts: Parts, definition: WorkflowDefinition, project: string): Promise<void> {
-  for (const { id } of usedWorkflows(definition)) {
-    if (id === definition.id || (await parts.store.workflowVersion(id)) === undefined) continue;
-    if ((await projectOfWorkflow(parts, id)) === project) continue;
-    throw new NebulaError('CHILD_ELSEWHERE', `Workflow '${id}' is not of project '${project}'.`, {
-      hint: 'A workflow runs workflows of its own project only.',
+async function claimIds(parts: Parts, definition: WorkflowDefinition, project: string): Promise<void> {
+  const others = [...new Set(usedWorkflows(definition).map(({ id }) => id))].filter((id) => id !== definition.id);
+  // First look, then claim: what is refused leaves nothing behind.
+  for (const id of [definition.id, ...others]) {
+    const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', id);
+    const isThere = record !== undefined || (await parts.store.workflowVersion(id)) !== undefined;
+    if (isThere && (record?.body.project ?? DEFAULT_PROJECT) !== project) throw elsewhere(id, definition.id, project);
+  }
+  for (const id of [definition.id, ...others]) {
+    if (!(await isClaimed(parts, id, project))) throw elsewhere(id, definition.id, project);
+  }
+}
+
+function elsewhere(id: string, own: string, project: string): NebulaError {
+  if (id === own) {
+    return new NebulaError('WORKFLOW_ELSEWHERE', `The id '${id}' is taken in another project.`, {
+      hint: 'Choose another id.',
     });
   }
+  return new NebulaError('CHILD_ELSEWHERE', `Workflow '${id}' is not of project '${project}'.`, {
+    hint: 'A workflow runs workflows of its own project only.',
+  });
 }
 
 function problemDocument({
