@@ -15,6 +15,7 @@ import {
 import { NebulaError } from '@nebula/core';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { judge, NOBODY, type Principal } from '../identity/principal.ts';
+import { watchRights } from '../identity/rights.ts';
 import type { Parts } from '../parts.ts';
 import { bodyError, readJsonBodies } from './bodies.ts';
 import type { Call, EventStream, Handlers, Reply } from './handler.ts';
@@ -125,7 +126,14 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
             : await act();
         if (isAudited) await own.audit({ ...deed, project, status: answer.status });
         own.onRequest?.(operation, answer.status, performance.now() - begun);
-        return await send(request, response, contract, answer);
+        if (contract.stream !== 'events') return await send(request, response, contract, answer);
+        const stop = watchRights(
+          own.parts.clock,
+          who,
+          () => own.authenticate(request),
+          () => response.raw.end(),
+        );
+        return await sendStream(request, response, answer).finally(stop);
       } catch (error) {
         const { status } = problemOf(bodyError(error));
         if (isAudited && who.kind !== 'nobody' && status < 500) await own.audit({ ...deed, project, status });
@@ -160,19 +168,24 @@ async function send(
   { stream }: Operation,
   { status, body, headers = {} }: Reply<unknown>,
 ): Promise<FastifyReply> {
-  if (stream === 'events') {
-    response.hijack();
-    const events = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
-    response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
-    await sendEvents(response.raw, body as EventStream, signalOf(request, response));
-    return response;
-  }
   response.status(status).headers(headers);
   if (stream === 'bytes') return response.type('application/octet-stream').send(body);
   const tag = headers['etag'];
   if (tag !== undefined && knows(request.headers['if-none-match'], tag)) return response.status(304).send();
   if (body === null) return response.send();
   return response.type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+async function sendStream(
+  request: FastifyRequest,
+  response: FastifyReply,
+  { status, body, headers = {} }: Reply<unknown>,
+): Promise<FastifyReply> {
+  response.hijack();
+  const events = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+  response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
+  await sendEvents(response.raw, body as EventStream, signalOf(request, response));
+  return response;
 }
 
 /** `If-None-Match` names what the caller has, one or several; weakly is enough here. */

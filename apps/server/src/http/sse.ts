@@ -10,12 +10,12 @@ const KEEP_ALIVE_MS = 15_000;
 export async function sendEvents(response: ServerResponse, stream: EventStream, signal: AbortSignal): Promise<void> {
   response.write(': nebula\n\n');
   const keepAlive = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(': \n\n');
+    if (!response.writableNeedDrain && !response.writableEnded) response.write(': \n\n');
   }, KEEP_ALIVE_MS);
   keepAlive.unref();
   try {
     for await (const events of stream) {
-      if (signal.aborted) return;
+      if (signal.aborted || response.writableEnded) return;
       const isTaken = response.write(events.map(framed).join(''));
       if (!isTaken) await once(response, 'drain', { signal });
     }

@@ -18,6 +18,7 @@ import type { StreamEvent } from '../http/handler.ts';
 import { problemOf } from '../http/problem.ts';
 import { projectOfExecution } from '../http/subject.ts';
 import { judge, type Principal, visibleProjects } from '../identity/principal.ts';
+import { watchRights } from '../identity/rights.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
 
@@ -52,6 +53,7 @@ class Connection {
   private readonly request: FastifyRequest;
   private readonly subscriptions = new Map<string, AbortController>();
   private who: Principal | undefined;
+  private stopWatching: () => void = () => {};
 
   constructor(own: SocketParts, socket: WebSocket, request: FastifyRequest) {
     this.own = own;
@@ -67,6 +69,7 @@ class Connection {
     }, HELLO_MS);
     socket.on('close', () => {
       clearTimeout(hello);
+      this.stopWatching();
       for (const controller of this.subscriptions.values()) controller.abort();
     });
     socket.on('error', () => socket.terminate());
@@ -82,7 +85,12 @@ class Connection {
   private async recognise(headers: FastifyRequest['headers']): Promise<void> {
     try {
       const who = await this.own.authenticate({ headers, method: 'GET' });
-      if (who.kind !== 'nobody') this.who = who;
+      if (who.kind === 'nobody' || this.socket.readyState !== this.socket.OPEN) return;
+      this.who = who;
+      this.stopWatching();
+      const { parts, authenticate } = this.own;
+      const look = () => authenticate({ headers, method: 'GET' });
+      this.stopWatching = watchRights(parts.clock, who, look, () => this.socket.close(4401, 'who are you now?'));
     } catch {
       // Then it says so in its first message.
     }

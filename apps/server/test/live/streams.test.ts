@@ -1,5 +1,6 @@
 /** Live updates as they go over the wire: Server-Sent Events, and one WebSocket. */
 import type { LiveEvent } from '@nebula/client';
+import { virtualClock } from '@nebula/drivers/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { addProject, addUser, ask, type Headers, signIn } from '../support/people.ts';
@@ -268,6 +269,36 @@ describe('the socket', () => {
     scoped.say({ subscribe: 'all' });
     await until(() => scoped.messages.length === 1);
     expect(scoped.messages[0]).toMatchObject({ problem: { code: 'NOT_ALLOWED' } });
+  });
+
+  it('[SRV-59] who may see less than before is shown out of streams and sockets; others stay', async () => {
+    const clock = virtualClock(Date.now());
+    booted = await boot({ users: true, clock });
+    await addProject(booted, 'a');
+    await addUser(booted, 'root', { admin: true });
+    for (const user of ['ann', 'bob']) await addUser(booted, user, { roles: { a: 'viewer' } });
+    const root = await signIn(booted, 'root');
+    const ends: string[] = [];
+    for (const user of ['ann', 'bob']) {
+      const own = await signIn(booted, user);
+      const response = await fetch(`${booted.server.url}/api/v1/events`, { headers: own });
+      expect(response.status).toBe(200);
+      response.text().then(
+        () => ends.push(`${user} stream`),
+        () => {},
+      );
+      const { say, closed } = await socket(own);
+      say({ subscribe: 'all' });
+      closed.then((code) => ends.push(`${user} socket ${code}`)).catch(() => {});
+    }
+    await until(() => listeners() === 4);
+    await clock.advance(31_000);
+    expect(ends).toEqual([]);
+    await ask(booted, 'PUT /api/v1/users/ann', { headers: root, body: { roles: {} } });
+    await clock.advance(31_000);
+    await until(() => listeners() === 2);
+    await until(() => ends.length === 2);
+    expect(ends.toSorted()).toEqual(['ann socket 4401', 'ann stream']);
   });
 
   it('[SRV-58] who goes while a subscription is being made leaves nothing behind', async () => {
