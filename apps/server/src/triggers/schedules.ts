@@ -149,7 +149,7 @@ export function dueTimes(
   now: number,
 ): { readonly fire: readonly number[]; readonly cursor: number } {
   const { catchUp } = schedule;
-  const missed = newestTimes(schedule, now);
+  const missed = newestTimes(schedule, now, catchUp === 'all' ? MAX_CATCH_UP : 1);
   const last = missed.at(-1) ?? schedule.cursor;
   if (catchUp === 'all') return { fire: missed, cursor: last };
   const newest = missed.at(-1);
@@ -157,12 +157,16 @@ export function dueTimes(
   return { fire: newest !== undefined && (catchUp === 'last' || isInTime) ? [newest] : [], cursor: last };
 }
 
-/** The times after the cursor and up to now, of which the newest are enough: years may have passed. */
-function newestTimes(schedule: ScheduleRecord, now: number): number[] {
-  for (let backMs = FIRST_LOOK_BACK_MS; ; backMs *= 8) {
+/**
+ * The newest of the times after the cursor and up to now, as many as are wanted. Years may have passed, and cron times
+ * are found forwards only: a short look back tells how far to look for the rest.
+ */
+function newestTimes(schedule: ScheduleRecord, now: number, wanted: number): number[] {
+  for (let backMs = FIRST_LOOK_BACK_MS; ; ) {
     const from = Math.max(schedule.cursor, now - backMs);
     const times: number[] = [];
     for (let at = nextTime(schedule, from); at !== null && at <= now; at = nextTime(schedule, at)) times.push(at);
-    if (from === schedule.cursor || times.length >= MAX_CATCH_UP) return times.slice(-MAX_CATCH_UP);
+    if (from === schedule.cursor || times.length >= wanted) return times.slice(-wanted);
+    backMs *= times.length === 0 ? 8 : 1 + Math.ceil(wanted / times.length);
   }
 }
