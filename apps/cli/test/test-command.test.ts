@@ -73,6 +73,17 @@ describe('nebula test', () => {
     expect(text).toContain('  flow  nodes 2/3  edges 1/2\n    never ran    c\n    never taken  a -> c (error)\n');
   });
 
+  test('[TST-30] other workflows are found in the files beside the one that is tested', async () => {
+    const { code, text } = await nebulaTest({
+      'outer.yaml': 'id: outer\nnodes:\n  sub: { workflow: { id: inner } }\noutput: "{{ $nodes.sub.output }}"\n',
+      'inner.yaml':
+        'id: inner\nnodes:\n  a: { action: core.set@1, with: { value: 7 } }\noutput: "{{ $nodes.a.output }}"\n',
+      'outer.test.yaml': 'workflow: outer.yaml\ntests:\n  - name: it gives seven\n    expect: { output: 7 }\n',
+    });
+    expect(text).toContain('✓ it gives seven');
+    expect(code).toBe(0);
+  });
+
   test('[TST-30] the tests of the examples pass', async () => {
     const root = path.resolve(import.meta.dirname, '../../..');
     const io = memoryIo({ cwd: root });

@@ -4,6 +4,7 @@ import { NebulaError, renderProblems, type SourceRange } from '@nebula/core';
 import type { Coverage, TestResult } from '@nebula/sdk/testing';
 import { readNamedFile } from '../named-file.ts';
 import type { Context } from '../services.ts';
+import { findOthers } from '../workflow-folder.ts';
 import type { FileOutcome, TestOutcome } from './outcome.ts';
 
 export async function runYaml(context: Context, file: string, coverage: Coverage): Promise<FileOutcome> {
@@ -30,6 +31,10 @@ export async function runYaml(context: Context, file: string, coverage: Coverage
         ...(expressionLimits && { expressionLimits }),
       },
       coverage,
+      others: async (source, definition) => {
+        const { files } = await findOthers(context, source, definition, { project });
+        return files.flatMap((other) => other.definition ?? []);
+      },
     });
     return { file, tests: results.map((result) => outcomeOf(file, result)) };
   } catch (error) {

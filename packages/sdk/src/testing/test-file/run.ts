@@ -1,6 +1,6 @@
 /** Runs the tests of a `*.test.yaml` file. */
 import path from 'node:path';
-import type { SourceRange } from '@nebula/core';
+import type { SourceRange, WorkflowDefinition } from '@nebula/core';
 import type { Coverage } from '../coverage.ts';
 import { everyCrashPoint } from '../every-crash-point.ts';
 import { loadWorkflow, loadWorkflows } from '../source.ts';
@@ -13,6 +13,8 @@ export interface TestFileOptions extends Pick<TestOptions, 'config' | 'actions' 
   /** The folder of the file: workflows are named from here. */
   readonly dir: string;
   readonly coverage: Coverage;
+  /** Workflows that the one in this file runs, and that the test file does not name. */
+  readonly others?: (file: string, definition: WorkflowDefinition) => Promise<readonly WorkflowDefinition[]>;
 }
 
 /** Exactly one of `differences` and `failure` says something when it has not passed. */
@@ -37,8 +39,11 @@ export interface TestResult {
 /** Rejects when a workflow cannot be read. */
 export async function runTestFile(file: TestFile, options: TestFileOptions): Promise<TestResult[]> {
   const { dir } = options;
-  const { definition, uses } = await loadWorkflow(path.resolve(dir, file.workflow));
-  const workflows = [...uses, ...(await loadWorkflows(file.workflows.map((name) => path.resolve(dir, name))))];
+  const source = path.resolve(dir, file.workflow);
+  const { definition, uses } = await loadWorkflow(source);
+  const named = [...uses, ...(await loadWorkflows(file.workflows.map((name) => path.resolve(dir, name))))];
+  const beside = (await options.others?.(source, definition)) ?? [];
+  const workflows = [...named, ...beside.filter(({ id }) => !named.some((one) => one.id === id))];
   const results: TestResult[] = [];
   for (const test of file.tests) results.push(await runTest(test, definition, { ...options, workflows }));
   return results;
