@@ -16,11 +16,13 @@ import { Launcher } from './launcher.ts';
 import { Feed } from './live/feed.ts';
 import { liveRoutes } from './live/routes.ts';
 import { liveSocket } from './live/socket.ts';
+import { type Office, officeOf } from './office.ts';
 import type { Parts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { planRoutes } from './routes/plans.ts';
+import { restRoutes } from './routes/rest.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { systemRoutes } from './routes/system.ts';
@@ -30,6 +32,7 @@ import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
 
+export { localOffice, type Office, type OfficeCall } from './office.ts';
 export type { Parts } from './parts.ts';
 
 export interface ServerOptions {
@@ -54,6 +57,8 @@ export interface NebulaServer {
   readonly url: string;
   /** For tests: a request without a socket. */
   readonly inject: ReturnType<typeof buildApp>['inject'];
+  /** For whoever runs the server: its operations without HTTP, in the name of its owner. */
+  readonly office: Office;
   close(): Promise<void>;
 }
 
@@ -87,6 +92,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
       scheduler.changed();
     }),
     ...executionRoutes(parts, launcher),
+    ...restRoutes(parts),
     ...signalRoutes(parts, launcher),
     ...liveRoutes(parts, feed),
     ...actionRoutes(parts),
@@ -118,18 +124,25 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   await feed.open();
   scheduler.open();
   files.open();
-  await app.listen({ host: options.host, port: options.port });
+  const close = async (): Promise<void> => {
+    isClosing = true;
+    files.close();
+    await scheduler.close();
+    feed.close();
+    await app.close();
+  };
+  try {
+    await app.listen({ host: options.host, port: options.port });
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const { port } = app.server.address() as AddressInfo;
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     inject: app.inject.bind(app),
-    async close() {
-      isClosing = true;
-      files.close();
-      await scheduler.close();
-      feed.close();
-      await app.close();
-    },
+    office: officeOf(parts, handlers),
+    close,
   };
 }
 

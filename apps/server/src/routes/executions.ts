@@ -1,7 +1,7 @@
 /** Executions: starting them, looking at them, operating them. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
 import { type Json, NebulaError, parseDuration, type RunDocument } from '@nebula/core';
-import { FINISHED_STATUSES, type ExecutionFilter, type ExecutionRow, type ExecutionStatus } from '@nebula/ports';
+import { type ExecutionFilter, type ExecutionRow, type ExecutionStatus, FINISHED_STATUSES } from '@nebula/ports';
 import { created, gone, type Handlers, ok, type Reply, reply } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Launcher } from '../launcher.ts';
@@ -82,7 +82,8 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
       for (const executionId of ids) {
         try {
           if (await operation(executionId)) done++;
-          else failed.push({ executionId, code: 'UNKNOWN_EXECUTION', message: `There is no execution ${executionId}.` });
+          else
+            failed.push({ executionId, code: 'UNKNOWN_EXECUTION', message: `There is no execution ${executionId}.` });
         } catch (error) {
           if (!(error instanceof NebulaError)) throw error;
           failed.push({ executionId, code: error.code, message: error.message });
@@ -112,7 +113,9 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
 
     async getJournal({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
       const frames = (await engine.journal(executionId)).filter(({ seq }) => seq > after);
-      const items = frames.slice(0, limit).map((frame) => ({ ...frame, at: isoTime(frame.at), entries: [...frame.entries] }));
+      const items = frames
+        .slice(0, limit)
+        .map((frame) => ({ ...frame, at: isoTime(frame.at), entries: [...frame.entries] }));
       return ok({ items, next: frames.length > limit ? String(items.at(-1)?.seq) : null });
     },
 
@@ -179,14 +182,18 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
     signalExecution: ({ params: { executionId }, body: { signal, key, payload } }) =>
       accepted(
         executionId,
-        engine.requestSignal(executionId, { signal, ...(key !== undefined && { key }), payload: (payload ?? null) as Json }),
+        engine.requestSignal(executionId, {
+          signal,
+          ...(key !== undefined && { key }),
+          payload: (payload ?? null) as Json,
+        }),
       ),
-    answerApproval: ({ params: { executionId }, body: { node, approved, comment, form }, who }) =>
+    answerApproval: ({ params: { executionId }, body: { node, approved, by, comment, form }, who }) =>
       accepted(
         executionId,
         engine.requestAnswer(executionId, node, {
           approved,
-          by: who.name,
+          by: answering(who, by),
           ...(comment !== undefined && { comment }),
           ...(form !== undefined && { form: form as Json }),
         }),
@@ -212,6 +219,12 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
         ),
       ),
   };
+}
+
+/** Only an administrator answers for others. */
+function answering(who: Principal, by: string | undefined): string {
+  if (by === undefined || by === who.name || who.isAdmin) return by ?? who.name;
+  throw new NebulaError('NOT_ALLOWED', `${who.name} may not answer as ${by}.`, { hint: 'Leave `by` out.' });
 }
 
 function summaryOf(row: ExecutionRow): AnswerOf<'listExecutions'>['items'][number] {
@@ -324,15 +337,16 @@ async function untilEnded(
       resolve(document);
     };
     // It may have ended before anybody listened.
-    engine.document(executionId).then(
-      (document) => {
+    engine
+      .document(executionId)
+      .then((document) => {
         if (document === undefined) throw unknownExecution(executionId);
         if ((FINISHED_STATUSES as readonly string[]).includes(document.status)) done(document);
-      },
-    ).catch((error: unknown) => {
-      done(undefined);
-      reject(error);
-    });
+      })
+      .catch((error: unknown) => {
+        done(undefined);
+        reject(error);
+      });
   });
 }
 
@@ -356,7 +370,11 @@ function bulkOperation({ engine }: Parts, body: BulkBody, who: Principal): (exec
       if (signal === undefined) throw bodyLacks('signal', 'Which signal?');
       const { signal: name, key, payload } = signal;
       return (id) =>
-        engine.requestSignal(id, { signal: name, ...(key !== undefined && { key }), payload: (payload ?? null) as Json });
+        engine.requestSignal(id, {
+          signal: name,
+          ...(key !== undefined && { key }),
+          payload: (payload ?? null) as Json,
+        });
     }
   }
 }
@@ -367,9 +385,7 @@ async function chosen(
   { ids, filter, limit = 1_000 }: BulkBody,
   who: Principal,
 ): Promise<{ readonly ids: readonly string[]; readonly more: boolean }> {
-  const may = new Set(
-    who.isAdmin ? [] : Object.keys(who.roles).filter((project) => who.roles[project] !== 'viewer'),
-  );
+  const may = new Set(who.isAdmin ? [] : Object.keys(who.roles).filter((project) => who.roles[project] !== 'viewer'));
   const isTheirs = (project: string): boolean => who.isAdmin || may.has(project);
   if (ids !== undefined) {
     const theirs: string[] = [];
@@ -417,4 +433,3 @@ function unknownNode(executionId: string, node: string | undefined): NebulaError
   if (node === undefined) return unknownExecution(executionId);
   return new NebulaError('UNKNOWN_NODE', `There is no node '${node}' in ${executionId}.`);
 }
-

@@ -6,16 +6,18 @@ import {
   type Json,
   NebulaError,
   type Problem,
+  readDefinition,
   readDefinitionObject,
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { WorkflowVersionRow } from '@nebula/ports';
 import { created, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, projectOfWorkflow } from '../http/subject.ts';
+import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { etagOf, expectedRevision, readRecord, type WorkflowRecord } from '../records.ts';
-import { visibleProjects } from '../identity/principal.ts';
 import { changesBetween } from './diff.ts';
+import { workflowsInside } from './inside.ts';
 import { isoTime } from './times.ts';
 
 const OWN = [
@@ -65,12 +67,15 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
 
   return {
     async validateWorkflow({ body }) {
-      const { problems } = compiled(parts, body);
-      return ok({ valid: problems.every(({ severity }) => severity !== 'error'), problems: problems.map(problemDocument) });
+      const { problems } = await compiled(parts, body);
+      return ok({
+        valid: problems.every(({ severity }) => severity !== 'error'),
+        problems: problems.map(problemDocument),
+      });
     },
 
     async registerWorkflow({ body, project }) {
-      const { definition, problems } = compiled(parts, body);
+      const { definition, problems } = await compiled(parts, body);
       const errors = problems.filter(({ severity }) => severity === 'error');
       if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
       const home = project ?? DEFAULT_PROJECT;
@@ -120,7 +125,10 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
     async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = 50 } }) {
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       const before = cursor === undefined ? undefined : Number(cursor);
-      const rows = await store.workflowVersions(workflowId, { limit: limit + 1, ...(before !== undefined && { after: before }) });
+      const rows = await store.workflowVersions(workflowId, {
+        limit: limit + 1,
+        ...(before !== undefined && { after: before }),
+      });
       const items = rows.slice(0, limit).map(({ version, hash, createdAt }) => ({
         workflowId,
         version,
@@ -176,10 +184,16 @@ async function versionOf({ store }: Parts, workflowId: string, version?: number)
   throw new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`);
 }
 
-async function headOf({ store }: Parts, { workflowId, version }: WorkflowVersionRow): Promise<{ readonly versions: number }> {
+async function headOf(
+  { store }: Parts,
+  { workflowId, version }: WorkflowVersionRow,
+): Promise<{ readonly versions: number }> {
   let versions = 0;
   for (let after: number | undefined = version + 1; after !== undefined; ) {
-    const page: readonly { readonly version: number }[] = await store.workflowVersions(workflowId, { after, limit: 1_000 });
+    const page: readonly { readonly version: number }[] = await store.workflowVersions(workflowId, {
+      after,
+      limit: 1_000,
+    });
     versions += page.length;
     after = page.length < 1_000 ? undefined : page.at(-1)?.version;
   }
@@ -192,20 +206,28 @@ interface Given {
   readonly filename?: string;
 }
 
-function compiled(
-  { catalog }: Parts,
-  { definition, source, filename = 'workflow.yaml' }: Given,
-): { readonly definition: WorkflowDefinition | undefined; readonly problems: readonly Problem[] } {
+interface Compiled {
+  readonly definition: WorkflowDefinition | undefined;
+  readonly problems: readonly Problem[];
+}
+
+async function compiled(parts: Parts, { definition, source, filename = 'workflow.yaml' }: Given): Promise<Compiled> {
+  const { catalog } = parts;
   if (source !== undefined) {
-    const { definition: read, problems } = compileSource(source, catalog, { file: filename });
+    const written = readDefinition(source, { file: filename }).definition;
+    const workflows = written === undefined ? () => undefined : await workflowsInside(parts, written);
+    const { definition: read, problems } = compileSource(source, catalog, { file: filename, workflows });
     return { definition: read, problems };
   }
   if (definition === undefined) {
-    throw new NebulaError('BODY_INVALID', "The body lacks 'definition'.", { hint: 'Give it as JSON, or as text in `source`.' });
+    throw new NebulaError('BODY_INVALID', "The body lacks 'definition'.", {
+      hint: 'Give it as JSON, or as text in `source`.',
+    });
   }
   const read = readDefinitionObject(definition as Json);
   if (read.definition === undefined) return { definition: undefined, problems: read.problems };
-  const { problems } = compilePlan(read.definition, catalog);
+  const workflows = await workflowsInside(parts, read.definition);
+  const { problems } = compilePlan(read.definition, catalog, { workflows });
   return { definition: read.definition, problems: [...read.problems, ...problems] };
 }
 
@@ -220,7 +242,14 @@ async function claimId(parts: Parts, workflowId: string, project: string): Promi
   });
 }
 
-function problemDocument({ severity, code, message, hint, path, range }: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
+function problemDocument({
+  severity,
+  code,
+  message,
+  hint,
+  path,
+  range,
+}: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
   return {
     severity,
     code,

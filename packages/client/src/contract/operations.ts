@@ -85,7 +85,10 @@ export const OPERATIONS = {
     tag: 'Workflows',
     summary: 'One version, with its definition',
     needs: 'viewer',
-    params: object({ workflowId: Id, version: Type.Union([common.Version, Type.Literal('newest'), Type.Literal('active')]) }),
+    params: object({
+      workflowId: Id,
+      version: Type.Union([common.Version, Type.Literal('newest'), Type.Literal('active')]),
+    }),
     answers: { 200: workflows.WorkflowVersion },
   },
   activateWorkflow: {
@@ -156,6 +159,14 @@ export const OPERATIONS = {
     params: ofExecution,
     query: object(executions.WaitQuery, closed),
     answers: { 200: executions.Result },
+  },
+  awaitRest: {
+    tag: 'Executions',
+    summary: 'Whether it has ended, or waits for a person or a signal, waiting for that if asked to',
+    needs: 'viewer',
+    params: ofExecution,
+    query: object(executions.WaitQuery, closed),
+    answers: { 200: executions.Rest },
   },
   deleteExecution: {
     tag: 'Executions',
@@ -243,6 +254,13 @@ export const OPERATIONS = {
     body: executions.PublishBody,
     answers: { 202: executions.Published },
     isIdempotent: true,
+  },
+  listPlaces: {
+    tag: 'Executions',
+    summary: 'Who holds a key that executions share, and who waits for it, in the order in which they are granted',
+    needs: 'viewer',
+    query: object({ key: Type.String({ minLength: 1, maxLength: 5_000 }) }, closed),
+    answers: { 200: executions.Places },
   },
 
   followExecution: {
@@ -415,7 +433,11 @@ export const OPERATIONS = {
     params: object({ workerId: Id }),
     answers: { 204: Nothing },
   },
-  extendLease: ofLease('Tell that an attempt is alive, and how far it is', resources.LeaseBeatBody, resources.LeaseState),
+  extendLease: ofLease(
+    'Tell that an attempt is alive, and how far it is',
+    resources.LeaseBeatBody,
+    resources.LeaseState,
+  ),
   logLease: ofLease('Lines of its log', resources.LeaseLogsBody, resources.LeaseState),
   completeLease: ofLease('It is done', resources.CompleteBody, resources.Ended),
   failLease: ofLease('It has failed', resources.FailBody, resources.Ended),

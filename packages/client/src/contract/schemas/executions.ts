@@ -156,6 +156,18 @@ export const Explanation = Type.Object({
   next: Type.Array(Type.String()),
 });
 
+/** `settled`: false when the wait was over before the run had come to rest. */
+export const Rest = Type.Object({
+  executionId: Type.String(),
+  settled: Type.Boolean(),
+  parked: Type.Boolean({ description: 'Nothing but a person or a signal moves it.' }),
+  waitingFor: Type.Array(Explanation),
+});
+
+export const Places = Type.Object({
+  items: Type.Array(Type.Object({ executionId: Type.String(), node: Type.String(), isHeld: Type.Boolean() })),
+});
+
 export const UndoPlan = Type.Object({
   steps: Type.Array(
     Type.Object({
@@ -202,6 +214,13 @@ export const AnswerBody = Type.Object(
   {
     node: NodePath,
     approved: Type.Boolean(),
+    by: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Who answers: you, unless an administrator says otherwise.',
+      }),
+    ),
     comment: Type.Optional(Type.String({ maxLength: 10_000 })),
     form: Type.Optional(AnyJson),
   },
