@@ -117,7 +117,7 @@ describe('arrows between packages', () => {
 
   it('lets nobody import an app', () => {
     expect(problemsWith({ 'e2e/kill.ts': "import '@nebula/cli';" })).toEqual([
-      'e2e/kill.ts:1 imports @nebula/cli: nobody imports an app',
+      'e2e/kill.ts:1 imports @nebula/cli: only apps import an app',
     ]);
   });
 

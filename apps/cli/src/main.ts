@@ -91,12 +91,14 @@ function programName(env: Io['env']): string {
 
 /** The composition root is loaded with the first service that a command asks for. */
 function lazyServices(io: Io): Services {
-  const real = async (): Promise<Services> => (await import('./compose.ts')).composeServices(io);
+  const real = async (): Promise<Services> => (await import('./compose/services.ts')).composeServices(io);
   return {
     openProject: async (options) => (await real()).openProject(options),
     actions: async (project) => (await real()).actions(project),
     catalog: async (project) => (await real()).catalog(project),
     openDesk: async (project) => (await real()).openDesk(project),
     openEngine: async (project) => (await real()).openEngine(project),
+    openOffice: async (project) => (await real()).openOffice(project),
+    openServer: async (project, options) => (await real()).openServer(project, options),
   };
 }

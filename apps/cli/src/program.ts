@@ -2,7 +2,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { COMMANDS } from './command-table.ts';
 import type { Context } from './services.ts';
-import { type CommandSpec, GROUPS, type Group } from './table/spec.ts';
+import { type CommandSpec, FAMILIES, GROUPS, type Group } from './table/spec.ts';
 import { type Colors, readingWidth } from './terminal/io.ts';
 import { column, wrap } from './terminal/width.ts';
 
@@ -43,8 +43,10 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     context.io.out.write(overview(context));
     return exitCode;
   }
-  if (words.length === 1 && (words[0] === 'executions' || words[0] === 'exec')) {
-    families.get('executions')?.outputHelp();
+  const family =
+    words.length === 1 ? [...families.values()].find((one) => isCalled(one, words[0] as string)) : undefined;
+  if (family !== undefined) {
+    family.outputHelp();
     return exitCode;
   }
   // Commander answers `help nope` with the help of everything, as an error; without `help` it says what is wrong.
@@ -54,7 +56,11 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
 }
 
 function knows(root: Command, word: string): boolean {
-  return root.commands.some((command) => command.name() === word || command.aliases().includes(word));
+  return root.commands.some((command) => isCalled(command, word));
+}
+
+function isCalled(command: Command, word: string): boolean {
+  return command.name() === word || command.aliases().includes(word);
 }
 
 async function versionText(): Promise<string> {
@@ -85,7 +91,9 @@ function baseCommand({ io }: Context, name: string): Command {
 }
 
 function familyCommand(context: Context, root: Command, name: string): Command {
-  const family = baseCommand(context, name).description('Look at runs and change them.').alias('exec');
+  const { summary = name, alias } = FAMILIES[name] ?? {};
+  const family = baseCommand(context, name).description(`${capital(summary)}.`);
+  if (alias !== undefined) family.alias(alias);
   family.helpCommand(false);
   root.addCommand(family);
   return family;

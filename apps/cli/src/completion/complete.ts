@@ -1,7 +1,7 @@
 /** Candidates for the word that is being typed: one per line, with its meaning after a tab. */
 import { COMMANDS } from '../command-table.ts';
 import type { Context } from '../services.ts';
-import type { CommandSpec } from '../table/spec.ts';
+import { type CommandSpec, FAMILIES } from '../table/spec.ts';
 
 interface Candidate {
   readonly word: string;
@@ -43,7 +43,7 @@ async function candidates(context: Context, words: readonly string[]): Promise<C
 
 function specOf(words: readonly string[]): CommandSpec | undefined {
   const [first = '', second = ''] = words;
-  const family = first === 'exec' ? 'executions' : first;
+  const family = familyOf(first) ?? first;
   return COMMANDS.find(({ name }) => name === family || name === `${family} ${second}`);
 }
 
@@ -53,13 +53,19 @@ function nextWords(before: readonly string[]): Candidate[] {
       word: name,
       meaning: summary,
     }));
-    return [...own, { word: 'executions', meaning: 'look at runs and change them' }, HELP];
+    const families = Object.entries(FAMILIES).map(([word, { summary }]) => ({ word, meaning: summary }));
+    return [...own, ...families, HELP];
   }
-  if (before.length > 1 || (before[0] !== 'executions' && before[0] !== 'exec')) return [];
-  return COMMANDS.filter(({ name }) => name.startsWith('executions ')).map(({ name, summary }) => ({
-    word: name.slice('executions '.length),
+  const family = before.length > 1 ? undefined : familyOf(before[0] ?? '');
+  if (family === undefined) return [];
+  return COMMANDS.filter(({ name }) => name.startsWith(`${family} `)).map(({ name, summary }) => ({
+    word: name.slice(family.length + 1),
     meaning: summary,
   }));
+}
+
+function familyOf(word: string): string | undefined {
+  return Object.keys(FAMILIES).find((name) => name === word || FAMILIES[name]?.alias === word);
 }
 
 function optionsOf(spec: CommandSpec): Candidate[] {
@@ -79,11 +85,11 @@ async function argumentsOf(
   if (spec.takes.includes('<file')) return FILES;
   if (spec.name === 'completion') return matching(['bash', 'zsh', 'fish'].map((word) => ({ word, meaning: '' })));
   if (spec.name === 'actions') {
-    const actions = await context.services.actions(await context.services.openProject({}));
+    const actions = await context.services.actions(await context.services.openProject({ mayBeServer: true }));
     return matching(actions.map(({ id, title }) => ({ word: id, meaning: title ?? '' })));
   }
   if (!spec.takes.includes('execution')) return [];
-  const session = await context.services.openDesk(await context.services.openProject({}));
+  const session = await context.services.openDesk(await context.services.openProject({ mayBeServer: true }));
   try {
     const [executionId] = given;
     if (executionId !== undefined && /[<[]node/.test(spec.takes)) {

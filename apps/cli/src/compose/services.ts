@@ -1,40 +1,49 @@
-/** The composition root: the only place that chooses drivers. */
-import path from 'node:path';
-import {
-  type Action,
-  createCatalog,
-  NebulaError,
-  parseDuration,
-  parseSize,
-  type WorkflowDefinition,
-} from '@nebula/core';
-import type { Drivers, EngineOptions } from '@nebula/engine';
+/** The composition root: with its neighbours the only place that chooses drivers. */
+import { type Catalog, createCatalog, type WorkflowDefinition } from '@nebula/core';
 import type { Store } from '@nebula/ports';
-import type { DriverContext, NebulaConfig } from '@nebula/sdk';
-import { openProject } from './project.ts';
-import type { DeskSession, EngineSession, Project, Services } from './services.ts';
-import type { Io } from './terminal/io.ts';
-
-const DATABASE = 'nebula.db';
-const BLOBS = 'blobs';
+import { openProject } from '../project.ts';
+import { holdingServer, readToken } from '../remote/found-server.ts';
+import type { DeskSession, EngineSession, OfficeSession, Project, Services } from '../services.ts';
+import type { Io } from '../terminal/io.ts';
+import { allActions, engineOptions } from './engine-options.ts';
+import { driverContext, openDoing, openKeeping, openSecrets } from './keeping.ts';
 
 export function composeServices(io: Io): Services {
   return {
     openProject: (options) => openProject(io, options),
-    actions: allActions,
-    catalog: async (project) =>
-      createCatalog(await allActions(project), project.config.retryPolicies, project.config.capabilities),
+    actions: actionsOf,
+    catalog: catalogOf,
     openDesk,
-    openEngine,
+    openEngine: (project) => openEngine(io, project),
+    openOffice: (project) => openOffice(io, project),
+    openServer: async (project, options) => (await import('./server.ts')).openServer(project, options),
   };
 }
 
-async function allActions({ config }: Project): Promise<readonly Action[]> {
-  const { builtinActions } = await import('@nebula/actions');
-  return [...builtinActions, ...(config.actions ?? [])];
+async function actionsOf(project: Project) {
+  if (project.server === undefined) return await allActions(project);
+  const { remoteActions } = await import('../remote/session.ts');
+  return await remoteActions(await connected(project.server));
+}
+
+async function catalogOf(project: Project): Promise<Catalog> {
+  if (project.server === undefined) {
+    return createCatalog(await allActions(project), project.config.retryPolicies, project.config.capabilities);
+  }
+  const { remoteCatalog } = await import('../remote/session.ts');
+  return await remoteCatalog(await connected(project.server), project);
+}
+
+async function connected(place: { readonly url: string; readonly token: string | undefined }) {
+  const { connect } = await import('../remote/connection.ts');
+  return connect(place);
 }
 
 async function openDesk(project: Project): Promise<DeskSession> {
+  if (project.server !== undefined) {
+    const { remoteDeskSession } = await import('../remote/desk.ts');
+    return remoteDeskSession(await connected(project.server));
+  }
   const { createDesk } = await import('@nebula/engine');
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, false);
@@ -49,14 +58,36 @@ async function openDesk(project: Project): Promise<DeskSession> {
   };
 }
 
-async function openEngine(project: Project): Promise<EngineSession> {
+async function openEngine(io: Io, project: Project): Promise<EngineSession> {
+  if (project.server !== undefined) return await openRemoteEngine(project.server);
+  try {
+    return await openLocalEngine(project);
+  } catch (error) {
+    const found = holdingServer(project.dataDir, error);
+    if (found === undefined) throw error;
+    return await openRemoteEngine({ url: found.url, token: tokenFor(io, project) });
+  }
+}
+
+/** Whoever may read the folder of a desktop server is its owner. */
+function tokenFor({ env }: Io, { dataDir }: Project): string | undefined {
+  return readToken(dataDir) ?? (env.NEBULA_TOKEN || undefined);
+}
+
+async function openRemoteEngine(place: Parameters<typeof connected>[0]): Promise<EngineSession> {
+  const { remoteEngineSession } = await import('../remote/session.ts');
+  return remoteEngineSession(place);
+}
+
+async function openLocalEngine(project: Project): Promise<EngineSession> {
   const { createEngine, keyedExecutionId } = await import('@nebula/engine');
   const options = await engineOptions(project);
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, true);
   try {
     const doing = await openDoing(project, context);
-    const engine = createEngine({ ...context, ...opened, ...doing }, options);
+    const secrets = await openSecrets(project, context);
+    const engine = createEngine({ ...context, ...opened, ...doing, secrets }, options);
     return {
       desk: engine,
       engine,
@@ -78,95 +109,18 @@ async function openEngine(project: Project): Promise<EngineSession> {
   }
 }
 
-async function driverContext(project: Project): Promise<DriverContext & Pick<Drivers, 'digest'>> {
-  const { realClock, realRandom, sha256 } = await import('@nebula/drivers/real');
-  return { projectDir: project.dir, dataDir: project.dataDir, clock: realClock, random: realRandom(), digest: sha256 };
-}
-
-type Keeping = Pick<Drivers, 'store' | 'blobs' | 'logs'> & { close(): Promise<void> };
-
-/** Where runs are kept: SQLite and files in the data folder, unless the project's configuration says otherwise. */
-async function openKeeping({ config }: Project, context: DriverContext, forEngine: boolean): Promise<Keeping> {
-  const { drivers = {} } = config;
-  const own = drivers.store === undefined ? await openDatabase(context, forEngine, config.durability) : undefined;
-  const store = own ?? ((await drivers.store?.(context)) as Store);
-  const logs = (await drivers.logs?.(context)) ?? own?.logs ?? (await volatileLogs());
-  const blobs = (await drivers.blobs?.(context)) ?? (await folderBlobs(context));
-  return {
-    store,
-    logs,
-    blobs,
-    async close() {
-      await logs.close();
-      await store.close();
-    },
-  };
-}
-
-async function openDatabase(
-  { dataDir, clock }: DriverContext,
-  engine: boolean,
-  durability: NebulaConfig['durability'],
-) {
-  const { openSqliteStore } = await import('@nebula/drivers/sqlite');
-  const options = { path: path.join(dataDir, DATABASE), clock, engine, ...(durability && { durability }) };
-  try {
-    return await openSqliteStore(options);
-  } catch (error) {
-    // Looking needs no permission to write; a request then fails with the store's own words.
-    if (engine || !(error instanceof NebulaError) || error.code !== 'DATA_DIR_UNWRITABLE') throw error;
-    return await openSqliteStore({ ...options, readonly: true });
-  }
-}
-
-async function folderBlobs({ dataDir }: DriverContext) {
-  const { fsBlobs } = await import('@nebula/drivers/fs');
-  return fsBlobs({ root: path.join(dataDir, BLOBS) });
-}
-
-/** A project with a store of its own and no logs beside it keeps what is said for as long as the process lives. */
-async function volatileLogs() {
-  const { memoryLogs } = await import('@nebula/drivers/memory');
-  return memoryLogs();
-}
-
-/** What runs nodes: a queue in this process and a sandbox that checks capabilities. */
-async function openDoing({ config }: Project, context: DriverContext): Promise<Pick<Drivers, 'queue' | 'sandbox'>> {
-  const { drivers = {} } = config;
-  const { memoryQueue } = await import('@nebula/drivers/memory');
-  const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
-  return {
-    queue: (await drivers.queue?.(context)) ?? memoryQueue({ clock: context.clock }),
-    sandbox: (await drivers.sandbox?.(context)) ?? createInProcessSandbox(context),
-  };
-}
-
-async function engineOptions(project: Project): Promise<EngineOptions> {
-  const { retryPolicies, capabilities, concurrency, expressionLimits } = project.config;
-  const retentionMs = retentionOf(project.config);
-  const inlineLimitBytes = inlineLimitOf(project.config);
-  return {
-    actions: await allActions(project),
-    ...(retryPolicies !== undefined && { retryPolicies }),
-    ...(capabilities !== undefined && { capabilities }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(expressionLimits !== undefined && { expressionLimits }),
-    ...(retentionMs !== undefined && { retentionMs }),
-    ...(inlineLimitBytes !== undefined && { inlineLimitBytes }),
-  };
-}
-
-function retentionOf({ retention }: NebulaConfig): number | null | undefined {
-  return typeof retention === 'string' ? measured('retention', parseDuration(retention)) : retention;
-}
-
-function inlineLimitOf({ inlineLimit }: NebulaConfig): number | undefined {
-  return typeof inlineLimit === 'string' ? measured('inlineLimit', parseSize(inlineLimit)) : inlineLimit;
-}
-
-function measured(key: string, value: number | { readonly message: string; readonly hint: string }): number {
-  if (typeof value === 'number') return value;
-  throw new NebulaError('CONFIG_INVALID', `${key} in the configuration: ${value.message}`, { hint: value.hint });
+async function openOffice(io: Io, project: Project): Promise<OfficeSession> {
+  const { openLocalOffice } = await import('./server.ts');
+  const { remoteOffice } = await import('../remote/office.ts');
+  if (project.server !== undefined) return remoteOffice(await connected(project.server));
+  return await openLocalOffice(project, async (error) => {
+    const found = holdingServer(project.dataDir, error);
+    const token = tokenFor(io, project);
+    // A server with users keeps them in the folder, and who has the folder needs no password: that works beside it.
+    return found === undefined || token === undefined
+      ? undefined
+      : remoteOffice(await connected({ url: found.url, token }));
+  });
 }
 
 async function definitionOf(

@@ -32,6 +32,8 @@ export interface Io {
   user(): string;
   /** Asks whoever sits here; undefined when nobody does. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** The same, for what must not be seen on the screen. */
+  readonly askHidden?: ((question: string) => Promise<string>) | undefined;
 }
 
 const DEFAULT_COLUMNS = 80;
@@ -56,7 +58,8 @@ export function processIo(): Io {
     now: () => Date.now(),
     readStdin,
     user: () => userName(process.env),
-    ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? askTerminal : undefined,
+    ask: hasTerminal() ? askTerminal : undefined,
+    askHidden: hasTerminal() ? askHidden : undefined,
   };
 }
 
@@ -66,6 +69,25 @@ function userName(env: Environment): string {
     return userInfo().username;
   } catch {
     return env.USER ?? env.USERNAME ?? 'unknown';
+  }
+}
+
+function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** What is typed is not shown. */
+async function askHidden(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const { Writable } = await import('node:stream');
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  process.stderr.write(question);
+  try {
+    return await lines.question('');
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
   }
 }
 

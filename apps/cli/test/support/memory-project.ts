@@ -110,6 +110,8 @@ export class MemoryProject {
       catalog: async () => createCatalog(this.#actions),
       openDesk: async () => this.#openDesk(),
       openEngine: () => this.#openEngine(),
+      openOffice: noServer,
+      openServer: noServer,
     };
   }
 
@@ -152,6 +154,10 @@ export class MemoryProject {
       close: () => engine.close(),
     };
   }
+}
+
+async function noServer(): Promise<never> {
+  throw new Error('no server here');
 }
 
 /** As much of the documents as the tests look at. */
