@@ -51,7 +51,7 @@ export class Coverage {
   /** Entries by kind. */
   readonly entries = new Map<EntryKind, number>();
   /** How often an entry of one kind met a fault of another. */
-  readonly met = new Map<string, number>();
+  private readonly met = new Map<EntryKind, Map<FaultKind, number>>();
   /** Where processes died. */
   readonly deaths = new Map<string, number>();
   private readonly waiting = new Map<string, Set<FaultKind>>();
@@ -72,23 +72,29 @@ export class Coverage {
     const kinds = this.waiting.get(executionId);
     for (const { type } of entries) {
       add(this.entries, type, 1);
-      if (kinds !== undefined) for (const kind of kinds) add(this.met, cell(type, kind), 1);
+      if (kinds !== undefined) for (const kind of kinds) this.meet(type, kind, 1);
     }
     if (entries.length > 0) this.waiting.delete(executionId);
   }
 
   /** The fault hit the writing of these entries. */
   metBy(kind: FaultKind, entries: readonly { readonly type: EntryKind }[]): void {
-    for (const { type } of entries) add(this.met, cell(type, kind), 1);
+    for (const { type } of entries) this.meet(type, kind, 1);
+  }
+
+  private meet(entry: EntryKind, fault: FaultKind, times: number): void {
+    const faults = this.met.get(entry) ?? new Map<FaultKind, number>();
+    this.met.set(entry, faults);
+    add(faults, fault, times);
   }
 
   count(entry: EntryKind, fault: FaultKind): number {
-    return this.met.get(cell(entry, fault)) ?? 0;
+    return this.met.get(entry)?.get(fault) ?? 0;
   }
 
   add(other: Coverage): void {
     for (const [kind, count] of other.entries) add(this.entries, kind, count);
-    for (const [key, count] of other.met) add(this.met, key, count);
+    for (const [entry, faults] of other.met) for (const [fault, count] of faults) this.meet(entry, fault, count);
     for (const [key, count] of other.deaths) add(this.deaths, key, count);
   }
 

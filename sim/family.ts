@@ -1,4 +1,4 @@
-/** Executions that run for a node of another one: each is asked for once, and what it gave is what its node gets. */
+/** Executions that run for a node of another one: each is started once, and what it gave is what its node gets. */
 import { type Entry, type Held, type Json, jsonEquals } from '@nebula/core';
 import type { Legality } from './legality.ts';
 
@@ -21,7 +21,7 @@ export class Family {
 
   onFrame(executionId: string, entries: readonly Entry[]): void {
     for (const entry of entries) {
-      if (entry.type === 'child.requested') this.request(executionId, entry.node, entry.executionId);
+      if (entry.type === 'child.requested') this.request(executionId, entry);
       if (entry.type === 'run.started' && entry.parent !== undefined) {
         const child = this.children.get(executionId);
         const { executionId: parent, node } = entry.parent;
@@ -56,8 +56,18 @@ export class Family {
     return parent === undefined || parent.isFinished || node?.status !== 'child' || node.child !== executionId;
   }
 
-  private request(parent: string, node: string, executionId: string): void {
-    if (this.children.has(executionId)) this.complain(`${executionId} is asked for twice`);
+  /** A retry of the parent goes on with the one that ran last for the node; any other is new. */
+  private request(
+    parent: string,
+    { node, executionId, again = false }: Extract<Entry, { type: 'child.requested' }>,
+  ): void {
+    const known = this.children.get(executionId);
+    if (again) {
+      const last = this.journals.get(parent)?.nodes.get(node)?.child;
+      if (last !== executionId || known?.parent !== parent) this.complain(`${parent} goes on with ${executionId}`);
+      return;
+    }
+    if (known !== undefined) this.complain(`${executionId} is asked for twice`);
     this.children.set(executionId, { parent, node, outputs: [] });
   }
 }

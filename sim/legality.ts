@@ -20,7 +20,7 @@ const MAY_COME_AFTER: Record<NodeEntry, readonly Status[]> = {
   'node.unknown': ['running'],
   'node.settled': ['unknown'],
   'node.opened': [...NEW, 'running', 'settled'],
-  'node.stopping': ['open'],
+  'node.stopping': ['open', 'child'],
   'round.delayed': ['open'],
   'child.requested': [...NEW, 'waiting'],
   'node.waiting': NEW,
@@ -68,6 +68,8 @@ export class Legality {
   reopenings = 0;
   pauses = 0;
   isStopping = false;
+  /** It is being undone, or its failure node runs. */
+  isEnding = false;
   /** It waits for later starts that take its place. */
   isHeld = false;
   parent: { readonly executionId: string; readonly node: string } | undefined;
@@ -152,18 +154,15 @@ export class Legality {
         this.parent = entry.parent;
         return;
       case 'run.stopping':
-        this.demand(['running', 'paused'].includes(this.status) && !this.isStopping, 'is stopped twice');
-        this.isStopping = true;
-        this.status = 'running';
-        return;
+        return this.stop(entry);
       case 'run.paused':
-        this.demand(this.status === 'running' && !this.isStopping, `is paused while it is ${this.status}`);
+        this.demand(['running', 'compensating'].includes(this.status), `is paused while it is ${this.status}`);
         this.status = 'paused';
         this.pauses++;
         return;
       case 'run.resumed':
         this.demand(this.status === 'paused', `is resumed while it is ${this.status}`);
-        this.status = 'running';
+        this.status = this.isEnding ? 'compensating' : 'running';
         return;
       case 'run.held':
         this.demand(this.nodes.size === 0, 'is held back, and has begun');
@@ -181,7 +180,7 @@ export class Legality {
         this.demand(this.mayBegin(entry.node, true), `rounds of ${entry.node} begin in what is over`);
         return this.scopes.open(entry.node, entry.from, entry.to);
       case 'scope.stopping':
-        return this.scopes.stop(entry.scope);
+        return this.undoing.isUndo(`${entry.scope}/`) ? this.undoing.stop(entry.scope) : this.scopes.stop(entry.scope);
       case 'scope.closed':
         return this.scopes.close(entry.scope, entry.error !== undefined);
       case 'scope.compensating':
@@ -213,7 +212,8 @@ export class Legality {
     const before = node.status;
     this.demand(!this.isFinished && this.status !== 'pending', `${type} of ${path} in a run that is ${this.status}`);
     this.demand(MAY_COME_AFTER[type].includes(before), `${type} of ${path}, which is ${before}`);
-    node.status = LEADS_TO[type];
+    // What is being stopped is what it was, until it ends.
+    node.status = type === 'node.stopping' ? before : LEADS_TO[type];
     if (type === 'node.settled' || type === 'node.answered') this.halfDone.add(path);
     if (BEGINS.includes(type)) {
       // A graph that an action returned is taken as it comes; it begins when it may.
@@ -229,7 +229,7 @@ export class Legality {
     if (type === 'child.requested') node.child = entry.executionId;
     if (type === 'node.waiting') node.waits = entry.waits;
     if (type === 'node.opened') this.scopes.begin(path, entry);
-    if (type === 'node.stopping') this.scopes.stopNode(path);
+    if (type === 'node.stopping' && before === 'open') this.scopes.stopNode(path, entry.compensate === false);
     if (type === 'node.retrying')
       this.demand(entry.error.code !== 'WORKER_LOST' || node.effect !== 'once', `${path} is once, and tried again`);
     if (type === 'node.unknown') {
@@ -246,11 +246,12 @@ export class Legality {
     // What is known of an attempt comes when it comes, whatever has become of what was around it.
     if (before !== 'settled') this.demand(this.scopes.isHere(path), `${type} of ${path} in a round that is over`);
     if (before === 'open') {
+      this.undoing.mustBeOver(path);
       this.undoing.collect();
       this.scopes.end(path, node.status === 'completed');
     }
     if (type === 'node.completed' && (entry.undo !== undefined || entry.undoError !== undefined))
-      this.undoing.done(path, this.generationOf(path));
+      this.undoing.done(path, this.generationOf(path), before === 'settled');
   }
 
   private attempt(path: string, node: NodeRecord, attempt: number): void {
@@ -263,8 +264,13 @@ export class Legality {
 
   /** Whether something of that path may begin now. `rounds`: it is only the rounds of a loop, which need no worker. */
   private mayBegin(path: string, rounds = false): boolean {
-    if (this.isStopping || this.isHeld || (this.status === 'paused' && !rounds)) return false;
-    return this.scopes.isLive(path);
+    return !this.isHeld && (this.status !== 'paused' || rounds) && this.isWanted(path);
+  }
+
+  /** Nothing around it is being stopped. What is being undone goes on to be, whatever is. */
+  isWanted(path: string): boolean {
+    if (this.undoing.isUndo(path)) return this.scopes.isHere(path);
+    return !this.isStopping && this.scopes.isLive(path);
   }
 
   private take(signal: string): void {
@@ -273,13 +279,23 @@ export class Legality {
     if (at >= 0) this.kept.splice(at, 1);
   }
 
-  private compensate({ scope, status }: Extract<Entry, { type: 'scope.compensating' }>): void {
+  /** Once, unless a paused run that is to fail is cancelled, or nobody wants anything undone any more. */
+  private stop({ status, compensate, paused }: Extract<Entry, { type: 'run.stopping' }>): void {
+    const isAnew = compensate === false || (this.status === 'paused' && status === 'cancelled');
+    this.demand(['running', 'paused'].includes(this.status) && (!this.isStopping || isAnew), 'is stopped twice');
+    this.demand(paused !== true || this.status === 'paused', 'stays paused, and was not');
+    this.isStopping = true;
+    if (paused !== true) this.status = 'running';
+  }
+
+  private compensate({ scope, status, compensate }: Extract<Entry, { type: 'scope.compensating' }>): void {
     this.demand(status !== 'completed', `${scope} goes well, and is undone`);
-    this.demand(scope !== '' || ['running', 'paused'].includes(this.status), `is undone while it is ${this.status}`);
+    this.demand(scope !== '' || this.status === 'running', `is undone while it is ${this.status}`);
     this.scopes.cut(scope, `${scope || 'the run'} is undone`);
-    this.undoing.open(scope);
+    this.undoing.open(scope, compensate !== false);
     if (scope !== '') return;
     this.status = 'compensating';
+    this.isEnding = true;
     this.isStopping = false;
   }
 
@@ -289,6 +305,7 @@ export class Legality {
     this.undoing.close();
     this.scopes.cut('', 'it finishes');
     this.status = status;
+    this.isEnding = false;
     this.isStopping = false;
     this.isHeld = false;
   }

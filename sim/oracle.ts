@@ -3,10 +3,7 @@
  * The oracle watches from outside: journals as they are written, actions as they are called, effects as they happen.
  */
 import {
-  type Action,
   type BlobRef,
-  compilePlan,
-  createCatalog,
   documentOf,
   type Entry,
   type Held,
@@ -19,7 +16,6 @@ import {
   type RunDocument,
   type RunState,
   replay,
-  type WorkflowDefinition,
 } from '@nebula/core';
 import type { MemoryData } from '@nebula/drivers/memory';
 import type { Blobs, Write } from '@nebula/ports';
@@ -29,6 +25,7 @@ import type { Call, Effect, Outside } from './outside.ts';
 import { Permits } from './permits.ts';
 import type { Process } from './process.ts';
 import { Signals } from './signals.ts';
+import { Starts } from './starts.ts';
 
 const FINISHED = ['completed', 'failed', 'cancelled', 'timed-out'];
 
@@ -36,6 +33,8 @@ export interface OracleParts {
   readonly data: MemoryData;
   readonly blobs: Blobs;
   readonly outside: () => Outside;
+  /** What the engines have compiled: a run that is written was compiled by somebody. */
+  readonly compiled: ReadonlyMap<string, Plan>;
   /** One engine is alone on the store: then nobody takes a living worker for dead. */
   readonly isAlone: boolean;
 }
@@ -49,6 +48,7 @@ export class Oracle {
   readonly family = new Family((what) => this.violated(what), this.journals);
   private readonly signals = new Signals((what) => this.violated(what));
   private readonly called = new Map<string, Process>();
+  private readonly starts = new Starts((what) => this.violated(what));
   private readonly permits = new Permits((what) => this.violated(what), this.journals);
   /** By run, idempotency keys of outputs that came from the cache. */
   private readonly cached = new Set<string>();
@@ -75,6 +75,7 @@ export class Oracle {
     if (message.type === 'retry' || message.type === 'replay') {
       this.reopeningsAsked.set(executionId, (this.reopeningsAsked.get(executionId) ?? 0) + 1);
     }
+    this.starts.onSend(executionId, message);
     if (message.type === 'signal') this.signals.sent(executionId, messageId, message);
   }
 
@@ -86,6 +87,9 @@ export class Oracle {
       this.family.onFrame(executionId, entries);
       journal.frame(frame.seq, frame.at, entries);
       this.permits.onFrame(executionId, entries);
+      this.starts.onFrame(executionId, entries, ({ blob, value }) =>
+        blob === undefined ? (value ?? null) : this.lookup(blob),
+      );
       for (const complaint of journal.complaints.splice(0)) this.violated(`${executionId}: ${complaint}`);
     }
     this.cannotBeStuck(executionId, journal);
@@ -124,6 +128,7 @@ export class Oracle {
 
   /** When everything has been given time to end. */
   atTheEnd(executionIds: Iterable<string>): void {
+    this.starts.atTheEnd();
     for (const executionId of executionIds) {
       const run = this.parts.data.runs.get(executionId);
       if (run === undefined) {
@@ -217,7 +222,10 @@ export class Oracle {
     const isHeld =
       this.planOf(row).mode === 'levels' && journal.withStatus('unknown', 'listening', 'child', 'gated').length > 0;
     const timed = journal.status === 'paused' ? [] : (['waiting', ...(isHeld ? [] : ['queued' as const])] as const);
-    const open = journal.withStatus('running', ...timed);
+    const open = [
+      ...journal.withStatus('running'),
+      ...journal.withStatus(...timed).filter((path) => journal.isWanted(path)),
+    ];
     if (open.length > 0) this.violated(`${executionId} will not be woken, and ${open} are not done`);
   }
 
@@ -236,24 +244,11 @@ export class Oracle {
     const key = `${workflowId}@${version}`;
     let plan = this.plans.get(key);
     if (plan === undefined) {
-      const definition = this.definition(workflowId, version) as WorkflowDefinition;
-      const workflows = (id: string, wanted?: number): WorkflowDefinition | undefined => this.definition(id, wanted);
-      plan = compilePlan(definition, this.catalog(), { workflows }).plan as Plan;
+      const plans = [...this.parts.compiled.values()];
+      plan = plans.find((one) => one.workflowId === workflowId && one.version === version) as Plan;
       this.plans.set(key, plan);
     }
     return plan;
-  }
-
-  private definition(workflowId: string, version?: number): WorkflowDefinition | undefined {
-    const row = this.parts.data.workflows.findLast(
-      (one) => one.workflowId === workflowId && (version ?? one.version) === one.version,
-    );
-    return row && { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
-  }
-
-  private catalog() {
-    const nobody = { inFlight: new Set(), granted: new Set() } as unknown as Process;
-    return createCatalog(this.parts.outside().actions(nobody) as readonly Action[], {}, undefined);
   }
 
   private standOf(executionId: string): string {

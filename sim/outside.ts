@@ -59,14 +59,21 @@ export class Outside {
     this.parts = parts;
   }
 
-  /** The actions as one process has them. */
-  actions(process: Process): Action[] {
+  /** The actions as plans have them: the same for every process, which runs its own. */
+  readonly declared: readonly Action[] = this.actions(undefined);
+
+  /** The actions as one process has them, by id. */
+  actionsOf(process: Process): ReadonlyMap<string, Action> {
     this.processes.add(process);
+    return new Map(this.actions(process).map((action) => [action.id, action]));
+  }
+
+  private actions(process: Process | undefined): Action[] {
     const action = (id: string, effect: 'pure' | 'idempotent' | 'once'): Action => ({
       id,
       version: '1',
       effect,
-      run: (context, input) => this.run(process, { id, effect }, context, input as Json),
+      run: (context, input) => this.run(process as Process, { id, effect }, context, input as Json),
     });
     return [
       action('look', 'pure'),

@@ -57,9 +57,10 @@ export class Scopes {
     record.status = 'stopping';
   }
 
-  stopNode(node: string): void {
+  /** Once, unless nobody wants anything undone any more. */
+  stopNode(node: string, isAnew: boolean): void {
     const body = this.bodies.get(node);
-    if (body === undefined || body.isStopping) return this.complain(`${node} is stopped twice`);
+    if (body === undefined || (body.isStopping && !isAnew)) return this.complain(`${node} is stopped twice`);
     body.isStopping = true;
   }
 

@@ -1,6 +1,7 @@
 /** One life: what people do to a world, until it is healed and everything has ended. */
 import { countNodes, randomDefinition, sharedDefinitions } from './definition.ts';
 import type { Process } from './process.ts';
+import { DEBOUNCED, KEYED_DEFINITIONS, SINGLETON } from './starts.ts';
 import { World } from './world.ts';
 
 const STEPS = 24;
@@ -28,7 +29,18 @@ export interface LifeOptions {
   readonly keepsTrace?: boolean;
 }
 
-export async function live(seed: number, { alone = false, keepsTrace = false }: LifeOptions = {}): Promise<Life> {
+export async function live(seed: number, options: LifeOptions = {}): Promise<Life> {
+  // A life throws thousands of errors, and nobody reads where they came from.
+  const { stackTraceLimit } = Error;
+  if (options.keepsTrace !== true) Error.stackTraceLimit = 0;
+  try {
+    return await liveToTheEnd(seed, options);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+async function liveToTheEnd(seed: number, { alone = false, keepsTrace = false }: LifeOptions): Promise<Life> {
   const shape = shapeOf(seed);
   const world = new World({
     seed,
@@ -37,7 +49,7 @@ export async function live(seed: number, { alone = false, keepsTrace = false }: 
     calm: shape.calm,
     keepsTrace,
   });
-  const shared = sharedDefinitions(world.chance);
+  const shared = [...sharedDefinitions(world.chance), ...KEYED_DEFINITIONS];
   const orders = ordersFor(world);
   const script = new Script(world, orders, shared);
   for (let step = 0; step < STEPS && !isBroken(world); step++) await script.step();
@@ -71,6 +83,7 @@ class Script {
   /** Workflows that the ordered ones run. */
   private readonly shared: readonly Record<string, unknown>[];
   private signals = 0;
+  private numbered = 0;
   /** Runs that people began again: these are theirs, whoever started them. */
   private readonly retried = new Set<string>();
 
@@ -150,6 +163,7 @@ class Script {
     const missing = this.missing();
     const runs = this.runs();
     if (missing[0] !== undefined && (runs.length === 0 || chance.oneIn(2))) return this.start(process, missing[0]);
+    if (chance.oneIn(4)) return this.startByKey();
     if (runs.length === 0) return;
     const executionId = chance.pick(runs);
     const { isFinished, status } = this.world.oracle.journal(executionId);
@@ -250,6 +264,21 @@ class Script {
       if (!this.world.faults.isOver) this.signalEarly(process, executionId);
     };
     nobodyHears(start());
+  }
+
+  /** By two people at once, at different places: one run, or one that is put off. */
+  private startByKey(): void {
+    const { chance } = this.world;
+    const workflowId = chance.pick([SINGLETON, DEBOUNCED]);
+    const key = chance.pick(['a', 'b']);
+    for (const { engine } of this.world.living().slice(0, 1 + chance.below(2))) {
+      const input = { key, n: ++this.numbered };
+      const start = async (): Promise<unknown> => {
+        for (const one of this.unregistered()) await engine.register(one as never);
+        return engine.start(workflowId, undefined, { input });
+      };
+      nobodyHears(start());
+    }
   }
 
   /** A person looks what became of it, and says so. */

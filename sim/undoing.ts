@@ -16,6 +16,8 @@ export class Undoing {
   private items: Item[] = [];
   /** By scope: what is undone in it, in that order. */
   private readonly plans = new Map<string, readonly Item[]>();
+  /** Scopes that nobody wants undone any further. */
+  private readonly stopped = new Set<string>();
 
   constructor(nodes: Map<string, NodeRecord>, complain: (complaint: string) => void) {
     this.nodes = nodes;
@@ -36,20 +38,44 @@ export class Undoing {
     return this.planned(path)?.item;
   }
 
-  done(path: string, generation: number): void {
-    this.items = [...this.items.filter((item) => item.path !== path), { path, generation }];
+  /** `isLate`: somebody said so afterwards, and where the scope around it is being undone by then, it is undone next. */
+  done(path: string, generation: number, isLate = false): void {
+    const item = { path, generation };
+    this.items = [...this.items.filter((other) => other.path !== path), item];
+    const scope = isLate ? this.openAround(path) : undefined;
+    const plan = scope === undefined ? undefined : this.plans.get(scope);
+    if (scope === undefined || plan === undefined || this.stopped.has(scope)) return;
+    const current = plan.findIndex((other) => !FINAL.includes(this.statusOf(scope, other)));
+    this.plans.set(scope, plan.toSpliced(current < 0 ? plan.length : current + 1, 0, item));
   }
 
-  open(scope: string): void {
+  /** The innermost scope around the node that is being undone. */
+  private openAround(path: string): string | undefined {
+    for (let scope = parentOf(path); scope !== ''; scope = parentOf(scope)) {
+      if (this.plans.has(scope) && this.nodes.get(scope)?.status === 'open') return scope;
+    }
+    return this.plans.has('') ? '' : undefined;
+  }
+
+  open(scope: string, undoes = true): void {
     if (this.plans.has(scope)) this.complain(`${scope || 'the run'} is undone twice`);
     this.collect();
     const items = this.items.filter(({ path }) => scope === '' || path.startsWith(`${scope}/`)).reverse();
-    this.plans.set(scope, items);
+    this.plans.set(scope, undoes ? items : []);
+    if (!undoes) this.stopped.add(scope);
+  }
+
+  /** `path`: of the compensations. */
+  stop(path: string): void {
+    const scope = parentOf(path);
+    if (!this.plans.has(scope) || this.stopped.has(scope)) this.complain(`${path} is stopped, and is not under way`);
+    this.stopped.add(scope);
   }
 
   begins(path: string): void {
     if (!this.isUndo(path)) return;
     const { plan, scope, item } = this.planned(path) ?? {};
+    if (scope !== undefined && this.stopped.has(scope)) this.complain(`${path} begins, and nobody wants it undone`);
     if (plan === undefined || scope === undefined || item === undefined)
       return this.complain(`${path} undoes what was not done, or is undone already`);
     const before = plan.slice(0, plan.indexOf(item)).map((other) => undoPath(scope, other.path));
@@ -68,15 +94,25 @@ export class Undoing {
   /** The run has ended: all of it is undone, or could not be. */
   close(): void {
     this.collect();
-    for (const item of this.plans.get('') ?? []) {
-      const status = this.statusOf('', item);
-      if (!FINAL.includes(status)) this.complain(`${item.path} was to be undone, and is ${status}`);
+    this.mustBeOver('');
+  }
+
+  /** A transaction undoes what it did before it ends, or anything around it does. */
+  mustBeOver(node: string): void {
+    for (const [scope, plan] of this.plans) {
+      const isInside = node === '' || scope === node || scope.startsWith(`${node}/`);
+      if (!isInside || this.stopped.has(scope)) continue;
+      for (const item of plan) {
+        const status = this.statusOf(scope, item);
+        if (!FINAL.includes(status)) this.complain(`${item.path} was to be undone, and is ${status}`);
+      }
     }
   }
 
   /** Before the run begins again. */
   forget(): void {
     this.plans.clear();
+    this.stopped.clear();
     for (const path of [...this.nodes.keys()]) if (this.isUndo(path)) this.nodes.delete(path);
   }
 
@@ -101,4 +137,8 @@ export class Undoing {
 
 function undoPath(scope: string, path: string): string {
   return `${scope === '' ? '' : `${scope}/`}${UNDO}/${path.replaceAll('/', ':')}`;
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

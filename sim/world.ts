@@ -5,7 +5,7 @@
  *  2 Everything that is not given comes from one seed: the same seed is the same life, word for word.
  *  3 `heal` ends all faults; what is unfinished then must end.
  */
-import type { ActionContext, Entry, Json, Settlement } from '@nebula/core';
+import type { ActionContext, Entry, Json, Plan, Settlement } from '@nebula/core';
 import { memoryBlobs, memoryData, memoryQueue, seededRandom } from '@nebula/drivers/memory';
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
@@ -54,6 +54,8 @@ export class World {
   readonly options: WorldOptions;
   private readonly random;
   private readonly blobs: Blobs;
+  /** Compiling a workflow for each process that is born would take a fifth of a life. */
+  private readonly compiled = new Map<string, Plan>();
   private born = 0;
 
   constructor(options: WorldOptions) {
@@ -70,6 +72,7 @@ export class World {
       data: this.data,
       blobs: stored,
       outside: () => this.outside,
+      compiled: this.compiled,
       isAlone: options.engines === 1,
     });
     this.outside = new Outside({
@@ -175,13 +178,18 @@ export class World {
       queue: this.options.sharesQueue ? this.broker.seenBy(process) : edgedQueue(process, local()),
       blobs: faultyBlobs(process, this.blobs, chance, faults),
       logs: edgedLogs(process),
-      sandbox: edgedSandbox(process, createInProcessSandbox({ projectDir: '/', clock })),
+      sandbox: edgedSandbox(
+        process,
+        createInProcessSandbox({ projectDir: '/', clock }),
+        this.outside.actionsOf(process),
+      ),
       clock: process.clock,
       random: this.random,
       digest: edgedDigest(process, sha256),
     };
     return createEngine(drivers, {
-      actions: this.outside.actions(process),
+      actions: this.outside.declared,
+      compiled: this.compiled,
       concurrency: 1 + chance.below(4),
       inlineLimitBytes: INLINE_LIMIT_BYTES,
       maxCachedRuns: chance.pick([2, 100]),
@@ -195,7 +203,10 @@ export class World {
       this.say(process.name, `writes ${executionId} ${frame?.seq ?? '-'} ${entries.map(inWords).join(', ')}${wake}`);
     }
     this.coverage.written(executionId, entries);
+    if (write.create !== undefined) this.runs.add(executionId);
     for (const entry of entries) if (entry.type === 'child.requested') this.runs.add(entry.executionId);
+    // What a run tells its children is written with its frame.
+    for (const message of write.sends ?? []) this.onSend(process, message);
     this.oracle.onFrame(write, entries, this.clock.now());
   }
 

@@ -1,6 +1,7 @@
 /** The other ports of a process: each call is a place to die, and some fail. */
+import type { Action } from '@nebula/core';
 import { memoryLogs } from '@nebula/drivers/memory';
-import type { Blobs, Digest, Logs, Queue, Sandbox } from '@nebula/ports';
+import type { Blobs, Digest, Invocation, Logs, Queue, Sandbox } from '@nebula/ports';
 import type { Chance } from '../chance.ts';
 import type { Injector } from '../injector.ts';
 import type { Process } from '../process.ts';
@@ -24,10 +25,15 @@ export function faultyBlobs(process: Process, stored: Blobs, chance: Chance, fau
   };
 }
 
-export function edgedSandbox(process: Process, sandbox: Sandbox): Sandbox {
+/** `actions`: those of this process. */
+export function edgedSandbox(process: Process, sandbox: Sandbox, actions: ReadonlyMap<string, Action>): Sandbox {
+  const own = (invocation: Invocation): Invocation => ({
+    ...invocation,
+    action: actions.get(invocation.action.id) ?? invocation.action,
+  });
   return {
-    run: (invocation) => process.call('sandbox.run', () => sandbox.run(invocation)),
-    verify: (invocation) => process.call('sandbox.verify', () => sandbox.verify(invocation)),
+    run: (invocation) => process.call('sandbox.run', () => sandbox.run(own(invocation))),
+    verify: (invocation) => process.call('sandbox.verify', () => sandbox.verify(own(invocation))),
   };
 }
 

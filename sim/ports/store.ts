@@ -35,11 +35,16 @@ export function faultyStore(parts: StoreParts): Store {
       send(parts, store, ...message),
     ) as Store['send'],
   };
+  // Made once for each method: an engine calls them a thousand times.
+  const methods = new Map<string | symbol, unknown>();
   return new Proxy(store, {
     get: (target, key) => {
+      if (methods.has(key)) return methods.get(key);
       const value = (Reflect.get(own, key) ?? Reflect.get(target, key)) as unknown;
-      if (typeof value !== 'function' || key in own) return value;
-      return asked(parts, String(key), value.bind(target) as Call);
+      const isPlain = typeof value !== 'function' || key in own;
+      const method = isPlain ? value : asked(parts, String(key), (value as Call).bind(target) as Call);
+      methods.set(key, method);
+      return method;
     },
   });
 }

@@ -15,6 +15,7 @@ const NODE_KEYS = [
   'enabled',
   'effect',
   'capabilities',
+  'credentials',
   'notes',
   'action',
   'with',

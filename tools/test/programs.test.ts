@@ -18,6 +18,8 @@ describe('programs with our configuration', () => {
     const found = await findingsOf(checkTypes, { [FILE]: wrong });
     expect(found).toMatch(/double\.ts\(4,14\): error TS2322/);
     expect(found).toMatch(/double\.ts\(5,13\): error TS1294/);
+    const strictOnly = `${DOUBLE}export const none = new Set([[1][0]]).has(undefined);\n`;
+    expect(await findingsOf(checkTypes, { [FILE]: strictOnly })).toMatch(/double\.ts\(4,\d+\): error TS2345/);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs';
 import { EXIT } from './exit-code.ts';
 import { exitedFailure, type Failure, failureDocument, failureOf, uncaughtFailureOf } from './failure.ts';
 import type { Context, Services } from './services.ts';
+import { concealed } from './terminal/concealed.ts';
 import { type Io, processIo, watchStreams } from './terminal/io.ts';
 import { farewell, guardExit, leave } from './terminal/leave.ts';
 import { printable } from './terminal/width.ts';
@@ -55,8 +56,10 @@ function isCommanderError(error: unknown): error is import('commander').Commande
 }
 
 function tell(io: Io, argv: readonly string[], failure: Failure): number {
-  for (const line of [...failure.preface, ...errorLines(failure, io.err.colors)]) io.err.write(`${line}\n`);
-  if (argv.includes('--json')) io.out.write(`${printable(JSON.stringify(failureDocument(failure), null, 2))}\n`);
+  for (const line of [...failure.preface, ...errorLines(failure, io.err.colors)]) io.err.write(`${concealed(line)}\n`);
+  if (argv.includes('--json')) {
+    io.out.write(`${printable(concealed(JSON.stringify(failureDocument(failure), null, 2)))}\n`);
+  }
   return failure.exitCode;
 }
 
@@ -96,6 +99,7 @@ function lazyServices(io: Io): Services {
     openProject: async (options) => (await real()).openProject(options),
     actions: async (project) => (await real()).actions(project),
     catalog: async (project) => (await real()).catalog(project),
+    openSecrets: async (project) => (await real()).openSecrets(project),
     openDesk: async (project) => (await real()).openDesk(project),
     openEngine: async (project) => (await real()).openEngine(project),
     openOffice: async (project) => (await real()).openOffice(project),

@@ -56,7 +56,7 @@ export async function passwordOf({ io }: Context, options: CommandOptions, what:
     stdinLines.set(io, lines);
     return lines.shift() ?? '';
   }
-  if (io.askHidden !== undefined) return await io.askHidden(`${what}: `);
+  if (io.ask !== undefined) return await io.ask(`${what} (not shown): `, { hidden: true });
   throw new NebulaError('USAGE', `the ${what} is missing, and nobody can be asked`, {
     hint: '--password-stdin reads it from stdin',
   });

@@ -1,8 +1,9 @@
 /** The command line: parser and help, made from the table of commands. */
 import { Command, type CommanderError, Option } from 'commander';
 import { COMMANDS } from './command-table.ts';
+import { FAMILIES, familyNamed } from './families.ts';
 import type { Context } from './services.ts';
-import { type CommandSpec, FAMILIES, GROUPS, type Group } from './table/spec.ts';
+import { type CommandSpec, GROUPS, type Group } from './table/spec.ts';
 import { type Colors, readingWidth } from './terminal/io.ts';
 import { column, wrap } from './terminal/width.ts';
 
@@ -43,10 +44,9 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     context.io.out.write(overview(context));
     return exitCode;
   }
-  const family =
-    words.length === 1 ? [...families.values()].find((one) => isCalled(one, words[0] as string)) : undefined;
+  const family = words.length === 1 ? familyNamed(words[0] as string) : undefined;
   if (family !== undefined) {
-    family.outputHelp();
+    families.get(family)?.outputHelp();
     return exitCode;
   }
   // Commander answers `help nope` with the help of everything, as an error; without `help` it says what is wrong.
@@ -91,8 +91,8 @@ function baseCommand({ io }: Context, name: string): Command {
 }
 
 function familyCommand(context: Context, root: Command, name: string): Command {
-  const { summary = name, alias } = FAMILIES[name] ?? {};
-  const family = baseCommand(context, name).description(`${capital(summary)}.`);
+  const { about = '', alias } = FAMILIES[name] ?? {};
+  const family = baseCommand(context, name).description(`${capital(about)}.`);
   if (alias !== undefined) family.alias(alias);
   family.helpCommand(false);
   root.addCommand(family);
@@ -166,7 +166,8 @@ export function usageFailure(
   program: string,
   argv: readonly string[],
 ): { message: string; hint: string } {
-  const text = error.message.replace(/^error: /, '');
+  // Not the arguments themselves: a secret may be among them, given where it does not belong.
+  const text = error.message.replace(/^error: /, '').replace(/( but got \d+): .*$/s, '$1');
   const [message = '', suggestion] = text.split(/\n/);
   const guess = /\(Did you mean (.*)\?\)/.exec(suggestion ?? '')?.[1];
   if (guess !== undefined) return { message, hint: `did you mean ${guess}?` };

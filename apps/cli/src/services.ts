@@ -2,7 +2,7 @@
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from '@nebula/client';
 import type { Action, Catalog, WorkflowDefinition } from '@nebula/core';
 import type { Desk, Engine } from '@nebula/engine';
-import type { Logs, PermitRow } from '@nebula/ports';
+import type { Logs, PermitRow, Secrets } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
@@ -67,6 +67,7 @@ export interface Services {
   /** Built-in actions and the project's own. */
   actions(project: Project): Promise<readonly Action[]>;
   catalog(project: Project): Promise<Catalog>;
+  openSecrets(project: Project): Promise<Secrets>;
   openDesk(project: Project): Promise<DeskSession>;
   /** That of the server, where one has the runs or works on the data folder. */
   openEngine(project: Project): Promise<EngineSession>;

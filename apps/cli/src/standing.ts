@@ -75,7 +75,7 @@ function waitOf({ path, status, waiting, gate, child }: NodeProgress, now: numbe
 }
 
 /** Neither a worker nor time moves it; what runs as an execution of its own is looked at there. */
-export function stands(node: NodeProgress): boolean {
+function stands(node: NodeProgress): boolean {
   const { status, child, body, waiting } = node;
   if (status === 'queued') return false;
   if (status === 'waiting') {
@@ -84,9 +84,4 @@ export function stands(node: NodeProgress): boolean {
   if (status !== 'running' || child !== null) return true;
   if (body === null || body.until !== null) return false;
   return [...body.scopes.values()].every((scope) => scope.nodes.every(stands));
-}
-
-/** It waits for a place that another execution has to give back. */
-export function isHeldBack({ status, gate }: NodeProgress): boolean {
-  return status === 'waiting' && (gate?.kind === 'concurrency' || gate?.kind === 'reserve');
 }

@@ -320,7 +320,8 @@ describe('resume', () => {
     }));
     const settled = async (executionId: string): Promise<Settled> => {
       if (executionId === 'exe_1') return { parked: false, document: { ...done, executionId } };
-      if (executionId === 'exe_2') return { parked: true, document: { ...unknown, executionId }, waitingFor: [] };
+      if (executionId === 'exe_2')
+        return { parked: true, document: { ...unknown, executionId }, waitingFor: [], inside: [] };
       return { parked: false, document: { ...failed, executionId } };
     };
     const { exitCode, io } = await play(['resume'], { documents, rows, settled });
@@ -355,6 +356,7 @@ describe('resume', () => {
       parked: true,
       document: unknown,
       waitingFor: [{ node: 'charge', status: 'unknown', reasons: ['Nobody knows.'], next: [] }],
+      inside: [],
     });
     const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [unknown], settled });
     expect(exitCode).toBe(4);

@@ -321,6 +321,21 @@ output: { in: "{{ $nodes.in.output }}", out: "{{ $nodes.out.output }}" }
     expect(resumed.code, resumed.err).toBe(0);
     expect((await project.json('executions', 'show', childId)).status).toBe('completed');
   });
+
+  test('[CLI-140] a cancelled run, and one whose time is up, end with their parked children', async () => {
+    const child = 'id: outer\nnodes: { w: { wait: { signal: go } } }\n';
+    const files = { 'main.yaml': MAIN, 'inner.yaml': INNER, 'outer.yaml': child };
+    const late = `${MAIN.replace('id: main', 'id: late')}config: { timeout: 300ms }\n`;
+    const project = new MemoryProject(folder({ ...files, 'late.yaml': late }));
+    const { out } = await project.nebula(['run', 'main.yaml']);
+    const [id, childId] = [...new Set(out.match(/exe_\w+/g))] as [string, string];
+    await project.nebula(['executions', 'cancel', id]);
+    const resumed = await project.nebula(['resume', id]);
+    expect(resumed.code, resumed.out).toBe(3);
+    expect((await project.json('executions', 'show', childId)).status).toBe('cancelled');
+    const timed = await project.nebula(['run', 'late.yaml']);
+    expect([timed.code, timed.out]).toEqual([3, expect.stringContaining('timed-out')]);
+  });
 });
 
 describe('the live tree', () => {

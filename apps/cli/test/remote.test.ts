@@ -170,6 +170,17 @@ describe('runs at a server', () => {
     expect(actions).toContain('http.request');
   });
 
+  test('[CLI-251] secrets are set and forgotten there, and never seen', async () => {
+    const set = await served.nebula(['secrets', 'set', 'stripe-key'], { stdin: 'sk_live_1234\n' });
+    expect([set.code, set.err]).toEqual([0, '']);
+    expect(await served.json('secrets', 'list')).toMatchObject({ secrets: [{ name: 'stripe-key' }] });
+    expect((await served.nebula(['secrets', 'rotate', 'other'], { stdin: 'sk_live_5678' })).code).toBe(2);
+    expect((await served.nebula(['secrets', 'rotate', 'stripe-key'], { stdin: 'sk_live_5678' })).code).toBe(0);
+    expect((await served.nebula(['secrets', 'rotate', '--key'])).code).toBe(2);
+    expect((await served.nebula(['secrets', 'delete', 'stripe-key'])).code).toBe(0);
+    expect(await served.json('secrets', 'list')).toEqual({ secrets: [] });
+  });
+
   test('[CLI-252] commands on the folder that the server has', async () => {
     const { code, out, err } = await say(served.cwd, ['run', 'hello.yaml', '--json']);
     expect(code, err).toBe(0);

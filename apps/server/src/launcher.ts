@@ -70,18 +70,25 @@ export class Launcher {
     const given = (launch.input ?? {}) as Json;
     if (launch.plan !== undefined) return await this.planned(launch.plan, given);
     if (launch.workflowId === undefined) {
-      throw new NebulaError('BODY_INVALID', "The body lacks 'workflowId'.", { hint: 'Name a workflow, or a launch `plan`.' });
+      throw new NebulaError('BODY_INVALID', "The body lacks 'workflowId'.", {
+        hint: 'Name a workflow, or a launch `plan`.',
+      });
     }
     const version = launch.version ?? (await this.activeVersion(launch.workflowId));
     return { workflowId: launch.workflowId, version, input: given };
   }
 
-  private async planned(planId: string, given: Json): Promise<{ workflowId: string; version: number | undefined; input: Json }> {
+  private async planned(
+    planId: string,
+    given: Json,
+  ): Promise<{ workflowId: string; version: number | undefined; input: Json }> {
     const plan = await readRecord<PlanRecord>(this.parts.records, 'plan', planId);
     if (plan === undefined) throw new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
     const { body } = plan;
     if (!body.active) {
-      throw new NebulaError('PLAN_INACTIVE', `The launch plan '${planId}' is not active.`, { hint: 'Set `active` to true.' });
+      throw new NebulaError('PLAN_INACTIVE', `The launch plan '${planId}' is not active.`, {
+        hint: 'Set `active` to true.',
+      });
     }
     if (!isJsonObject(given)) throw new NebulaError('INPUT_INVALID', 'The input of a launch plan is an object.');
     const fixed = Object.keys(given).find((name) => Object.hasOwn(body.fixed, name));

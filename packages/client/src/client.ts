@@ -5,7 +5,8 @@ import { type RequestInput, Transport, type TransportOptions } from './transport
 
 export type ClientOptions = TransportOptions;
 
-type Wanted<T, Name extends string> = Record<never, never> extends T ? { readonly [N in Name]?: T } : { readonly [N in Name]: T };
+type Wanted<T, Name extends string> =
+  Record<never, never> extends T ? { readonly [N in Name]?: T } : { readonly [N in Name]: T };
 
 export type CallOptions<K extends OperationId> = Wanted<ParamsOf<K>, 'params'> &
   Wanted<QueryOf<K>, 'query'> &
@@ -82,14 +83,21 @@ export class NebulaClient {
     return follow<LiveEvent>(this.transport, 'followExecution', { params: { executionId } }, options);
   }
 
-  allEvents(options: FollowOptions & { readonly project?: string; readonly workflowId?: string } = {}): AsyncGenerator<LiveEvent> {
+  allEvents(
+    options: FollowOptions & { readonly project?: string; readonly workflowId?: string } = {},
+  ): AsyncGenerator<LiveEvent> {
     const { project, workflowId, ...rest } = options;
     return follow<LiveEvent>(this.transport, 'followAll', { query: { project, workflowId } }, rest);
   }
 
   logs(executionId: string, options: FollowOptions & QueryOf<'followLogs'> = {}): AsyncGenerator<LogLine> {
     const { node, level, ...rest } = options;
-    return follow<LogLine>(this.transport, 'followLogs', { params: { executionId }, query: { node, level } }, rest as FollowOptions);
+    return follow<LogLine>(
+      this.transport,
+      'followLogs',
+      { params: { executionId }, query: { node, level } },
+      rest as FollowOptions,
+    );
   }
 
   blob(executionId: string, sha256: string): Promise<Uint8Array> {
@@ -102,7 +110,10 @@ export class NebulaClient {
     do {
       const { query } = options as { query?: Record<string, unknown> };
       const input = { ...options, query: { ...query, ...(cursor !== undefined && { cursor }) } };
-      const page = (await this.transport.json(operation, input as RequestInput)) as { items: ItemOf<K>[]; next: string | null };
+      const page = (await this.transport.json(operation, input as RequestInput)) as {
+        items: ItemOf<K>[];
+        next: string | null;
+      };
       yield* page.items;
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);

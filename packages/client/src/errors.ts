@@ -26,7 +26,10 @@ export class ConnectionError extends Error {
   readonly hint: string;
 
   constructor(url: string, cause: unknown) {
-    super(`${url} does not answer: ${cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)}`, { cause });
+    super(
+      `${url} does not answer: ${cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)}`,
+      { cause },
+    );
     this.name = 'ConnectionError';
     this.hint = `Does a server run there? \`nebula serve\` starts one.`;
   }

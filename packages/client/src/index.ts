@@ -1,4 +1,11 @@
-export { type CallOptions, type ClientOptions, createClient, NebulaClient, type RunHandle, type StartRunOptions } from './client.ts';
+export {
+  type CallOptions,
+  type ClientOptions,
+  createClient,
+  NebulaClient,
+  type RunHandle,
+  type StartRunOptions,
+} from './client.ts';
 export type { AnswerOf, BodyOf, OperationId, ParamsOf, ProblemDetails, QueryOf, Role } from './contract/index.ts';
 export { ApiError, ConnectionError } from './errors.ts';
 export type { FollowOptions, LiveEvent, LogLine } from './live.ts';

@@ -47,14 +47,14 @@ export { Heap } from './heap.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from './limits.ts';
 export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
-export type { Plan, RetryPlan } from './plan/plan.ts';
+export { isImplied, type Plan, type RetryPlan, type TriggerPlan } from './plan/plan.ts';
 export { compileSource, type SourceCompilation } from './plan/source.ts';
-export { type TriggerPlan, triggerInput, triggerKey } from './plan/trigger-plan.ts';
+export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
 export { actionWork } from './run/action-work.ts';
-export { openChildren, wantsChild } from './run/children.ts';
+export { type OpenChild, openChild, openChildren } from './run/children.ts';
 export { decide, goOnWith, timeoutError } from './run/decide.ts';
 export { type Attempt, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
 export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
@@ -67,31 +67,34 @@ export {
   type Parent,
   valuesIn,
 } from './run/entry.ts';
-export { evolve, recallDispatched, replay } from './run/evolve.ts';
+export type { Estimates } from './run/estimates.ts';
+export { evolve, replay } from './run/evolve.ts';
 export { type Explanation, explainNode, explainRun } from './run/explain.ts';
 export { permitKey } from './run/gates.ts';
 export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
+export { newRunState } from './run/new-state.ts';
+export { recallDispatched } from './run/phases.ts';
+export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
+export { idempotencyKey, isFinished, isStopped, nodeAt, pathOf, startPermit, statusOf } from './run/standing.ts';
 export { startKey } from './run/start-key.ts';
-export {
-  idempotencyKey,
-  isFinished,
-  isStopped,
-  type NodeState,
-  newRunState,
-  nodeAt,
-  pathOf,
-  type RunState,
-  startPermit,
-  statusOf,
-} from './run/state.ts';
+export type { NodeState, RunState } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
-export { type Abort, type ChildStart, newTurn, type Turn } from './run/turn.ts';
-export { concerns, hasLeftOver, isParked, openAttempts, toVerify, wakeTime } from './run/wake.ts';
+export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/turn.ts';
+export {
+  concerns,
+  hasLeftOver,
+  isParked,
+  isResting,
+  isStanding,
+  openAttempts,
+  toVerify,
+  wakeTime,
+} from './run/wake.ts';
 export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
 export {
   canonicalJson,

@@ -37,7 +37,7 @@ export interface Drivers {
   readonly random: Random;
   readonly digest: Digest;
   /** Without it, a node that names credentials fails with `NO_SECRETS`. */
-  readonly secrets?: Secrets;
+  readonly secrets?: Pick<Secrets, 'get'>;
 }
 
 export interface EngineOptions {
@@ -50,6 +50,8 @@ export interface EngineOptions {
   readonly inlineLimitBytes?: number;
   /** What one evaluation of an expression may cost; what is left out keeps its default. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
+  /** Compiled workflows by their text: for engines of one process that have the same actions. */
+  readonly compiled?: Map<string, Plan>;
   /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
   readonly retentionMs?: number | null;
   /** Unfinished runs that may be in memory at once; others wait in the store. */
@@ -91,7 +93,10 @@ export interface Desk {
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /** False when there is no such execution. The request is durable; an engine acts on it when it sees it. */
-  /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
+  /**
+   * Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. Rejects
+   * with `ALREADY_ENDING` for a run that is being undone; without `compensate` that is stopped.
+   */
   requestCancel(
     executionId: string,
     reason: string,
@@ -100,7 +105,7 @@ export interface Desk {
   /** What runs ends, nothing starts, and time stands still, until it is resumed. */
   requestPause(executionId: string, reason?: string): Promise<boolean>;
   requestResume(executionId: string): Promise<boolean>;
-  /** Runs a node of a finished run, and everything that depends on it, as something new. Rejects with `UNKNOWN_NODE`. */
+  /** Runs a node of a finished run, and everything that depends on it, as something new. Rejects with `UNKNOWN_NODE`, `NOT_REPLAYABLE`. */
   requestReplay(executionId: string, node: string, input?: Json): Promise<boolean>;
   /**
    * A new run that begins where this one would be replayed from: what was done before that node is taken over, and
@@ -156,7 +161,13 @@ export interface StartOptions {
 /** How waiting for a run ended: it finished, or nothing can move it without a person or a signal. */
 export type Settled =
   | { readonly parked: false; readonly document: RunDocument }
-  | { readonly parked: true; readonly document: RunDocument; readonly waitingFor: readonly Explanation[] };
+  | {
+      readonly parked: true;
+      readonly document: RunDocument;
+      readonly waitingFor: readonly Explanation[];
+      /** The executions for which it waits, which are parked themselves. */
+      readonly inside: readonly Settled[];
+    };
 
 export interface Metrics {
   /** Counters by name, e.g. `workflow.started`. */
@@ -176,7 +187,7 @@ export interface Histogram {
 export interface Engine extends Desk {
   /**
    * Takes the worker's lease, recovers what an earlier process left and begins to work.
-   * With `only`, no other runs than these are gone on with.
+   * With `only`, no other runs than these, and those that run for them, are gone on with.
    */
   open(options?: { readonly only?: readonly string[] }): Promise<void>;
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
@@ -190,6 +201,8 @@ export interface Engine extends Desk {
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
   plan(workflowId: string, version?: number): Promise<Plan>;
   settled(executionId: string): Promise<Settled>;
+  /** Neither time nor a worker nor a request moves the run: only people, signals and the executions that run for it. */
+  isResting(executionId: string): Promise<boolean>;
   /** The newest view of a run that is in memory; undefined when it is not. */
   peek(executionId: string): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;

@@ -17,6 +17,7 @@ import {
   type Json,
   type JsonObject,
   type NodeState,
+  type OpenAttempt,
   type Outcome,
   openAttempts,
   pathOf,
@@ -60,7 +61,7 @@ export interface AttemptsParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logs: Logs;
-  readonly secrets?: Secrets;
+  readonly secrets?: Pick<Secrets, 'get'>;
   readonly values: Values;
   readonly meter: Meter;
   readonly workerId: string;
@@ -237,19 +238,29 @@ export class Attempts {
     if (isOver) this.letGo(live);
   }
 
+  /** Runs of which something runs here. */
+  executionIds(): Set<string> {
+    return new Set(Array.from(this.live.values(), ({ executionId }) => executionId));
+  }
+
   has(executionId: string, node: string, attempt: number): boolean {
     return this.live.has(keyOf(executionId, node, attempt));
   }
 
   /**
    * After the journal was read again. Open attempts of this worker that it does not know of: their frame was written, but
-   * its answer never came. Attempts that it runs and the journal has closed: another engine gave them up.
+   * its answer never came. Attempts that it runs and the journal has closed, or wants stopped: another engine heard why.
    */
   reconcile(run: LiveRun, post: (stimulus: Stimulus) => void): void {
     const { workerId, random } = this.parts;
     const { executionId } = run;
     const open = openAttempts(run.state).filter(({ worker }) => worker === workerId);
-    const lost = open.filter(({ node, attempt }) => !this.has(executionId, node, attempt));
+    const lost: OpenAttempt[] = [];
+    for (const { isStopped, ...attempt } of open) {
+      const live = this.live.get(keyOf(executionId, attempt.node, attempt.attempt));
+      if (live === undefined) lost.push(attempt);
+      else if (isStopped) live.controller.abort(new Error('the run is being stopped'));
+    }
     if (lost.length > 0) post({ type: 'wake', lost, jitter: random.fraction() });
     const keys = new Set(open.map(({ node, attempt }) => keyOf(executionId, node, attempt)));
     for (const live of [...this.live.values()]) {

@@ -12,6 +12,7 @@ import {
   isJsonObject,
   type Json,
   type NodeState,
+  pathOf,
 } from '@nebula/core';
 import type { CacheRow, Clock, Digest, Store } from '@nebula/ports';
 import type { Values } from './values.ts';
@@ -27,6 +28,9 @@ const CACHE_PREFIX = 'cache-';
 export function cacheKeyOf(name: string): string | undefined {
   return name.startsWith(CACHE_PREFIX) ? name.slice(CACHE_PREFIX.length) : undefined;
 }
+
+/** So many of the newest outputs of the same action a miss is compared with. */
+const COMPARED = 16;
 
 export type Look = { readonly hit: CacheHit; readonly output: Held } | { readonly miss: CacheMiss };
 
@@ -54,8 +58,29 @@ export class Cache {
       const output = await this.outputOf(row);
       if (output !== undefined) return { hit: { executionId: row.executionId, node: row.node, at: row.at }, output };
     }
-    const earlier = earlierOf(await this.store.newestCached(family), members);
+    const earlier = await this.earlier(executionId, node, family, members);
     return { miss: { key, family, input: members, earlier } };
+  }
+
+  /** What the miss is compared with: the same node of the workflow if it is among the newest, else what is nearest. */
+  private async earlier(
+    executionId: string,
+    node: NodeState,
+    family: string,
+    members: string,
+  ): Promise<CacheMiss['earlier']> {
+    const rows = await this.store.newestCached(family, COMPARED);
+    const found = rows
+      .map((row) => ({ row, changed: changedIn(row.input, members) }))
+      .sort((a, b) => a.changed.length - b.changed.length);
+    const place = placeOf(pathOf(node));
+    for (const one of found) {
+      if (placeOf(one.row.node) !== place) continue;
+      const isOwn = one.row.executionId === executionId;
+      if (isOwn || (await this.store.execution(one.row.executionId))?.workflowId === workflowOf(node)) return told(one);
+    }
+    const [nearest] = found;
+    return nearest === undefined ? null : told(nearest);
   }
 
   private async outputOf({ key, output }: CacheRow): Promise<Held | undefined> {
@@ -91,11 +116,30 @@ function familyOf({ plan }: NodeState): string {
   return `${action?.id ?? ''}@${major}#${plan.cache?.version ?? ''}${account}`;
 }
 
-function earlierOf(row: CacheRow | undefined, now: string): CacheMiss['earlier'] {
-  if (row === undefined) return null;
-  const before = JSON.parse(row.input) as Record<string, string>;
+interface Compared {
+  readonly row: CacheRow;
+  readonly changed: readonly string[];
+}
+
+function told({ row: { executionId, node }, changed }: Compared): CacheMiss['earlier'] {
+  return { executionId, node, changed };
+}
+
+function changedIn(earlier: string, now: string): string[] {
+  const before = JSON.parse(earlier) as Record<string, string>;
   const after = JSON.parse(now) as Record<string, string>;
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  const changed = [...names].filter((name) => before[name] !== after[name]).map((name) => name || 'the input');
-  return { executionId: row.executionId, node: row.node, changed };
+  return [...names].filter((name) => before[name] !== after[name]).map((name) => name || 'the input');
+}
+
+/** The node in whatever round: `items/3/pack` is `items/#/pack`. */
+function placeOf(path: string): string {
+  return path.replace(/(^|\/)\d+(?=\/)/g, '$1#');
+}
+
+/** The workflow of the execution, whatever runs inside it. */
+function workflowOf({ scope }: NodeState): string {
+  let at = scope;
+  while (at.parent !== null) at = at.parent.scope;
+  return at.realm.workflowId;
 }

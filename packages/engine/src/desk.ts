@@ -17,11 +17,14 @@ import {
   NebulaError,
   type NodeState,
   nodeAt,
-  pathOf,
   type Plan,
+  pathOf,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
+  refuseCancel,
+  refuseReplay,
+  refuseSettle,
   statusOf,
   type TimelineEvent,
   timelineOf,
@@ -38,6 +41,7 @@ import type {
   SignalRequest,
 } from './api.ts';
 import { decodeFrame, encodeEntries } from './codec.ts';
+import { Holds } from './holds.ts';
 import { encodeMessage, type Message, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
@@ -63,6 +67,7 @@ export function createDesk(drivers: DeskDrivers, options: Pick<EngineOptions, 'a
 
 export class StoreDesk implements Desk {
   protected readonly drivers: DeskDrivers;
+  protected readonly holds = new Holds();
   private readonly deskPlans: Plans;
 
   constructor(drivers: DeskDrivers, catalog: Catalog, plans?: Plans) {
@@ -130,9 +135,20 @@ export class StoreDesk implements Desk {
       const state = await this.state(executionId);
       if (state === undefined) return false;
       if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
+    } else {
+      await this.checkCancel(executionId, compensate);
     }
     const options = { ...(compensate ? {} : { compensate }), ...(node === undefined ? {} : { node }) };
     return this.send(executionId, { type: 'cancel', reason, ...options });
+  }
+
+  /** Only a run that is being undone is read for that: others are cancelled even where their plan is not known. */
+  private async checkCancel(executionId: string, compensate: boolean): Promise<void> {
+    const row = await this.drivers.store.execution(executionId);
+    const mayUndo = row?.status === 'compensating' || row?.status === 'paused';
+    const state = mayUndo ? await this.state(executionId) : undefined;
+    const refusal = state && refuseCancel(state, compensate);
+    if (refusal !== undefined) throw refusal;
   }
 
   async fork(executionId: string, node: string, input?: Json): Promise<string> {
@@ -141,9 +157,25 @@ export class StoreDesk implements Desk {
     if (row === undefined || state === undefined) {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
-    checkReplay(state, node);
+    checkReplay(state, node, input);
+    const forkId = this.drivers.random.id('exe');
+    const letGo = this.holds.hold(forkId);
+    try {
+      await this.copyFork(state, forkId, row.project, {
+        type: 'replay',
+        node,
+        ...(input === undefined ? {} : { input }),
+      });
+    } finally {
+      letGo();
+    }
+    this.sent();
+    return forkId;
+  }
+
+  private async copyFork(state: RunState, forkId: string, project: string, replay: Message): Promise<void> {
     const { store, blobs, random, clock } = this.drivers;
-    const forkId = random.id('exe');
+    const { executionId } = state;
     const now = clock.now();
     const frames = (await store.frames(executionId, 0)).map(decodeFrame);
     const entries = frames.flatMap((frame) => frame.entries).map(withoutLinks);
@@ -154,8 +186,6 @@ export class StoreDesk implements Desk {
       if (data !== undefined) await blobs.put(forkId, blob.sha256, data);
     }
     const { workflowId, version } = state.plan;
-    const { project } = row;
-    const replay: Message = { type: 'replay', node, ...(input === undefined ? {} : { input }) };
     await store.append([
       {
         executionId: forkId,
@@ -167,8 +197,6 @@ export class StoreDesk implements Desk {
         sends: [{ messageId: random.id('msg'), executionId: forkId, body: encodeMessage(replay), wakeAt: now }],
       },
     ]);
-    this.sent();
-    return forkId;
   }
 
   requestPause(executionId: string, reason?: string): Promise<boolean> {
@@ -182,7 +210,7 @@ export class StoreDesk implements Desk {
   async requestReplay(executionId: string, node: string, input?: Json): Promise<boolean> {
     const state = await this.state(executionId);
     if (state === undefined) return false;
-    checkReplay(state, node);
+    checkReplay(state, node, input);
     return this.send(executionId, { type: 'replay', node, ...(input === undefined ? {} : { input }) });
   }
 
@@ -224,6 +252,8 @@ export class StoreDesk implements Desk {
   async requestSettle(executionId: string, node: string, settlement: Settlement, attempt?: number): Promise<boolean> {
     const state = await this.state(executionId);
     if (state === undefined) return false;
+    const refusal = refuseSettle(state, node);
+    if (refusal !== undefined) throw refusal;
     const inbox = await this.drivers.store.inbox(executionId);
     const isSettled = inbox
       .map(({ body }) => stimulusOf(body))
@@ -312,8 +342,10 @@ function checkAnswer(state: RunState, path: string, { by, approved, form = null 
   });
 }
 
-function checkReplay(state: RunState, node: string): void {
+function checkReplay(state: RunState, node: string, input: Json | undefined): void {
   const { executionId, status } = state;
+  const refusal = refuseReplay(state, node, input);
+  if (refusal !== undefined) throw refusal;
   if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
   if (isFinished(status)) return;
   throw new NebulaError('STILL_RUNNING', `Execution ${executionId} is ${status}.`, {
@@ -321,8 +353,9 @@ function checkReplay(state: RunState, node: string): void {
   });
 }
 
-/** A fork is nobody's child, and stands for no start. */
+/** A fork is nobody's child, stands for no start, and has none of the children of the other run. */
 function withoutLinks(entry: Entry): Entry {
+  if (entry.type === 'child.requested') return { ...entry, copied: true };
   if (entry.type !== 'run.started') return entry;
   const { parent: _, key: __, ...rest } = entry;
   return rest;

@@ -1,42 +1,36 @@
 /** The engine: starts runs, keeps them going, and lets people see them. It ties the parts together and decides nothing. */
 import {
-  type ChildStart,
   createCatalog,
   documentOf,
-  explainNode,
   isFinished,
-  isParked,
+  isResting,
   type Json,
   NebulaError,
   nodeAt,
   openChildren,
-  type Parent,
-  type Plan,
-  pathOf,
   RUN_DEFAULTS,
   type RunDocument,
   type Stimulus,
-  startKey,
-  startPermit,
   timelineOf,
   type WorkflowDefinition,
-  wantsChild,
 } from '@nebula/core';
-import { DEFAULT_PROJECT } from '@nebula/ports';
+import { STORE_GONE } from '@nebula/ports';
 import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
 import { Cache } from './cache.ts';
+import { Children, type ChildrenParts } from './children.ts';
 import { StoreDesk } from './desk.ts';
-import { keyedExecutionId } from './execution-id.ts';
+import { Durations } from './durations.ts';
 import type { Draft, LiveRun } from './live-run.ts';
-import { cancelMessage } from './messages.ts';
 import { Meter } from './metrics.ts';
 import { Plans } from './plans.ts';
 import { Runs } from './runs.ts';
+import { Settling } from './settling.ts';
+import { Starts } from './starts.ts';
 import { Sweeper } from './sweeper.ts';
 import { Turns } from './turns.ts';
 import { Values } from './values.ts';
-import { Waker } from './waker.ts';
+import { Waker, type WakerParts } from './waker.ts';
 
 const DEFAULTS = {
   concurrency: 4,
@@ -45,9 +39,6 @@ const DEFAULTS = {
   retentionMs: 30 * 24 * 3_600_000,
   closeGraceMs: 5_000,
 } as const;
-
-/** As all ids: they become part of paths, keys and commands. */
-const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,200}$/;
 
 /** How soon to try again to tell a run what happened to it. */
 const REPORT_AGAIN_MS = 1_000;
@@ -59,14 +50,10 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
   return new LocalEngine(drivers, options);
 }
 
-interface Waiter {
-  resolve(settled: Settled): void;
-  reject(error: unknown): void;
-}
+type OfWaker = Omit<WakerParts, 'post' | 'catchUp' | 'onFault' | 'onTrouble' | 'onLease' | 'startAnew'>;
 
 class LocalEngine extends StoreDesk implements Engine {
   private readonly all: Drivers;
-  private readonly options: EngineOptions;
   private readonly workerId: string;
   private readonly meter = new Meter();
   private readonly plans: Plans;
@@ -77,21 +64,23 @@ class LocalEngine extends StoreDesk implements Engine {
   private readonly turns: Turns;
   private readonly waker: Waker;
   private readonly sweeper: Sweeper;
+  private readonly starts: Starts;
+  private readonly children: Children;
+  private readonly settling: Settling;
   private readonly listeners = new Set<(event: LiveEvent) => void>();
-  private readonly starting = new Map<string, Promise<string>>();
-  private readonly waiters = new Map<string, Waiter[]>();
+  /** Set when the data is gone. */
+  private lost: NebulaError | undefined;
   private phase: 'new' | 'open' | 'closing' | 'closed' = 'new';
 
   constructor(drivers: Drivers, options: EngineOptions) {
     const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, options.capabilities);
-    const plans = new Plans(drivers, catalog, options.expressionLimits);
+    const plans = new Plans(drivers, catalog, options);
     super(drivers, catalog, plans);
     this.all = drivers;
-    this.options = options;
     this.workerId = drivers.random.id('wrk');
     this.plans = plans;
     this.runs = new Runs(drivers.store, plans, this.workerId, (run) => {
-      this.untilDone(() => this.adopt(run));
+      this.untilDone(() => this.children.adopt(run));
     });
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
     this.cache = new Cache({ ...drivers, values: this.values });
@@ -101,6 +90,8 @@ class LocalEngine extends StoreDesk implements Engine {
       runs: this.runs,
       values: this.values,
       meter: this.meter,
+      holds: this.holds,
+      durations: new Durations(drivers.store),
       workerId: this.workerId,
     };
     const concurrency = options.concurrency ?? DEFAULTS.concurrency;
@@ -108,7 +99,7 @@ class LocalEngine extends StoreDesk implements Engine {
       ...shared,
       concurrency,
       report: (executionId, stimulus) => this.report(executionId, stimulus),
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onTrouble: (error) => this.trouble(error),
       onProgress: (executionId, node, fraction, message) => this.publishProgress(executionId, node, fraction, message),
     });
     this.turns = new Turns({
@@ -119,39 +110,77 @@ class LocalEngine extends StoreDesk implements Engine {
       onFrame: (run, draft, at) => this.onFrame(run, draft, at),
       onNothing: (run) => this.onNothing(run),
       onFault: (run, error) => this.onFault(run.executionId, error),
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      onTrouble: (error) => this.trouble(error),
       onWake: (at) => this.waker.wakeAt(at),
       isLeased: () => this.waker.isLeased(),
       onCacheAsk: (run, node) => this.lookInCache(run, node),
     });
-    this.waker = new Waker({
+    const maxCachedRuns = options.maxCachedRuns ?? DEFAULTS.maxCachedRuns;
+    this.waker = this.newWaker({ ...shared, attempts: this.attempts, maxCachedRuns });
+    this.starts = new Starts({
       ...shared,
-      attempts: this.attempts,
-      maxCachedRuns: options.maxCachedRuns ?? DEFAULTS.maxCachedRuns,
-      post: (run, stimulus) => this.turns.post(run, stimulus),
-      catchUp: (run) => this.turns.catchUp(run),
-      onFault: (executionId, error) => this.onFault(executionId, error),
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
-      onLease: () => this.turns.kick(),
-      startAnew: async ({ plan, state }, messageId, input) => {
-        const { trigger } = state;
-        await this.startByKey(plan, this.idFor(plan.workflowId, messageId), { input, trigger });
-      },
+      plans,
+      turns: this.turns,
+      maxActiveRuns: options.maxActiveRuns ?? DEFAULTS.maxActiveRuns,
+      send: (executionId, message) => this.send(executionId, message),
+      onStart: (executionId) => this.waker.include(executionId),
     });
+    this.children = this.newChildren(shared);
+    this.settling = new Settling({ ...shared, documentIn: ({ state }) => this.documentIn(state) });
     this.sweeper = new Sweeper({
       ...drivers,
-      isLive: (executionId) => this.runs.get(executionId) !== undefined,
-      onTrouble: (error) => this.publish({ type: 'trouble', error }),
+      isLive: (name) => this.runs.get(name) !== undefined || this.holds.has(name),
+      onTrouble: (error) => this.trouble(error),
     });
     this.meter.gauge('engine.cached_runs', () => this.runs.size);
     this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
   }
 
+  private newWaker(shared: OfWaker): Waker {
+    return new Waker({
+      ...shared,
+      post: (run, stimulus) => this.turns.post(run, stimulus),
+      catchUp: (run) => this.turns.catchUp(run),
+      onFault: (executionId, error) => this.onFault(executionId, error),
+      onTrouble: (error) => this.trouble(error),
+      onLease: () => this.turns.kick(),
+      startAnew: ({ plan, state }, messageId, input) => {
+        const { trigger } = state;
+        return this.starts.anew(plan, messageId, { input, trigger });
+      },
+    });
+  }
+
+  private newChildren(shared: Pick<ChildrenParts, 'store' | 'clock' | 'runs' | 'values'>): Children {
+    return new Children({
+      ...shared,
+      start: (...child) => this.start(...child),
+      isOpen: () => this.phase === 'open',
+      stateOf: (executionId) => this.state(executionId),
+      report: (executionId, stimulus) => this.report(executionId, stimulus),
+      untilDone: (work) => this.untilDone(work),
+      onChild: (executionId) => this.waker.include(executionId),
+      onTrouble: (error) => this.trouble(error),
+      onStarted: (parentId) => this.restAgain(parentId),
+      onSent: () => this.sent(),
+    });
+  }
+
   async open({ only }: { readonly only?: readonly string[] } = {}): Promise<void> {
-    await this.waker.open(only);
+    await this.waker.open(only && (await this.familyOf(only)));
     this.sweeper.open();
     this.phase = 'open';
     this.turns.openForWork();
+  }
+
+  /** These runs, and all that run for them. One that cannot be read is told as a fault when it is due. */
+  private async familyOf(executionIds: readonly string[]): Promise<readonly string[]> {
+    const family = new Set(executionIds);
+    for (const executionId of family) {
+      const state = await this.state(executionId).catch(() => undefined);
+      for (const child of state === undefined ? [] : openChildren(state)) family.add(child.executionId);
+    }
+    return [...family];
   }
 
   async close({ graceMs = DEFAULTS.closeGraceMs }: { readonly graceMs?: number } = {}): Promise<void> {
@@ -168,8 +197,7 @@ class LocalEngine extends StoreDesk implements Engine {
     const closed = new NebulaError('ENGINE_CLOSED', 'The engine was closed before the run ended.', {
       hint: 'The run goes on when an engine is opened on the same data.',
     });
-    for (const waiters of this.waiters.values()) for (const waiter of waiters) waiter.reject(closed);
-    this.waiters.clear();
+    this.settling.rejectAll(closed);
   }
 
   register(definition: Json): Promise<{ workflowId: string; version: number; created: boolean }> {
@@ -178,132 +206,23 @@ class LocalEngine extends StoreDesk implements Engine {
 
   async start(workflowId: string, version?: number, options: StartOptions = {}): Promise<string> {
     if (this.phase !== 'open') throw new NebulaError('ENGINE_CLOSED', 'The engine is not open.');
-    if (this.runs.size >= (this.options.maxActiveRuns ?? DEFAULTS.maxActiveRuns)) {
-      throw new NebulaError('BUSY', `${this.runs.size} runs are under way already.`, {
-        hint: 'Start it again when some of them have ended.',
-        retryable: true,
-      });
-    }
-    const plan =
-      (version === undefined ? undefined : this.plans.cached(workflowId, version)) ??
-      (await this.plans.get(workflowId, version));
-    const { input, problems } = plan.acceptInput(options.input ?? {});
-    if (problems.length > 0) {
-      throw new NebulaError('INPUT_INVALID', `The input does not fit workflow '${workflowId}': ${problems[0]}`, {
-        hint: problems.length > 1 ? problems.slice(1).join('; ') : 'See `input` in the definition.',
-        details: { problems: [...problems] },
-      });
-    }
-    const executionId = options.executionId ?? this.idFor(workflowId, options.idempotencyKey);
-    if (!EXECUTION_ID.test(executionId)) {
-      throw new NebulaError('EXECUTION_ID_INVALID', `'${executionId.slice(0, 80)}' cannot be the id of an execution.`, {
-        hint: 'Ids have 1 to 200 letters, digits, _ and -.',
-      });
-    }
-    const { start } = plan;
-    // A parent waits for the execution that it asked for, and for no other.
-    if (start !== undefined && start.policy !== 'allow' && options.parent === undefined)
-      return this.startByKey(plan, executionId, { ...options, input });
-    return this.create(plan, executionId, { ...options, input });
-  }
-
-  private idFor(workflowId: string, key: string | undefined): string {
-    if (key === undefined) return this.all.random.id('exe');
-    return keyedExecutionId(this.all.digest, workflowId, key);
-  }
-
-  /** Starts with the same key are looked at one after the other. */
-  private startByKey(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
-    let key: string;
-    try {
-      key = startKey(plan, options.input ?? {});
-    } catch (error) {
-      if (!(error instanceof NebulaError)) throw error;
-      throw new NebulaError('START_KEY_INVALID', `config.start.key: ${error.message}`, {
-        hint: error.hint ?? 'See `config.start` in the definition.',
-      });
-    }
-    const permit = startPermit(plan.workflowId, key);
-    const before = this.starting.get(permit) ?? Promise.resolve('');
-    const mine = before.catch(() => '').then(() => this.startAlone(plan, executionId, options, key));
-    this.starting.set(permit, mine);
-    const done = (): void => {
-      if (this.starting.get(permit) === mine) this.starting.delete(permit);
-    };
-    mine.then(done, done);
-    return mine;
-  }
-
-  private async startAlone(plan: Plan, executionId: string, options: StartOptions, key: string): Promise<string> {
-    const { store, clock } = this.all;
-    const isDebounced = plan.start?.policy === 'debounce';
-    const [holder] = await store.permits(startPermit(plan.workflowId, key));
-    const until = clock.now() + (plan.start?.windowMs ?? 0);
-    if (holder === undefined)
-      return this.create(plan, executionId, options, { key, ...(isDebounced && { hold: { until } }) });
-    if (isDebounced) await this.send(holder.executionId, { type: 'restart', input: options.input ?? {}, until });
-    return holder.executionId;
-  }
-
-  private async create(
-    plan: Plan,
-    executionId: string,
-    options: StartOptions,
-    more: { readonly key?: string; readonly hold?: { readonly until: number } } = {},
-  ): Promise<string> {
-    const { trigger = { type: 'manual' }, parent, input = {}, project = DEFAULT_PROJECT } = options;
-    const known = this.runs.get(executionId);
-    const run = known ?? this.runs.create(plan, executionId, project);
-    this.waker.include(executionId);
-    if (known === undefined)
-      this.turns.post(run, { type: 'start', input, trigger, ...(parent && { parent }), ...more });
-    if (run.isNew) {
-      await new Promise<void>((resolve, reject) => {
-        run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));
-      });
-    }
-    return executionId;
+    if (this.lost !== undefined) throw this.lost;
+    return this.starts.start(workflowId, version, options);
   }
 
   async settled(executionId: string): Promise<Settled> {
     if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
-    const { promise: waiting, ...waiter } = Promise.withResolvers<Settled>();
-    this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
-    // The engine may be closed while the store is asked, before anybody listens.
-    waiting.catch(() => {});
-    const run = this.runs.get(executionId);
-    if (run !== undefined) {
-      if (isParked(run.state) && this.runs.isIdle(run)) this.settlePark(run);
-      return waiting;
-    }
-    try {
-      await this.settleFromStore(executionId);
-    } catch (error) {
-      const others = this.takeWaiters(executionId).filter((other) => other !== waiter);
-      if (others.length > 0) this.waiters.set(executionId, others);
-      throw error;
-    }
-    return waiting;
+    if (this.lost !== undefined) throw this.lost;
+    return this.settling.settled(executionId);
   }
 
-  /** A run that is not in memory may have ended, or be parked, already. */
-  private async settleFromStore(executionId: string): Promise<void> {
-    const row = await this.all.store.execution(executionId);
-    if (row === undefined) {
-      this.takeWaiters(executionId).forEach((waiter) => {
-        waiter.reject(new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`));
-      });
-    } else if (row.finishedAt !== null || row.wakeAt === null) {
-      // A request that waits in its inbox may move it on: then that is waited for.
-      if ((await this.all.store.inbox(executionId)).length > 0) return;
-      const run = await this.runs.load(executionId);
-      if (run === undefined) return;
-      if (isFinished(run.state.status)) this.finish(run);
-      else if (this.runs.isIdle(run)) {
-        if (isParked(run.state)) this.settlePark(run);
-        this.runs.forget(run);
-      }
-    }
+  async isResting(executionId: string): Promise<boolean> {
+    if ((await this.all.store.inbox(executionId)).length > 0) return false;
+    const live = this.runs.get(executionId);
+    if (live !== undefined) return this.runs.isIdle(live) && isResting(live.state);
+    const state = await this.state(executionId);
+    // It may have come into memory while it was read: then something is happening to it.
+    return state !== undefined && this.runs.get(executionId) === undefined && isResting(state);
   }
 
   peek(executionId: string): RunDocument | undefined {
@@ -347,7 +266,7 @@ class LocalEngine extends StoreDesk implements Engine {
         this.report(executionId, { type: 'granted', node: path, gate: 'cache', miss: look.miss });
       },
       (error: unknown) => {
-        this.publish({ type: 'trouble', error });
+        this.trouble(error);
         this.all.clock.timer(REPORT_AGAIN_MS, () => this.untilDone(() => this.lookAgain(executionId, path)));
       },
     );
@@ -359,78 +278,12 @@ class LocalEngine extends StoreDesk implements Engine {
     if (run !== undefined) this.lookInCache(run, path);
   }
 
-  /** Starting it twice is starting it once; one that cannot be started has failed. */
-  private startChild(run: LiveRun, child: ChildStart): void {
-    const { executionId: parentId, project } = run;
-    const { node, executionId, workflowId, version, input, depth } = child;
-    const parent = { executionId: parentId, node, depth };
-    const trigger = { type: 'workflow', executionId: parentId, node };
-    this.start(workflowId, version, { executionId, input, trigger, parent, project }).then(
-      () => this.untilDone(() => this.cancelUnlessWanted(parent, executionId)),
-      (error: unknown) => {
-        if (this.phase !== 'open') return;
-        if (error instanceof NebulaError && !error.retryable) {
-          const failure = { code: error.code, kind: 'USER' as const, message: error.message };
-          const result = { status: 'failed' as const, output: { value: null }, error: failure };
-          return this.report(parentId, { type: 'child', node, executionId, result, jitter: 1 });
-        }
-        this.publish({ type: 'trouble', error });
-        this.all.clock.timer(REPORT_AGAIN_MS, () => this.startChild(run, child));
-      },
-    );
-  }
-
   /** What the store does not do now is tried again. */
   private untilDone(work: () => Promise<void>): void {
     work().catch((error: unknown) => {
-      this.publish({ type: 'trouble', error });
+      this.trouble(error);
       this.all.clock.timer(REPORT_AGAIN_MS, () => this.phase === 'open' && this.untilDone(work));
     });
-  }
-
-  /** A parent that ended, or gave it up, while the child was being started could not tell it so. */
-  private async cancelUnlessWanted(parent: Parent, executionId: string): Promise<void> {
-    if (!(await this.isWanted(parent, executionId))) await this.cancelChild(parent.executionId, executionId);
-  }
-
-  private async isWanted({ executionId: parentId, node }: Parent, executionId: string): Promise<boolean> {
-    const { store } = this.all;
-    const live = this.runs.get(parentId);
-    // What is being decided on may still be refused.
-    if (live !== undefined && live.draft === null && !live.isBusy) {
-      const { state } = live;
-      if (store.exclusive || (await store.frames(parentId, state.seq)).length === 0)
-        return wantsChild(state, node, executionId);
-    }
-    const state = await this.state(parentId);
-    return state !== undefined && wantsChild(state, node, executionId);
-  }
-
-  private async cancelChild(parentId: string, executionId: string): Promise<void> {
-    const { store, clock } = this.all;
-    await store.send(cancelMessage(executionId, parentId), clock.now());
-    this.waker.wakeAt(clock.now());
-  }
-
-  /**
-   * A run was read from the store: whoever wrote its last frame may have died before its children were started, and
-   * whoever started it, before it was told that nobody wants it any more.
-   */
-  private async adopt(run: LiveRun): Promise<void> {
-    const { parent, status, stopping, ending, children, reopened } = run.state;
-    const isEnding = isFinished(status) || stopping !== null || ending !== null;
-    // One that somebody retried, or replayed, is theirs.
-    if (parent !== null && reopened === 0 && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
-    if (children.size === 0) return;
-    const { executionId: parentId } = run;
-    for (const { isStopped, input, ...child } of openChildren(run.state)) {
-      if (isStopped) await this.cancelChild(parentId, child.executionId);
-      this.waker.include(child.executionId);
-      if ((await this.all.store.execution(child.executionId)) !== undefined) continue;
-      if (input.blob !== undefined) await this.values.fetch(parentId, [input.blob]);
-      const value = input.blob === undefined ? (input.value ?? {}) : this.values.lookup(input.blob);
-      this.startChild(run, { ...child, input: value });
-    }
   }
 
   /** An attempt of this process has ended. Its run is in memory: runs with open attempts are not evicted. */
@@ -444,7 +297,7 @@ class LocalEngine extends StoreDesk implements Engine {
       (loaded) => loaded !== undefined && this.turns.post(loaded, stimulus),
       (error: unknown) => {
         if (error instanceof NebulaError && !error.retryable) return this.onFault(executionId, error);
-        this.publish({ type: 'trouble', error });
+        this.trouble(error);
         this.all.clock.timer(REPORT_AGAIN_MS, () => this.report(executionId, stimulus));
       },
     );
@@ -453,7 +306,7 @@ class LocalEngine extends StoreDesk implements Engine {
   private onFrame(run: LiveRun, draft: Draft, at: number): void {
     for (const done of run.onCreated.splice(0)) done();
     this.count(run, draft);
-    for (const child of draft.turn.children) this.startChild(run, child);
+    for (const child of draft.turn.children) this.children.start(run, child);
     if (this.listeners.size > 0) this.publishFrame(run, draft, at);
     this.attempts.verifyUnknown(run);
     const isNews = draft.turn.entries.at(-1)?.type === 'run.finished';
@@ -461,7 +314,7 @@ class LocalEngine extends StoreDesk implements Engine {
     if (isFinished(run.state.status)) return;
     void this.runs.snapshotIfHeavy(run).then(
       (taken) => taken && this.meter.add('engine.snapshots'),
-      (error: unknown) => this.publish({ type: 'trouble', error }),
+      (error: unknown) => this.trouble(error),
     );
   }
 
@@ -474,55 +327,47 @@ class LocalEngine extends StoreDesk implements Engine {
   /** Between frames: a run that has ended, or that nothing here can move, leaves memory. */
   private rest(run: LiveRun, at: number, isNews: boolean): void {
     if (run.mailbox.length > 0) return;
+    const { executionId } = run;
     if (isFinished(run.state.status)) {
-      this.finish(run, isNews);
+      this.runs.forget(run);
+      const tell = (document: RunDocument): void => this.publish({ type: 'finished', executionId, document });
+      this.settling.end(run, isNews && this.listeners.size > 0 ? tell : undefined);
       return;
     }
-    if (isParked(run.state)) this.settlePark(run);
+    this.settling.rest(run);
     const wakeAt = run.storedWakeAt;
     const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
-    if (isFar && this.runs.isIdle(run)) this.runs.forget(run);
-  }
-
-  /** `isNews`: it has ended just now. */
-  private finish(run: LiveRun, isNews = false): void {
+    if (!isFar || !this.runs.isIdle(run) || this.children.areHere(run)) return;
     this.runs.forget(run);
-    const waiters = this.takeWaiters(run.executionId);
-    if (waiters.length === 0 && !(isNews && this.listeners.size > 0)) return;
-    void this.finalDocument(run).then(
-      (document) => {
-        if (isNews) this.publish({ type: 'finished', executionId: run.executionId, document });
-        for (const waiter of waiters) waiter.resolve({ parked: false, document });
-      },
-      (error: unknown) => {
-        for (const waiter of waiters) waiter.reject(error);
-      },
-    );
+    // It may have been the last one for which its parent stayed.
+    if (run.state.parent !== null) this.restAgain(run.state.parent.executionId);
   }
 
-  /** Of the end that was reached here: the journal may go on while large values are fetched. */
-  private async finalDocument({ state }: LiveRun): Promise<RunDocument> {
-    return state.spilled === 0 ? documentOf(state, this.values.lookup) : this.documentIn(state);
+  private restAgain(executionId: string): void {
+    const run = this.runs.get(executionId);
+    if (run !== undefined && this.runs.isIdle(run)) this.rest(run, this.all.clock.now(), false);
   }
 
-  private settlePark(run: LiveRun): void {
-    const waiters = this.takeWaiters(run.executionId);
-    if (waiters.length === 0) return;
-    const now = this.all.clock.now();
-    const waitingFor = [...run.state.unknown].flatMap((node) => explainNode(run.state, pathOf(node), now) ?? []);
-    const document = documentOf(run.state, this.values.glance);
-    for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor });
+  /** What is tried again; unless the data is gone. */
+  private trouble(error: unknown): void {
+    this.publish({ type: 'trouble', error });
+    if (error instanceof NebulaError && error.code === STORE_GONE && this.lost === undefined) this.stop(error);
   }
 
-  private takeWaiters(executionId: string): Waiter[] {
-    const waiters = this.waiters.get(executionId) ?? [];
-    this.waiters.delete(executionId);
-    return waiters;
+  /** Nothing of what is done here would be kept. */
+  private stop(error: NebulaError): void {
+    this.lost = error;
+    this.turns.stopTakingWork();
+    this.turns.close();
+    void this.waker.close();
+    void this.sweeper.close();
+    void this.attempts.handBack(0);
+    this.settling.rejectAll(error);
   }
 
   private onFault(executionId: string, error: unknown): void {
     this.publish({ type: 'fault', executionId, error });
-    for (const waiter of this.takeWaiters(executionId)) waiter.reject(error);
+    this.settling.reject(executionId, error);
   }
 
   private count(run: LiveRun, { turn }: Draft): void {

@@ -50,6 +50,8 @@ export interface Draft {
   readonly turn: Turn;
   readonly stimuli: Stimulus[];
   readonly messages: TakenMessage[];
+  /** Mail among these that another run must get: its messages stay in the inbox. */
+  readonly late: Set<Stimulus>;
   /** Claims that the draft knew of. */
   readonly claims: number;
   readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery }[];

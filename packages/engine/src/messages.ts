@@ -1,7 +1,8 @@
 /** Requests to a run that travel through its inbox, so that any process can leave them. */
 import {
+  type ChildCancel,
   type ChildResult,
-  type Gate,
+  type ChildStart,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -10,39 +11,37 @@ import {
 } from '@nebula/core';
 import type { InboxRow } from '@nebula/ports';
 
+type Asked = 'cancel' | 'restart' | 'retry' | 'replay' | 'pause' | 'resume' | 'signal' | 'answer' | 'callback';
+
+/**
+ * Stimuli that somebody leaves, without what the engine that reads them adds: who settles, and chance. A place that is
+ * granted and a child that has ended are left by the writes of other runs.
+ */
 export type Message =
-  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
-  /** A run that is held back is put off, and gets another input. */
-  | { readonly type: 'restart'; readonly input: Json; readonly until: number }
-  | { readonly type: 'retry' }
-  | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
-  | { readonly type: 'pause'; readonly reason?: string }
-  | { readonly type: 'resume' }
-  | { readonly type: 'signal'; readonly signal: string; readonly key: string; readonly payload: Json }
-  | {
-      readonly type: 'answer';
-      readonly node: string;
-      readonly approved: boolean;
-      readonly by: string;
-      readonly comment?: string;
-      readonly form?: Json;
-    }
-  | { readonly type: 'callback'; readonly node: string; readonly payload: Json }
-  /** From whoever gave back a place that this run waited for. */
-  | { readonly type: 'granted'; readonly node: string; readonly gate: Gate['kind'] }
-  /** From a child execution. */
-  | { readonly type: 'child'; readonly node: string; readonly executionId: string; readonly result: ChildResult }
-  /** `attempt`: the one that was looked at. Left out by earlier versions. */
-  | { readonly type: 'settle'; readonly node: string; readonly attempt?: number; readonly settlement: Settlement };
+  | Extract<Stimulus, { type: Asked }>
+  | Omit<Extract<Stimulus, { type: 'granted' }>, 'until' | 'miss'>
+  | Omit<Extract<Stimulus, { type: 'child' }>, 'jitter'>
+  /** `attempt` was left out by earlier versions. */
+  | Omit<Extract<Stimulus, { type: 'settle' }>, 'by'>;
 
 export function encodeMessage(message: Message): string {
   return JSON.stringify(message);
 }
 
 /** From a parent that wants nothing of it any more. */
-export function cancelMessage(executionId: string, parentId: string): InboxRow {
-  const body = encodeMessage({ type: 'cancel', reason: `its parent ${parentId} is ending` });
-  return { messageId: `cancel:${parentId}`, executionId, body };
+export function cancelMessage({ executionId, attempt, compensate }: ChildCancel, parentId: string): InboxRow {
+  const reason = `its parent ${parentId} is ending`;
+  const body = encodeMessage({ type: 'cancel', reason, ...(compensate ? {} : { compensate }) });
+  return { messageId: `cancel:${parentId}:${attempt}${compensate ? '' : ':leave'}`, executionId, body };
+}
+
+/** From a parent that is retried: whatever follows, it is told the result. */
+export function retryMessage({ executionId, attempt }: ChildStart, parentId: string): InboxRow {
+  return {
+    messageId: `retry:${parentId}:${attempt}`,
+    executionId,
+    body: encodeMessage({ type: 'retry', reply: true }),
+  };
 }
 
 /** Undefined for a message that this version does not understand: it is dropped with the next frame. */
@@ -63,6 +62,7 @@ export function stimulusOf(body: string): Stimulus | undefined {
       if (typeof message.until !== 'number') return undefined;
       return { type, input: message.input ?? {}, until: message.until };
     case 'retry':
+      return { type, ...(message.reply === true ? { reply: true } : {}) };
     case 'resume':
       return { type };
     case 'pause':

@@ -13,6 +13,7 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { Clock, Digest, Store } from '@nebula/ports';
+import type { EngineOptions } from './api.ts';
 
 const MAX_CACHED_PLANS = 500;
 
@@ -23,17 +24,19 @@ export class Plans {
   private readonly digest: Digest;
   private readonly limits: ExpressionLimits;
   private readonly cache = new Map<string, Plan>();
+  private readonly compiled: Map<string, Plan> | undefined;
 
   constructor(
     { store, clock, digest }: { store: Store; clock: Clock; digest: Digest },
     catalog: Catalog,
-    limits: Partial<ExpressionLimits> = {},
+    { expressionLimits, compiled }: Pick<EngineOptions, 'expressionLimits' | 'compiled'> = {},
   ) {
     this.store = store;
     this.clock = clock;
     this.digest = digest;
     this.catalog = catalog;
-    this.limits = { ...EXPRESSION_LIMITS, ...limits };
+    this.limits = { ...EXPRESSION_LIMITS, ...expressionLimits };
+    this.compiled = compiled;
   }
 
   async register(given: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
@@ -109,6 +112,16 @@ export class Plans {
   private async compile(text: string, version: number): Promise<Plan> {
     const definition = { ...parsed(text), version };
     const inlined = await this.inlined(definition);
+    // What is inlined is pinned to its version, or is the newest there is.
+    const key = `${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
+    const known = this.compiled?.get(key);
+    if (known !== undefined) return known;
+    const plan = this.compileAnew(definition, inlined);
+    this.compiled?.set(key, plan);
+    return plan;
+  }
+
+  private compileAnew(definition: WorkflowDefinition, inlined: ReadonlyMap<string, WorkflowDefinition>): Plan {
     const { plan, problems } = compilePlan(definition, this.catalog, {
       limits: this.limits,
       now: () => this.clock.now(),

@@ -10,8 +10,8 @@ export interface SweeperParts {
   readonly blobs: Blobs;
   readonly logs: Logs;
   readonly clock: Clock;
-  /** In memory: perhaps not in the store yet. */
-  isLive(executionId: string): boolean;
+  /** In memory, or being written: perhaps not in the store yet. */
+  isLive(name: string): boolean;
   onTrouble(error: unknown): void;
 }
 

@@ -33,6 +33,8 @@ const CROWDED_MS = 200;
 const TROUBLE_MS = 1_000;
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = LEASE_MS / 3;
+/** How often to look, when others have written, whether they wrote to runs of which something runs here. */
+const LOOK_MS = 1_000;
 
 export interface WakerParts {
   readonly store: Store;
@@ -64,6 +66,7 @@ export class Waker {
   private unwatch: (() => void) | undefined;
   private isOpen = false;
   private only: Set<string> | undefined;
+  private lookedAt = Number.NEGATIVE_INFINITY;
   private leaseUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: WakerParts) {
@@ -137,8 +140,21 @@ export class Waker {
     const only = isCrowded ? this.wanted(runs.ids()) : this.only && [...this.only];
     const { executionIds, nextWakeAt } = await store.claimDue(now, now + CLAIM_MS, workerId, limit, only);
     for (const executionId of executionIds) await this.tryWake(executionId, now + CLAIM_MS);
+    if (!store.exclusive) await this.lookAfterAttempts(now);
     if (isCrowded) this.wakeAt(now + CROWDED_MS);
     if (nextWakeAt !== null) this.wakeAt(nextWakeAt);
+  }
+
+  /** Another engine may have been told to stop what runs here, long before it would have to give it up. */
+  private async lookAfterAttempts(now: number): Promise<void> {
+    const { attempts, runs, catchUp } = this.parts;
+    if (attempts.size === 0) return;
+    if (now - this.lookedAt < LOOK_MS) return this.wakeAt(this.lookedAt + LOOK_MS);
+    this.lookedAt = now;
+    for (const executionId of attempts.executionIds()) {
+      const run = runs.get(executionId);
+      if (run !== undefined) await catchUp(run);
+    }
   }
 
   private wanted(executionIds: readonly string[]): readonly string[] {
@@ -196,6 +212,8 @@ export class Waker {
       // Before the message is taken: whatever dies in between, the start is not lost.
       if (stimulus?.type === 'restart' && run.state.heldUntil === null && !run.heard.has(messageId)) {
         await this.parts.startAnew(run, messageId, stimulus.input);
+        messages.push({ messageId, stimulus: undefined });
+        continue;
       }
       const blob = stimulus?.type === 'child' ? stimulus.result.output.blob : undefined;
       if (stimulus?.type !== 'child' || blob === undefined) messages.push({ messageId, stimulus });

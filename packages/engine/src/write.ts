@@ -24,8 +24,9 @@ import type {
   Write,
 } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
+import type { Durations } from './durations.ts';
 import type { LiveRun } from './live-run.ts';
-import { cancelMessage, encodeMessage } from './messages.ts';
+import { cancelMessage, encodeMessage, retryMessage } from './messages.ts';
 import type { Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
@@ -39,6 +40,7 @@ export interface WriteParts {
   readonly store: Pick<Store, 'exclusive'>;
   readonly workerId: string;
   readonly retentionMs: number | null;
+  readonly durations: Durations;
 }
 
 /** Values of the draft that are too large for a frame. */
@@ -60,7 +62,8 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (draft === null) return undefined;
   const { turn } = draft;
   seal(turn);
-  const wake = wakeChange(run, turn, parts);
+  // What comes too late for this run is looked at again at once: it is for another one.
+  const wake = draft.late.size > 0 ? { at: turn.now } : wakeChange(run, turn, parts);
   const permits = permitsOf(run, turn);
   const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
   if (isSilent && permits === undefined) return undefined;
@@ -74,11 +77,15 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
     write.status = state.status;
   }
   if (wake !== undefined) write.wakeAt = wake.at;
-  if (draft.messages.length > 0) write.taken = draft.messages.map(({ messageId }) => messageId);
+  const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.has(stimulus));
+  if (taken.length > 0) write.taken = taken.map(({ messageId }) => messageId);
   if (permits !== undefined) write.permits = permits;
-  if (turn.cancels.length > 0) write.sends = turn.cancels.map((childId) => cancelFor(childId, run, turn.now));
+  const sends = sendsToChildren(executionId, turn);
+  if (sends.length > 0) write.sends = sends;
   const listeners = listenersOf(run, turn);
   if (listeners !== undefined) write.listeners = listeners;
+  const durations = parts.durations.learn(run, turn.entries, turn.now);
+  if (durations !== undefined) write.durations = durations;
   const cache = cacheRows(run, turn);
   if (cache.length > 0) write.cache = cache;
   addStatus(run, turn, parts, write);
@@ -86,21 +93,24 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
 }
 
 /** What the frame asks of those that share something with this run, and what it gives back. */
-function permitsOf({ state, isNew, asked }: LiveRun, { asks, now }: Turn): PermitChanges | undefined {
-  const isAlone = isNew && state.startKey !== null;
-  if (asks.length === 0 && state.freed.length === 0 && !isAlone) return undefined;
+function permitsOf({ state, isNew, asked }: LiveRun, { asks, entries, now }: Turn): PermitChanges | undefined {
+  const [first] = entries;
+  // From the entry: a run may begin, or end, in its first frame, and has given its place back then.
+  const startKey = isNew && first?.type === 'run.started' ? first.key : undefined;
+  if (asks.length === 0 && state.freed.length === 0 && startKey === undefined) return undefined;
   const places: PermitAsk[] = [];
-  if (isAlone) {
-    const key = startPermit(state.plan.workflowId, state.startKey as string);
-    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}' });
+  if (startKey !== undefined) {
+    const key = startPermit(state.plan.workflowId, startKey);
+    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}', isRequired: true });
   }
   const rates: RateAsk[] = [];
   for (const { node, gate } of asks) {
     const key = permitKey(gate);
-    if (gate.kind === 'rate') rates.push({ key: gate.key, limit: gate.limit, perMs: gate.perMs });
-    if (key === undefined) continue;
     const attempt = (nodeAt(state, node)?.attempts ?? 0) + 1;
-    const messageId = `permit:${node}:${attempt}:${state.reopened}:${gate.kind}`;
+    const ask = `${attempt}:${state.reopened}`;
+    if (gate.kind === 'rate') rates.push({ key: gate.key, node, ask, limit: gate.limit, perMs: gate.perMs });
+    if (key === undefined) continue;
+    const messageId = `permit:${node}:${ask}:${gate.kind}`;
     if (asked.has(messageId)) continue;
     asked.add(messageId);
     const body = encodeMessage({ type: 'granted', node, gate: gate.kind });
@@ -163,11 +173,14 @@ function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMa
   const { state } = run;
   const last = turn.entries.at(-1);
   if (isFinished(state.status)) {
-    if (last?.type !== 'run.finished') return;
+    const isNews = last?.type === 'run.finished';
+    if (state.parent !== null && (isNews || isAsked(run))) {
+      write.sends = [...(write.sends ?? []), resultFor(state.parent, run, turn.now)];
+    }
+    if (!isNews) return;
     const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
     write.status = state.status;
     write.finishedAt = state.finishedAt;
-    if (state.parent !== null) write.sends = [...(write.sends ?? []), resultFor(state.parent, run, turn.now)];
     write.expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
   } else if (turn.entries.some(({ type }) => CHANGES_STATUS.has(type))) {
     write.status = state.status;
@@ -185,7 +198,11 @@ const CHANGES_STATUS: ReadonlySet<string> = new Set([
 ]);
 
 /** A child that has ended tells its parent in the same write, so neither can be without the other. */
-function resultFor({ executionId: parent, node }: Parent, { state, executionId }: LiveRun, now: number): OutgoingRow {
+function resultFor(
+  { executionId: parent, node }: Parent,
+  { state, executionId, draft }: LiveRun,
+  now: number,
+): OutgoingRow {
   const { status, output = { value: null }, error, reopened } = state;
   const body = encodeMessage({
     type: 'child',
@@ -193,12 +210,24 @@ function resultFor({ executionId: parent, node }: Parent, { state, executionId }
     executionId,
     result: { status: status as FinalRunStatus, output, error },
   });
-  return { messageId: `child:${executionId}:${reopened}`, executionId: parent, body, wakeAt: now };
+  // A result that is told once more is another message.
+  const asked = draft?.messages.find(({ stimulus }) => stimulus?.type === 'retry');
+  const messageId = `child:${executionId}:${reopened}${asked === undefined ? '' : `:${asked.messageId}`}`;
+  return { messageId, executionId: parent, body, wakeAt: now };
 }
 
-/** Whoever asks its children to end does so with the frame that says so. */
-function cancelFor(childId: string, { executionId }: LiveRun, now: number): OutgoingRow {
-  return { ...cancelMessage(childId, executionId), wakeAt: now };
+/** Whoever asks its children to end, or to go on, does so with the frame that says so. */
+function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }: Turn): OutgoingRow[] {
+  const retries = children.filter(({ again }) => again).map((child) => retryMessage(child, executionId));
+  return [...retries, ...cancels.map((cancel) => cancelMessage(cancel, executionId))].map((row) => ({
+    ...row,
+    wakeAt,
+  }));
+}
+
+/** The parent waits for it, and it has nothing more to do. */
+function isAsked({ draft }: LiveRun): boolean {
+  return draft?.messages.some(({ stimulus }) => stimulus?.type === 'retry' && stimulus.reply === true) ?? false;
 }
 
 /** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */

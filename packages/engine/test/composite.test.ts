@@ -1,5 +1,6 @@
 import type { Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
+import type { Settled } from '../src/index.ts';
 import { BenchTop } from './bench-top.ts';
 
 const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
@@ -102,6 +103,135 @@ describe('child executions', () => {
   });
 });
 
+describe('waiting for a run with children', () => {
+  const approval = { id: 'sub', nodes: { ok: { wait: { approval: {} } } } };
+  const middle = { id: 'middle', nodes: { down: { workflow: { id: 'sub', mode: 'child' } } } };
+  const both = {
+    id: 'main',
+    nodes: {
+      one: { workflow: { id: 'sub', mode: 'child' } },
+      two: { workflow: { id: 'middle', mode: 'child' } },
+      work: hand(),
+    },
+  };
+
+  it('[ENG-107] it stands still when its own work is done and all of them do, at any depth', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register(approval);
+    await top.register(middle);
+    const executionId = await top.start(both);
+    let told: Settled | undefined;
+    void top.engine.settled(executionId).then((settled) => (told = settled));
+    await top.clock.advance(5_000);
+    expect(told).toBeUndefined();
+    await top.complete('work');
+    await top.clock.advance(100);
+    expect(told).toMatchObject({
+      parked: true,
+      document: { executionId, status: 'running' },
+      inside: [
+        { parked: true, document: { workflowId: 'sub' }, inside: [] },
+        { parked: true, document: { workflowId: 'middle' }, inside: [{ document: { workflowId: 'sub' } }] },
+      ],
+    });
+    // Whoever asks later, or an engine that has not seen it before, gets the same.
+    await top.open();
+    await top.clock.advance(100_000);
+    const again = top.engine.settled(executionId);
+    await top.clock.advance(100);
+    expect(await again).toMatchObject({ parked: true, inside: [{ parked: true }, { parked: true }] });
+  });
+
+  it('[ENG-107] when one of them goes on, it is waited for', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register(approval);
+    const parent = { id: 'main', nodes: { one: both.nodes.one, two: both.nodes.one } };
+    const executionId = await top.start(parent);
+    const { rows } = await top.engine.list({ limit: 9 });
+    const children = rows.filter(({ workflowId }) => workflowId === 'sub').map((row) => row.executionId);
+    for (const [n, child] of children.entries()) {
+      expect(await waited(top, executionId)).toMatchObject({ parked: true, inside: { length: children.length - n } });
+      await top.engine.requestAnswer(child, 'ok', { approved: true, by: 'ann' });
+      await top.clock.advance(10);
+    }
+    expect(await waited(top, executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
+  });
+
+  it('[ENG-108] the store is asked once for all of them', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register(approval);
+    const executionId = await top.start({
+      id: 'main',
+      nodes: { each: { forEach: { in: '{{ range(0, 50) }}' }, do: { nodes: { call: both.nodes.one } } } },
+    });
+    await top.clock.advance(40_000);
+    const asked: string[] = [];
+    await top.open({
+      wrapStore: (store) =>
+        new Proxy(store, {
+          get(target, key) {
+            const value = Reflect.get(target, key) as unknown;
+            if (typeof value !== 'function') return value;
+            return (...args: unknown[]) => {
+              asked.push(String(key));
+              return value.apply(target, args);
+            };
+          },
+        }),
+    });
+    await top.clock.advance(0);
+    asked.length = 0;
+    await top.engine.requestSignal(executionId, { signal: 'nobody waits for it' });
+    await top.clock.advance(0);
+    expect(asked.filter((name) => name === 'known')).toHaveLength(1);
+    expect(asked.filter((name) => name === 'execution').length).toBeLessThan(5);
+  });
+
+  it('[ENG-109] the journal is not read again for each of them, and memory is empty when they wait', async () => {
+    const top = new BenchTop();
+    const read: string[] = [];
+    await top.open({
+      wrapStore: (store) =>
+        new Proxy(store, {
+          get(target, key) {
+            const value = Reflect.get(target, key) as unknown;
+            if (typeof value !== 'function') return value;
+            return (...args: unknown[]) => {
+              if (key === 'frames') read.push(String(args[0]));
+              return value.apply(target, args);
+            };
+          },
+        }),
+    });
+    await top.register({ id: 'sub', nodes: { a: { action: 'echo@1' } } });
+    const executionId = await top.start({
+      id: 'main',
+      nodes: {
+        each: { forEach: { in: '{{ range(0, 50) }}' }, do: { nodes: { call: both.nodes.one } } },
+        ok: { needs: ['each'], wait: { approval: {} } },
+      },
+    });
+    await top.clock.advance(5_000);
+    expect(await top.statuses(executionId)).toMatchObject({ each: 'completed', ok: 'waiting' });
+    expect(read.filter((id) => id === executionId).length).toBeLessThan(5);
+    expect(top.engine.metrics().gauges['engine.cached_runs']).toBe(0);
+    await top.register(approval);
+    await top.start(both);
+    await top.complete('work');
+    await top.clock.advance(5_000);
+    expect(top.engine.metrics().gauges['engine.cached_runs']).toBe(0);
+  });
+
+  async function waited(top: BenchTop, executionId: string): Promise<Settled> {
+    const settled = top.engine.settled(executionId);
+    await top.clock.advance(2_000);
+    return settled;
+  }
+});
+
 describe('workflows inside others', () => {
   it('[ENG-85] are pinned to the version that there was when the outer one was registered', async () => {
     const top = new BenchTop();
@@ -112,6 +242,16 @@ describe('workflows inside others', () => {
     void top.engine.start(workflowId, version);
     await top.settle();
     expect(top.ran).toEqual(['in/one']);
+  });
+
+  it('[ENG-131] a child without a version runs the text that was registered last, however old', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register({ id: 'sub', nodes: { one: hand() } });
+    await top.register({ id: 'sub', nodes: { two: hand() } });
+    expect(await top.register({ id: 'sub', nodes: { one: hand() } })).toMatchObject({ version: 1, created: false });
+    await top.start({ nodes: { child: { workflow: { id: 'sub', mode: 'child' } } } });
+    expect(top.ran).toEqual(['one']);
   });
 });
 
@@ -185,6 +325,38 @@ describe('requests', () => {
     await top.settle();
     expect(top.call('b')).toMatchObject({ input: { edited: 1 }, attempt: 2 });
     expect(top.call('b').key).not.toBe(key);
+  });
+
+  it('[ENG-141] an edited input goes where a node has one, and is refused elsewhere', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const loop = { forEach: { in: [1] }, do: { nodes: { x: hand({ with: { it: '{{ $item }}' } }) } } };
+    const executionId = await top.start({ nodes: { each: loop, last: { needs: ['each'], set: { v: 1 } } } });
+    await top.complete('each/0/x');
+    await expect(top.engine.requestReplay(executionId, 'last', 7)).rejects.toMatchObject({ code: 'NO_INPUT' });
+    await expect(top.engine.fork(executionId, 'each', 7)).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+    await top.engine.requestReplay(executionId, 'each', [7]);
+    await top.settle();
+    expect(top.call('each/0/x').input).toEqual({ it: 7 });
+  });
+
+  it('[ENG-130] what cannot be replayed, or is being undone, is refused at once', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const loop = { forEach: { in: [1] }, do: { nodes: { x: hand() } } };
+    const compensate = { action: 'hand@1' };
+    const executionId = await top.start({
+      nodes: { each: loop, a: hand({ compensate, needs: ['each'] }), b: hand({ needs: ['a'] }) },
+    });
+    await top.complete('each/0/x');
+    await expect(top.engine.requestReplay(executionId, 'each/0/x')).rejects.toMatchObject({ code: 'NOT_REPLAYABLE' });
+    await expect(top.engine.fork(executionId, 'each/0/x')).rejects.toMatchObject({ code: 'NOT_REPLAYABLE' });
+    await top.complete('a');
+    await top.fail('b');
+    await expect(top.engine.requestCancel(executionId, 'no')).rejects.toMatchObject({ code: 'ALREADY_ENDING' });
+    expect(await top.engine.requestCancel(executionId, 'leave it', { compensate: false })).toBe(true);
+    await top.settle();
+    expect(await top.statuses(executionId)).toMatchObject({ b: 'failed', '~undo/a': 'cancelled' });
   });
 });
 

@@ -103,7 +103,8 @@ describe('requests', () => {
     await top.complete('a');
     await top.engine.requestCancel(executionId, 'too late');
     await top.engine.requestRetry(executionId);
-    await top.engine.requestSettle(executionId, 'a', { happened: true, output: 1 });
+    const body = JSON.stringify({ type: 'settle', node: 'a', settlement: { happened: true, output: 1 } });
+    await top.store.send({ messageId: 'msg_late', executionId, body }, top.clock.now());
     await top.clock.advance(100);
     expect(top.data.runs.get(executionId)).toMatchObject({ row: { status: 'completed', wakeAt: null } });
     expect(top.data.runs.get(executionId)?.frames).toHaveLength(2);

@@ -16,7 +16,7 @@ interface Member {
   skewMs: number;
 }
 
-type Changes = Partial<Pick<Store, 'append' | 'execution' | 'heartbeat' | 'watch'>>;
+type Changes = Partial<Pick<Store, 'append' | 'claimDue' | 'execution' | 'heartbeat' | 'permits' | 'watch'>>;
 
 /** An engine beside the others, on the same data. */
 async function join(top: BenchTop, queue?: Queue, change: (store: Store) => Changes = () => ({})): Promise<Member> {
@@ -310,5 +310,73 @@ describe('requests and ends', () => {
     const closed = first.engine.close();
     await top.clock.advance(10_000);
     await closed;
+  });
+});
+
+describe('a cancel that another engine hears', () => {
+  it('[ENG-112] aborts what runs here before the grace time is over', async () => {
+    const top = await begun(new BenchTop());
+    // What is due is always given to the other one.
+    const first = await join(top, undefined, () => ({
+      claimDue: async () => ({ executionIds: [], nextWakeAt: null }),
+    }));
+    await start(top, first, { nodes: { a: hand() } });
+    const second = await join(top);
+    await second.engine.requestCancel('exe_1', 'no');
+    await top.settle();
+    const journal = await second.engine.journal('exe_1');
+    expect(journal.at(-1)?.entries).toMatchObject([{ type: 'run.stopping' }]);
+    await top.clock.advance(2_000);
+    expect(top.call('a').signal.aborted).toBe(true);
+    await top.settle();
+    expect(await first.engine.document('exe_1')).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('starts that are one', () => {
+  const flow = (start: object) => ({
+    id: 'test',
+    config: { start: { key: "'k'", ...start } },
+    nodes: { a: hand({ with: { n: '{{ $input.n }}' } }) },
+  });
+
+  /** Both look before either has written. */
+  async function startBoth(top: BenchTop, start: object) {
+    const looks: (() => void)[] = [];
+    const slow = (store: Store): Changes => ({
+      permits: async (key) => {
+        const rows = await store.permits(key);
+        await new Promise<void>((resolve) => looks.push(resolve));
+        return rows;
+      },
+    });
+    const members = [await join(top, undefined, slow), await join(top, undefined, slow)];
+    const started = members.map(async ({ engine }, n) => {
+      const { workflowId, version } = await engine.register(flow(start));
+      return engine.start(workflowId, version, { input: { n } });
+    });
+    await top.settle();
+    expect(looks).toHaveLength(2);
+    for (const look of looks) look();
+    await top.settle();
+    return { members, ids: await Promise.all(started) };
+  }
+
+  it('[ENG-104] two engines that start a singleton at once start it once', async () => {
+    const top = await begun(new BenchTop());
+    const { ids, members } = await startBoth(top, { policy: 'singleton' });
+    expect(new Set(ids).size).toBe(1);
+    expect(top.ran).toEqual(['a']);
+    expect((await members[0]?.engine.list({ limit: 9 }))?.rows).toHaveLength(1);
+    await top.complete('a');
+    expect(await members[1]?.engine.document(ids[1] as string)).toMatchObject({ status: 'completed' });
+  });
+
+  it('[ENG-104] of two that are debounced the later input counts', async () => {
+    const top = await begun(new BenchTop());
+    const { ids } = await startBoth(top, { policy: 'debounce', window: '1s' });
+    expect(new Set(ids).size).toBe(1);
+    await top.clock.advance(1_500);
+    expect(top.calls.map(({ input }) => input)).toEqual([{ n: 1 }]);
   });
 });

@@ -79,6 +79,32 @@ describe('the cache', () => {
     expect(top.ran).toHaveLength(2);
   });
 
+  it('[ENG-140] compares a miss with the same node, else with what is nearest', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const loop = {
+      nodes: {
+        l: {
+          forEach: { in: '$input.list' },
+          do: { nodes: { a: hand({ cache: { version: 1 }, with: { v: '{{ $item.v }}', w: '{{ $item.w }}' } }) } },
+        },
+        solo: hand({ needs: ['l'], cache: { version: 1 }, with: { v: '{{ $input.v }}', k: '{{ $input.k }}' } }),
+      },
+    };
+    const reasons = async (id: string, node: string) => (await top.engine.explain(id, node))?.reasons.join(' ');
+    const first = await top.start(loop, { list: [{ v: 1, w: 1 }], v: 1, k: 1 });
+    await top.complete('l/0/a');
+    await top.complete('solo');
+    expect(await reasons(first, 'solo')).toContain(`against 'l/0/a' of ${first}, w and k are different`);
+    await top.clock.advance(1_000);
+    const second = await top.start(loop, { list: [{ v: 1, w: 1 }], v: 7, k: 8 });
+    await top.complete('solo');
+    expect(await reasons(second, 'solo')).toContain(`against 'solo' of ${first}, k and v are different`);
+    const third = await top.start(loop, { list: [], v: 7, k: 1 });
+    await top.complete('solo');
+    expect(await reasons(third, 'solo')).toContain(`against 'solo' of ${second}, k is different`);
+  });
+
   it('[ENG-95] of runs that miss the same output at once one works it out', async () => {
     const top = new BenchTop();
     await top.open();

@@ -22,7 +22,7 @@ async function openWith(actions: readonly Action[], values?: Readonly<Record<str
 const node = (action: string, more = {}) => ({ action: `${action}@1`, credentials: { api: 'stripe' }, ...more });
 
 describe('credentials', () => {
-  it('[ENG-140] an attempt and its compensation get the secret that the node names', async () => {
+  it('[ENG-150] an attempt and its compensation get the secret that the node names', async () => {
     const seen: string[] = [];
     const use = acting('use', async (ctx) => {
       seen.push(`${ctx.node} ${await ctx.credential('api')}`);
@@ -37,7 +37,7 @@ describe('credentials', () => {
     expect(seen).toEqual([`a ${SECRET}`, `~undo/a ${SECRET}`]);
   });
 
-  it('[ENG-140] verify gets it, too', async () => {
+  it('[ENG-150] verify gets it, too', async () => {
     const seen: string[] = [];
     const pay = acting('pay', () => Promise.reject(Object.assign(new Error('lost'), { code: 'ECONNRESET' })), {
       effect: 'once',
@@ -53,7 +53,7 @@ describe('credentials', () => {
     expect(await top.engine.document(executionId)).toMatchObject({ output: { a: { key: '[redacted]' } } });
   });
 
-  it('[ENG-140] what is missing is told', async () => {
+  it('[ENG-150] what is missing is told', async () => {
     const use = acting('use', (ctx) => ctx.credential('api'));
     for (const [values, definition, code] of [
       [undefined, node('use'), 'NO_SECRETS'],
@@ -67,7 +67,7 @@ describe('credentials', () => {
     }
   });
 
-  it('[ENG-141] nothing that is kept or told of a run holds the secret', async () => {
+  it('[ENG-151] nothing that is kept or told of a run holds the secret', async () => {
     const everywhere = async (ctx: ActionContext) => {
       const key = await ctx.credential('api');
       ctx.log.info(`using ${key}`, { key });
@@ -103,7 +103,7 @@ describe('credentials', () => {
     for (const form of [SECRET, Buffer.from(SECRET).toString('base64')]) expect(told).not.toContain(form);
   });
 
-  it('[ENG-142] the cache keeps accounts apart', async () => {
+  it('[ENG-152] the cache keeps accounts apart', async () => {
     const use = acting('use', async (ctx) => `account ${(await ctx.credential('api')).length}`);
     const top = await openWith([use], { one: 'x'.repeat(10), two: 'x'.repeat(11) });
     const outputs: unknown[] = [];

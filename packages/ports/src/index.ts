@@ -5,6 +5,8 @@ export type { Campaign, Leader } from './leader.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export {
   type CacheRow,
+  holderInTheWay,
+  isGivenBack,
   type Listener,
   type ListenerChanges,
   nextMoment,
@@ -23,6 +25,7 @@ export { checkSecret, credentialDoor, SECRET_LIMITS, type SecretInfo, type Secre
 export {
   DEFAULT_PROJECT,
   type DueClaim,
+  type DurationRow,
   EXECUTION_STATUSES,
   type ExecutionCounts,
   type ExecutionFilter,
@@ -36,6 +39,7 @@ export {
   type OutgoingRow,
   type RegisterOutcome,
   type SnapshotRow,
+  STORE_GONE,
   type Store,
   UNFINISHED_STATUSES,
   type WorkflowHead,

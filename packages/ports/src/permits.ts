@@ -6,7 +6,9 @@
  *  P3 Whoever is granted a place finds the message that it left in its inbox, and is due.
  *  P5 A published signal goes to one listener, the one that has listened longest; with none it is kept until one comes,
  *     or it expires. A listener gets each signal once.
- *  P4 Moments of a rate: never more than `limit` in any `perMs`, counted from the first.
+ *  P4 Moments of a rate: never more than `limit` in any `perMs`, counted from the first. The same ask of a node gets the
+ *     same moment again, so an answer that is lost costs nothing.
+ *  P6 A write that requires a place is accepted with the place, or not at all.
  */
 
 export interface PermitAsk {
@@ -16,6 +18,11 @@ export interface PermitAsk {
   /** Put into the inbox of the execution that asks, when the place is granted. */
   readonly messageId: string;
   readonly body: string;
+  /**
+   * Where the place is not free the whole write is refused, and nobody stands in line. With a release of the same place in
+   * the same write it is required, and given back at once.
+   */
+  readonly isRequired?: boolean;
 }
 
 export interface PermitRelease {
@@ -25,6 +32,9 @@ export interface PermitRelease {
 
 export interface RateAsk {
   readonly key: string;
+  readonly node: string;
+  /** Which time it is that the node asks: asking again with the same word gets the same moment. */
+  readonly ask: string;
   readonly limit: number;
   readonly perMs: number;
 }
@@ -58,11 +68,33 @@ export interface CacheRow {
   readonly expiresAt: number | null;
 }
 
+/** Whether the place is asked for and given back by one write. */
+export function isGivenBack({ key, node, isRequired }: PermitAsk, { releases = [] }: PermitChanges): boolean {
+  return isRequired === true && releases.some((release) => release.key === key && release.node === node);
+}
+
+/** Who has a place that the write requires; undefined when it requires none, or may have it. */
+export function holderInTheWay(
+  executionId: string,
+  { releases = [], asks = [] }: PermitChanges,
+  rowsOf: (key: string) => readonly PermitRow[],
+): string | undefined {
+  for (const { key, node, limit, isRequired } of asks) {
+    if (isRequired !== true) continue;
+    const isGone = (row: PermitRow): boolean =>
+      row.executionId === executionId && releases.some((release) => release.key === key && release.node === row.node);
+    const rows = rowsOf(key).filter((row) => !isGone(row));
+    if (rows.some((row) => row.executionId === executionId && row.node === node && row.isHeld)) continue;
+    if (rows.length >= limit) return rows[0]?.executionId;
+  }
+  return undefined;
+}
+
 /** The moment at which the next one may begin, and the new state of the rate: the time at which it is even again. */
 export function nextMoment(
   evenAt: number | undefined,
   now: number,
-  { limit, perMs }: RateAsk,
+  { limit, perMs }: Pick<RateAsk, 'limit' | 'perMs'>,
 ): { readonly at: number; readonly evenAt: number } {
   const interval = perMs / limit;
   const base = Math.max(evenAt ?? now, now);

@@ -60,7 +60,7 @@ function invalid(message: string, hint: string): NebulaError {
 
 /** The door through which an attempt gets its credentials: `credentials` are the names that its node gives, by alias. */
 export function credentialDoor(
-  secrets: Secrets | undefined,
+  secrets: Pick<Secrets, 'get'> | undefined,
   credentials: Readonly<Record<string, string>>,
 ): (alias: string) => Promise<string> {
   return async (alias) => {

@@ -83,6 +83,16 @@ export interface Write {
   readonly listeners?: ListenerChanges;
   /** Outputs that others may use again; a newer one takes the place of an older one with the same key. */
   readonly cache?: readonly CacheRow[];
+  /** How long nodes take, as far as is known: takes the place of what was known before. */
+  readonly durations?: readonly DurationRow[];
+}
+
+/** How long a node of a workflow takes. */
+export interface DurationRow {
+  readonly workflowId: string;
+  /** Its path without the numbers of rounds. */
+  readonly node: string;
+  readonly ms: number;
 }
 
 /** A message that makes the run that it is for due at `wakeAt`. */
@@ -92,7 +102,9 @@ export interface OutgoingRow extends InboxRow {
 
 export type WriteOutcome =
   /** `rates`: the moments that were given, in the order of asking. */
-  { readonly ok: true; readonly position: number; readonly rates?: readonly number[] } | { readonly ok: false };
+  | { readonly ok: true; readonly position: number; readonly rates?: readonly number[] }
+  /** `heldBy`: refused since it requires a place that this execution has. */
+  | { readonly ok: false; readonly heldBy?: string };
 
 export interface FrameRow {
   readonly executionId: string;
@@ -160,6 +172,9 @@ export type RegisterOutcome =
   | { readonly ok: true; readonly version: number; readonly created: boolean }
   | { readonly ok: false; readonly reason: 'version-taken' };
 
+/** The code of the error with which a store refuses everything once its data is gone: trying again will not help. */
+export const STORE_GONE = 'STORE_GONE';
+
 export interface Store {
   /** True when no other engine can be on this store: whatever an earlier worker held is free at once. */
   readonly exclusive: boolean;
@@ -176,6 +191,8 @@ export interface Store {
   saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void>;
 
   execution(executionId: string): Promise<ExecutionRow | undefined>;
+  /** Of the given executions, those that exist. */
+  known(executionIds: readonly string[]): Promise<ReadonlySet<string>>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /** How many there are of each status. */
   counts(scope: ExecutionScope): Promise<ExecutionCounts>;
@@ -196,10 +213,13 @@ export interface Store {
   /** Those who hold a key, and those who wait for it, in the order in which they are granted. */
   permits(key: string): Promise<readonly PermitRow[]>;
 
+  /** How long the nodes of a workflow take, by node. */
+  durations(workflowId: string): Promise<ReadonlyMap<string, number>>;
+
   /** Undefined when there is none, or it has expired. */
   cached(key: string, now: number): Promise<CacheRow | undefined>;
-  /** The newest of a family, expired or not. */
-  newestCached(family: string): Promise<CacheRow | undefined>;
+  /** The newest of a family, expired or not, the newest first. */
+  newestCached(family: string, limit: number): Promise<readonly CacheRow[]>;
   /** Forgets what has expired, a bounded number; returns the keys that are gone. */
   purgeCache(now: number, limit: number): Promise<readonly string[]>;
 
@@ -219,9 +239,9 @@ export interface Store {
    */
   reapWorkers(now: number | null, except: string, wakeAt: number): Promise<number>;
 
-  /** The same hash is the same version; without `version` the next free one is taken. */
+  /** The same hash is the same version, and the newest again; without `version` the next free one is taken. */
   registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome>;
-  /** Without `version`, the newest. */
+  /** Without `version`, the newest: the one that was registered last. */
   workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined>;
   /** In order of id, beyond `after`. */
   workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]>;

@@ -7,12 +7,12 @@ const ctx = {} as ActionContext;
 const least = { id: 'payment.charge', version: '1', run: () => null };
 
 describe('credentials', () => {
-  test('[SDK-19] an action says which ones it asks for, or nothing', () => {
+  test('[SDK-30] an action says which ones it asks for, or nothing', () => {
     expect(defineAction({ ...least, credentials: ['api', 'db'] }).credentials).toEqual(['api', 'db']);
     expect('credentials' in defineAction(least)).toBe(false);
   });
 
-  test('[SDK-19] one of several parts is a JSON object', async () => {
+  test('[SDK-30] one of several parts is a JSON object', async () => {
     const values: Record<string, string> = {
       db: '{"user":"ada","port":5432}',
       key: 'sk_live_1',

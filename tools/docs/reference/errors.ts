@@ -19,7 +19,7 @@ const AREAS: readonly (readonly [title: string, about: string, folders: RegExp])
   [
     'In a running node',
     'The `error.code` of a node; error edges (`match: { code: … }`) and `retry.on` look at them. Your own actions add theirs.',
-    /^packages\/(actions|drivers\/src\/sandbox-inprocess)\/|^packages\/engine\/src\/attempts|^packages\/core\/src\/(run\/(decide|timers)|retry)/,
+    /^packages\/(actions|drivers\/src\/sandbox-inprocess)\/|^packages\/engine\/src\/attempts|^packages\/ports\/src\/secrets|^packages\/core\/src\/(run\/(decide|timers)|retry)/,
   ],
   [
     'In actions and the configuration',

@@ -36,7 +36,7 @@ function findAction(actions: readonly Action[], name: string): Action {
 }
 
 function actionDocument(action: Action): Record<string, unknown> {
-  const { id, version, title, description, input, output, capabilities } = action;
+  const { id, version, title, description, input, output, capabilities, credentials } = action;
   const effect = typeof action.effect === 'function' ? 'depends on the input' : (action.effect ?? 'once');
-  return { id, version, title, description, effect, capabilities: capabilities ?? [], input, output };
+  return { id, version, title, description, effect, capabilities: capabilities ?? [], credentials, input, output };
 }

@@ -1,7 +1,8 @@
 /** Candidates for the word that is being typed: one per line, with its meaning after a tab. */
 import { COMMANDS } from '../command-table.ts';
+import { FAMILIES, familyNamed } from '../families.ts';
 import type { Context } from '../services.ts';
-import { type CommandSpec, FAMILIES } from '../table/spec.ts';
+import type { CommandSpec } from '../table/spec.ts';
 
 interface Candidate {
   readonly word: string;
@@ -43,7 +44,7 @@ async function candidates(context: Context, words: readonly string[]): Promise<C
 
 function specOf(words: readonly string[]): CommandSpec | undefined {
   const [first = '', second = ''] = words;
-  const family = familyOf(first) ?? first;
+  const family = familyNamed(first) ?? first;
   return COMMANDS.find(({ name }) => name === family || name === `${family} ${second}`);
 }
 
@@ -53,19 +54,15 @@ function nextWords(before: readonly string[]): Candidate[] {
       word: name,
       meaning: summary,
     }));
-    const families = Object.entries(FAMILIES).map(([word, { summary }]) => ({ word, meaning: summary }));
+    const families = Object.entries(FAMILIES).map(([word, { about }]) => ({ word, meaning: about }));
     return [...own, ...families, HELP];
   }
-  const family = before.length > 1 ? undefined : familyOf(before[0] ?? '');
+  const family = before.length > 1 ? undefined : familyNamed(before[0] as string);
   if (family === undefined) return [];
   return COMMANDS.filter(({ name }) => name.startsWith(`${family} `)).map(({ name, summary }) => ({
     word: name.slice(family.length + 1),
     meaning: summary,
   }));
-}
-
-function familyOf(word: string): string | undefined {
-  return Object.keys(FAMILIES).find((name) => name === word || FAMILIES[name]?.alias === word);
 }
 
 function optionsOf(spec: CommandSpec): Candidate[] {
@@ -87,6 +84,10 @@ async function argumentsOf(
   if (spec.name === 'actions') {
     const actions = await context.services.actions(await context.services.openProject({ mayBeServer: true }));
     return matching(actions.map(({ id, title }) => ({ word: id, meaning: title ?? '' })));
+  }
+  if (spec.name === 'secrets rotate' || spec.name === 'secrets delete') {
+    const secrets = await context.services.openSecrets(await context.services.openProject({}));
+    return matching((await secrets.list()).map(({ name }) => ({ word: name, meaning: '' })));
   }
   if (!spec.takes.includes('execution')) return [];
   const session = await context.services.openDesk(await context.services.openProject({ mayBeServer: true }));

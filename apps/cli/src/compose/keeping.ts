@@ -5,6 +5,8 @@ import type { Drivers } from '@nebula/engine';
 import type { Records, Secrets, Store } from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
 import type { Project } from '../services.ts';
+import { concealWith } from '../terminal/concealed.ts';
+import type { Io } from '../terminal/io.ts';
 
 const DATABASE = 'nebula.db';
 const BLOBS = 'blobs';
@@ -74,23 +76,29 @@ async function volatileLogs() {
   return memoryLogs();
 }
 
-export async function openSecrets({ config }: Project, context: DriverContext): Promise<Secrets> {
+/** A sealed file in the data folder, unless the project's configuration says otherwise. */
+export async function openSecrets({ config }: Project, context: DriverContext, env: Io['env']): Promise<Secrets> {
   const own = await config.drivers?.secrets?.(context);
   if (own !== undefined) return own;
   const { sealedSecrets } = await import('@nebula/drivers/secrets');
-  return sealedSecrets(context);
+  return sealedSecrets({ dataDir: context.dataDir, clock: context.clock, env });
 }
 
-/** What runs nodes: a queue in this process and a sandbox that checks capabilities. */
+/** What runs nodes: a queue in this process, a sandbox that checks capabilities, and secrets that are not shown. */
 export async function openDoing(
-  { config }: Project,
+  project: Project,
   context: DriverContext,
-): Promise<Pick<Drivers, 'queue' | 'sandbox'>> {
-  const { drivers = {} } = config;
+  env: Io['env'],
+): Promise<Pick<Drivers, 'queue' | 'sandbox' | 'secrets'>> {
+  const { drivers = {} } = project.config;
+  const { rememberingSecrets } = await import('@nebula/drivers/secrets');
+  const { secrets, conceal } = rememberingSecrets(await openSecrets(project, context, env));
+  concealWith(conceal);
   const { memoryQueue } = await import('@nebula/drivers/memory');
   const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
   return {
     queue: (await drivers.queue?.(context)) ?? memoryQueue({ clock: context.clock }),
     sandbox: (await drivers.sandbox?.(context)) ?? createInProcessSandbox(context),
+    secrets,
   };
 }

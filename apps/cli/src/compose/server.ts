@@ -6,6 +6,7 @@ import type { ServerConfig } from '@nebula/sdk';
 import { localOffice, type NebulaServer, type Office, type Parts, startServer } from '@nebula/server';
 import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
 import type { OfficeSession, Project, ServeOptions, ServerSession } from '../services.ts';
+import type { Io } from '../terminal/io.ts';
 import { allActions, engineOptions, sizeOf } from './engine-options.ts';
 import { driverContext, type Keeping, openDoing, openKeeping, openSecrets } from './keeping.ts';
 
@@ -37,10 +38,10 @@ function schemeOf(text: string): string {
   return text.split(':')[0]?.slice(0, 40) ?? '';
 }
 
-export async function openServer(project: Project, options: ServeOptions): Promise<ServerSession> {
+export async function openServer(project: Project, options: ServeOptions, env: Io['env']): Promise<ServerSession> {
   const config = { ...project.config.server, ...given(options) } as ServerConfig;
   const preset = presetOf(config);
-  const opened = await openParts(project, preset).catch((error: unknown) => {
+  const opened = await openParts(project, preset, env).catch((error: unknown) => {
     throw alreadyServed(project, error);
   });
   const { parts } = opened;
@@ -81,11 +82,11 @@ interface OpenedParts {
   close(): Promise<void>;
 }
 
-async function openParts(project: Project, preset: Preset): Promise<OpenedParts> {
+async function openParts(project: Project, preset: Preset, env: Io['env']): Promise<OpenedParts> {
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, true);
   try {
-    return await partsOn(project, opened, preset === 'selfhost' ? { concurrency: SELFHOST_CONCURRENCY } : {});
+    return await partsOn(project, opened, env, preset === 'selfhost' ? { concurrency: SELFHOST_CONCURRENCY } : {});
   } catch (error) {
     await opened.close();
     throw error;
@@ -95,16 +96,17 @@ async function openParts(project: Project, preset: Preset): Promise<OpenedParts>
 async function partsOn(
   project: Project,
   opened: Keeping,
+  env: Io['env'],
   defaults: { readonly concurrency?: number },
 ): Promise<OpenedParts> {
   const { retryPolicies, capabilities } = project.config;
   const context = await driverContext(project);
   const { store, blobs, logs } = opened;
-  const doing = await openDoing(project, context);
-  const secrets = await openSecrets(project, context);
+  const doing = await openDoing(project, context, env);
+  const secrets = await openSecrets(project, context, env);
   const records = await opened.records();
   const engine = createEngine(
-    { ...context, store, blobs, logs, ...doing, secrets },
+    { ...context, store, blobs, logs, ...doing },
     { ...defaults, ...(await engineOptions(project)) },
   );
   const { clock, random, digest } = context;
@@ -209,17 +211,18 @@ async function versionText(): Promise<string> {
 /** On the folder itself. `elsewhere`: who does it instead, when somebody has the folder. */
 export async function openLocalOffice(
   project: Project,
+  env: Io['env'],
   elsewhere: (error: unknown) => Promise<OfficeSession | undefined>,
 ): Promise<OfficeSession> {
   try {
-    const { parts, close } = await openParts(project, 'desktop');
+    const { parts, close } = await openParts(project, 'desktop', env);
     return officeSession(localOffice(parts), close);
   } catch (error) {
     if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') throw error;
     const other = await elsewhere(error);
     if (other !== undefined) return other;
     const opened = await openKeeping(project, await driverContext(project), false);
-    const { parts, close } = await partsOn(project, opened, {});
+    const { parts, close } = await partsOn(project, opened, env, {});
     return officeSession(localOffice(parts), close);
   }
 }

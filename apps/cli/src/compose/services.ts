@@ -1,6 +1,6 @@
 /** The composition root: with its neighbours the only place that chooses drivers. */
 import { type Catalog, createCatalog, type WorkflowDefinition } from '@nebula/core';
-import type { Store } from '@nebula/ports';
+import type { Secrets, Store } from '@nebula/ports';
 import { openProject } from '../project.ts';
 import { holdingServer, readToken } from '../remote/found-server.ts';
 import type { DeskSession, EngineSession, OfficeSession, Project, Services } from '../services.ts';
@@ -13,10 +13,11 @@ export function composeServices(io: Io): Services {
     openProject: (options) => openProject(io, options),
     actions: actionsOf,
     catalog: catalogOf,
+    openSecrets: (project) => secretsOf(io, project),
     openDesk,
     openEngine: (project) => openEngine(io, project),
     openOffice: (project) => openOffice(io, project),
-    openServer: async (project, options) => (await import('./server.ts')).openServer(project, options),
+    openServer: async (project, options) => (await import('./server.ts')).openServer(project, options, io.env),
   };
 }
 
@@ -37,6 +38,12 @@ async function catalogOf(project: Project): Promise<Catalog> {
 async function connected(place: { readonly url: string; readonly token: string | undefined }) {
   const { connect } = await import('../remote/connection.ts');
   return connect(place);
+}
+
+async function secretsOf({ env }: Io, project: Project): Promise<Secrets> {
+  if (project.server === undefined) return await openSecrets(project, await driverContext(project), env);
+  const { remoteSecrets } = await import('../remote/secrets.ts');
+  return remoteSecrets(await connected(project.server));
 }
 
 async function openDesk(project: Project): Promise<DeskSession> {
@@ -61,7 +68,7 @@ async function openDesk(project: Project): Promise<DeskSession> {
 async function openEngine(io: Io, project: Project): Promise<EngineSession> {
   if (project.server !== undefined) return await openRemoteEngine(project.server);
   try {
-    return await openLocalEngine(project);
+    return await openLocalEngine(project, io.env);
   } catch (error) {
     const found = holdingServer(project.dataDir, error);
     if (found === undefined) throw error;
@@ -79,15 +86,14 @@ async function openRemoteEngine(place: Parameters<typeof connected>[0]): Promise
   return remoteEngineSession(place);
 }
 
-async function openLocalEngine(project: Project): Promise<EngineSession> {
+async function openLocalEngine(project: Project, env: Io['env']): Promise<EngineSession> {
   const { createEngine, keyedExecutionId } = await import('@nebula/engine');
   const options = await engineOptions(project);
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, true);
   try {
-    const doing = await openDoing(project, context);
-    const secrets = await openSecrets(project, context);
-    const engine = createEngine({ ...context, ...opened, ...doing, secrets }, options);
+    const doing = await openDoing(project, context, env);
+    const engine = createEngine({ ...context, ...opened, ...doing }, options);
     return {
       desk: engine,
       engine,
@@ -113,7 +119,7 @@ async function openOffice(io: Io, project: Project): Promise<OfficeSession> {
   const { openLocalOffice } = await import('./server.ts');
   const { remoteOffice } = await import('../remote/office.ts');
   if (project.server !== undefined) return remoteOffice(await connected(project.server));
-  return await openLocalOffice(project, async (error) => {
+  return await openLocalOffice(project, io.env, async (error) => {
     const found = holdingServer(project.dataDir, error);
     const token = tokenFor(io, project);
     // A server with users keeps them in the folder, and who has the folder needs no password: that works beside it.

@@ -12,7 +12,7 @@ import { permitKey, type RunDocument, type TimelineEvent } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { openChildren } from '../run-facts.ts';
 import type { EngineSession } from '../services.ts';
-import { isHeldBack, standingOf, stands } from '../standing.ts';
+import { standingOf } from '../standing.ts';
 import { gateOf } from '../views/gate-words.ts';
 import { textOf } from './event-details.ts';
 import { RunProgress } from './progress.ts';
@@ -66,8 +66,7 @@ export class Settling {
   async #rest(executionId: string): Promise<Rest> {
     const own = this.#session.engine.settled(executionId);
     quietly(own);
-    const ended = own.then((settled): Rest => (settled.parked ? { ...settled, inside: [] } : settled));
-    quietly(ended);
+    const ended: Promise<Rest> = own;
     await Promise.race([ended, this.#learn(executionId)]);
     for (;;) {
       const seen = this.#changesOf(executionId);
@@ -75,11 +74,11 @@ export class Settling {
       const first = await Promise.race([ended, moved, this.#parkedInside(executionId, seen)]);
       if (first === undefined) continue;
       if (!('inside' in first) || first.waitingFor !== undefined) return first as Rest;
-      const document = await this.#standing(executionId);
+      const document = await this.#standing(executionId, first.inside);
       if (document !== undefined && this.#changesOf(executionId) === seen) {
         return { parked: true, document, waitingFor: [], inside: first.inside };
       }
-      const later = await Promise.race([ended, moved]);
+      const later = await Promise.race([ended, moved, aLittle()]);
       if (later !== undefined) return later;
     }
   }
@@ -127,16 +126,16 @@ export class Settling {
     return await this.rest(executionId);
   }
 
-  /** The run, if nothing but others' executions, people and signals could move it. */
-  async #standing(executionId: string): Promise<RunDocument | undefined> {
-    const { desk } = this.#session;
-    const document = await desk.document(executionId);
-    if (document === undefined) return undefined;
-    const progress = new RunProgress(executionId, '', []);
-    progress.sync(document);
-    progress.recall(await desk.timeline(executionId));
-    const nodes = [...progress.nodes, ...(progress.undo?.nodes ?? [])];
-    return nodes.every((node) => stands(node) || isHeldBack(node)) ? document : undefined;
+  /**
+   * The run, if nothing but people, signals and other executions could move it. Those that run for it are asked last:
+   * the run may have told them something since they came to rest.
+   */
+  async #standing(executionId: string, inside: readonly Rest[]): Promise<RunDocument | undefined> {
+    const { desk, engine } = this.#session;
+    for (const one of [executionId, ...inside.map(({ document }) => document.executionId)]) {
+      if (!(await engine.isResting(one))) return undefined;
+    }
+    return await desk.document(executionId);
   }
 
   async #learn(executionId: string): Promise<void> {
@@ -203,6 +202,13 @@ function heldBackIn(document: RunDocument, timeline: readonly TimelineEvent[]): 
     const key = gate === null ? undefined : permitKey(gate);
     return key === undefined ? [] : [[path, key]];
   });
+}
+
+/** What is happening to a run need not change it: then nobody is told, and it is looked at again. */
+const LOOK_AGAIN_MS = 50;
+
+function aLittle(): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), LOOK_AGAIN_MS));
 }
 
 const OVER: ReadonlySet<string> = new Set(['NodeCompleted', 'NodeFailed', 'NodeCancelled', 'NodeRetried']);

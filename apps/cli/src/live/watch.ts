@@ -2,6 +2,7 @@
 import { NebulaError, type RunDocument, type TimelineEvent, type WorkflowDefinition } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
 import type { Context, EngineSession } from '../services.ts';
+import { concealed } from '../terminal/concealed.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { type Output, outliveReaders } from '../terminal/io.ts';
@@ -53,7 +54,7 @@ export async function watch(
   const quiet = options.quiet || (options.json && !output.live);
   const interrupt = listenForInterrupt();
   const view = openLiveView(io, output, [...runs.values()], quiet, options.command);
-  const releaseOutput = captureForeignOutput((line) => view.foreign(line));
+  const releaseOutput = captureForeignOutput((line) => view.foreign(concealed(line)));
   const stopOutliving = outliveReaders();
   const forgetCommand = noteResumeCommand(
     options.command(watched.length === 1 ? watched[0]?.executionId : undefined, 'resume'),

@@ -65,6 +65,9 @@ export function remoteEngine(client: NebulaClient, onAway: (tell: (error: unknow
       following.follow(executionId);
       return following.settled(executionId);
     },
+    async isResting(executionId) {
+      return (await found(client.call('awaitRest', { params: { executionId } })))?.resting ?? false;
+    },
     peek: (executionId) => following.documents.get(executionId),
     on: (listener) => following.on(listener),
     input: () => Promise.reject(notHere('the input of a run')),
@@ -168,7 +171,8 @@ class Following {
         if (document === undefined) continue;
         await this.#lastEvents(executionId, rest.parked);
         if (!rest.parked) return { parked: false, document };
-        return { parked: true, document, waitingFor: rest.waitingFor as Explanation[] };
+        const inside = await Promise.all(rest.inside.map((one) => this.settled(one)));
+        return { parked: true, document, waitingFor: rest.waitingFor as Explanation[], inside };
       } catch (error) {
         if (signal.aborted) break;
         patienceMs -= PAUSE_MS;

@@ -27,16 +27,6 @@ export type Group = 'Run' | 'Write' | 'Look at runs' | 'Change runs' | 'Server' 
 
 export const GROUPS: readonly Group[] = ['Run', 'Write', 'Look at runs', 'Change runs', 'Server', 'More'];
 
-/** First words that several commands share. */
-export const FAMILIES: Readonly<Record<string, { readonly summary: string; readonly alias?: string }>> = {
-  executions: { summary: 'look at runs and change them', alias: 'exec' },
-  workflows: { summary: 'versions of workflows, and which of them is active' },
-  schedules: { summary: 'what runs when' },
-  users: { summary: 'people of a server that they sign in to' },
-  keys: { summary: 'keys with which programs call a server' },
-  context: { summary: 'servers by name' },
-};
-
 export const JSON_OUTPUT: OptionSpec = { flags: '--json', text: 'print one JSON document on stdout' };
 export const DATA_DIR: OptionSpec = {
   flags: '--data-dir <dir>',

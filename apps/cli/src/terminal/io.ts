@@ -31,9 +31,7 @@ export interface Io {
   /** The name of whoever sits here. */
   user(): string;
   /** Asks whoever sits here; undefined when nobody does. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** The same, for what must not be seen on the screen. */
-  readonly askHidden?: ((question: string) => Promise<string>) | undefined;
+  readonly ask: ((question: string, options?: { readonly hidden?: boolean }) => Promise<string>) | undefined;
 }
 
 const DEFAULT_COLUMNS = 80;
@@ -58,8 +56,7 @@ export function processIo(): Io {
     now: () => Date.now(),
     readStdin,
     user: () => userName(process.env),
-    ask: hasTerminal() ? askTerminal : undefined,
-    askHidden: hasTerminal() ? askHidden : undefined,
+    ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? askTerminal : undefined,
   };
 }
 
@@ -72,33 +69,28 @@ function userName(env: Environment): string {
   }
 }
 
-function hasTerminal(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true;
-}
-
-/** What is typed is not shown. */
-async function askHidden(question: string): Promise<string> {
+/** `hidden`: what is typed is not shown. Rejects with `INTERRUPTED` when nobody answers (Ctrl-C, Ctrl-D). */
+async function askTerminal(question: string, { hidden = false } = {}): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const { Writable } = await import('node:stream');
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  process.stderr.write(question);
+  const lines = createInterface({ input: process.stdin, output: hidden ? nowhere : process.stderr, terminal: true });
+  const leaving = new AbortController();
+  for (const event of ['SIGINT', 'close'] as const) lines.once(event, () => leaving.abort());
+  if (hidden) process.stderr.write(question);
   try {
-    return await lines.question('');
+    return await lines.question(question, { signal: leaving.signal });
+  } catch (error) {
+    throw leaving.signal.aborted ? interrupted() : error;
   } finally {
     lines.close();
-    process.stderr.write('\n');
+    if (hidden) process.stderr.write('\n');
   }
 }
 
-async function askTerminal(question: string): Promise<string> {
-  const { createInterface } = await import('node:readline/promises');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await lines.question(question);
-  } finally {
-    lines.close();
-  }
+function interrupted(): Error {
+  const words = { code: 'INTERRUPTED', hint: 'nothing was changed', exitCode: EXIT.interrupted };
+  return Object.assign(new Error('the question was not answered'), words);
 }
 
 function streamOutput(stream: NodeJS.WriteStream, env: Environment): Output {

@@ -35,6 +35,8 @@ export function actionLines(action: Action, options: ActionViewOptions): string[
   if (action.description !== undefined) lines.push('', ...wrap(action.description, Math.min(width, 100)));
   const needs = action.capabilities?.length ? action.capabilities.join(', ') : 'nothing';
   lines.push('', `${colors.dim('effect')}  ${EFFECTS[effectText(action)] ?? ''}`, `${colors.dim('needs')}   ${needs}`);
+  if (action.credentials?.length)
+    lines.push(`${colors.dim('asks')}    for ${action.credentials.join(', ')} (credentials)`);
   lines.push(...schemaPart('input', action.input, options), ...schemaPart('output', action.output, options));
   return lines;
 }

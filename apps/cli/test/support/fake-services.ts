@@ -1,7 +1,8 @@
 /** A project with an engine that plays a script: for commands without a store, a sandbox or time. */
 import { createCatalog, type RunDocument, type TimelineEvent, type WorkflowDefinition } from '@nebula/core';
+import { memorySecrets } from '@nebula/drivers/secrets';
 import type { Desk, Engine, Explanation, LiveEvent, Settled } from '@nebula/engine';
-import type { ExecutionRow, Logs, StoredLogLine } from '@nebula/ports';
+import type { ExecutionRow, Logs, Secrets, StoredLogLine } from '@nebula/ports';
 import { runCommandLine } from '../../src/main.ts';
 import type { EngineSession, Project, Services } from '../../src/services.ts';
 import { type MemoryIo, memoryIo } from './screen-text.ts';
@@ -18,6 +19,7 @@ export interface Script {
   readonly explanation?: Explanation;
   readonly logs?: readonly StoredLogLine[];
   readonly project?: Partial<Project>;
+  readonly secrets?: Secrets;
   readonly onOpenProject?: () => void;
 }
 
@@ -48,6 +50,7 @@ export async function play(argv: readonly string[], script: Script = {}, io: Mem
     },
     actions: async () => [],
     catalog: async () => createCatalog([]),
+    openSecrets: async () => script.secrets ?? memorySecrets(),
     openDesk: async () => session,
     openEngine: async () => session,
     openOffice: noServer,
@@ -106,6 +109,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     plan: note('plan', () => {
       throw new Error('no plans here');
     }),
+    isResting: note('isResting', () => true),
     peek: find,
     on(listener) {
       listeners.add(listener);

@@ -5,6 +5,7 @@ import { type Action, createCatalog, type Json, NebulaError, type WorkflowDefini
 import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
+import { memorySecrets } from '@nebula/drivers/secrets';
 import { createDesk, createEngine, type Engine, keyedExecutionId } from '@nebula/engine';
 import { ActionError } from '@nebula/sdk';
 import { runCommandLine } from '../../src/main.ts';
@@ -34,6 +35,7 @@ export class MemoryProject {
   readonly #blobs = memoryBlobs();
   readonly #logs = memoryLogs();
   readonly #random = realRandom();
+  readonly #secrets = memorySecrets();
 
   constructor(cwd = process.cwd()) {
     this.cwd = cwd;
@@ -108,6 +110,7 @@ export class MemoryProject {
       openProject: async () => project,
       actions: async () => this.#actions,
       catalog: async () => createCatalog(this.#actions),
+      openSecrets: async () => this.#secrets,
       openDesk: async () => this.#openDesk(),
       openEngine: () => this.#openEngine(),
       openOffice: noServer,
@@ -141,7 +144,7 @@ export class MemoryProject {
     const keeping = this.#keeping();
     const queue = memoryQueue({ clock: realClock });
     const sandbox = createInProcessSandbox({ projectDir: '/', clock: realClock });
-    const engine = createEngine({ ...keeping, queue, sandbox }, { actions: this.#actions });
+    const engine = createEngine({ ...keeping, queue, sandbox, secrets: this.#secrets }, { actions: this.#actions });
     return {
       desk: engine,
       engine,

@@ -67,10 +67,10 @@ export class Served {
     return await say(this.cwd, argv, { ...options, env: { NEBULA_SERVER: this.url, ...options.env } });
   }
 
-  async json(...argv: string[]): Promise<Record<string, never>> {
+  async json(...argv: string[]): Promise<Readonly<Record<string, unknown>> & { readonly executionId: string }> {
     const { out, err } = await this.nebula([...argv, '--json']);
     if (out === '') throw new Error(err);
-    return JSON.parse(out) as Record<string, never>;
+    return JSON.parse(out) as Readonly<Record<string, unknown>> & { readonly executionId: string };
   }
 
   write(name: string, text: string): void {

@@ -3,14 +3,21 @@
  *
  *   who calls ─▶ is the request well formed ─▶ which project ─▶ may they ─▶ handler ─▶ audit ─▶ answer
  */
-import { API_PREFIX, type HttpMethod, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
+import {
+  API_PREFIX,
+  type HttpMethod,
+  OPERATIONS,
+  type Operation,
+  type OperationId,
+  ROUTES,
+} from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { judge, type Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import type { Call, EventStream, Handlers, Reply } from './handler.ts';
-import type { Repeats } from './repeats.ts';
 import { problemOf } from './problem.ts';
+import type { Repeats } from './repeats.ts';
 import { sendEvents } from './sse.ts';
 import { subjectOf } from './subject.ts';
 import { type Validator, validators } from './validate.ts';
@@ -92,11 +99,22 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
         if (contract.needs !== 'public' && who.kind === 'nobody') throw notSignedIn();
         check(input);
         project = await allowed(own, operation, contract, who, input);
-        const call = { operation, ...input, who, project, headers: request.headers, ip: request.ip, signal: signalOf(request, response) };
+        const call = {
+          operation,
+          ...input,
+          who,
+          project,
+          headers: request.headers,
+          ip: request.ip,
+          signal: signalOf(request, response),
+        };
         const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
         const act = () => handler(call as unknown as Call<OperationId>);
         const key = contract.isIdempotent ? request.headers['idempotency-key'] : undefined;
-        const answer = typeof key === 'string' ? await own.repeats.once(call as unknown as Call<OperationId>, key, act) : await act();
+        const answer =
+          typeof key === 'string'
+            ? await own.repeats.once(call as unknown as Call<OperationId>, key, act)
+            : await act();
         if (isAudited) await own.audit({ ...deed, project, status: answer.status });
         own.onRequest?.(operation, answer.status, performance.now() - begun);
         return await send(request, response, contract, answer);
@@ -184,7 +202,9 @@ function bodyError(error: unknown): unknown {
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     const message = error instanceof Error ? error.message : 'The request cannot be read';
-    return new NebulaError('BODY_INVALID', `${message.replace(/\.$/, '')}.`, { hint: 'Is the body JSON, whole and in UTF-8?' });
+    return new NebulaError('BODY_INVALID', `${message.replace(/\.$/, '')}.`, {
+      hint: 'Is the body JSON, whole and in UTF-8?',
+    });
   }
   return error;
 }
@@ -228,7 +248,8 @@ function answersCors(request: FastifyRequest, reply: FastifyReply, origins: read
   reply
     .headers({
       'access-control-allow-methods': 'GET, POST, PUT, DELETE',
-      'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-match, last-event-id, x-csrf-token',
+      'access-control-allow-headers':
+        'authorization, content-type, idempotency-key, if-match, last-event-id, x-csrf-token',
       'access-control-max-age': '600',
     })
     .status(204)

@@ -63,7 +63,8 @@ function schemaView(schema: unknown): string {
   if (node.properties === undefined) return `<p>${typeOf(node)}</p>`;
   const rows = Object.entries(node.properties).map(([name, member]) => {
     const mark = node.required?.includes(name) ? '' : '<small>optional</small>';
-    const usual = member.default === undefined ? '' : ` Default <code>${escape(JSON.stringify(member.default))}</code>.`;
+    const usual =
+      member.default === undefined ? '' : ` Default <code>${escape(JSON.stringify(member.default))}</code>.`;
     return `<tr><td><code>${escape(name)}</code> ${mark}</td><td>${typeOf(member)}</td><td>${escape(member.description ?? '')}${usual}${inner(member)}</td></tr>`;
   });
   return `<table>${rows.join('')}</table>`;

@@ -1,5 +1,12 @@
 /** The OpenAPI 3.1 document, made from the table of operations. TypeBox schemas are JSON Schemas already. */
-import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ProblemDetails, ROUTES } from '@nebula/client/contract';
+import {
+  API_PREFIX,
+  OPERATIONS,
+  type Operation,
+  type OperationId,
+  ProblemDetails,
+  ROUTES,
+} from '@nebula/client/contract';
 
 type Node = { readonly [key: string]: unknown };
 

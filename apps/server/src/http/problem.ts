@@ -74,7 +74,13 @@ export function problemOf(error: unknown): ProblemAnswer {
 }
 
 function base(status: number, code: string, detail: string): ProblemDetails {
-  return { type: `urn:nebula:problem:${code.toLowerCase().replaceAll('_', '-')}`, title: TITLES[status] ?? 'Error', status, detail, code };
+  return {
+    type: `urn:nebula:problem:${code.toLowerCase().replaceAll('_', '-')}`,
+    title: TITLES[status] ?? 'Error',
+    status,
+    detail,
+    code,
+  };
 }
 
 /** Where a body or a query is wrong, as the validator says it. */

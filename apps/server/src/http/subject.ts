@@ -20,7 +20,8 @@ export async function projectOfWorkflow({ store, records }: Parts, workflowId: s
   const record = await records.get('workflow', workflowId);
   if (record !== undefined) return (JSON.parse(record.body) as { project: string }).project;
   // One that was registered without a server belongs to the default project.
-  if ((await store.workflowVersion(workflowId)) === undefined) throw unknown('UNKNOWN_WORKFLOW', 'workflow', workflowId);
+  if ((await store.workflowVersion(workflowId)) === undefined)
+    throw unknown('UNKNOWN_WORKFLOW', 'workflow', workflowId);
   return DEFAULT_PROJECT;
 }
 

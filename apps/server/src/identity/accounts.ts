@@ -146,13 +146,17 @@ export class Accounts {
     }
   }
 
-  async newKey(key: Omit<KeyRecord, 'hash' | 'createdAt'>): Promise<{ readonly keyId: string; readonly token: string; readonly record: KeyRecord }> {
+  async newKey(
+    key: Omit<KeyRecord, 'hash' | 'createdAt'>,
+  ): Promise<{ readonly keyId: string; readonly token: string; readonly record: KeyRecord }> {
     const { records, clock, digest } = this.parts;
     const keyId = randomBytes(9).toString('hex');
     const secret = randomBytes(32).toString('hex');
     const record: KeyRecord = { ...key, hash: digest(secret), createdAt: clock.now() };
     const { expiresAt } = key;
-    await records.commit([{ kind: 'key', id: keyId, body: JSON.stringify(record), expected: 0, ...(expiresAt !== null && { expiresAt }) }]);
+    await records.commit([
+      { kind: 'key', id: keyId, body: JSON.stringify(record), expected: 0, ...(expiresAt !== null && { expiresAt }) },
+    ]);
     return { keyId, token: `${KEY_PREFIX}_${keyId}_${secret}`, record };
   }
 

@@ -30,7 +30,8 @@ export function judge(who: Principal, operation: OperationId, needs: Needs, proj
   if (who.isAdmin || needs === 'anyone') return 'allowed';
   if (needs === 'admin') return 'forbidden';
   const least = RANK[needs === 'worker' ? 'operator' : needs];
-  if (project === undefined) return Object.values(who.roles).some((role) => RANK[role] >= least) ? 'allowed' : 'forbidden';
+  if (project === undefined)
+    return Object.values(who.roles).some((role) => RANK[role] >= least) ? 'allowed' : 'forbidden';
   const role = Object.hasOwn(who.roles, project) ? who.roles[project] : undefined;
   // Somebody without any role in it is not told that it exists.
   if (role === undefined) return 'invisible';

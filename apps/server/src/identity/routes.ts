@@ -4,7 +4,16 @@ import { NebulaError, parseDuration } from '@nebula/core';
 import { type Call, created, gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
-import { etagOf, expectedRevision, listRecords, type ProjectRecord, type Read, readRecord, type UserRecord, type WorkflowRecord } from '../records.ts';
+import {
+  etagOf,
+  expectedRevision,
+  listRecords,
+  type ProjectRecord,
+  type Read,
+  readRecord,
+  type UserRecord,
+  type WorkflowRecord,
+} from '../records.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import { type Accounts, type KeyRecord, SESSION_COOKIE } from './accounts.ts';
 import { type Principal, visibleProjects } from './principal.ts';
@@ -38,7 +47,13 @@ export function identityRoutes(
   const cookie = (value: string, maxAge: number): string =>
     `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${isSecure ? '; Secure' : ''}`;
 
-  const put = async (call: Call<'putUser' | 'putProject'>, kind: string, id: string, body: unknown, revision: number) => {
+  const put = async (
+    call: Call<'putUser' | 'putProject'>,
+    kind: string,
+    id: string,
+    body: unknown,
+    revision: number,
+  ) => {
     const expected = expectedRevision(call.headers['if-match']) ?? revision;
     const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }]);
     if (outcome.ok) return outcome.revision;
@@ -64,7 +79,13 @@ export function identityRoutes(
     async getMe({ who }) {
       const { name, kind, isAdmin, roles, scopes } = who;
       if (kind === 'nobody') throw new NebulaError('NOT_SIGNED_IN', 'Nobody is signed in.');
-      return ok({ user: name, kind, admin: isAdmin, roles: { ...roles }, scopes: scopes === null ? null : [...scopes] });
+      return ok({
+        user: name,
+        kind,
+        admin: isAdmin,
+        roles: { ...roles },
+        scopes: scopes === null ? null : [...scopes],
+      });
     },
 
     async listUsers({ query }) {
@@ -73,7 +94,10 @@ export function identityRoutes(
     },
 
     async putUser(call) {
-      const { params: { userId }, body } = call;
+      const {
+        params: { userId },
+        body,
+      } = call;
       const before = await readRecord<UserRecord>(records, 'user', userId);
       if (before === undefined && body.password === undefined) {
         throw new NebulaError('BODY_INVALID', 'A new user needs a password.', {
@@ -119,7 +143,8 @@ export function identityRoutes(
       if (who.kind === 'key') throw new NebulaError('NOT_ALLOWED', 'A key cannot make keys.', { hint: 'Sign in.' });
       refuseMore(who, roles);
       const lifeMs = expires === undefined ? undefined : parseDuration(expires);
-      if (typeof lifeMs === 'object') throw new NebulaError('BODY_INVALID', `expires: ${lifeMs.message}`, { hint: lifeMs.hint });
+      if (typeof lifeMs === 'object')
+        throw new NebulaError('BODY_INVALID', `expires: ${lifeMs.message}`, { hint: lifeMs.hint });
       const { keyId, token, record } = await accounts.newKey({
         name,
         owner: who.name,
@@ -147,13 +172,22 @@ export function identityRoutes(
     },
 
     async putProject(call) {
-      const { params: { projectId }, body } = call;
+      const {
+        params: { projectId },
+        body,
+      } = call;
       const before = await readRecord<ProjectRecord>(records, 'project', projectId);
       const record: ProjectRecord = {
         name: body.name ?? before?.body.name ?? projectId,
         createdAt: before?.body.createdAt ?? clock.now(),
       };
-      const revision = await put(call as unknown as Call<'putProject'>, 'project', projectId, record, before?.revision ?? 0);
+      const revision = await put(
+        call as unknown as Call<'putProject'>,
+        'project',
+        projectId,
+        record,
+        before?.revision ?? 0,
+      );
       const document = projectDocument({ id: projectId, body: record });
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
@@ -230,7 +264,10 @@ async function keysOf({ records }: Parts, owner: string): Promise<Read<KeyRecord
 async function hasWorkflows({ records }: Parts, projectId: string): Promise<boolean> {
   let cursor: string | undefined;
   do {
-    const page = await listRecords<WorkflowRecord>(records, 'workflow', { limit: 500, ...(cursor !== undefined && { cursor }) });
+    const page = await listRecords<WorkflowRecord>(records, 'workflow', {
+      limit: 500,
+      ...(cursor !== undefined && { cursor }),
+    });
     if (page.items.some(({ body }) => body.project === projectId)) return true;
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);

@@ -178,18 +178,26 @@ export class Feed {
   private hint(): void {
     if (this.isHinted || this.isClosed) return;
     this.isHinted = true;
-    this.parts.clock.timer(GATHER_MS, () => {
-      this.isHinted = false;
-      void this.read();
-    }, { background: true });
+    this.parts.clock.timer(
+      GATHER_MS,
+      () => {
+        this.isHinted = false;
+        void this.read();
+      },
+      { background: true },
+    );
   }
 
   private lookLater(): void {
-    const timer = this.parts.clock.timer(LOOK_MS, () => {
-      if (this.isClosed) return;
-      this.hint();
-      this.lookLater();
-    }, { background: true });
+    const timer = this.parts.clock.timer(
+      LOOK_MS,
+      () => {
+        if (this.isClosed) return;
+        this.hint();
+        this.lookLater();
+      },
+      { background: true },
+    );
     this.stops[2] = () => timer.cancel();
   }
 
@@ -221,7 +229,9 @@ export class Feed {
   private async handOn(row: FrameRow): Promise<void> {
     // Somebody may become level while another is asked.
     for (;;) {
-      const unasked = [...(this.level.get(undefined) ?? [])].find(({ wants, known }) => wants && !known.has(row.executionId));
+      const unasked = [...(this.level.get(undefined) ?? [])].find(
+        ({ wants, known }) => wants && !known.has(row.executionId),
+      );
       if (unasked === undefined) break;
       await this.isWanted(unasked, row.executionId);
     }

@@ -7,10 +7,7 @@ import type { Parts } from '../parts.ts';
 import { isoTime } from '../routes/times.ts';
 import { type Feed, isPlace } from './feed.ts';
 
-export function liveRoutes(
-  parts: Parts,
-  feed: Feed,
-): Pick<Handlers, 'followExecution' | 'followLogs' | 'followAll'> {
+export function liveRoutes(parts: Parts, feed: Feed): Pick<Handlers, 'followExecution' | 'followLogs' | 'followAll'> {
   const { store, logs } = parts;
   return {
     async followExecution({ params: { executionId }, query: { after }, headers, signal }) {
@@ -48,7 +45,10 @@ export function liveRoutes(
 }
 
 /** A browser that reconnects says where it was by itself. */
-function startingPoint(after: string | undefined, lastEventId: string | readonly string[] | undefined): { after?: string } {
+function startingPoint(
+  after: string | undefined,
+  lastEventId: string | readonly string[] | undefined,
+): { after?: string } {
   const given = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : after;
   if (given === undefined) return {};
   if (given === 'now' || isPlace(given)) return { after: given };

@@ -9,13 +9,13 @@
  *
  * A browser sends its session's cookie; others send a bearer token, in the head or in a first message {"token": "…"}.
  */
+
+import websocket, { type WebSocket } from '@fastify/websocket';
 import { API_PREFIX } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
-import websocket from '@fastify/websocket';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WebSocket } from 'ws';
-import { problemOf } from '../http/problem.ts';
 import type { StreamEvent } from '../http/handler.ts';
+import { problemOf } from '../http/problem.ts';
 import { projectOfExecution } from '../http/subject.ts';
 import { judge, type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
@@ -70,7 +70,7 @@ class Connection {
     socket.on('error', () => socket.terminate());
     let before: Promise<unknown> = this.recognise(request.headers);
     // One after the other: a subscription may follow the token at once.
-    socket.on('message', (data) => {
+    socket.on('message', (data: unknown) => {
       before = before.then(() => this.heard(String(data)));
     });
   }

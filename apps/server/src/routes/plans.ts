@@ -39,7 +39,9 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
       }
       const inBoth = Object.keys(body.inputs ?? {}).find((name) => Object.hasOwn(body.fixed ?? {}, name));
       if (inBoth !== undefined) {
-        throw new NebulaError('BODY_INVALID', `'${inBoth}' is both a default and fixed.`, { hint: 'Take one of them out.' });
+        throw new NebulaError('BODY_INVALID', `'${inBoth}' is both a default and fixed.`, {
+          hint: 'Take one of them out.',
+        });
       }
       const record: PlanRecord = {
         project: project ?? DEFAULT_PROJECT,

@@ -46,7 +46,14 @@ export function restRoutes(parts: Parts): Pick<Handlers, 'awaitRest' | 'listPlac
       const waitingFor = rest?.parked
         ? rest.waitingFor.map((one) => ({ ...one, reasons: [...one.reasons], next: [...one.next] }))
         : [];
-      return ok({ executionId, settled: rest !== undefined, parked: rest?.parked ?? false, waitingFor });
+      return ok({
+        executionId,
+        settled: rest !== undefined,
+        parked: rest?.parked ?? false,
+        resting: await engine.isResting(executionId),
+        waitingFor,
+        inside: rest?.parked ? rest.inside.map(({ document }) => document.executionId) : [],
+      });
     },
 
     async listPlaces({ query: { key }, who }) {

@@ -74,7 +74,9 @@ export function scheduleRoutes(
         lastFiredAt: before?.body.lastFiredAt ?? null,
       };
       const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
-      const outcome = await records.commit([{ kind: 'schedule', id: scheduleId, body: JSON.stringify(record), expected }]);
+      const outcome = await records.commit([
+        { kind: 'schedule', id: scheduleId, body: JSON.stringify(record), expected },
+      ]);
       if (!outcome.ok) throw new NebulaError('ETAG_MISMATCH', `'${scheduleId}' was changed by somebody else.`);
       onChange();
       const document = documentOf({ id: scheduleId, body: record }, now);
@@ -95,7 +97,10 @@ export function scheduleRoutes(
       const { executionId } =
         body.trigger === null
           ? await launcher.start(
-              { ...(body.plan === null ? { workflowId: body.workflowId as string } : { plan: body.plan }), input: body.input ?? {} },
+              {
+                ...(body.plan === null ? { workflowId: body.workflowId as string } : { plan: body.plan }),
+                input: body.input ?? {},
+              },
               trigger,
             )
           : await fire(parts, launcher, { source: body.trigger, came: {}, trigger });
@@ -108,7 +113,10 @@ type Body = Parameters<Handlers['putSchedule']>[0]['body'];
 
 function timesOf({ cron, every, timezone = 'UTC' }: Body): Pick<ScheduleRecord, 'cron' | 'everyMs' | 'timezone'> {
   const wrong = (member: string, detail: string, hint: string): NebulaError =>
-    new NebulaError('BODY_INVALID', `${member}: ${detail}`, { hint, details: { errors: [{ pointer: `/${member}`, detail }] } });
+    new NebulaError('BODY_INVALID', `${member}: ${detail}`, {
+      hint,
+      details: { errors: [{ pointer: `/${member}`, detail }] },
+    });
   if ((cron === undefined) === (every === undefined)) throw wrong('cron', 'is one of two', 'Give `cron`, or `every`.');
   const problem = cron === undefined ? undefined : cronProblem(cron);
   if (problem !== undefined) throw wrong('cron', problem, 'minute hour day month weekday, e.g. "0 6 * * *".');

@@ -10,7 +10,8 @@ export function signalRoutes(parts: Parts, launcher: Launcher): Pick<Handlers, '
   return {
     async publishSignal({ body: { signal, key = '', payload, keep }, who, project, headers }) {
       const keepMs = keep === undefined ? undefined : parseDuration(keep);
-      if (typeof keepMs === 'object') throw new NebulaError('BODY_INVALID', `keep: ${keepMs.message}`, { hint: keepMs.hint });
+      if (typeof keepMs === 'object')
+        throw new NebulaError('BODY_INVALID', `keep: ${keepMs.message}`, { hint: keepMs.hint });
       const repeated = headers['idempotency-key'];
       const messageId =
         typeof repeated === 'string'

@@ -7,7 +7,7 @@ import type { RecordChange } from '@nebula/ports';
 import { projectOfWorkflow } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { readRecord } from '../records.ts';
-import { type ScheduleRecord, eventPrefix, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
+import { eventPrefix, type ScheduleRecord, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
 
 /** By workflow: the records that its triggers have. */
 interface TriggersRecord {
@@ -118,6 +118,6 @@ async function scheduleOf(parts: Parts, trigger: TriggerDefinition, source: Trig
   };
 }
 
-export function webhookId({ method = 'POST', path }: { readonly method?: string; readonly path: string }): string {
+function webhookId({ method = 'POST', path }: { readonly method?: string; readonly path: string }): string {
   return `${method} ${path}`;
 }

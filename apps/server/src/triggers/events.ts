@@ -5,7 +5,7 @@ import type { Parts } from '../parts.ts';
 import { parsed } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
 import { correlationOf, fire } from './fire.ts';
-import { eventPrefix, type EventRecord } from './records.ts';
+import { type EventRecord, eventPrefix } from './records.ts';
 
 export interface PublishedEvent {
   readonly name: string;
@@ -34,7 +34,12 @@ export async function publishEvent(parts: Parts, launcher: Launcher, event: Publ
     if (!event.mayStart(source.project)) continue;
     const correlation = await correlationOf(parts, source, payload, trigger);
     if (correlation === undefined) {
-      const { executionId } = await fire(parts, launcher, { source, came: payload, trigger, idempotencyKey: messageId });
+      const { executionId } = await fire(parts, launcher, {
+        source,
+        came: payload,
+        trigger,
+        idempotencyKey: messageId,
+      });
       started.push(executionId);
       continue;
     }

@@ -1,5 +1,13 @@
 /** Starts the run of a trigger: what came, or what its `input` makes of it, is the input. */
-import { ExpressionError, type Json, type JsonObject, NebulaError, type TriggerPlan, triggerInput, triggerKey } from '@nebula/core';
+import {
+  ExpressionError,
+  type Json,
+  type JsonObject,
+  NebulaError,
+  type TriggerPlan,
+  triggerInput,
+  triggerKey,
+} from '@nebula/core';
 import type { Launched, Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import type { TriggerSource } from './records.ts';
@@ -32,7 +40,12 @@ export async function fire(parts: Parts, launcher: Launcher, firing: Firing): Pr
 }
 
 /** What the runs of an event are told apart by; undefined: each event is a run of its own. */
-export async function correlationOf(parts: Parts, source: TriggerSource, came: Json, trigger: Json): Promise<Json | undefined> {
+export async function correlationOf(
+  parts: Parts,
+  source: TriggerSource,
+  came: Json,
+  trigger: Json,
+): Promise<Json | undefined> {
   const { plan, own } = await triggerOf(parts, source);
   return mapped(() => triggerKey(plan, own, came, trigger));
 }

@@ -119,7 +119,11 @@ export class Scheduler {
   }
 
   /** A run that cannot be started (its input does not fit) is told, and does not hold up the others. */
-  private async fireAt(id: string, { trigger: source, workflowId, plan, input }: ScheduleRecord, at: number): Promise<void> {
+  private async fireAt(
+    id: string,
+    { trigger: source, workflowId, plan, input }: ScheduleRecord,
+    at: number,
+  ): Promise<void> {
     const { parts, launcher } = this.own;
     const executionId = `exe_s${parts.digest(`${id} ${at}`).slice(0, 40)}`;
     const trigger = { type: 'schedule', id, at: isoTime(at) };
@@ -147,7 +151,10 @@ export function nextTime(
 }
 
 /** Which of the times up to now are fired, and up to which they have been dealt with. */
-export function dueTimes(schedule: ScheduleRecord, now: number): { readonly fire: readonly number[]; readonly cursor: number } {
+export function dueTimes(
+  schedule: ScheduleRecord,
+  now: number,
+): { readonly fire: readonly number[]; readonly cursor: number } {
   const { catchUp, cursor } = schedule;
   const missed: number[] = [];
   let last = cursor;

@@ -1,7 +1,7 @@
 /** Requests under `/hooks` start runs. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { FINISHED_STATUSES } from '@nebula/ports';
 import { type Json, type JsonObject, NebulaError } from '@nebula/core';
+import { FINISHED_STATUSES } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../http/app.ts';
 import type { Launcher } from '../launcher.ts';
@@ -12,7 +12,7 @@ import { isoTime } from '../routes/times.ts';
 import { fire } from './fire.ts';
 import type { WebhookRecord } from './records.ts';
 
-export const HOOKS_PREFIX = '/hooks';
+const HOOKS_PREFIX = '/hooks';
 
 /** A caller that wants the result waits so long at most; then it is told where to look. */
 const RESULT_WAIT = '60s';
@@ -50,8 +50,10 @@ export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Laun
         reply.raw.once('close', () => gone.abort());
         const { status, output, error } = await resultOf(parts, executionId, RESULT_WAIT, gone.signal);
         reply.header('x-nebula-execution', executionId);
-        if (status === 'completed') return reply.status(200).type('application/json; charset=utf-8').send(JSON.stringify(output));
-        if (!(FINISHED_STATUSES as readonly string[]).includes(status)) return reply.status(202).send({ executionId, status });
+        if (status === 'completed')
+          return reply.status(200).type('application/json; charset=utf-8').send(JSON.stringify(output));
+        if (!(FINISHED_STATUSES as readonly string[]).includes(status))
+          return reply.status(202).send({ executionId, status });
         throw new NebulaError('RUN_FAILED', error?.message ?? `The run ended as ${status}.`, {
           details: { executionId, status, error: (error ?? null) as Json },
         });
@@ -100,7 +102,9 @@ function cameWith(request: FastifyRequest): Json {
       throw new NebulaError('BODY_INVALID', 'The body is not JSON.', { hint: 'Say what it is with content-type.' });
     }
   }
-  throw new NebulaError('MEDIA_TYPE', `A webhook does not take ${type.slice(0, 100)}.`, { hint: 'Send JSON, a form or text.' });
+  throw new NebulaError('MEDIA_TYPE', `A webhook does not take ${type.slice(0, 100)}.`, {
+    hint: 'Send JSON, a form or text.',
+  });
 }
 
 function formOf(text: string): JsonObject {
@@ -113,7 +117,11 @@ function formOf(text: string): JsonObject {
   return form;
 }
 
-async function verifySignature({ secrets }: Parts, { signature }: WebhookRecord, request: FastifyRequest): Promise<void> {
+async function verifySignature(
+  { secrets }: Parts,
+  { signature }: WebhookRecord,
+  request: FastifyRequest,
+): Promise<void> {
   if (signature === null) return;
   const { header, scheme, algorithm, encoding, prefix } = signature;
   const given = request.headers[header.toLowerCase()];
@@ -127,7 +135,8 @@ async function verifySignature({ secrets }: Parts, { signature }: WebhookRecord,
   const wanted = prefix + (scheme === 'token' ? secret : createHmac(algorithm, secret).update(body).digest(encoding));
   if (typeof given === 'string' && isSame(given, wanted)) return;
   throw new NebulaError('SIGNATURE_WRONG', `The header ${header} does not prove who sent this.`, {
-    hint: scheme === 'token' ? 'It holds the shared secret.' : `It holds the HMAC-${algorithm} of the body, ${encoding}.`,
+    hint:
+      scheme === 'token' ? 'It holds the shared secret.' : `It holds the HMAC-${algorithm} of the body, ${encoding}.`,
   });
 }
 

@@ -1,4 +1,6 @@
 /** The wire contract: shared by server, client, CLI and documents. */
+
+export type { Type } from 'typebox';
 export {
   type AnswerOf,
   type BodyOf,
@@ -10,4 +12,3 @@ export {
 } from './operations.ts';
 export { API_PREFIX, type HttpMethod, type OperationId, REPEATABLE, ROUTES } from './routes.ts';
 export * from './schemas/common.ts';
-export type { Type } from 'typebox';

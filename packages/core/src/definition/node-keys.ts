@@ -122,6 +122,9 @@ export const NODE: RecordType = {
   },
 };
 
+/** Every node has exactly one of these keys, which says what it does. */
+export const NODE_KINDS = Object.keys(NODE.keys).filter((key) => NODE.keys[key]?.kind);
+
 export const EDGE: RecordType = {
   name: 'edge',
   title: 'an edge',

@@ -37,6 +37,11 @@ export class ProblemList {
     return this.#errors.length > 0;
   }
 
+  /** There are errors that leave nothing to look at further. */
+  get isBroken(): boolean {
+    return this.#errors.some((error) => !isLocal(error));
+  }
+
   error(finding: Finding): void {
     if (!this.full) this.#errors.push(this.#place('error', finding));
   }
@@ -69,6 +74,13 @@ export class ProblemList {
     const end = this.source.text.indexOf('\n', range.offset);
     return end === -1 || end >= range.offset + range.length ? range : this.source.rangeOf(path, 'key');
   }
+}
+
+/** Errors in one value, which say nothing about the rest: it is looked at as if they were mended. */
+const LOCAL: ReadonlySet<string> = new Set(['JOIN_TOO_HIGH', 'BAD_PARAMETER', 'BAD_WORKFLOW_INPUT']);
+
+export function isLocal({ severity, code }: Problem): boolean {
+  return severity === 'warning' || LOCAL.has(code);
 }
 
 /** By position; what has no place comes first. Later stages that add problems of their own sort again. */

@@ -13,7 +13,7 @@ import {
   checkWait,
 } from './kind-rules.ts';
 import type { RetryDefinition } from './model.ts';
-import { NODE } from './node-keys.ts';
+import { NODE, NODE_KINDS } from './node-keys.ts';
 import type { RuleContext } from './rule-context.ts';
 import { checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
 
@@ -72,19 +72,17 @@ export function checkRecordRules(context: RuleContext): void {
   }
 }
 
-const KINDS = Object.keys(NODE.keys).filter((key) => NODE.keys[key]?.kind);
-
 /** What the node does; undefined for a draft that does not say it, or says it twice. */
 export function kindOf(node: object): string | undefined {
-  const kinds = KINDS.filter((kind) => Object.hasOwn(node, kind));
+  const kinds = NODE_KINDS.filter((kind) => Object.hasOwn(node, kind));
   return kinds.length === 1 ? kinds[0] : undefined;
 }
 
 function checkKind(context: RuleContext): void {
   const { value, meant, report } = context;
-  const kinds = KINDS.filter((kind) => Object.hasOwn(value, kind));
-  if (kinds.length === 0 && !KINDS.some((kind) => meant.has(kind))) {
-    const hint = `add a kind (${KINDS.join(', ')}), e.g. ${NODE.keys.action?.example}`;
+  const kinds = NODE_KINDS.filter((kind) => Object.hasOwn(value, kind));
+  if (kinds.length === 0 && !NODE_KINDS.some((kind) => meant.has(kind))) {
+    const hint = `add a kind (${NODE_KINDS.join(', ')}), e.g. ${NODE.keys.action?.example}`;
     report({ code: 'MISSING_KIND', message: 'the node has no kind: nothing says what it does', hint, at: 'key' });
   }
   const [first, second] = kinds;

@@ -80,7 +80,12 @@ const INTERVAL: RecordType = {
   title: 'interval',
   doc: 'Starts a run again and again.',
   keys: {
-    every: { type: POSITIVE_DURATION, doc: 'The time from one start to the next.', required: true, example: 'every: 5m' },
+    every: {
+      type: POSITIVE_DURATION,
+      doc: 'The time from one start to the next.',
+      required: true,
+      example: 'every: 5m',
+    },
     input: INPUT,
   },
 };
@@ -121,7 +126,11 @@ export const TRIGGER: RecordType = {
   doc: 'One way in which the workflow is started. `manual` always works.',
   keys: {
     webhook: { type: { is: 'record', record: WEBHOOK }, doc: WEBHOOK.doc, example: 'webhook: { path: /orders }' },
-    schedule: { type: { is: 'record', record: SCHEDULE }, doc: SCHEDULE.doc, example: 'schedule: { cron: "0 6 * * *" }' },
+    schedule: {
+      type: { is: 'record', record: SCHEDULE },
+      doc: SCHEDULE.doc,
+      example: 'schedule: { cron: "0 6 * * *" }',
+    },
     interval: { type: { is: 'record', record: INTERVAL }, doc: INTERVAL.doc, example: 'interval: { every: 5m }' },
     event: { type: { is: 'record', record: EVENT }, doc: EVENT.doc, example: 'event: { name: order-placed }' },
     file: { type: { is: 'record', record: FILE }, doc: FILE.doc, example: 'file: { path: inbox/*.csv }' },

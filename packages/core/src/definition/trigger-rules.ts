@@ -1,15 +1,18 @@
 /** Rules about triggers that the tables cannot say. */
 import { cronProblem, isTimezone } from '../cron.ts';
-import { TRIGGER } from './trigger-keys.ts';
 import type { RuleContext } from './rule-context.ts';
+import { TRIGGER } from './trigger-keys.ts';
 
 export function checkTrigger({ value, meant, report }: RuleContext): void {
   const kinds = Object.keys(TRIGGER.keys);
   const given = kinds.filter((kind) => Object.hasOwn(value, kind));
   if (given.length === 1 || (given.length === 0 && kinds.some((kind) => meant.has(kind)))) return;
   report({
-    code: given.length === 0 ? 'MISSING_KIND' : 'TWO_KINDS',
-    message: given.length === 0 ? 'the trigger does not say what starts the workflow' : `the trigger has ${given.length} kinds`,
+    code: given.length === 0 ? 'MISSING_KIND' : 'SEVERAL_KINDS',
+    message:
+      given.length === 0
+        ? 'the trigger does not say what starts the workflow'
+        : `the trigger has ${given.length} kinds`,
     hint: given.length === 0 ? `add one of ${kinds.join(', ')}` : 'make one list item of each',
     at: 'key',
   });
@@ -42,6 +45,12 @@ export function checkSignature({ value, report }: RuleContext): void {
   for (const key of ['algorithm', 'encoding'] as const) {
     if (!Object.hasOwn(value, key)) continue;
     const hint = 'remove it: a token is compared as it is';
-    report({ code: 'MISPLACED_KEY', message: `'${key}' has a meaning with the scheme hmac only`, hint, path: [key], at: 'key' });
+    report({
+      code: 'MISPLACED_KEY',
+      message: `'${key}' has a meaning with the scheme hmac only`,
+      hint,
+      path: [key],
+      at: 'key',
+    });
   }
 }

@@ -15,6 +15,7 @@ export {
   compileErrorMatcher,
   compileMatcher,
   type ErrorMatcher,
+  isOperators,
   type Matcher,
 } from './matcher.ts';
 export type { Reference } from './reference.ts';

@@ -68,6 +68,10 @@ class MatcherCompiler {
       this.report('MATCH_INVALID', `the pattern nests deeper than ${DEFINITION_LIMITS.maxNestingDepth} levels`, path);
       return () => false;
     }
+    if (Array.isArray(raw) && raw.some(hasOperators)) {
+      const hint = 'to test one element, use when: with an expression; to choose from several values, { in: […] }';
+      this.report('MATCH_LIST', 'a list is compared as it is, operators inside it included', path, hint, 'warning');
+    }
     if (!isJsonObject(raw)) return (value, budget) => value !== undefined && valuesEqual(budget, value, raw);
     if (isOperators(raw)) return this.operators(raw, path);
     return this.members(raw, path);
@@ -191,9 +195,15 @@ class MatcherCompiler {
 }
 
 /** Only operators, each with an operand that fits: `{ type: 'refund' }` is a member called type, `{ type: 'string' }` is not. */
-function isOperators(raw: JsonObject): boolean {
+export function isOperators(raw: JsonObject): boolean {
   const entries = Object.entries(raw);
   return entries.length > 0 && entries.every(([operator, operand]) => isOperand(operator, operand));
+}
+
+/** At any depth, where a pattern of its own would have them. */
+function hasOperators(raw: Json): boolean {
+  if (Array.isArray(raw)) return raw.some(hasOperators);
+  return isJsonObject(raw) && (isOperators(raw) || Object.values(raw).some(hasOperators));
 }
 
 function isOperand(operator: string, operand: Json): boolean {

@@ -17,11 +17,11 @@ import { verify } from '../verify/verify.ts';
 import { joinCapabilities } from './capabilities.ts';
 import type { CompileContext, GraphRecord, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
-import type { NodePlan, Plan, StartPlan, SubPlan } from './plan.ts';
+import type { NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
 import { References } from './references.ts';
 import { durationOf } from './retry-plan.ts';
 import { checkedSchema } from './schema-check.ts';
-import { compileTriggers, type TriggerPlan } from './trigger-plan.ts';
+import { compileTriggers } from './trigger-plan.ts';
 import { ValueCompiler } from './value-compiler.ts';
 import { variablesOf } from './variables.ts';
 
@@ -61,7 +61,8 @@ export function compilePlan(
   const graphs: GraphRecord[] = [];
   const record = options.verify ? (graph: GraphRecord): unknown => graphs.push(graph) : undefined;
   const compiled = compileWorkflow(definition, catalog, problems, options, workflows, record);
-  if (options.verify && !problems.hasErrors) verify(definition, graphs, workflows.find, problems);
+  if (options.verify && !problems.isBroken && compiled !== undefined)
+    verify(definition, graphs, workflows.find, problems);
   if (problems.hasErrors || compiled === undefined) return { plan: undefined, problems: problems.sorted() };
   const { config = {} } = definition;
   const mode = config.mode ?? 'parallel';
@@ -70,7 +71,6 @@ export function compilePlan(
     definition,
     mode,
     maxParallelism: mode === 'sequential' ? 1 : (config.maxParallelism ?? RUN_DEFAULTS.maxParallelism),
-    timeoutMs: durationOf(config.timeout) ?? null,
     failureNode: failureNodeOf(definition, compiled.sub),
     maxTotalRetries: config.maxTotalRetries ?? Number.POSITIVE_INFINITY,
     start: compiled.start,
@@ -134,6 +134,7 @@ function compileWorkflow(
     root,
     variables: definition.variables ?? {},
     onFailure: config.onFailure ?? 'fail-fast',
+    timeoutMs: durationOf(config.timeout) ?? null,
     acceptInput: (value) => acceptInput(input, value),
   };
   return { sub, start, triggers, output };
@@ -189,7 +190,7 @@ function inlined(
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined
       ? { plan: compiled.sub, output: compiled.output }
-      : { problem: error?.message ?? 'it cannot be compiled' };
+      : { problem: error === undefined ? 'it cannot be compiled' : `${error.message} (${error.path.join('.')})` };
   }
 }
 

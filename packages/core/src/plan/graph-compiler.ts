@@ -18,10 +18,10 @@ import { isJsonObject, type JsonSchema } from '../value.ts';
 import { findAction } from './actions.ts';
 import type { CompileContext, CompiledGraph, GraphSource } from './context.ts';
 import { linkSubject } from './kinds/branch.ts';
-import { compileNode, type Mutable } from './node-compiler.ts';
+import { compileNode } from './node-compiler.ts';
 import { NodeReader } from './node-reader.ts';
 import { outputSchema } from './output-schema.ts';
-import type { BranchWork, EdgePlan, GraphPlan, NodePlan, NodeRead } from './plan.ts';
+import type { BranchWork, EdgePlan, GraphPlan, Mutable, NodePlan, NodeRead } from './plan.ts';
 import { References } from './references.ts';
 import type { GraphScope } from './scope.ts';
 import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts';
@@ -82,7 +82,7 @@ class GraphCompiler {
       loop: source.loop,
       item: source.item,
       isParallel: source.isParallel ?? false,
-      holderOf: (id) => findHolder(source.body, this.regions, id),
+      holderOf: (id) => findHolder(source.body, this.regions, this.splitOf, id),
     };
   }
 
@@ -97,7 +97,7 @@ class GraphCompiler {
       : this.references.check(output, path, { place: 'output' });
     // In a draft, a node may not say what it does.
     const isWhole = this.isAcyclic && nodes.every(({ work }) => work !== undefined);
-    if (problems.hasErrors || !isWhole) return { plan: undefined, longestMs: 0 };
+    if (problems.isBroken || !isWhole) return { plan: undefined, longestMs: 0 };
     const ranks = criticalPathRanks(this.graph, this.order, estimates);
     const plan = this.assemble(nodes, edges, ranks, output, outputReads);
     const { source, scope } = this;

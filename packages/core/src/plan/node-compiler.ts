@@ -1,16 +1,15 @@
 /** One node of a definition → its part of the plan. */
+import type { NodeDefinition } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { JsonSchema } from '../value.ts';
 import { checkPolicy } from './actions.ts';
 import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
-import type { CachePlan, NodePlan, RetryPlan, Work } from './plan.ts';
+import type { CachePlan, Mutable, NodePlan, RetryPlan, Timeouts, Work } from './plan.ts';
 import { durationOf, retryPlan } from './retry-plan.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { compileWork, type Surroundings } from './work.ts';
-
-export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface CompiledNode {
   readonly node: Mutable<NodePlan>;
@@ -38,9 +37,10 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
     rateLimit: rateLimitOf(reader),
     emits: reader.condition(definition.emit, ['emit'], { self: true, after: true }),
   };
+  const estimateMs = durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS;
   return {
     output,
-    estimateMs: durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS,
+    estimateMs,
     node: {
       index,
       id,
@@ -50,12 +50,14 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
       join: definition.join === 'any' ? 1 : (definition.join ?? 'all'),
       level: 0,
       rank: 0,
+      estimateMs,
+      isEstimated: definition.estimate !== undefined,
       priority: definition.priority ?? config.priority ?? RUN_DEFAULTS.priority,
       enabled: definition.enabled ?? true,
       when,
       onError: definition.onError,
       retry: retryOf(reader, work),
-      timeouts: timeoutsOf(definition.timeout),
+      timeouts: timeoutsWith(definition.timeout, work),
       // Every node of a plan without errors has its work.
       work: work as Work,
       ...rest,
@@ -75,6 +77,12 @@ const ONCE: RetryPlan = {
   on: undefined,
 };
 
+/** What a workflow inside says of its time is the limit of its node, unless that has one. */
+function timeoutsWith(given: NodeDefinition['timeout'], work: Work | undefined): Timeouts {
+  const own = timeoutsOf(given);
+  return work?.kind === 'inline' ? { ...own, totalMs: own.totalMs ?? work.workflow.timeoutMs } : own;
+}
+
 /** What makes no attempts of its own is not repeated: its nodes are, or the workflow inside says how. */
 function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
   const { context, definition } = reader.parts;
@@ -85,11 +93,11 @@ function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
 function checkLoopKeys(reader: NodeReader): void {
   const { definition, scope } = reader.parts;
   if (definition.break !== undefined && scope.loop === undefined) {
-    const hint = 'it stands on a node of the body of a loop';
+    const hint = 'it stands on a node of the body of a loop itself, not of a workflow that the body runs';
     reader.error('NOT_IN_A_LOOP', "'break' has a meaning inside a loop only", hint, ['break'], 'key');
   }
   if (definition.emit !== undefined && scope.loop !== 'forEach' && scope.loop !== 'any') {
-    const hint = 'it stands on a node of the body of a forEach';
+    const hint = 'it stands on a node of the body of a forEach itself, not of a workflow that the body runs';
     reader.error('NOT_IN_A_LOOP', "'emit' has a meaning inside a loop over items only", hint, ['emit'], 'key');
   }
 }

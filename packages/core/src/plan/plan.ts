@@ -3,13 +3,12 @@
  * One plan serves all runs of a workflow version.
  */
 import type { Action, Capabilities, Effect, RetryPolicyFunction } from '../action.ts';
-import type { FailurePolicy, Mode, OnError, WorkflowDefinition } from '../definition/model.ts';
+import type { FailurePolicy, Mode, OnError, TriggerDefinition, WorkflowDefinition } from '../definition/model.ts';
 import type { RunError } from '../error.ts';
 import type { Budget, CompiledValue, ErrorMatcher, Matcher } from '../expression/index.ts';
 import type { Problem } from '../problem.ts';
 import type { SchemaCheck } from '../schema/index.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
-import type { TriggerPlan } from './trigger-plan.ts';
 
 export interface Plan {
   readonly workflowId: string;
@@ -32,6 +31,15 @@ export interface Plan {
   /** The input with the defaults of its schema filled in, and what is wrong with it in plain sentences. */
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
   newBudget(): Budget;
+}
+
+/** What starts the workflow besides people and programs. */
+export interface TriggerPlan {
+  readonly definition: TriggerDefinition;
+  /** Without it, what came is the input. */
+  readonly input: CompiledValue | undefined;
+  /** Of an event: what its runs are told apart by. */
+  readonly key: CompiledValue | undefined;
 }
 
 /** How starts with the same key are admitted. */
@@ -73,6 +81,10 @@ export interface NodePlan {
   readonly level: number;
   /** Longest way to an end node, by estimates (ms): the critical path goes first. */
   readonly rank: number;
+  /** How long it takes by itself, as far as the definition tells. */
+  readonly estimateMs: number;
+  /** The definition says how long: nothing that is learnt counts. */
+  readonly isEstimated: boolean;
   readonly priority: number;
   readonly enabled: boolean;
   readonly when: CompiledValue | undefined;
@@ -123,9 +135,13 @@ export interface ActionWork {
 /** Runs an action, and then the graph that it returned. */
 export interface DynamicWork extends Omit<ActionWork, 'kind'> {
   readonly kind: 'dynamic';
-  /** The graph ready to run, or what is wrong with it. The same graph gives the same plan. */
-  compile(graph: Json): { readonly body: GraphPlan } | { readonly problems: readonly Problem[] };
+  /** The graph ready to run, or what is wrong with it, as far as can be known before it runs. */
+  accept(graph: Json): CompiledReturn;
+  /** A graph that was accepted, maybe by an earlier version that knew less. The same graph gives the same plan. */
+  compile(graph: Json): CompiledReturn;
 }
+
+export type CompiledReturn = { readonly body: GraphPlan } | { readonly problems: readonly Problem[] };
 
 export interface BranchWork {
   readonly kind: 'branch';
@@ -216,6 +232,7 @@ export interface SubPlan {
   readonly root: GraphPlan;
   readonly variables: JsonObject;
   readonly onFailure: FailurePolicy;
+  readonly timeoutMs: number | null;
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
 }
 
@@ -315,4 +332,12 @@ export function isPlain(edge: EdgePlan): boolean {
   return edge.when === undefined && edge.match === undefined && edge.matchError === undefined;
 }
 
+/** The edge along which a split hands its failures on to its merge: nobody wrote it. */
+export function isImplied({ on, from, to }: EdgePlan): boolean {
+  return on === 'error' && to.work.kind === 'merge' && to.work.of === from.id;
+}
+
 export type EdgeError = { readonly edge: EdgePlan; readonly error: RunError };
+
+/** For whoever builds a plan. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };

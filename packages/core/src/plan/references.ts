@@ -6,7 +6,7 @@ import { followPath } from '../schema/index.ts';
 import type { JsonSchema } from '../value.ts';
 import type { CompileContext } from './context.ts';
 import type { NodeRead } from './plan.ts';
-import { type GraphScope, itemAround, type LoopKind, loopsAround } from './scope.ts';
+import { type GraphScope, type Holder, itemAround, type LoopKind, loopsAround } from './scope.ts';
 import { listSchema } from './value-schema.ts';
 
 /**
@@ -151,11 +151,12 @@ export class References {
     const { id } = reference;
     const holder = this.holderOf(id);
     if (holder !== undefined) {
-      const isOwn = site.node !== undefined && this.scope.graph.ids[site.node] === holder;
+      const isOwn = site.node !== undefined && this.scope.graph.ids[site.node] === holder.id;
       this.report(reference, path, {
         code: 'INSIDE_A_BODY',
-        message: `'${id}' is inside '${holder}', whose nodes cannot be read from outside`,
-        hint: isOwn && site.self ? 'the output of the last round is $self.output' : `read the output of '${holder}'`,
+        message: `'${id}' is inside '${holder.id}', whose nodes cannot be read from outside`,
+        hint:
+          isOwn && site.self ? 'the output of the last round is $self.output' : `read the output of '${holder.result}'`,
       });
       return;
     }
@@ -167,7 +168,7 @@ export class References {
     this.report(reference, path, { code: 'UNKNOWN_REFERENCE', message: `there is no node '${id}'`, hint });
   }
 
-  private holderOf(id: string): string | undefined {
+  private holderOf(id: string): Holder | undefined {
     for (let scope: GraphScope | undefined = this.scope; scope !== undefined; scope = scope.outer?.scope) {
       const holder = scope.holderOf(id);
       if (holder !== undefined) return holder;

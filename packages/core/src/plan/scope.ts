@@ -5,6 +5,12 @@ import type { JsonSchema } from '../value.ts';
 /** `rounds`: a loop that has no items. `any`: a draft that does not say what kind it is. */
 export type LoopKind = 'forEach' | 'rounds' | 'any';
 
+/** What has a node inside, and the node that gives what comes of it: a split has its merge for that. */
+export interface Holder {
+  readonly id: string;
+  readonly result: string;
+}
+
 export interface GraphScope {
   readonly graph: Graph;
   /** Undefined when the graph has cycles, or edges are missing: what is upstream is then not known. */
@@ -19,7 +25,7 @@ export interface GraphScope {
   readonly item: JsonSchema | undefined;
   readonly isParallel: boolean;
   /** The node of this graph whose body, at any depth, has a node of this id. */
-  holderOf(id: string): string | undefined;
+  holderOf(id: string): Holder | undefined;
 }
 
 /** The loops around, the innermost first. */
@@ -38,6 +44,13 @@ export function itemAround(scope: GraphScope, level: number): JsonSchema | undef
     left--;
   }
   return undefined;
+}
+
+/** Whether the node of this id is outside every parallel loop around, so that all their rounds see the same of it. */
+export function isAroundParallelLoops(scope: GraphScope, id: string): boolean {
+  let at: GraphScope | undefined = scope;
+  while (at !== undefined && !at.graph.indexOf.has(id)) at = at.outer?.scope;
+  return at !== undefined && !isInParallelLoop(at);
 }
 
 export function isInParallelLoop(scope: GraphScope): boolean {

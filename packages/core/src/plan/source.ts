@@ -1,7 +1,7 @@
 /** A workflow's text → its plan, or everything that is wrong with it: shape, graph, names, types and expressions at once. */
 import type { Catalog } from '../action.ts';
 import type { WorkflowDefinition } from '../definition/model.ts';
-import { inTextOrder } from '../definition/problem-list.ts';
+import { inTextOrder, isLocal } from '../definition/problem-list.ts';
 import { type ReadOptions, readDefinition } from '../definition/read.ts';
 import { bodyDepthOf, type SourceMap } from '../definition/source-map.ts';
 import type { DocumentPath, Problem } from '../problem.ts';
@@ -42,7 +42,8 @@ export function compileSource(
   if (draft === undefined) return { definition: undefined, plan: undefined, problems, source };
   const sound = withoutBroken(draft.definition, problems, source);
   const isGraphWhole = problems.every(({ code }) => code !== 'UNKNOWN_NODE');
-  const more = compilePlan(sound, catalog, { source, graphs: draft.graphs, isGraphWhole, ...others }).problems;
+  const verify = problems.every(isLocal);
+  const more = compilePlan(sound, catalog, { source, graphs: draft.graphs, isGraphWhole, verify, ...others }).problems;
   return { definition: undefined, plan: undefined, problems: inTextOrder([...problems, ...more]), source };
 }
 

@@ -3,6 +3,8 @@
  * which is a parallel forEach; the merge takes up what it gave.
  *
  *   a → split → b → c → merge → d        a → split{ b → c } → merge → d
+ *
+ * A split that says nothing about its failures hands them on to the merge, along an error edge between the two.
  */
 import type { BodyDefinition, EdgeDefinition, NodeDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
@@ -14,6 +16,7 @@ import type { CompiledGraph, GraphSource } from './context.ts';
 import { itemOf } from './kinds/loops.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { ForEachWork, GraphPlan } from './plan.ts';
+import type { Holder } from './scope.ts';
 import { type Places, placeNodes } from './split-places.ts';
 import { listSchema } from './value-schema.ts';
 
@@ -81,7 +84,19 @@ class Unfolding {
       const merge = merges.get(id);
       return merge === undefined ? node : this.withTimeout(node, merge);
     });
-    return { outer, regions, splitOf };
+    return { outer: this.withFailures(outer, splitOf), regions, splitOf };
+  }
+
+  /** To whoever looks from outside, the pair fails where its items come together. */
+  private withFailures(outer: GraphSource, splitOf: ReadonlyMap<string, string>): GraphSource {
+    const edges = [...(outer.body.edges ?? [])];
+    for (const [merge, split] of splitOf) {
+      const hasOwn = edges.some(({ from, on }) => from === split && on === 'error');
+      if (!hasOwn && this.definitionOf(split).onError === undefined)
+        edges.push({ from: split, to: merge, on: 'error' });
+    }
+    const body = { ...outer.body, edges };
+    return { ...outer, body, graph: buildGraph(body).graph };
   }
 
   private region(split: string, merge: number): Region {
@@ -127,7 +142,7 @@ class Unfolding {
   }
 }
 
-/** One node before the merge: its output. Several: theirs by id. None: the item itself. */
+/** One node before the merge: its output. Several: those that ran, by id. None: the item itself. */
 function roundOutput(last: readonly string[]): CompiledValue {
   const [only] = last;
   return {
@@ -136,7 +151,8 @@ function roundOutput(last: readonly string[]): CompiledValue {
     evaluate: (scope) => {
       if (only === undefined) return scope.loop?.item ?? null;
       if (last.length === 1) return scope.node(only)?.output ?? null;
-      return Object.fromEntries(last.map((id) => [id, scope.node(id)?.output ?? null]));
+      const ran = last.map((id) => [id, scope.node(id)] as const).filter(([, node]) => node?.status === 'completed');
+      return Object.fromEntries(ran.map(([id, node]) => [id, node?.output ?? null]));
     },
   };
 }
@@ -168,11 +184,20 @@ export function compileSplit(
   return { work, body, output: listSchema(body.output) };
 }
 
-/** The node whose body, or the split whose rounds, have a node of this id at any depth. */
-export function findHolder(body: BodyDefinition, regions: ReadonlyMap<string, Region>, id: string): string | undefined {
-  for (const [split, { source }] of regions) if (holds(source.body, id)) return split;
+/** The node whose body, or the split whose rounds, have a node of this id at any depth; and which node gives the result. */
+export function findHolder(
+  body: BodyDefinition,
+  regions: Unfolded['regions'],
+  splitOf: Unfolded['splitOf'],
+  id: string,
+): Holder | undefined {
+  for (const [split, { source }] of regions) {
+    if (!holds(source.body, id)) continue;
+    const [result = split] = [...splitOf.keys()].filter((merge) => splitOf.get(merge) === split);
+    return { id: split, result };
+  }
   for (const [holder, node] of Object.entries(body.nodes ?? {})) {
-    if (isJsonObject(node?.do) && holds(node.do as BodyDefinition, id)) return holder;
+    if (isJsonObject(node?.do) && holds(node.do as BodyDefinition, id)) return { id: holder, result: holder };
   }
   return undefined;
 }

@@ -1,17 +1,8 @@
 /** Triggers with their expressions compiled, and what a run that they start gets. */
-import type { TriggerDefinition } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { Json } from '../value.ts';
 import type { CompileContext } from './context.ts';
-import type { Plan } from './plan.ts';
-
-export interface TriggerPlan {
-  readonly definition: TriggerDefinition;
-  /** Without it, what came is the input. */
-  readonly input: CompiledValue | undefined;
-  /** Of an event: what its runs are told apart by. */
-  readonly key: CompiledValue | undefined;
-}
+import type { Plan, TriggerPlan } from './plan.ts';
 
 type Check = (value: CompiledValue, path: (string | number)[]) => void;
 
@@ -37,5 +28,12 @@ export function triggerKey(plan: Plan, { key }: TriggerPlan, came: Json, trigger
 }
 
 function scopeOf({ workflowId, version, variables }: Plan, input: Json, trigger: Json) {
-  return { input, trigger, vars: variables, execution: {}, workflow: { id: workflowId, version }, node: () => undefined };
+  return {
+    input,
+    trigger,
+    vars: variables,
+    execution: {},
+    workflow: { id: workflowId, version },
+    node: () => undefined,
+  };
 }

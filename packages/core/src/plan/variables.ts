@@ -13,6 +13,23 @@ export function assignedIn(body: BodyDefinition): Set<string> {
   return names;
 }
 
+const assignments = new WeakMap<WorkflowDefinition, ReadonlyMap<string, number> | undefined>();
+
+/** How many nodes assign each variable; undefined where graphs that come later, or workflows inside, may do so, too. */
+export function assignmentsIn(definition: WorkflowDefinition): ReadonlyMap<string, number> | undefined {
+  if (!assignments.has(definition)) assignments.set(definition, countAssignments(definition));
+  return assignments.get(definition);
+}
+
+function countAssignments(definition: WorkflowDefinition): ReadonlyMap<string, number> | undefined {
+  const counts = new Map<string, number>();
+  for (const { set, dynamic, workflow } of allNodes(definition)) {
+    if (dynamic !== undefined || (isJsonObject(workflow) && workflow.isolation === 'shared')) return undefined;
+    for (const name of isJsonObject(set) ? Object.keys(set) : []) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
 /** Those that it declares or assigns, and those of workflows inside it that share its variables. */
 export function variablesOf(definition: WorkflowDefinition, find: Find, depth = 0): Set<string> {
   const names = assignedIn(definition);

@@ -7,11 +7,14 @@ import type { CompiledValue } from '../expression/index.ts';
 import type { EdgeError } from '../plan/plan.ts';
 import { decideRetry } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
+import { abort, abortInside, leave, leaveInside } from './aborting.ts';
 import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
 import type { CacheHit, FailureHandling } from './entry.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
-import { isFinal, isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
+import { undoesMore } from './refusals.ts';
+import { isStopped, pathOf } from './standing.ts';
+import type { NodeState, ScopeState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { type Ending, RunScope } from './view.ts';
@@ -137,7 +140,7 @@ function skipReachable(turn: Turn, failed: NodeState): void {
   }
 }
 
-/** The run will end like this; what runs is asked to stop first. */
+/** The run will end like this; what runs is asked to stop first. A paused run stays paused, unless it is cancelled. */
 export function stop(
   turn: Turn,
   status: FinalRunStatus,
@@ -145,17 +148,34 @@ export function stop(
   { output, compensate = true }: { readonly output?: Held; readonly compensate?: boolean } = {},
 ): void {
   const { state } = turn;
-  if (state.stopping !== null || state.ending !== null) return;
+  const isPaused = state.pausedAt !== null;
+  const isCancel = status === 'cancelled';
+  if (state.ending !== null || (state.stopping !== null && !(isPaused && isCancel))) return;
   emit(turn, {
     type: 'run.stopping',
     status,
     error,
     ...(output === undefined ? {} : { output }),
     ...(compensate ? {} : { compensate }),
+    ...(isPaused && !isCancel ? { paused: true } : {}),
   });
-  for (const node of [...state.running, ...state.children]) {
-    abort(turn, node, error?.message ?? `the run is ${status}`);
+  const reason = error?.message ?? `the run is ${status}`;
+  abortInside(turn, state.root, reason);
+  if (!compensate) leaveInside(turn, state.root, reason);
+}
+
+/** Of a run that is ending: what is not undone yet stays as it is. How it ends has been said. */
+export function leaveDone(turn: Turn, reason: string): void {
+  const { stopping, root } = turn.state;
+  if (!undoesMore(turn.state)) return;
+  if (stopping !== null) {
+    const { status, error } = stopping;
+    emit(turn, { type: 'run.stopping', status, error, compensate: false });
+    for (const node of turn.state.children) abort(turn, node, reason);
+    return leaveInside(turn, root, reason);
   }
+  if (turn.state.pausedAt !== null) emit(turn, { type: 'run.resumed' });
+  leave(turn, root.undoing as ScopeState, reason);
 }
 
 /** The scope will fail like this; what runs in it is asked to stop first. */
@@ -163,44 +183,6 @@ function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
   if (isStopped(turn.state, scope)) return;
   emit(turn, { type: 'scope.stopping', scope: scope.path, error });
   abortInside(turn, scope, error.message);
-}
-
-export function abortInside(turn: Turn, outer: ScopeState | NodeState, reason: string): void {
-  // Nearly always: 10,000 rounds that fail one after the other need not look at each other.
-  if (outer.busy === 0) return;
-  const { running, children } = turn.state;
-  for (const node of [...running, ...children]) if (isInside(node.scope, outer)) abort(turn, node, reason);
-}
-
-export function abort(turn: Turn, node: NodeState, reason: string, isOver = false): void {
-  if (node.phase.status === 'child') turn.cancels.push(node.phase.executionId);
-  if (node.phase.status !== 'running') return;
-  turn.aborts.push({ node: pathOf(node), attempt: node.phase.attempt, reason, isOver });
-}
-
-/** Ends one node, and what is in it; the run goes on without it. */
-export function cancelNode(turn: Turn, node: NodeState, reason: string): void {
-  if (isFinal(node.phase.status) || node.phase.status === 'unknown' || isStopped(turn.state, node.scope)) return;
-  const error: RunError = { code: 'CANCELLED', kind: 'USER', message: reason, node: pathOf(node) };
-  const { running, children } = turn.state;
-  for (const busy of [...running, ...children]) {
-    if (busy === node || isInside(busy.scope, node)) cutOff(turn, busy, error);
-  }
-  if (!isFinal(node.phase.status) && node.phase.status !== ('unknown' as string)) {
-    if (node.scope.undoes !== null) failNode(turn, node, error);
-    else emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
-  }
-  follow(turn, node, []);
-}
-
-/** Nobody waits for its end. */
-function cutOff(turn: Turn, node: NodeState, error: RunError): void {
-  abort(turn, node, error.message, true);
-  const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
-  if (isOnce) emit(turn, { type: 'node.unknown', node: pathOf(node), error });
-  // A compensation that is given up has failed: the others get their turn.
-  else if (node.scope.undoes !== null) failNode(turn, node, error);
-  else emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
 }
 
 /**

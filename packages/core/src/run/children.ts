@@ -4,11 +4,14 @@
  */
 import { assert, type RunError } from '../error.ts';
 import type { ChildWork } from '../plan/plan.ts';
-import { completeNode, failAttempt, failNode } from './advance.ts';
-import { evaluated } from './evaluate.ts';
+import { isJsonObject } from '../value.ts';
+import { completeNode, failAttempt, failNode, follow } from './advance.ts';
+import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { isStopped, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
-import type { Stimulus } from './stimulus.ts';
+import { isStopped, nodeAt, pathOf } from './standing.ts';
+import type { NodeState, RunState } from './state.ts';
+import type { ChildResult, Stimulus } from './stimulus.ts';
+import { isToBeUndone } from './transactions.ts';
 import { type ChildStart, emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
@@ -19,13 +22,11 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
   const { state } = turn;
   const depth = (state.parent?.depth ?? 0) + 1;
   if (depth > MAX_DEPTH) return failNode(turn, node, tooDeep());
-  let input = node.input === undefined ? undefined : heldValue(node.input, turn.lookup);
-  input ??= evaluated(turn, node, 'workflow.input', (scope) =>
-    work.input === undefined ? {} : work.input.evaluate(scope, state.plan.newBudget()),
-  );
+  const input = inputOf(turn, node, 'workflow.input', work.input);
   if (input === undefined) return;
   const attempt = node.attempts + 1;
-  const executionId = turn.newId();
+  const again = node.child !== undefined;
+  const executionId = node.child ?? turn.newId();
   const { workflowId, version } = work;
   emit(turn, {
     type: 'child.requested',
@@ -35,34 +36,46 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
     workflowId,
     ...(version === undefined ? {} : { version }),
     input: hold(input),
+    ...(again && { again }),
   });
-  turn.children.push({ node: pathOf(node), executionId, workflowId, version, input, depth });
+  turn.children.push({ node: pathOf(node), executionId, workflowId, version, input, depth, attempt, again });
 }
 
 /** A child that was asked for and has not ended. */
 export interface OpenChild extends Omit<ChildStart, 'input'> {
   readonly input: Held;
-  /** It is to end, since something around it does. */
-  readonly isStopped: boolean;
+  /** It is to end, since something around it does, and to undo what it did or not. */
+  readonly stop: { readonly compensate: boolean } | null;
 }
 
 export function openChildren(state: RunState): OpenChild[] {
-  const depth = (state.parent?.depth ?? 0) + 1;
-  return Array.from(state.children, (node) => {
-    const { phase, plan, scope } = node;
-    assert(phase.status === 'child' && plan.work.kind === 'child', `'${pathOf(node)}' has a child`);
-    const { workflowId, version } = plan.work;
-    const { executionId } = phase;
-    const input = node.input ?? { value: {} };
-    return { node: pathOf(node), executionId, workflowId, version, input, depth, isStopped: isStopped(state, scope) };
-  });
+  return Array.from(state.children, (node) => openChildOf(state, node));
 }
 
-/** Whether the node still waits for this execution. */
-export function wantsChild(state: RunState, path: string, executionId: string): boolean {
+/** The execution, if the node still waits for it. */
+export function openChild(state: RunState, path: string, executionId: string): OpenChild | undefined {
   const node = nodeAt(state, path);
-  if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return false;
-  return !isStopped(state, node.scope);
+  if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return undefined;
+  return openChildOf(state, node);
+}
+
+function openChildOf(state: RunState, node: NodeState): OpenChild {
+  const { phase, plan, scope } = node;
+  assert(phase.status === 'child' && plan.work.kind === 'child', `'${pathOf(node)}' has a child`);
+  const { workflowId, version } = plan.work;
+  const { executionId, attempt, again = false, stopping } = phase;
+  const isOver = stopping !== undefined || isStopped(state, scope);
+  return {
+    node: pathOf(node),
+    executionId,
+    workflowId,
+    version,
+    input: node.input ?? { value: {} },
+    depth: (state.parent?.depth ?? 0) + 1,
+    attempt,
+    again,
+    stop: isOver ? { compensate: isToBeUndone(state, node) } : null,
+  };
 }
 
 export function childEnded(
@@ -74,7 +87,12 @@ export function childEnded(
   const { work } = node.plan;
   if (result.status !== 'completed') {
     if (isStopped(turn.state, node.scope)) return emit(turn, { type: 'node.cancelled', node: path });
-    return failAttempt(turn, node, childError(result.error, result.status, executionId), jitter);
+    const { stopping } = node.phase;
+    if (stopping?.cancelled === true) {
+      emit(turn, { type: 'node.cancelled', node: path, error: stopping.error });
+      return follow(turn, node, []);
+    }
+    return failAttempt(turn, node, stopping?.error ?? childError(result, executionId), jitter);
   }
   if (work.kind !== 'child' || work.output === undefined) return completeNode(turn, node, result.output);
   const { output } = work;
@@ -86,20 +104,25 @@ export function childEnded(
   if (mapped !== undefined) completeNode(turn, node, mapped);
 }
 
-/** The child has had its time: it is cancelled, and nobody waits for it. */
-export function childOverdue(turn: Turn, node: NodeState, error: RunError): void {
-  if (node.phase.status === 'child') turn.cancels.push(node.phase.executionId);
-  failAttempt(turn, node, error, turn.jitter);
-}
-
-function childError(error: RunError | null, status: string, executionId: string): RunError {
+/** Of a failure far below, the cause is told once, with how far below it is. */
+function childError({ error, status, notStarted }: ChildResult, executionId: string): RunError {
+  if (notStarted && error !== null) return { ...error, details: { executionId, notStarted } };
   const cause = error ?? { code: 'CHILD_FAILED', kind: 'USER' as const, message: `It ended as ${status}.` };
-  const { node: _, ...rest } = cause;
-  const where = cause.node === undefined ? '' : ` in '${cause.node}'`;
+  const { node, details, ...rest } = cause;
+  const below = isJsonObject(details) && isJsonObject(details.cause) ? details : undefined;
+  const { message = cause.message } = (below?.cause ?? {}) as { message?: string };
+  const depth = 1 + (typeof below?.depth === 'number' ? below.depth : 0);
+  const where = node === undefined ? '' : ` in '${node}'`;
+  const how = depth === 1 ? '' : `, ${depth} executions below this one`;
   return {
     ...rest,
-    message: `Execution ${executionId} ended as ${status}${where}: ${cause.message}`,
-    details: { executionId, ...(cause.node === undefined ? {} : { childNode: cause.node }) },
+    message: `Execution ${executionId} ended as ${status}${where}${how}: ${message}`,
+    details: {
+      executionId,
+      ...(node === undefined ? {} : { childNode: node }),
+      depth,
+      cause: below?.cause ?? { executionId, message, ...(details === undefined ? {} : { details }) },
+    },
   };
 }
 

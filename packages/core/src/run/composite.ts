@@ -12,14 +12,18 @@ import type { DynamicWork, ForEachWork, InlineWork, RetryUntilWork, WhileWork } 
 import type { Problem } from '../problem.ts';
 import { decideRetry } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
-import { abortInside, completeNode, failNode } from './advance.ts';
+import { abort, abortInside } from './aborting.ts';
+import { completeNode, failNode, follow } from './advance.ts';
 import { expressionFailure } from './edges.ts';
-import { evaluated } from './evaluate.ts';
+import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
-import { type BodyState, isInside, isStopped, type NodeState, pathOf, type ScopeState } from './state.ts';
+import { noticeNodeStopped, noticeStopped } from './scopes.ts';
+import { isInside, isStopped, pathOf } from './standing.ts';
+import type { BodyState, NodeState, ScopeState, Stopping } from './state.ts';
+import type { FinalRunStatus } from './status.ts';
+import { hasDone, isTransaction, isUndoing, isUndoingInside, mustUndoInside, transactionsIn } from './transactions.ts';
 import { emit, type Turn } from './turn.ts';
-import { toUndo } from './undo.ts';
 import { bodyOutput, RunScope } from './view.ts';
 
 export function openLoop(turn: Turn, node: NodeState): void {
@@ -28,18 +32,20 @@ export function openLoop(turn: Turn, node: NodeState): void {
     emit(turn, { type: 'node.opened', node: pathOf(node) });
     return goOn(turn, node);
   }
-  const items = evaluated(turn, node, 'in', (scope) => work.in.evaluate(scope, turn.state.plan.newBudget()));
+  const items = inputOf(turn, node, 'in', work.in);
   if (items === undefined) return;
   if (!Array.isArray(items)) return failNode(turn, node, notAList(items, 'in'));
   if (items.length > MAX_ROUNDS) return failNode(turn, node, tooManyItems(items.length));
+  const needed = neededOf(work, items.length);
+  // Where rounds add items, there may be enough in the end.
+  if (items.length < needed && !work.body.nodes.some(({ emits }) => emits !== undefined))
+    return failNode(turn, node, tooFew(needed, items.length, 0));
   emit(turn, { type: 'node.opened', node: pathOf(node), items: hold(items), count: items.length });
   goOn(turn, node);
 }
 
 export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
-  const given = evaluated(turn, node, 'workflow.input', (scope) =>
-    work.input === undefined ? {} : work.input.evaluate(scope, turn.state.plan.newBudget()),
-  );
+  const given = inputOf(turn, node, 'workflow.input', work.input);
   if (given === undefined) return;
   const { input, problems } = work.workflow.acceptInput(given);
   if (problems.length > 0) {
@@ -53,7 +59,7 @@ export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
 /** The action of a dynamic node has returned a graph. */
 export function expand(turn: Turn, node: NodeState, work: DynamicWork, output: Held): void {
   const graph = heldValue(output, turn.lookup);
-  const compiled = work.compile(graph);
+  const compiled = work.accept(graph);
   if ('problems' in compiled) return failNode(turn, node, badGraph(compiled.problems));
   emit(turn, { type: 'node.opened', node: pathOf(node), graph: hold(graph) });
   for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
@@ -113,6 +119,8 @@ function goOnForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
   if (!isOver) openRounds(turn, node, Math.min(body.total, body.next + work.maxConcurrency - body.open));
   if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
   if (body.open > 0) return withdraw(turn, node);
+  const needed = neededOf(work, body.next);
+  if (body.succeeded < needed) return failNode(turn, node, tooFew(needed, body.next, body.failed, body.error));
   const results = Array.from({ length: body.next }, (_, round) => body.results[round]);
   const first = results.find((held) => held !== undefined);
   const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : results;
@@ -143,16 +151,18 @@ function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue
 export function settle(turn: Turn, settled: ScopeState | NodeState): void {
   if ('plan' in settled) {
     const { phase } = settled;
-    if (phase.status === 'open' && phase.stopping !== null) failNode(turn, settled, phase.stopping.error);
-    return;
+    // The run is, and undoes everything itself.
+    if (phase.status !== 'open' || phase.stopping === null || turn.state.stopping !== null) return;
+    return undoFirst(turn, settled, phase.stopping) ? undefined : endStopped(turn, settled, phase.stopping);
   }
   const node = settled.parent;
+  if (settled.undoes !== null) return undone(turn, settled.undoes);
   if (node === null || settled.isClosed || isStopped(turn.state, node.scope) || isStoppedNode(node)) return;
-  if (settled.undoes !== null) return undone(turn, node, settled.undoes);
+  if (isTransaction(node) ? isUndoingInside(settled) : undoFirst(turn, settled, settled.stopping)) return;
   const ended = endOf(turn, settled);
   const { work } = node.plan;
-  if (work.kind === 'inline' && work.isolation === 'transactional' && ended.error !== undefined) {
-    if (toUndo(turn.state, settled).length > 0) return undo(turn, settled, ended.error);
+  if (isTransaction(node) && ended.error !== undefined && hasDone(turn.state, settled)) {
+    return undo(turn, settled, 'failed', ended.error);
   }
   if (work.kind === 'inline' || work.kind === 'dynamic') return bodyEnded(turn, node, work, ended);
   emit(turn, { type: 'scope.closed', scope: settled.path, ...ended });
@@ -160,18 +170,50 @@ export function settle(turn: Turn, settled: ScopeState | NodeState): void {
 }
 
 /** A transaction undoes what it did before anybody outside sees that it failed. */
-function undo(turn: Turn, scope: ScopeState, error: RunError): void {
-  emit(turn, { type: 'scope.compensating', scope: scope.path, status: 'failed', error });
+function undo(turn: Turn, scope: ScopeState, status: FinalRunStatus, error: RunError): void {
+  emit(turn, { type: 'scope.compensating', scope: scope.path, status, error });
   const first = scope.undoing?.nodes[0];
   if (first !== undefined) turn.work.push(first);
 }
 
-function undone(turn: Turn, node: NodeState, { stopping }: ScopeState): void {
-  if (stopping !== null) failNode(turn, node, stopping.error);
+/** Of what is being stopped nothing runs any more. True: the transactions in it undo what they did, and it ends after that. */
+function undoFirst(turn: Turn, outer: ScopeState | NodeState, stopping: Stopping | null): boolean {
+  const { state } = turn;
+  if (stopping === null || stopping.compensate === false || !mustUndoInside(state, outer)) return false;
+  for (const scope of [...transactionsIn(outer)]) {
+    const isNew = scope.undoing === null && !isUndoingInside(scope) && hasDone(state, scope);
+    if (isNew) undo(turn, scope, 'cancelled', stopping.error);
+  }
+  return true;
+}
+
+/** The transaction has undone what it did: its node fails, or what is stopped around it ends. */
+function undone(turn: Turn, scope: ScopeState): void {
+  const { state } = turn;
+  const { parent: node, stopping } = scope;
+  if (node === null || stopping === null || scope.undoing?.isClosed !== false || isUndoing(state, scope)) return;
+  if (!isStopped(state, node.scope) && !isStoppedNode(node)) return failNode(turn, node, stopping.error);
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    noticeNodeStopped(state, at);
+    noticeStopped(state, at.scope);
+  }
+}
+
+function endStopped(turn: Turn, node: NodeState, { error, cancelled = false }: Stopping): void {
+  if (!cancelled) return failNode(turn, node, error);
+  emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
+  follow(turn, node, []);
 }
 
 function isStoppedNode({ phase }: NodeState): boolean {
   return phase.status !== 'open' || phase.stopping !== null;
+}
+
+/** It undoes what it did, and fails then: nothing changes that. */
+function isTransactionOver(node: NodeState): boolean {
+  if (!isTransaction(node)) return false;
+  for (const { undoing } of node.body?.scopes.values() ?? []) if (undoing !== null) return true;
+  return false;
 }
 
 interface Ended {
@@ -214,13 +256,18 @@ function roundEnded(turn: Turn, node: NodeState, error: RunError | undefined): v
   if (work.kind === 'retryUntil') return triedRound(turn, node, work, error);
   if (error === undefined) return goOn(turn, node);
   if (work.kind !== 'forEach') return stopNode(turn, node, error);
-  const { minSuccess } = work;
-  if (minSuccess === undefined)
+  if (work.minSuccess === undefined)
     return work.until === 'first' ? goOnOrNone(turn, node, error) : stopNode(turn, node, error);
   const { total, failed } = node.body as BodyState;
-  const needed = 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
+  const needed = neededOf(work, total);
   if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
   goOn(turn, node);
+}
+
+/** How many of so many rounds must succeed, where some may fail. */
+function neededOf({ minSuccess }: ForEachWork, total: number): number {
+  if (minSuccess === undefined) return 0;
+  return 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
 }
 
 /** Of rounds of which one has to succeed, the last has failed. */
@@ -257,12 +304,28 @@ export function nextRound(turn: Turn, node: NodeState): void {
   openRounds(turn, node, 1 + (node.body as BodyState).next);
 }
 
-/** The composite node fails; what runs in it is asked to stop first. */
-export function stopNode(turn: Turn, node: NodeState, error: RunError): void {
-  if (isStoppedNode(node)) return;
-  if (node.busy === 0) return failNode(turn, node, error);
-  emit(turn, { type: 'node.stopping', node: pathOf(node), error });
-  abortInside(turn, node, error.message);
+/** The node fails, or is cancelled; what runs in it is asked to stop first, and what was done in transactions is undone. */
+export function stopNode(
+  turn: Turn,
+  node: NodeState,
+  error: RunError,
+  { cancelled = false, compensate = true }: Pick<Stopping, 'cancelled' | 'compensate'> = {},
+): void {
+  const { phase } = node;
+  if ((phase.status !== 'open' && phase.status !== 'child') || isTransactionOver(node)) return;
+  const { stopping = null } = phase;
+  // How it ends has been said; what can still be said is that nothing more is to be undone.
+  if (stopping !== null && (compensate || stopping.compensate === false)) return;
+  const how = {
+    error: stopping?.error ?? error,
+    ...((stopping?.cancelled ?? cancelled) ? { cancelled: true } : {}),
+    ...(compensate ? {} : { compensate }),
+  };
+  const isBusy = phase.status === 'child' || node.busy > 0 || (compensate && mustUndoInside(turn.state, node));
+  if (!isBusy) return endStopped(turn, node, { ...how, since: turn.now });
+  emit(turn, { type: 'node.stopping', node: pathOf(node), ...how });
+  if (phase.status === 'child') abort(turn, node, error.message);
+  else abortInside(turn, node, error.message);
 }
 
 function withdraw(turn: Turn, node: NodeState): void {
@@ -284,11 +347,20 @@ function notReached(rounds: number): RunError {
   return { code: 'UNTIL_NOT_REACHED', kind: 'USER', message };
 }
 
-function tooFew(needed: number, total: number, failed: number, first: RunError): RunError {
+function tooFew(needed: number, total: number, failed: number, last: RunError | null = null): RunError {
+  const items = `${total} ${total === 1 ? 'item' : 'items'}`;
+  const what = failed === 0 ? `There ${total === 1 ? 'is' : 'are'} ${items}` : `${failed} of ${items} failed`;
+  const why = last === null ? '' : ` The last failure: ${last.message}`;
   return {
     code: 'TOO_FEW_SUCCEEDED',
     kind: 'USER',
-    message: `${failed} of ${total} items failed, so the ${needed} that must succeed cannot be reached. The last failure: ${first.message}`,
-    details: { needed, total, failed, lastCode: first.code, ...(first.node === undefined ? {} : { node: first.node }) },
+    message: `${what}, so the ${needed} that must succeed (minSuccess) cannot be reached.${why}`,
+    details: {
+      needed,
+      total,
+      failed,
+      ...(last === null ? {} : { lastCode: last.code }),
+      ...(last?.node === undefined ? {} : { node: last.node }),
+    },
   };
 }

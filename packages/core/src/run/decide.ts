@@ -9,17 +9,20 @@
  */
 import { type RunError, unreachable } from '../error.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
-import { abort, breakOff, cancelNode, completeNode, failAttempt, failNode, stop } from './advance.ts';
-import { childEnded, childOverdue } from './children.ts';
+import { abort } from './aborting.ts';
+import { breakOff, completeNode, failAttempt, failNode, leaveDone, stop } from './advance.ts';
+import { cancelNode } from './cancelling.ts';
+import { childEnded } from './children.ts';
 import { expand, nextRound, stopNode } from './composite.ts';
 import { finishIfDone } from './ending.ts';
 import { type CacheMiss, JOURNAL_FORMAT } from './entry.ts';
 import { drain, makeReady, pass } from './flow.ts';
 import { type Held, hold } from './held.ts';
 import { replay, retry } from './reopen.ts';
-import { isFinished, isInside, isOver, isStopped, type NodeState, nodeAt, pathOf, type TimerItem } from './state.ts';
+import { isEnding, isFinished, isOver, isStopped, nodeAt, pathOf } from './standing.ts';
+import type { NodeState, TimerItem } from './state.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
-import { isPastTotal, popDue } from './timers.ts';
+import { attemptsToStop, isPastTotal, popDue } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
 import { answer, callback, deadlineError, signal, waited } from './waits.ts';
 
@@ -65,7 +68,7 @@ function react(turn: Turn, stimulus: Stimulus): void {
     case 'settle':
       return settle(turn, stimulus);
     case 'pause':
-      if (state.pausedAt !== null || state.stopping !== null || state.ending !== null) return;
+      if (state.pausedAt !== null) return;
       return emit(turn, { type: 'run.paused', ...(stimulus.reason === undefined ? {} : { reason: stimulus.reason }) });
     case 'resume':
       if (state.pausedAt === null) return;
@@ -98,12 +101,14 @@ function react(turn: Turn, stimulus: Stimulus): void {
 function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus & { type: 'cancel' }): void {
   if (path !== undefined) {
     const node = nodeAt(turn.state, path);
-    return node === undefined ? undefined : cancelNode(turn, node, reason);
+    return node === undefined ? undefined : cancelNode(turn, node, reason, compensate);
   }
+  if (isEnding(turn.state) && !compensate) return leaveDone(turn, reason);
   stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: reason }, { compensate });
 }
 
-function start(turn: Turn, { input, trigger, parent, hold: held, key }: Stimulus & { type: 'start' }): void {
+function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
+  const { input, trigger, parent, hold: held, key, estimates } = stimulus;
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -116,6 +121,7 @@ function start(turn: Turn, { input, trigger, parent, hold: held, key }: Stimulus
     trigger,
     ...(parent === undefined ? {} : { parent }),
     ...(key === undefined ? {} : { key }),
+    ...(estimates === undefined ? {} : { estimates }),
   });
   if (held === undefined) return enterRoot(turn);
   emit(turn, { type: 'run.held', until: held.until });
@@ -170,6 +176,7 @@ function reap(turn: Turn, lost: readonly OpenAttempt[], jitter: number): void {
 /** Whoever asked may have died before it heard the answer; asking twice is asking once. */
 function askAgain(turn: Turn): void {
   for (const node of turn.state.gated) {
+    if (isStopped(turn.state, node.scope)) continue;
     if (node.phase.status === 'gated' && node.phase.until === null) {
       turn.asks.push({ node: pathOf(node), gate: node.phase.gate });
     }
@@ -212,10 +219,23 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
     return emit(turn, { type: 'node.settled', node: path, by, outcome: 'unknown' });
   if (settlement.happened) {
     emit(turn, { type: 'node.settled', node: path, by, outcome: 'happened' });
-    return finishAttempt(turn, node, hold(settlement.output));
+    finishAttempt(turn, node, hold(settlement.output));
+  } else {
+    notHappened(turn, node, by, settlement.then, error);
   }
-  emit(turn, { type: 'node.settled', node: path, by, outcome: settlement.then });
-  if (settlement.then === 'fail') return failNode(turn, node, error);
+  lookAtUndoing(turn, node);
+}
+
+function notHappened(
+  turn: Turn,
+  node: NodeState,
+  by: 'verify' | 'person',
+  then: 'retry' | 'fail',
+  error: RunError,
+): void {
+  const path = pathOf(node);
+  emit(turn, { type: 'node.settled', node: path, by, outcome: then });
+  if (then === 'fail') return failNode(turn, node, error);
   if (isStopped(turn.state, node.scope) || isOver(turn.state, node))
     return emit(turn, { type: 'node.cancelled', node: path, error });
   if (isPastTotal(node, turn.now)) {
@@ -223,6 +243,16 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
   }
   // At once, not when the turn is sealed: whatever else comes in this turn, it is not unknown any more.
   emit(turn, { type: 'node.scheduled', nodes: [path] });
+}
+
+/** What is being undone around the node may have one more to undo, or has waited for this only. */
+function lookAtUndoing(turn: Turn, node: NodeState): void {
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    const { undoing } = at.scope;
+    if (undoing === null) continue;
+    for (const one of undoing.nodes) turn.work.push(one);
+    if (undoing.parent !== null && undoing.open === 0) turn.state.settled.add(undoing);
+  }
 }
 
 function fireTimers(turn: Turn): void {
@@ -241,9 +271,7 @@ function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
     return stop(turn, 'timed-out', timeoutError('workflow', turn.state.plan.timeoutMs, undefined));
   }
   if (kind === 'stop') {
-    const outer = scope ?? node ?? turn.state.root;
-    const { running, children } = turn.state;
-    for (const busy of [...running, ...children]) if (isInside(busy.scope, outer)) giveUp(turn, busy);
+    for (const late of attemptsToStop(turn.state, scope ?? node ?? turn.state.root)) giveUp(turn, late);
     return;
   }
   if (node === null) return;
@@ -255,8 +283,7 @@ function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
   const { timeouts } = node.plan;
   const limitMs = { attempt: timeouts.attemptMs, queued: timeouts.queuedMs, total: timeouts.totalMs }[kind];
   const error = timeoutError(kind, limitMs, pathOf(node));
-  if (node.phase.status === 'open') return stopNode(turn, node, error);
-  if (node.phase.status === 'child') return childOverdue(turn, node, error);
+  if (node.phase.status === 'open' || node.phase.status === 'child') return stopNode(turn, node, error);
   if (node.phase.status !== 'running') return failNode(turn, node, error);
   abort(turn, node, error.message, true);
   breakOff(turn, node, error, turn.jitter);
@@ -276,7 +303,7 @@ export function timeoutError(
 ): RunError {
   const words = {
     attempt: 'The attempt took longer than',
-    queued: 'The node waited for a slot longer than',
+    queued: 'The node waited for a slot, or for what it must be granted first, longer than',
     total: 'The node took, with all its attempts, longer than',
     workflow: 'The run took longer than',
   }[limit];

@@ -8,7 +8,8 @@ import { failNode } from './advance.ts';
 import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { idempotencyKey, isFinished, isStopped, type NodeState, nodeAt, pathOf, type RunState } from './state.ts';
+import { idempotencyKey, isFinished, isStopped, nodeAt, pathOf } from './standing.ts';
+import type { NodeState, RunState } from './state.ts';
 import { isPastTotal } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
@@ -43,7 +44,7 @@ export interface Attempt {
  */
 export function nextReady(state: RunState, window: number): ReadyNode[] {
   const tasks: ReadyNode[] = [];
-  if (state.stopping !== null || state.pausedAt !== null) return tasks;
+  if (state.pausedAt !== null) return tasks;
   const limit = Math.min(state.plan.maxParallelism, window);
   while (state.dispatched + state.running.size < limit) {
     const node = state.ready.pop();
@@ -139,9 +140,11 @@ function forgetStaleAsks({ state, asks }: Turn): void {
 export function seal(turn: Turn): void {
   const { state } = turn;
   if (turn.asks.length > 0) forgetStaleAsks(turn);
-  if (turn.readied.length === 0 || state.stopping !== null || isFinished(state.status)) return;
+  if (turn.readied.length === 0 || isFinished(state.status)) return;
+  // Of a run that is being stopped only what undoes something has a future.
+  const readied = turn.readied.filter(({ scope }) => state.stopping === null || scope.undoes !== null);
   // A set: a run that ends and is retried in one turn finds the same node ready twice.
-  const waiting = new Set(turn.readied.filter((node) => node.place !== 'none' && node.phase.status !== 'queued'));
+  const waiting = new Set(readied.filter((node) => node.place !== 'none' && node.phase.status !== 'queued'));
   turn.readied.length = 0;
   if (waiting.size > 0) emit(turn, { type: 'node.scheduled', nodes: Array.from(waiting, pathOf) });
 }

@@ -3,7 +3,8 @@ import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
 import { type BlobLookup, heldValue } from './held.ts';
 import { runsOnce } from './scopes.ts';
-import { type BodyState, type NodeState, pathOf, type RunState, statusOf } from './state.ts';
+import { pathOf, statusOf } from './standing.ts';
+import type { BodyState, NodeState, RunState } from './state.ts';
 import type { NodeStatus, RunStatus } from './status.ts';
 
 export interface NodeDocument {

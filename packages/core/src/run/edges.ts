@@ -3,7 +3,8 @@ import type { RunError } from '../error.ts';
 import { type Budget, ExpressionError, isTrue } from '../expression/index.ts';
 import { type EdgeError, type EdgePlan, isPlain } from '../plan/plan.ts';
 import { heldValue } from './held.ts';
-import { type NodeState, pathOf } from './state.ts';
+import { pathOf } from './standing.ts';
+import type { NodeState } from './state.ts';
 import type { Turn } from './turn.ts';
 import { type Ending, RunScope } from './view.ts';
 

@@ -4,10 +4,11 @@ import type { Json } from '../value.ts';
 import { expressionFailure } from './edges.ts';
 import { drain, makeReady } from './flow.ts';
 import { type Held, hold } from './held.ts';
-import { type Ending, isFinal, isFinished, type NodeState, type RunState } from './state.ts';
+import { isFinal, isFinished } from './standing.ts';
+import type { Ending, NodeState, RunState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
+import { hasDone, isAtWork, isUndoing, isUndoingInside } from './transactions.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
-import { toUndo } from './undo.ts';
 import { rootOutput } from './view.ts';
 
 export function finishIfDone(turn: Turn): void {
@@ -15,8 +16,8 @@ export function finishIfDone(turn: Turn): void {
   if (isFinished(state.status)) return;
   if (state.ending !== null) return finishEnding(turn, state.ending);
   if (state.stopping !== null) {
-    if (state.running.size + state.children.size === 0) stopped(turn, state.stopping);
-    return;
+    const isBusy = state.running.size + state.children.size > 0 || isUndoingInside(state.root);
+    return isBusy ? undefined : stopped(turn, state.stopping);
   }
   if (state.heldUntil !== null) return;
   const failureNode = failureNodeOf(state);
@@ -37,25 +38,30 @@ function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
 /** Nothing of it runs any more: now comes what has to be undone, if anything. */
 function stopped(turn: Turn, { status, error, output, compensate }: Ending): void {
   const { state } = turn;
-  const undoes = compensate && status !== 'completed' && toUndo(state, state.root).length > 0;
+  // Nothing begins while a run is paused, and so it does not end badly either: it goes on to that when it is resumed.
+  if (state.pausedAt !== null) return;
+  const undoes = compensate && status !== 'completed' && hasDone(state, state.root);
   const failureNode = status === 'completed' || status === 'cancelled' ? undefined : failureNodeOf(state);
   if (!undoes && failureNode?.phase.status !== 'pending') return finish(turn, status, error, output);
-  emit(turn, { type: 'scope.compensating', scope: '', status, error });
+  emit(turn, { type: 'scope.compensating', scope: '', status, error, ...(compensate ? {} : { compensate }) });
   const first = state.root.undoing?.nodes[0];
   if (first !== undefined) turn.work.push(first);
   drain(turn);
   finishIfDone(turn);
 }
 
-function finishEnding(turn: Turn, { status, error }: Ending): void {
+function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
   const { state } = turn;
-  if ((state.root.undoing?.open ?? 0) > 0) return;
+  if (state.pausedAt !== null) return;
+  if (isAtWork(state.root)) return;
   const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
   if (failureNode !== undefined && !isFinal(failureNode.phase.status)) {
     if (failureNode.phase.status !== 'pending' || failureNode.place !== 'none') return;
     makeReady(turn, failureNode);
     return drain(turn);
   }
+  // Somebody has to say what became of it: if it happened, it is undone.
+  if (compensate && isUndoing(state, state.root)) return;
   finish(turn, status, error);
 }
 

@@ -8,6 +8,7 @@
 import type { Effect } from '../action.ts';
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
+import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus } from './status.ts';
 
@@ -61,6 +62,8 @@ export interface RunStarted {
   readonly parent?: Parent;
   /** No other run of the workflow with this key is active, or held, beside it. */
   readonly key?: string;
+  /** How long nodes took in earlier runs: the longest way goes first. */
+  readonly estimates?: Estimates;
 }
 
 export interface Parent {
@@ -191,11 +194,18 @@ export interface NodeOpened {
   readonly graph?: Held;
 }
 
-/** The composite node will fail with this as soon as nothing of it runs any more. */
+/**
+ * The node will fail with this as soon as nothing of it runs any more: its body, or the execution that runs for it. A
+ * second one says that nothing more is to be undone.
+ */
 export interface NodeStopping {
   readonly type: 'node.stopping';
   readonly node: string;
   readonly error: RunError;
+  /** It does not fail: somebody has cancelled it. */
+  readonly cancelled?: boolean;
+  /** False: what has been done in it is not undone. */
+  readonly compensate?: boolean;
 }
 
 /** Rounds of a loop begin: `from` up to, not including, `to`. */
@@ -245,6 +255,10 @@ export interface ChildRequested {
   readonly workflowId: string;
   readonly version?: number;
   readonly input: Held;
+  /** It has run for the node before, and is to go on from what failed in it. */
+  readonly again?: boolean;
+  /** In the journal of a fork: it is the child of the run that was forked, and not gone on with. */
+  readonly copied?: boolean;
 }
 
 /** What a wait waits for; the first that happens ends it. `name` is what its output calls the event. */
@@ -335,6 +349,8 @@ export interface ScopeCompensating {
   readonly scope: string;
   readonly status: FinalRunStatus;
   readonly error: RunError | null;
+  /** False: nothing is undone, and only the failure node comes. */
+  readonly compensate?: boolean;
 }
 
 /** The run begins at `until`, and with this input where one is given: later starts with the same key put it off. */
@@ -358,7 +374,10 @@ export interface RunResumed {
   readonly type: 'run.resumed';
 }
 
-/** The run will end like this as soon as nothing of it runs any more. */
+/**
+ * The run will end like this as soon as nothing of it runs any more. A second one says it anew: somebody cancels a paused
+ * run that is to fail, or wants nothing undone.
+ */
 export interface RunStopping {
   readonly type: 'run.stopping';
   readonly status: FinalRunStatus;
@@ -366,6 +385,8 @@ export interface RunStopping {
   readonly output?: Held;
   /** False: what has been done is not undone. */
   readonly compensate?: boolean;
+  /** The run stays paused, and this goes on when it is resumed. Without it a pause ends here. */
+  readonly paused?: boolean;
 }
 
 /** Exactly one per generation of the run. Nodes that are not final become `cancelled`. */

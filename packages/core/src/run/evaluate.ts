@@ -1,5 +1,8 @@
+import type { CompiledValue } from '../expression/index.ts';
+import type { Json } from '../value.ts';
 import { failNode } from './advance.ts';
 import { expressionFailure } from './edges.ts';
+import { heldValue } from './held.ts';
 import type { NodeState } from './state.ts';
 import type { Turn } from './turn.ts';
 import { RunScope } from './view.ts';
@@ -12,4 +15,11 @@ export function evaluated<T>(turn: Turn, node: NodeState, where: string, work: (
     failNode(turn, node, expressionFailure(error, where));
     return undefined;
   }
+}
+
+/** What the node begins with: its own, unless somebody who replays it has edited that. */
+export function inputOf(turn: Turn, node: NodeState, where: string, own: CompiledValue | undefined): Json | undefined {
+  if (node.input !== undefined) return heldValue(node.input, turn.lookup);
+  if (own === undefined) return {};
+  return evaluated(turn, node, where, (scope) => own.evaluate(scope, turn.state.plan.newBudget()));
 }

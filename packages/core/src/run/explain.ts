@@ -2,21 +2,14 @@
 
 import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
-import type { EdgePlan } from '../plan/plan.ts';
+import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import type { Awaited, CacheHit } from './entry.ts';
-import { isTaken } from './evolve.ts';
+import { goneFrom } from './refusals.ts';
 import { runsOnce } from './scopes.ts';
-import {
-  isFinal,
-  isFinished,
-  isHeldByLevel,
-  type NodeState,
-  nodeAt,
-  type Phase,
-  pathOf,
-  type RunState,
-  statusOf,
-} from './state.ts';
+import { isFinal, isFinished, isHeldByLevel, isStopped, nodeAt, pathOf, statusOf } from './standing.ts';
+import type { Ending, NodeState, Phase, RunState } from './state.ts';
+import { isTaken } from './taken.ts';
+import { isInDoubt, undoingIn } from './transactions.ts';
 
 export interface Explanation {
   readonly node: string | null;
@@ -37,9 +30,12 @@ export function explainRun(state: RunState, now: number): Explanation {
   }
   if (state.pausedAt !== null) reasons.push(`It has been paused for ${formatDuration(now - state.pausedAt)}.`);
   if (state.stopping !== null) {
-    const running = [...state.running].map(pathOf).join(', ');
-    reasons.push(`The run will end as ${state.stopping.status} once ${running} has stopped.`);
+    const running = [...state.running, ...state.children].map(pathOf);
+    const first = [...(running.length === 0 ? [] : [`${running.join(', ')} has stopped`]), ...resumed(state)];
+    const undoing = Array.from(undoingIn(state.root), ({ path }) => `what was done in ${path} is undone`);
+    reasons.push(`The run will end as ${state.stopping.status} once ${[...first, ...undoing].join(' and ')}.`);
   }
+  if (state.ending !== null) reasons.push(...explainDoubt(state, state.ending));
   const open = [...state.scopes.values()].flatMap(({ nodes }) => nodes.filter(({ phase }) => !isFinal(phase.status)));
   for (const status of ['unknown', 'running', 'waiting', 'listening', 'gated', 'queued', 'child', 'open'] as const) {
     for (const node of open.filter((one) => one.phase.status === status).slice(0, LISTED)) {
@@ -53,6 +49,19 @@ export function explainRun(state: RunState, now: number): Explanation {
   const pending = open.filter((node) => node.phase.status === 'pending').length;
   if (pending > 0) reasons.push(`${pending} node${pending === 1 ? '' : 's'} wait for what comes before them.`);
   return { ...base, reasons, next: [...state.unknown].flatMap((node) => settleHint(state, node)) };
+}
+
+/** What was done is undone; only that is missing of which nobody knows whether it was done. */
+function explainDoubt(state: RunState, { status, compensate }: Ending): string[] {
+  if (!compensate || !isInDoubt(state, state.root)) return [];
+  const nodes = [...state.unknown].filter(({ plan }) => plan.compensate !== undefined).map(pathOf);
+  return [
+    `The run will end as ${status} once somebody has said what became of ${nodes.join(', ')}: it may have to be undone.`,
+  ];
+}
+
+function resumed({ pausedAt }: RunState): string[] {
+  return pausedAt === null ? [] : ['it is resumed'];
 }
 
 /** Sentences about nodes of one status that a run's explanation lists. */
@@ -70,9 +79,24 @@ function explainFinished(state: RunState): Pick<Explanation, 'reasons' | 'next'>
 
 export function explainNode(state: RunState, path: string, now: number): Explanation | undefined {
   const node = nodeAt(state, path);
-  if (node === undefined) return undefined;
+  if (node === undefined) return explainCollapsed(state, path);
   const next = node.phase.status === 'unknown' ? hintsOf(state, node) : [];
   return { node: path, status: statusOf(node.phase), reasons: reasonsOf(state, node, now), next };
+}
+
+/** Of a round that has ended only its result is left in the state; the journal still has the rest. */
+function explainCollapsed(state: RunState, path: string): Explanation | undefined {
+  const around = goneFrom(state, path);
+  if (around === undefined) return undefined;
+  const [step = ''] = path.slice(pathOf(around).length + 1).split('/');
+  const what = runsOnce(around.plan) ? `'${pathOf(around)}'` : `round ${step} of '${pathOf(around)}'`;
+  const reason = `It was in ${what}, which has ended and is collapsed: only its result is kept.`;
+  return {
+    node: path,
+    status: 'collapsed',
+    reasons: [reason],
+    next: [`nebula executions timeline ${state.executionId}`],
+  };
 }
 
 function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
@@ -97,10 +121,7 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
     case 'gated':
       return [explainGate(phase, now)];
     case 'child':
-      return [
-        `Execution ${phase.executionId} has been running for it for ${formatDuration(now - phase.since)}.`,
-        `See \`nebula executions explain ${phase.executionId}\`.`,
-      ];
+      return explainChild(state, node, phase, now);
     case 'listening':
       return explainListening(phase, now);
     case 'completed':
@@ -130,16 +151,36 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
   }
 }
 
+function explainChild(
+  state: RunState,
+  node: NodeState,
+  { executionId, since, stopping }: Extract<Phase, { status: 'child' }>,
+  now: number,
+): string[] {
+  const isOver = stopping !== undefined || isStopped(state, node.scope);
+  return [
+    isOver
+      ? `Execution ${executionId}, which runs for it, was asked to stop, and is waited for until it has ended.`
+      : `Execution ${executionId} has been running for it for ${formatDuration(now - since)}.`,
+    `See \`nebula executions explain ${executionId}\`.`,
+  ];
+}
+
 function explainOpen(node: NodeState, phase: Extract<Phase, { status: 'open' }>, now: number): string[] {
   const { body } = node;
   const reasons: string[] = [];
-  if (phase.stopping !== null)
-    reasons.push(`It fails once what runs in it has stopped: ${phase.stopping.error.message}`);
+  const undoing = Array.from(undoingIn(node), ({ path }) => `, and what was done in ${path} is undone`).join('');
+  const failed =
+    phase.stopping?.error ?? [...(body?.scopes.values() ?? [])].find((scope) => scope.undoing)?.stopping?.error;
+  if (failed !== undefined) {
+    const ends = phase.stopping?.cancelled === true ? 'It is cancelled' : 'It fails';
+    reasons.push(`${ends} once what runs in it has stopped${undoing}: ${failed.message}`);
+  }
   const since = `Its body has been running for ${formatDuration(now - phase.since)}`;
   if (body === undefined || runsOnce(node.plan)) return [...reasons, `${since}.`];
   const total = Number.isFinite(body.total) ? ` of ${body.total}` : '';
-  const failed = body.failed > 0 ? `, ${body.failed} failed` : '';
-  reasons.push(`${since}: ${body.succeeded}${total} rounds have completed${failed}, ${body.open} are open.`);
+  const lost = body.failed > 0 ? `, ${body.failed} failed` : '';
+  reasons.push(`${since}: ${body.succeeded}${total} rounds have completed${lost}, ${body.open} are open.`);
   if (body.until !== null) reasons.push(`The next round comes in ${formatDuration(Math.max(0, body.until - now))}.`);
   return reasons;
 }
@@ -155,7 +196,9 @@ function missSentences({ missed }: NodeState): string[] {
   if (missed === undefined) return [];
   if (missed.earlier === null) return ['The cache had no output of this action.'];
   const { executionId, node, changed } = missed.earlier;
-  const what = changed.length === 0 ? 'its entry is gone or too old' : `${changed.join(', ')} is different`;
+  const names =
+    changed.length > 1 ? `${changed.slice(0, -1).join(', ')} and ${changed.at(-1)} are` : `${changed[0]} is`;
+  const what = changed.length === 0 ? 'its entry is gone or too old' : `${names} different`;
   return [`It missed the cache: against '${node}' of ${executionId}, ${what}.`];
 }
 
@@ -274,7 +317,7 @@ function failedAbove(node: NodeState): NodeState | undefined {
 
 function edgeSentences(node: NodeState): string[] {
   return node.plan.outgoing
-    .filter((edge) => !isTaken(edge, node.phase))
+    .filter((edge) => !isTaken(edge, node.phase) && !isImplied(edge))
     .slice(0, LISTED)
     .map((edge) => edgeSentence(edge, node));
 }

@@ -8,25 +8,25 @@ import { failNode, follow, isUntouched } from './advance.ts';
 import { settle } from './composite.ts';
 import { decideOnward, expressionFailure } from './edges.ts';
 import type { Gate } from './entry.ts';
-import { placeReady, takesSlot } from './evolve.ts';
 import { type Held, hold } from './held.ts';
 import { begin } from './instant.ts';
 import { nextGate } from './next-gate.ts';
-import { isStopped, type NodeState, pathOf } from './state.ts';
+import { placeReady, takesSlot } from './phases.ts';
+import { isStopped, pathOf } from './standing.ts';
+import type { NodeState } from './state.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
 /** A loop whose body needs no worker could otherwise keep everybody waiting. */
 const MAX_ROUNDS_PER_TURN = 1_000;
 
-/** Works until nothing more follows. While a run is being stopped nothing does. */
+/** Works until nothing more follows. While a run is being stopped nothing does, except in what undoes something. */
 export function drain(turn: Turn): void {
   const { state } = turn;
   for (;;) {
     for (let node = turn.work.pop(); node !== undefined; node = turn.work.pop()) {
       if (isUntouched(node) && !isStopped(state, node.scope)) consider(turn, node);
     }
-    if (state.stopping !== null) return;
     const [node] = state.released;
     if (node !== undefined) {
       state.released.delete(node);

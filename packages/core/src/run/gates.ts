@@ -21,5 +21,12 @@ const NO_GATES: readonly Gate['kind'][] = [];
 /** The key under which runs share the permit of a gate; undefined for gates without one. */
 export function permitKey(gate: Gate): string | undefined {
   if (gate.kind === 'concurrency') return `key:${gate.key}`;
-  return gate.kind === 'reserve' ? `cache:${gate.key}` : undefined;
+  return gate.kind === 'reserve' ? `${RESERVED}${gate.key}` : undefined;
+}
+
+const RESERVED = 'cache:';
+
+/** Whether the key of a permit is for working out what the cache does not have. */
+export function isReservation(permit: string): boolean {
+  return permit.startsWith(RESERVED);
 }

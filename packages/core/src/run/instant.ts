@@ -3,12 +3,13 @@ import { type RunError, unreachable } from '../error.ts';
 import { type CompiledValue, isTrue } from '../expression/index.ts';
 import type { BranchCase, BranchWork, SetWork, TerminateWork } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
-import { completeNode, stop } from './advance.ts';
+import { completeNode, failNode, stop } from './advance.ts';
 import { requestChild } from './children.ts';
 import { openLoop, openOnce } from './composite.ts';
 import { evaluated } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { type NodeState, pathOf } from './state.ts';
+import { pathOf } from './standing.ts';
+import type { NodeState } from './state.ts';
 import type { Turn } from './turn.ts';
 import type { RunScope } from './view.ts';
 import { wait } from './waits.ts';
@@ -119,8 +120,10 @@ function terminationError(value: Json, node: string): RunError {
   };
 }
 
-/** What the rounds of the split gave, which is its output. */
+/** What the rounds of the split gave, which is its output; or the failure that the split handed on. */
 function merge(turn: Turn, node: NodeState, of: string): void {
   const split = node.scope.nodes[node.scope.graph.indexOf.get(of) as number];
+  if (split?.phase.status === 'failed' && split.phase.handling === 'handled')
+    return failNode(turn, node, split.phase.error);
   completeNode(turn, node, hold({ aggregated: heldValue(split?.output, turn.lookup) }));
 }

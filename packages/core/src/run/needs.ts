@@ -6,7 +6,8 @@
  */
 import type { NodeRead } from '../plan/plan.ts';
 import type { BlobRef, Held } from './held.ts';
-import { batchOf, isFinal, type NodeState, nodeAt, type RunState, type ScopeState } from './state.ts';
+import { batchOf, isFinal, nodeAt } from './standing.ts';
+import type { NodeState, RunState, ScopeState } from './state.ts';
 import type { Stimulus } from './stimulus.ts';
 
 /** So many nodes that may end in one turn are looked at. */

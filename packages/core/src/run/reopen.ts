@@ -3,7 +3,9 @@ import type { Json } from '../value.ts';
 import { beginAgain } from './advance.ts';
 import { goOn } from './composite.ts';
 import { hold } from './held.ts';
-import { isInside, type NodeState, nodeAt, pathOf, type RunState, type ScopeState } from './state.ts';
+import { refuseReplay } from './refusals.ts';
+import { isInside, nodeAt, pathOf, survivorOf } from './standing.ts';
+import type { NodeState, RunState, ScopeState } from './state.ts';
 import { emit, type Turn } from './turn.ts';
 
 /** What begins again, and composite nodes that go on with the rounds that failed. */
@@ -46,7 +48,7 @@ function isTerminated({ scopes }: RunState): boolean {
 /** The node and everything that depends on it begin as something new. */
 export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
   const node = nodeAt(turn.state, path);
-  if (node === undefined || node.scope.undoes !== null || isCollapsed(node)) return false;
+  if (node === undefined || refuseReplay(turn.state, path, input) !== undefined) return false;
   const around: NodeState[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
   // What is around it goes on, and so with the other rounds that failed or were cut off.
@@ -59,12 +61,6 @@ export function replay(turn: Turn, { node: path, input }: { readonly node: strin
   }
   reopen(turn, repetition, input);
   return true;
-}
-
-/** It is in a round that went well, of which only what nobody knows the outcome of is left: the loop can be replayed. */
-function isCollapsed(node: NodeState): boolean {
-  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) if (at.scope.isDone) return true;
-  return false;
 }
 
 function reopen(turn: Turn, { again, open, renewed }: Repetition, input?: Json): void {
@@ -93,7 +89,12 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
       stack.push(node);
       for (const inner of node.body?.scopes.values() ?? []) scopes.push(inner);
     };
-    for (const node of scope.nodes) if (mustRunAgain(node)) add(node);
+    for (const node of scope.nodes) {
+      if (!mustRunAgain(node)) continue;
+      add(node);
+      const split = failedSplitOf(node);
+      if (split !== undefined) add(split);
+    }
     for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
       for (const edge of node.plan.outgoing) {
         const target = scope.nodes[edge.to.index] as NodeState;
@@ -102,6 +103,12 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
     }
   }
   return { again, open, renewed: new Set() };
+}
+
+/** A merge that failed did so for its split. */
+function failedSplitOf({ plan: { work }, scope: { graph, nodes } }: NodeState): NodeState | undefined {
+  const split = work.kind === 'merge' ? nodes[graph.indexOf.get(work.of) as number] : undefined;
+  return split?.phase.status === 'failed' ? split : undefined;
 }
 
 /** A terminate that ended the run is where it ends again, unless something before it goes another way. */
@@ -149,13 +156,4 @@ function descend(repetition: Repetition, from: NodeState): void {
       if (hasBegun) repetition.renewed.add(target);
     }
   }
-}
-
-/** The node, or where its scope is gone, the composite node that it was in. */
-function survivorOf(state: RunState, path: string): NodeState | undefined {
-  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
-    const node = nodeAt(state, at);
-    if (node !== undefined) return node;
-  }
-  return undefined;
 }

@@ -4,16 +4,9 @@ import type { GraphPlan, NodePlan, Work } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
 import type { ScopeClosed } from './entry.ts';
 import type { Held } from './held.ts';
-import {
-  type BodyState,
-  type NodeState,
-  newScope,
-  pathOf,
-  type Realm,
-  type RunState,
-  type ScopeState,
-  varsOf,
-} from './state.ts';
+import { newScope, varsOf } from './new-state.ts';
+import { pathOf } from './standing.ts';
+import type { BodyState, NodeState, Realm, RunState, ScopeState } from './state.ts';
 
 /** True for nodes that run their body once; its scope has the path of the node. */
 export function runsOnce({ work }: NodePlan): boolean {
@@ -153,8 +146,9 @@ export function countBusy(state: RunState, node: NodeState, change: 1 | -1): voi
   }
 }
 
-/** The decision must look at a scope that is being stopped once nothing of it runs. */
+/** The decision must look at a scope that is being stopped once nothing of it runs; at the run it always looks. */
 export function noticeStopped(state: RunState, scope: ScopeState): void {
+  if (scope.parent === null) return;
   if (scope.stopping !== null && scope.busy === 0 && !scope.isClosed) state.settled.add(scope);
 }
 

@@ -5,31 +5,26 @@
  */
 import type { Plan } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
-import { isTaken, placeReady } from './evolve.ts';
 import type { Held } from './held.ts';
+import { newRunState } from './new-state.ts';
+import { placeReady } from './phases.ts';
 import { countBusy, newBody, noticeNodeStopped, placeScope, realmInside, runsOnce } from './scopes.ts';
-import {
-  type BodyState,
-  isFinal,
-  isStopped,
-  type NodeState,
-  newRunState,
-  nodeAt,
-  pathOf,
-  type RunState,
-  type ScopeState,
-  type UndoItem,
-} from './state.ts';
+import { isFinal, isStopped, nodeAt, pathOf } from './standing.ts';
+import type { BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
+import { isTaken } from './taken.ts';
 import { armAll } from './timers.ts';
+import { isUndoing, waitsForUndo } from './transactions.ts';
 import { openUndo } from './undo.ts';
+import { estimate } from './urgency.ts';
 
-const SNAPSHOT_FORMAT = 2;
+const SNAPSHOT_FORMAT = 4;
 
 const RUN_FIELDS = [
   'status',
   'trigger',
   'parent',
   'startKey',
+  'estimates',
   'startedAt',
   'activeSince',
   'finishedAt',
@@ -38,6 +33,7 @@ const RUN_FIELDS = [
   'stopping',
   'ending',
   'undo',
+  'undoGraphs',
   'undone',
   'totalRetries',
   'reopened',
@@ -70,6 +66,7 @@ const NODE_FIELDS = [
   'missed',
   'generation',
   'attemptsBefore',
+  'child',
 ] as const satisfies readonly (keyof NodeState)[];
 
 const BODY_FIELDS = [
@@ -158,6 +155,7 @@ export function decodeSnapshot(plan: Plan, executionId: string, text: string): R
   const state = newRunState(plan, executionId);
   Object.assign(state, run);
   state.seq = seq;
+  if (state.estimates !== null) estimate(state, state.estimates);
   for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
   state.settled.clear();
   index(state);
@@ -233,7 +231,7 @@ function index(state: RunState): void {
   restoreOrder(state.listening);
   for (const scope of state.scopes.values()) {
     if (isSettled(state, scope)) state.settled.add(scope);
-    for (const node of scope.nodes) noticeNodeStopped(state, node);
+    for (const node of scope.nodes) if (!waitsForUndo(state, node)) noticeNodeStopped(state, node);
   }
   armAll(state);
 }
@@ -247,9 +245,11 @@ function restoreOrder(listening: Set<NodeState>): void {
 }
 
 /** A turn may have left the end of a round for the next one. */
-function isSettled(state: RunState, { parent, isClosed, open, stopping, busy }: ScopeState): boolean {
+function isSettled(state: RunState, scope: ScopeState): boolean {
+  const { parent, isClosed, open, stopping, busy, undoes } = scope;
   const isOver = open === 0 || (stopping !== null && busy === 0);
   if (parent === null || isClosed || !isOver || isStopped(state, parent.scope)) return false;
+  if (undoes === null ? waitsForUndo(state, scope) : isUndoing(state, undoes)) return false;
   return parent.phase.status === 'open' && parent.phase.stopping === null;
 }
 

@@ -12,12 +12,13 @@
 import type { Effect } from '../action.ts';
 import type { FailurePolicy } from '../definition/model.ts';
 import type { RunError } from '../error.ts';
-import { Heap } from '../heap.ts';
+import type { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
-import type { Json, JsonObject } from '../value.ts';
+import type { Json } from '../value.ts';
 import type { Awaited, CacheHit, CacheMiss, FailureHandling, Gate, Parent, SkipReason } from './entry.ts';
+import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
-import type { FinalRunStatus, NodeStatus, RunStatus } from './status.ts';
+import type { FinalRunStatus, RunStatus } from './status.ts';
 
 export type Phase =
   | { readonly status: 'pending' }
@@ -35,7 +36,16 @@ export type Phase =
   /** It must be granted something first. `until`: it has been, and begins then. */
   | { readonly status: 'gated'; readonly since: number; readonly gate: Gate; readonly until: number | null }
   /** Another execution runs for this node. */
-  | { readonly status: 'child'; readonly since: number; readonly attempt: number; readonly executionId: string }
+  | {
+      readonly status: 'child';
+      readonly since: number;
+      readonly attempt: number;
+      readonly executionId: string;
+      /** It has run for the node before: it is not started, but gone on with. */
+      readonly again?: boolean;
+      /** It has been cancelled, and the node ends with it. */
+      readonly stopping?: Stopping;
+    }
   /** A wait. */
   | {
       readonly status: 'listening';
@@ -71,6 +81,10 @@ export type Phase =
 export interface Stopping {
   readonly error: RunError;
   readonly since: number;
+  /** A node that somebody has cancelled: then it does not fail. */
+  readonly cancelled?: boolean;
+  /** False: what has been done is not undone. */
+  readonly compensate?: boolean;
 }
 
 export interface NodeState {
@@ -99,6 +113,8 @@ export interface NodeState {
   generation: number;
   /** Attempts below this composite node are counted from here: numbers of rounds that are gone are not used again. */
   attemptsBefore: number;
+  /** The execution that ran for it last: a retry from failed goes on with it. */
+  child: string | undefined;
   /** For a composite node that has been opened. */
   body: BodyState | undefined;
   /** Attempts under way below this composite node. */
@@ -165,6 +181,8 @@ export interface ScopeState {
   realm: Realm;
   /** What comes after the composite node, and counts for the urgency of the nodes in it. */
   readonly rankBase: number;
+  /** Longest ways to an end node by what the run was told at its start; null: those of the plan. */
+  ranks: readonly number[] | null;
   /** It fails with this once nothing of it runs any more. The root's is in the run. */
   stopping: Stopping | null;
   /** The first failure that will fail the scope at its end. */
@@ -202,8 +220,8 @@ export interface UndoItem {
   readonly path: string;
   readonly input: Held | undefined;
   readonly error: RunError | undefined;
-  /** Graphs that dynamic nodes around it returned, outermost first: its plan is in the last of them. */
-  readonly graphs: readonly Json[];
+  /** Of the graphs that dynamic nodes around it returned, outermost first, the keys in `undoGraphs`. */
+  readonly graphs: readonly string[];
   /** That of the node when it completed. */
   readonly generation: number;
 }
@@ -248,6 +266,8 @@ export interface RunState {
   parent: Parent | null;
   /** Of the starts of this workflow, which ones it stands for, while it does. */
   startKey: string | null;
+  /** How long nodes took in earlier runs, as it was told at its start. */
+  estimates: Estimates | null;
   startedAt: number;
   /** When it was started or last reopened: the workflow's timeout counts from here. */
   activeSince: number;
@@ -271,6 +291,8 @@ export interface RunState {
   ending: Ending | null;
   /** What would be undone, in the order of finishing. */
   undo: UndoItem[];
+  /** Graphs that actions returned, and in which something may have to be undone. */
+  undoGraphs: Record<string, Json>;
   /** Paths of what has been undone: a retry does it again. */
   undone: string[];
   /** Begins then; null when it has begun. */
@@ -299,245 +321,4 @@ export interface RunState {
   readonly settled: Set<ScopeState | NodeState>;
   /** Nodes other than actions whose level has come. */
   readonly released: Set<NodeState>;
-}
-
-const NONE: readonly string[] = [];
-const PENDING: Phase = { status: 'pending' };
-
-export function newRunState(plan: Plan, executionId: string): RunState {
-  const { workflowId, version, onFailure } = plan;
-  const realm: Realm = { input: { value: null }, vars: varsOf(plan.variables), workflowId, version, onFailure };
-  const root = newScope(plan.root, '', null, 0, realm);
-  return {
-    executionId,
-    plan,
-    seq: 0,
-    status: 'pending',
-    trigger: null,
-    parent: null,
-    startKey: null,
-    startedAt: 0,
-    activeSince: 0,
-    finishedAt: null,
-    output: undefined,
-    error: null,
-    stopping: null,
-    ending: null,
-    undo: [],
-    undone: [],
-    totalRetries: 0,
-    reopened: 0,
-    lastAttempt: 0,
-    lastChildAt: 0,
-    spilled: 0,
-    root,
-    scopes: new Map([['', root]]),
-    heldUntil: null,
-    pausedAt: null,
-    kept: [],
-    running: new Set(),
-    unknown: new Set(),
-    gated: new Set(),
-    freed: [],
-    deaf: [],
-    children: new Set(),
-    listening: new Set(),
-    dispatched: 0,
-    ready: new Heap(plan.mode === 'sequential' ? isEarlier : isMoreUrgent),
-    timers: new Heap((a, b) => a.at < b.at),
-    settled: new Set(),
-    released: new Set(),
-  };
-}
-
-export function varsOf(variables: JsonObject): Map<string, Held> {
-  return new Map(Object.entries(variables).map(([name, value]) => [name, { value }]));
-}
-
-export function newScope(
-  graph: GraphPlan,
-  path: string,
-  parent: NodeState | null,
-  round: number,
-  realm: Realm,
-  undoes: ScopeState | null = null,
-): ScopeState {
-  const scope: ScopeState = {
-    path,
-    graph,
-    nodes: [],
-    parent,
-    round,
-    realm,
-    rankBase: parent === null ? 0 : parent.scope.rankBase + parent.plan.rank,
-    stopping: null,
-    deferredError: null,
-    undoing: null,
-    undoes,
-    undoItems: [],
-    isClosed: false,
-    isDone: false,
-    busy: 0,
-    open: graph.nodes.length,
-    held: new Set(),
-    openPerLevel: graph.levels.map((level) => level.length),
-    level: 0,
-  };
-  for (const plan of graph.nodes) scope.nodes.push(newNode(plan, scope));
-  return scope;
-}
-
-function newNode(plan: NodePlan, scope: ScopeState): NodeState {
-  const attemptsBefore = scope.parent?.attemptsBefore ?? 0;
-  return {
-    plan,
-    scope,
-    phase: PENDING,
-    decided: 0,
-    taken: 0,
-    attempts: attemptsBefore,
-    userFailures: 0,
-    systemFailures: 0,
-    queuedAt: null,
-    startedAt: null,
-    input: undefined,
-    output: undefined,
-    passed: 0,
-    permits: NONE,
-    missed: undefined,
-    generation: 0,
-    attemptsBefore,
-    body: undefined,
-    busy: 0,
-    place: 'none',
-  };
-}
-
-/** Puts a node back to where it was before anything happened to it; attempts are still counted. */
-export function resetNode(node: NodeState): void {
-  node.phase = PENDING;
-  node.decided = 0;
-  node.taken = 0;
-  node.userFailures = 0;
-  node.systemFailures = 0;
-  node.queuedAt = null;
-  node.startedAt = null;
-  node.input = undefined;
-  node.output = undefined;
-  node.body = undefined;
-  node.passed = 0;
-  node.missed = undefined;
-  node.place = 'none';
-}
-
-/** Priority first, then the longer way to the end, then the order of the definition. */
-function isMoreUrgent(a: NodeState, b: NodeState): boolean {
-  if (a.plan.priority !== b.plan.priority) return a.plan.priority > b.plan.priority;
-  const rankA = a.scope.rankBase + a.plan.rank;
-  const rankB = b.scope.rankBase + b.plan.rank;
-  return rankA === rankB ? isEarlier(a, b) : rankA > rankB;
-}
-
-/** The order of the definition: a body stands where its composite node stands, its rounds one after the other. */
-function isEarlier(a: NodeState, b: NodeState): boolean {
-  if (a.scope === b.scope) return a.plan.index < b.plan.index;
-  const wayA = wayTo(a);
-  const wayB = wayTo(b);
-  const length = Math.min(wayA.length, wayB.length);
-  for (let step = 0; step < length; step++) {
-    if (wayA[step] !== wayB[step]) return (wayA[step] as number) < (wayB[step] as number);
-  }
-  return wayA.length < wayB.length;
-}
-
-/** Positions and rounds from the root down. */
-function wayTo(node: NodeState): number[] {
-  const way: number[] = [];
-  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) way.push(at.plan.index, at.scope.round);
-  return way.reverse();
-}
-
-export function pathOf(node: NodeState): string {
-  return node.scope.path === '' ? node.plan.id : `${node.scope.path}/${node.plan.id}`;
-}
-
-export function nodeAt(state: RunState, path: string): NodeState | undefined {
-  const cut = path.lastIndexOf('/');
-  const scope = cut < 0 ? state.root : state.scopes.get(path.slice(0, cut));
-  const index = scope?.graph.indexOf.get(cut < 0 ? path : path.slice(cut + 1));
-  return index === undefined ? undefined : scope?.nodes[index];
-}
-
-/** The items among which that of a round is. Halved, not searched: a loop whose rounds emit items has a batch for each. */
-export function batchOf({ items }: BodyState, round: number): Batch | undefined {
-  let low = 0;
-  let high = items.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((items[middle] as Batch).from <= round) low = middle;
-    else high = middle - 1;
-  }
-  const batch = items[low];
-  return batch !== undefined && round >= batch.from && round < batch.from + batch.count ? batch : undefined;
-}
-
-/** In `mode: levels` a node waits until everything on the levels before it has ended. */
-export function isHeldByLevel(state: RunState, node: NodeState): boolean {
-  return state.plan.mode === 'levels' && node.plan.level > node.scope.level;
-}
-
-/** The permit that keeps other starts with the same key out. */
-export function startPermit(workflowId: string, key: string): string {
-  return `start:${workflowId}:${key}`;
-}
-
-/** Nothing begins in the scope any more: it, or something around it, is ending. */
-export function isStopped(state: RunState, scope: ScopeState): boolean {
-  if (state.stopping !== null) return true;
-  for (let at = scope; ; at = at.parent.scope) {
-    // What undoes a scope runs although the scope itself has ended.
-    if (at.undoes === null && (at.stopping !== null || at.isClosed)) return true;
-    if (at.parent === null) return false;
-    if (at.parent.phase.status !== 'open' || at.parent.phase.stopping !== null) return true;
-    if (isOver(state, at.parent)) return true;
-  }
-}
-
-/** While a run is undone, and its failure node runs, no other node of the root has a future. */
-export function isOver(state: RunState, { scope, plan }: NodeState): boolean {
-  return state.ending !== null && scope === state.root && plan !== state.plan.failureNode;
-}
-
-/** Whether a scope is the given one or below it; likewise for a composite node. */
-export function isInside(scope: ScopeState, outer: ScopeState | NodeState): boolean {
-  for (let at: ScopeState | undefined = scope; at !== undefined; at = at.parent?.scope) {
-    if (at === outer || at.parent === outer) return true;
-  }
-  return false;
-}
-
-/** As people and expressions see it. */
-export function statusOf(phase: Phase): NodeStatus {
-  if (phase.status === 'open' || phase.status === 'child') return 'running';
-  return phase.status === 'listening' || phase.status === 'gated' ? 'waiting' : phase.status;
-}
-
-export function isFinal(status: Phase['status']): boolean {
-  return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
-}
-
-export function isFinished(status: RunStatus): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'timed-out';
-}
-
-/** Stable over attempts; retry from failed keeps it, a replay and what is done again after it was undone do not. */
-export function idempotencyKey(state: RunState, path: string): string {
-  return `${state.executionId}:${path}:${generationOf(nodeAt(state, path) ?? null)}`;
-}
-
-/** With which reopening the node, or something around it, last began as something new. */
-export function generationOf(node: NodeState | null): number {
-  let generation = 0;
-  for (let at = node; at !== null; at = at.scope.parent) generation = Math.max(generation, at.generation);
-  return generation;
 }

@@ -2,6 +2,7 @@
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
 import type { CacheHit, CacheMiss, Gate, Parent } from './entry.ts';
+import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus } from './status.ts';
 
@@ -32,6 +33,8 @@ export interface ChildResult {
   readonly status: FinalRunStatus;
   readonly output: Held;
   readonly error: RunError | null;
+  /** There is no such execution: it could not be started, or has been deleted. */
+  readonly notStarted?: boolean;
 }
 
 export interface OpenAttempt {
@@ -48,6 +51,7 @@ export type Stimulus =
       readonly parent?: Parent;
       readonly hold?: Hold;
       readonly key?: string;
+      readonly estimates?: Estimates;
     }
   /** A run that is held back begins with this input instead, and later. */
   | { readonly type: 'restart'; readonly input: Json; readonly until: number }
@@ -71,7 +75,8 @@ export type Stimulus =
   | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
   /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
   | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
-  | { readonly type: 'retry' }
+  /** `reply`: from the parent, which waits for the result, also if nothing is left to do. */
+  | { readonly type: 'retry'; readonly reply?: boolean }
   /** From this node on, and everything that depends on it; with another input for it, if one is given. */
   | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
   | { readonly type: 'pause'; readonly reason?: string }

@@ -7,7 +7,8 @@
  */
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { Awaited } from './entry.ts';
-import { isFinished, isStopped, type NodeState, type RunState, type ScopeState, type TimerItem } from './state.ts';
+import { isFinished, isInside, isStopped } from './standing.ts';
+import type { NodeState, RunState, ScopeState, TimerItem } from './state.ts';
 
 /** How much longer than a running attempt's own limit the journal waits for its worker to report. */
 export const TIMEOUT_MARGIN_MS = 1_000;
@@ -21,9 +22,10 @@ export function armHeld(state: RunState): void {
   if (state.heldUntil !== null) arm(state, { at: state.heldUntil, kind: 'held', node: null });
 }
 
+/** What waits before a gate is queued as well. */
 export function armQueued(state: RunState, node: NodeState): void {
   const { queuedMs, totalMs } = node.plan.timeouts;
-  if (node.phase.status !== 'queued') return;
+  if (node.phase.status !== 'queued' && node.phase.status !== 'gated') return;
   if (queuedMs !== null) arm(state, { at: node.phase.since + queuedMs, kind: 'queued', node });
   if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
 }
@@ -71,11 +73,9 @@ export function armRound(state: RunState, node: NodeState): void {
 }
 
 export function armGate(state: RunState, node: NodeState): void {
-  const { phase, plan, queuedAt } = node;
+  const { phase } = node;
   if (phase.status !== 'gated') return;
   if (phase.until !== null) arm(state, { at: phase.until, kind: 'gate', node });
-  const { totalMs } = plan.timeouts;
-  if (totalMs !== null) arm(state, { at: (queuedAt as number) + totalMs, kind: 'total', node });
 }
 
 export function armWait(state: RunState, node: NodeState): void {
@@ -149,10 +149,10 @@ function isDue(state: RunState, item: TimerItem): boolean {
     case 'retry':
       return phase?.status === 'waiting' && phase.until === at && node?.place === 'none';
     case 'queued':
-      return phase?.status === 'queued' && phase.since + (queuedMs ?? 0) === at;
+      return (phase?.status === 'queued' || phase?.status === 'gated') && phase.since + (queuedMs ?? 0) === at;
     case 'attempt':
       if (phase?.status === 'open') return phase.stopping === null && phase.since + (attemptMs ?? 0) === at;
-      if (phase?.status === 'child') return phase.since + (attemptMs ?? 0) === at;
+      if (phase?.status === 'child') return phase.stopping === undefined && phase.since + (attemptMs ?? 0) === at;
       return phase?.status === 'running' && phase.since + (attemptMs ?? 0) + TIMEOUT_MARGIN_MS === at;
     case 'round':
       return phase?.status === 'open' && phase.stopping === null && node?.body?.until === at;
@@ -168,9 +168,21 @@ function isDue(state: RunState, item: TimerItem): boolean {
 }
 
 function isStoppingStill(state: RunState, node: NodeState | null, scope: ScopeState | undefined): boolean {
-  if (scope !== undefined) return scope.stopping !== null && !scope.isClosed && scope.busy > 0;
-  if (node !== null) return node.phase.status === 'open' && node.phase.stopping !== null && node.busy > 0;
-  return state.stopping !== null && state.running.size + state.children.size > 0;
+  const isOn =
+    scope !== undefined
+      ? scope.stopping !== null && !scope.isClosed
+      : node !== null
+        ? node.phase.status === 'open' && node.phase.stopping !== null
+        : state.stopping !== null;
+  return isOn && attemptsToStop(state, scope ?? node ?? state.root).length > 0;
+}
+
+/** Attempts that have been asked to stop with what they are in. What undoes something, or runs elsewhere, takes its time. */
+export function attemptsToStop(state: RunState, outer: ScopeState | NodeState): NodeState[] {
+  if (outer.busy === 0) return [];
+  return [...state.running].filter(({ scope }) => {
+    return (scope.undoes === null || scope === outer) && isInside(scope, outer);
+  });
 }
 
 const WAITS: ReadonlySet<string> = new Set(['queued', 'waiting', 'gated', 'child']);
@@ -179,6 +191,7 @@ function isOverdue({ node, at }: TimerItem): boolean {
   const phase = node?.phase;
   if (phase?.status === 'running') return isPastTotal(node as NodeState, at - TIMEOUT_MARGIN_MS);
   if (phase?.status === 'open') return phase.stopping === null && isPastTotal(node as NodeState, at);
+  if (phase?.status === 'child' && phase.stopping !== undefined) return false;
   return WAITS.has(phase?.status ?? '') && isPastTotal(node as NodeState, at);
 }
 

@@ -4,7 +4,8 @@ import type { Json } from '../value.ts';
 import type { CacheMiss, Entry, Gate, SkipReason } from './entry.ts';
 import { evolve } from './evolve.ts';
 import type { BlobLookup, Held } from './held.ts';
-import { type NodeState, pathOf, type RunState } from './state.ts';
+import { pathOf } from './standing.ts';
+import type { NodeState, RunState } from './state.ts';
 
 /** An attempt that should be stopped once the frame is written. */
 export interface Abort {
@@ -23,6 +24,17 @@ export interface ChildStart {
   readonly version: number | undefined;
   readonly input: Json;
   readonly depth: number;
+  readonly attempt: number;
+  /** It has run for the node before: it is not started, but told to go on from what failed. */
+  readonly again: boolean;
+}
+
+export interface ChildCancel {
+  readonly executionId: string;
+  /** The node's: it may run for it a second time, and be cancelled a second time. */
+  readonly attempt: number;
+  /** False: what it has done stays as it is. */
+  readonly compensate: boolean;
 }
 
 /** What the cache did not have and has now. */
@@ -49,7 +61,7 @@ export interface Turn {
   /** Outputs that others may use again. Noted at once: the round that the node is in may be gone by the end of the turn. */
   readonly learnt: Learnt[];
   /** Child executions that should be cancelled once the frame is written. */
-  readonly cancels: string[];
+  readonly cancels: ChildCancel[];
   /** Nodes found ready in this turn; those that are not started by its end are journalled as scheduled. */
   readonly readied: NodeState[];
   /** Nodes whose incoming edges changed. */

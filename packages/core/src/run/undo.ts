@@ -4,9 +4,12 @@
  */
 import { assert } from '../error.ts';
 import { ExpressionError } from '../expression/index.ts';
-import type { ActionWork, CompensationPlan, EdgePlan, GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
+import type { ActionWork, CompensationPlan, GraphPlan, Mutable, NodePlan } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
-import { type NodeState, newScope, type RunState, type ScopeState, type UndoItem } from './state.ts';
+import { newNode, newScope } from './new-state.ts';
+import { isFinal } from './standing.ts';
+import type { NodeState, RunState, ScopeState, UndoItem } from './state.ts';
+import { recount } from './taken.ts';
 
 const UNDO = '~undo';
 
@@ -18,55 +21,96 @@ export function toUndo(state: RunState, scope: ScopeState): UndoItem[] {
 
 export function openUndo(state: RunState, scope: ScopeState, items: readonly UndoItem[]): ScopeState {
   const path = scope.path === '' ? UNDO : `${scope.path}/${UNDO}`;
-  const undoing = newScope(undoGraph(state.plan, items), path, scope.parent, scope.round, scope.realm, scope);
-  for (const [at, { input, generation }] of items.entries()) {
-    const node = undoing.nodes[at] as NodeState;
-    node.input = input;
-    node.generation = generation;
-    // What was undone before a retry, under the same path, has used these numbers.
-    if (state.reopened > 0) node.attempts = state.lastAttempt;
-  }
+  const undoing = newScope(undoGraph(state, items), path, scope.parent, scope.round, scope.realm, scope);
+  for (const [at, item] of items.entries()) prepare(state, undoing.nodes[at] as NodeState, item);
   undoing.undoItems = items;
   scope.undoing = undoing;
   state.scopes.set(path, undoing);
   return undoing;
 }
 
-function undoGraph(plan: Plan, items: readonly UndoItem[]): GraphPlan {
-  const nodes = items.map((item, index) => undoNode(plan, item, index));
-  for (const [index, node] of nodes.entries()) {
-    const next = nodes[index + 1];
-    if (next === undefined) break;
-    const edge: EdgePlan = { ...PLAIN_EDGE, key: next.id, from: node, to: next };
-    (node.outgoing as EdgePlan[]).push(edge);
-    (next.incoming as EdgePlan[]).push(edge);
-  }
-  return {
+/** One more comes after what is under way; the others, which have not begun, come after it. */
+export function insertUndo(state: RunState, undoing: ScopeState, item: UndoItem): void {
+  const current = undoing.nodes.findIndex(({ phase }) => !isFinal(phase.status));
+  const at = current < 0 ? undoing.nodes.length : current + 1;
+  const graph = undoing.graph as UndoGraph;
+  graph.nodes.splice(at, 0, undoNode(state, item));
+  chain(graph);
+  const node = newNode(graph.nodes[at] as NodePlan, undoing);
+  prepare(state, node, item);
+  undoing.nodes.splice(at, 0, node);
+  undoing.undoItems = undoing.undoItems.toSpliced(at, 0, item);
+  undoing.openPerLevel.push(0);
+  recount(undoing);
+}
+
+function prepare(state: RunState, node: NodeState, { input, generation }: UndoItem): void {
+  node.input = input;
+  node.generation = generation;
+  // What was undone before a retry, under the same path, has used these numbers.
+  if (state.reopened > 0) node.attempts = state.lastAttempt;
+}
+
+/** Grows while it is run, when more turns out to have been done. */
+interface UndoGraph extends GraphPlan {
+  readonly nodes: Mutable<NodePlan>[];
+  readonly indexOf: Map<string, number>;
+  readonly entries: NodePlan[];
+  readonly ends: NodePlan[];
+  readonly levels: NodePlan[][];
+}
+
+function undoGraph(state: RunState, items: readonly UndoItem[]): GraphPlan {
+  const nodes = items.map((item) => undoNode(state, item));
+  const graph: UndoGraph = {
     nodes,
-    indexOf: new Map(nodes.map(({ id, index }) => [id, index])),
-    entries: nodes.slice(0, 1),
-    ends: nodes.slice(-1),
-    levels: nodes.map((node) => [node]),
+    indexOf: new Map(),
+    entries: [],
+    ends: [],
+    levels: [],
     output: undefined,
     outputReads: [],
   };
+  chain(graph);
+  return graph;
+}
+
+/** Each comes after the one before it. */
+function chain({ nodes, indexOf, entries, ends, levels }: UndoGraph): void {
+  let before: Mutable<NodePlan> | undefined;
+  for (const [index, node] of nodes.entries()) {
+    node.index = index;
+    node.level = index;
+    indexOf.set(node.id, index);
+    levels[index] = [node];
+    const edge = before && { ...PLAIN_EDGE, key: node.id, from: before, to: node };
+    node.incoming = edge === undefined ? [] : [edge];
+    if (before !== undefined) before.outgoing = node.incoming;
+    before = node;
+  }
+  if (before === undefined) return;
+  before.outgoing = [];
+  entries[0] = nodes[0] as NodePlan;
+  ends[0] = before;
 }
 
 const PLAIN_EDGE = { on: 'success', when: undefined, match: undefined, matchError: undefined, reads: [] } as const;
 
-function undoNode(plan: Plan, item: UndoItem, index: number): NodePlan {
-  const { action, effect, granted, credentials, retry, timeouts } = compensationAt(plan, item);
+function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
+  const { action, effect, granted, credentials, retry, timeouts } = compensationAt(state, item);
   const work: ActionWork = { kind: 'action', action, effect, granted, credentials, with: withOf(item) };
   return {
-    index,
+    index: 0,
     // Ids have no colon, so this is nobody else's.
     id: item.path.replaceAll('/', ':'),
     name: `undo ${item.path}`,
     incoming: [],
     outgoing: [],
     join: 'all',
-    level: index,
+    level: 0,
     rank: 0,
+    estimateMs: 0,
+    isEstimated: true,
     priority: 9,
     enabled: true,
     when: undefined,
@@ -96,9 +140,9 @@ function withOf({ error }: UndoItem): ActionWork['with'] {
 }
 
 /** Finds the plan of a node that may be long gone from memory. */
-function compensationAt(plan: Plan, { path, graphs }: UndoItem): CompensationPlan {
+function compensationAt({ plan, undoGraphs }: RunState, { path, graphs }: UndoItem): CompensationPlan {
   const steps = path.split('/');
-  const returned = [...graphs];
+  const returned = graphs.map((key) => undoGraphs[key]);
   let graph = plan.root;
   for (let at = 0; ; at++) {
     const node = graph.nodes[graph.indexOf.get(steps[at] as string) ?? -1];

@@ -3,7 +3,8 @@ import type { RunError } from '../error.ts';
 import type { LoopView, NodeView, Scope } from '../expression/index.ts';
 import type { Json, JsonObject } from '../value.ts';
 import { type BlobLookup, heldValue } from './held.ts';
-import { type BodyState, batchOf, type NodeState, type RunState, type ScopeState, statusOf } from './state.ts';
+import { batchOf, statusOf } from './standing.ts';
+import type { BodyState, NodeState, RunState, ScopeState } from './state.ts';
 import type { Turn } from './turn.ts';
 
 export class RunScope implements Scope {

@@ -1,7 +1,8 @@
 /** The one wake time of a run: never later than the next moment at which something must be done. */
 
 import { actionWork } from './action-work.ts';
-import { isFinished, isStopped, type NodeState, pathOf, type RunState } from './state.ts';
+import { isFinished, isStopped, pathOf } from './standing.ts';
+import type { NodeState, RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';
 
@@ -43,7 +44,7 @@ function hasWork(state: RunState): boolean {
 
 /** The last turn left something for the next one. */
 export function hasLeftOver(state: RunState): boolean {
-  return state.settled.size > 0 && state.stopping === null;
+  return state.settled.size > 0;
 }
 
 /** Nodes of unknown outcome whose action can be asked whether it took effect, and has not been. */
@@ -66,15 +67,26 @@ function hasReady(state: RunState): boolean {
 
 /** Unfinished, and neither time nor a worker nor another run will move it: it waits for a person or a signal. */
 export function isParked(state: RunState): boolean {
-  if (isFinished(state.status) || isActive(state) || nextTimer(state) !== undefined) return false;
-  return state.pausedAt !== null || state.children.size + state.gated.size === 0;
+  return isStanding(state) && (state.pausedAt !== null || state.children.size === 0);
 }
 
-export function openAttempts(state: RunState): OpenAttempt[] {
-  const open: OpenAttempt[] = [];
+/** Nothing but a person, a signal or one of its children will move it: parked, if these are. */
+export function isStanding(state: RunState): boolean {
+  return isResting(state) && (state.pausedAt !== null || state.gated.size === 0);
+}
+
+/** Neither time nor a worker moves it: only people, signals and other executions, also those that hold its places. */
+export function isResting(state: RunState): boolean {
+  return !isFinished(state.status) && !isActive(state) && nextTimer(state) === undefined;
+}
+
+/** `isStopped`: its worker is to stop it, since something around it ends. */
+export function openAttempts(state: RunState): (OpenAttempt & { readonly isStopped: boolean })[] {
+  const open: (OpenAttempt & { readonly isStopped: boolean })[] = [];
   for (const node of state.running) {
     if (node.phase.status !== 'running') continue;
-    open.push({ node: pathOf(node), attempt: node.phase.attempt, worker: node.phase.worker });
+    const { attempt, worker } = node.phase;
+    open.push({ node: pathOf(node), attempt, worker, isStopped: isStopped(state, node.scope) });
   }
   return open;
 }

@@ -1,4 +1,5 @@
 /** Whether a pattern of `match` can fit any value of a schema. Says no only where that is certain. */
+import { isOperators } from '../expression/index.ts';
 import { typesOf } from '../plan/value-schema.ts';
 import { followPath } from '../schema/index.ts';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, jsonEquals } from '../value.ts';
@@ -90,31 +91,6 @@ export function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
-}
-
-const ORDER = ['gt', 'gte', 'lt', 'lte'];
-const TYPES = ['null', 'boolean', 'number', 'integer', 'string', 'array', 'object'];
-
-/** As matchers see it: only operators, each with an operand that fits. */
-function isOperators(pattern: JsonObject): boolean {
-  const entries = Object.entries(pattern);
-  return entries.length > 0 && entries.every(([operator, operand]) => isOperand(operator, operand));
-}
-
-function isOperand(operator: string, operand: Json): boolean {
-  if (ORDER.includes(operator)) return typeof operand === 'number' || typeof operand === 'string';
-  switch (operator) {
-    case 'in':
-      return Array.isArray(operand);
-    case 'type':
-      return (Array.isArray(operand) ? operand : [operand]).every((type) => TYPES.includes(String(type)));
-    case 'exists':
-      return typeof operand === 'boolean';
-    case 'regex':
-      return typeof operand === 'string';
-    default:
-      return false;
-  }
 }
 
 /** An empty list of codes, kinds or messages fits no error. */

@@ -1,8 +1,10 @@
 /** Loops that nothing ends. */
-import type { ValueReference } from '../expression/index.ts';
+import type { CompiledValue, ValueReference } from '../expression/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { GraphPlan, NodePlan } from '../plan/plan.ts';
+import { conditionSyntax } from '../plan/value-schema.ts';
 import { sharedBy } from '../plan/variables.ts';
+import type { Json } from '../value.ts';
 import { constantOf, constantTruth } from './constant.ts';
 import { definitionOf, nodePath, type Verification } from './verification.ts';
 
@@ -92,16 +94,23 @@ function mayAssign(
   return name === undefined || names.includes(String(name));
 }
 
+/** A list that is written out has as many items whatever is in them. */
+function alwaysHasItems(emits: CompiledValue, raw: Json | undefined): boolean {
+  const items = constantOf(emits);
+  if (Array.isArray(items ?? raw)) return ((items ?? raw) as readonly Json[]).length > 0;
+  const syntax = typeof raw === 'string' ? conditionSyntax(raw) : undefined;
+  return syntax?.kind === 'list' && syntax.items.some(({ spread }) => !spread);
+}
+
 /** A node that runs in every round, and adds as many items in each. */
 function checkEmit(verification: Verification, record: GraphRecord, node: NodePlan): void {
   const { emits, incoming, when, enabled, onError } = node;
   if (emits === undefined || incoming.length > 0 || when !== undefined || !enabled || onError === 'ignore') return;
-  const items = constantOf(emits);
-  if (!Array.isArray(items) || items.length === 0 || canBeLeft(record.plan)) return;
+  if (!alwaysHasItems(emits, definitionOf(record, node).emit) || canBeLeft(record.plan)) return;
   verification.problems.warning({
     code: 'ENDLESS_LOOP',
     message: `'${node.id}' adds items in every round, so the loop has no end`,
-    hint: 'let what it adds depend on $item, $index or its output, or give the node a condition',
+    hint: 'let it add nothing in the end: give the node a condition, or let the list depend on $item or its output',
     path: [...nodePath(record, node), 'emit'],
   });
 }

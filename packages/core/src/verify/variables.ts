@@ -69,7 +69,7 @@ class VariableCheck {
 
   checkUse(declared: readonly string[]): void {
     const references = this.reads.flatMap(({ read }) => read.value.references);
-    const names = new Set<unknown>(references.filter(isOfVariable).map(({ path }) => path[0]));
+    const names = new Set<string | number | undefined>(references.filter(isOfVariable).map(({ path }) => path[0]));
     // Reads all of them, or one that is not written out.
     if (names.has(undefined)) return;
     const nodes = new Set(references.map((one) => (one.kind === 'node' ? one.id : undefined)));

@@ -62,10 +62,10 @@ export function trustedOutput({ scope }: GraphRecord, { index, work }: NodePlan)
   return isDescribed ? undefined : scope.outputs[index];
 }
 
-/** The scope with outputs that are known for sure. */
+/** The scope with outputs that are known for sure. Of a graph that is not looked at, around a returned one, none is. */
 export function trustedScope(graphs: ReadonlyMap<GraphScope, GraphRecord>, scope: GraphScope): GraphScope {
   const record = graphs.get(scope);
   const outer = scope.outer && { ...scope.outer, scope: trustedScope(graphs, scope.outer.scope) };
-  if (record === undefined) return { ...scope, outer };
+  if (record === undefined) return { ...scope, outer, outputs: [], item: undefined };
   return { ...scope, outer, outputs: record.plan.nodes.map((node) => trustedOutput(record, node)) };
 }

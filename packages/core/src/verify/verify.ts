@@ -5,6 +5,7 @@
 import type { WorkflowDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import type { GraphRecord } from '../plan/context.ts';
+import { checkDeadlocks } from './deadlocks.ts';
 import { checkEffects } from './effects.ts';
 import { checkFailureNode } from './failure-node.ts';
 import { checkTimeLimits } from './limits.ts';
@@ -31,6 +32,7 @@ export function verify(
     checkTypes(verification, record, place);
     checkLoops(verification, record);
     checkTimeLimits(verification, record);
+    checkDeadlocks(verification, record);
   }
   checkEffects(verification, ways);
   checkVariables(verification);

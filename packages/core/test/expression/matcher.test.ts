@@ -134,6 +134,14 @@ describe('bad patterns', () => {
     expect(problems).toMatchObject([{ severity: 'error', path, code }]);
   });
 
+  it('[EXP-106] operators in a list are a warning', () => {
+    const { matcher, problems } = compileMatcher({ sizes: [1, { gt: 5 }] });
+    expect(problems).toMatchObject([{ severity: 'warning', path: ['sizes'], code: 'MATCH_LIST' }]);
+    expect(matcher?.matches({ sizes: [1, 6] }, createBudget())).toBe(false);
+    expect(compileMatcher([{ n: 1 }, ['a']]).problems).toEqual([]);
+    expect(compileMatcher({ n: { in: [1, 2] } }).problems).toEqual([]);
+  });
+
   it('[EXP-105] operators among members are a warning', () => {
     const { matcher, problems } = compileMatcher({ gt: 5, status: 'ok' });
     expect(problems).toMatchObject([{ severity: 'warning', path: ['gt'], code: 'MATCH_MIXED' }]);

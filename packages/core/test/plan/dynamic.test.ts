@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFINITION_LIMITS, type Json } from '../../src/index.ts';
+import { type Action, compilePlan, createCatalog, DEFINITION_LIMITS, type Json, type Plan } from '../../src/index.ts';
 import type { DynamicWork } from '../../src/plan/plan.ts';
 import { nodeOf, planOf } from './compiling.ts';
 
@@ -12,10 +12,10 @@ nodes:
     needs: a
     forEach: { in: [1] }
     do: { nodes: { b: { action: do }, dyn: { needs: b, dynamic: { action: do } } } }`);
-const { compile } = nodeOf(plan, 'loop/dyn').work as DynamicWork;
+const { accept, compile } = nodeOf(plan, 'loop/dyn').work as DynamicWork;
 
 function codesOf(graph: Json): string[] {
-  const outcome = compile(graph);
+  const outcome = accept(graph);
   return 'problems' in outcome ? outcome.problems.map(({ code, path }) => `${code} ${path.join('.')}`) : [];
 }
 
@@ -52,6 +52,39 @@ describe('a graph that an action returns', () => {
     expect(
       codesOf({ nodes: { p: { action: 'nope', with: { x: '{{ $late }}' } }, q: { action: 'do', break: true } } }),
     ).toEqual(['UNKNOWN_ACTION nodes.p.action', 'NOT_UPSTREAM nodes.p.with.x', 'NOT_IN_A_LOOP nodes.q.break']);
+  });
+
+  it('[PLN-29] is verified: what can never fit is refused, warnings are not, and neither is what was accepted before', () => {
+    const typed: Action[] = [
+      { id: 'make', version: '1', run: () => null },
+      { id: 'number', version: '1', output: { type: 'number' }, run: () => null },
+      { id: 'told', version: '1', output: { type: 'number' }, describeOnly: ['output'], run: () => null },
+      { id: 'mail', version: '1', input: { type: 'object', properties: { to: { type: 'string' } } }, run: () => null },
+    ];
+    const nodes = {
+      n: { action: 'number' },
+      told: { action: 'told' },
+      each: {
+        needs: ['n', 'told'],
+        forEach: { in: '{{ [$told] }}' },
+        do: { nodes: { dyn: { dynamic: { action: 'make' } } } },
+      },
+    };
+    const { plan: outer } = compilePlan({ id: 'x', nodes }, createCatalog(typed));
+    const { accept, compile: again } = nodeOf(outer as Plan, 'each/dyn').work as DynamicWork;
+    const mail = (to: string): Json => ({
+      nodes: { own: { action: 'number' }, never: { action: 'mail', needs: 'own', when: 'false', with: { to } } },
+    });
+    const wrong = mail('{{ $own }}');
+    const outcome = accept(wrong);
+    expect('problems' in outcome && outcome.problems.map(({ code, path }) => [code, path.join('.')])).toEqual([
+      ['TYPE_MISMATCH', 'nodes.never.with.to'],
+    ]);
+    // As it comes from a journal.
+    expect(again(structuredClone(wrong))).toHaveProperty('body');
+    for (const to of ['{{ $n }}', '{{ $told }}', '{{ $item }}', '{{ $own.toString() }}']) {
+      expect(accept(mail(to)), to).toHaveProperty('body');
+    }
   });
 
   it.each<[string, Json, string]>([

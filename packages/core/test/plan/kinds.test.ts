@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Scope } from '../../src/index.ts';
+import { compilePlan, type NodeDefinition, type Scope, type WorkflowDefinition } from '../../src/index.ts';
 import type {
   BranchWork,
   ForEachWork,
@@ -9,7 +9,7 @@ import type {
   WaitWork,
   WhileWork,
 } from '../../src/plan/plan.ts';
-import { codes, findings, nodeOf, planOf } from './compiling.ts';
+import { catalog, codes, findings, nodeOf, planOf } from './compiling.ts';
 import { EVERY_KIND } from './every-kind.ts';
 
 const others = { workflows: () => ({ id: 'sub', nodes: { a: { action: 'do' } } }) };
@@ -143,10 +143,28 @@ nodes:
   b: { while: { condition: true }, do: { nodes: { s: { action: do, break: true, emit: "[1]" } } } }
   c: { forEach: { in: [1] }, do: { nodes: { s: { action: do, break: true, emit: "[1]" } } } }`),
     ).toEqual([
-      'NOT_IN_A_LOOP nodes.a.break (it stands on a node of the body of a loop)',
-      'NOT_IN_A_LOOP nodes.a.emit (it stands on a node of the body of a forEach)',
-      'NOT_IN_A_LOOP nodes.b.do.nodes.s.emit (it stands on a node of the body of a forEach)',
+      'NOT_IN_A_LOOP nodes.a.break (it stands on a node of the body of a loop itself, not of a workflow that the body runs)',
+      'NOT_IN_A_LOOP nodes.a.emit (it stands on a node of the body of a forEach itself, not of a workflow that the body runs)',
+      'NOT_IN_A_LOOP nodes.b.do.nodes.s.emit (it stands on a node of the body of a forEach itself, not of a workflow that the body runs)',
     ]);
+  });
+
+  it('[PLN-14] a workflow that a loop runs cannot break it or add to it; the node that runs it can', () => {
+    const loop = (node: NodeDefinition): WorkflowDefinition => ({
+      id: 'x',
+      nodes: { l: { forEach: { in: [1] }, do: { nodes: { s: node } } } },
+    });
+    const sub = (key: object) => ({ workflows: (id: string) => ({ id, nodes: { e: { action: 'do', ...key } } }) });
+    for (const key of [{ emit: '[1]' }, { break: true }]) {
+      const [problem] = compilePlan(loop({ workflow: { id: 'sub' } }), catalog, sub(key)).problems;
+      const [name] = Object.keys(key);
+      expect(problem).toMatchObject({ severity: 'error', code: 'BROKEN_WORKFLOW', hint: 'mend it first' });
+      expect(problem?.message).toContain(`'${name}' has a meaning inside a loop`);
+      expect(problem?.message).toContain(`(nodes.e.${name})`);
+    }
+    expect(compilePlan(loop({ workflow: { id: 'sub' }, emit: '[1]', break: true }), catalog, sub({})).problems).toEqual(
+      [],
+    );
   });
 });
 
@@ -167,12 +185,41 @@ nodes:
     expect(
       findings(`id: x
 nodes:
-  a: { forEach: { in: [1], parallel: true }, do: { nodes: { s: { set: { total: 1 } } } } }
+  a: { forEach: { in: [1], parallel: true }, do: { nodes: { s: { set: { total: "{{ $item }}" } } } } }
   b: { needs: a, action: do, with: { n: "{{ $vars.total }}", m: "{{ $vars.totl }}" } }`),
     ).toEqual([
       'SET_IN_PARALLEL nodes.a.do.nodes.s.set (use the output of the loop, or run it one by one)',
       "UNKNOWN_VARIABLE nodes.b.with.m (did you mean 'total'?)",
     ]);
+  });
+
+  it.each<[string, string, boolean]>([
+    ['a flag', 's: { set: { n: true } }', false],
+    ['counting', 's: { set: { n: "{{ $vars.n + $input.by + $vars.step + $before }}" } }', false],
+    ['a sum over items', 's: { set: { n: "{{ $vars.n + $item }}" } }', true],
+    ['the number of the round', 's: { set: { n: "{{ $index }}" } }', true],
+    ['what another node of the round gave', 'o: { action: do }, s: { needs: o, set: { n: "{{ $o }}" } }', true],
+    ['a variable that rounds assign', 's: { set: { n: "{{ $vars.m }}", m: "{{ $vars.n }}" } }', true],
+    ['all variables', 's: { set: { n: "{{ $vars }}" } }', true],
+    ['two that assign it', 's: { set: { n: 1 } }, t: { set: { n: 2 } }', true],
+    ['a graph that may assign it', 's: { set: { n: 1 } }, d: { dynamic: { action: do } }', true],
+    [
+      'counting in a loop inside',
+      'l: { forEach: { in: [1] }, do: { nodes: { s: { set: { n: "{{ $vars.n + 1 }}" } } } } }',
+      false,
+    ],
+    [
+      'the item of a loop inside',
+      'l: { forEach: { in: [1] }, do: { nodes: { s: { set: { n: "{{ $item }}" } } } } }',
+      true,
+    ],
+  ])('[PLN-30] of sets in parallel rounds only those are warned of whose order matters: %s', (_, nodes, isWarned) => {
+    const told = codes(`id: x
+variables: { n: 0, m: 0, step: 1 }
+nodes:
+  before: { action: do }
+  a: { needs: before, forEach: { in: [1], parallel: true }, do: { nodes: { ${nodes} } } }`);
+    expect(told.includes('SET_IN_PARALLEL')).toBe(isWarned);
   });
 
   it('[PLN-16] waits', () => {
@@ -250,7 +297,7 @@ nodes:
     ]);
   });
 
-  it('[PLN-29] every credential that an action asks for has a secret', () => {
+  it('[PLN-61] every credential that an action asks for has a secret', () => {
     const one = (node: string) => findings(`id: x\nnodes:\n  a: { ${node} }`);
     expect(one('action: pay')).toEqual([
       'MISSING_CREDENTIAL nodes.a.action (add credentials: { account: <name of a secret> })',

@@ -42,7 +42,10 @@ edges: [{ from: a, to: b, on: error }, { from: s, to: last, on: error }]`);
   it('[PLN-27] a round gives the output of the node before the merge, or of several by id, or its item', () => {
     const output = (nodes: string): Json => {
       const plan = planOf(`id: x\nnodes:\n  s: { split: { in: [1] } }\n  ${nodes}`);
-      const scope = { node: (id: string) => ({ output: `${id}!` }), loop: { item: 7 } } as unknown as Scope;
+      const scope = {
+        node: (id: string) => ({ status: 'completed', output: `${id}!` }),
+        loop: { item: 7 },
+      } as unknown as Scope;
       return (nodeOf(plan, 's').work as ForEachWork).body.output?.evaluate(scope, plan.newBudget()) as Json;
     };
     expect(output('a: { needs: s, action: do }\n  m: { needs: a, merge: {} }')).toBe('a!');
@@ -112,7 +115,7 @@ nodes:
   z: { needs: m, action: do, with: { x: "{{ $a }}" } }`),
     ).toEqual([
       'NOT_UPSTREAM nodes.a.with.x (the item is $item)',
-      "INSIDE_A_BODY nodes.z.with.x (read the output of 's')",
+      "INSIDE_A_BODY nodes.z.with.x (read the output of 'm')",
     ]);
   });
 

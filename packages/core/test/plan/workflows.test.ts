@@ -44,6 +44,41 @@ describe('workflows in workflows', () => {
     expect(work.workflow.acceptInput({ n: 1 }).input).toEqual({ n: 1, m: 'x' });
   });
 
+  it('[PLN-40] the time limit of an inline one is that of its node, and what cannot hold inside is reported', () => {
+    const workflows = (id: string): WorkflowDefinition => {
+      const configs: Record<string, WorkflowDefinition['config']> = {
+        timed: { timeout: '1s' },
+        last: { failureNode: 'a' },
+        much: {
+          mode: 'levels',
+          maxParallelism: 1,
+          maxTotalRetries: 1,
+          start: { key: '$input.k' },
+          onFailure: 'ignore',
+        },
+        same: { mode: 'parallel', retry: { attempts: 2 } },
+      };
+      return { id, nodes: { a: { action: 'do' } }, config: configs[id] ?? {} };
+    };
+    const plan = planOf(
+      'id: x\nnodes: { s: { workflow: { id: timed } }, t: { workflow: { id: timed }, timeout: { total: 5s } } }',
+      { workflows },
+    );
+    expect(nodeOf(plan, 's').timeouts.totalMs).toBe(1_000);
+    expect(nodeOf(plan, 't').timeouts.totalMs).toBe(5_000);
+    const problems = (id: string) =>
+      compilePlan({ id: 'x', nodes: { s: { workflow: { id } } } }, catalog, { workflows }).problems.map(
+        ({ code, severity, message }) => `${severity} ${code} ${message}`,
+      );
+    expect(problems('last')).toEqual([
+      "error INLINE_CONFIG 'last' has a failure node, which belongs to a run of its own",
+    ]);
+    expect(problems('much')).toEqual([
+      "warning INLINE_CONFIG config.mode, config.maxParallelism, config.maxTotalRetries, config.start of 'much' have no effect inside another run",
+    ]);
+    expect(problems('same')).toEqual([]);
+  });
+
   it('[PLN-23] used twice, it is compiled once', () => {
     const plan = planOf(
       'id: x\nnodes: { s: { workflow: { id: sub, input: { n: 1 } } }, t: { workflow: { id: sub, input: { n: 2 } } } }',

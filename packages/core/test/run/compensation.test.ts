@@ -1,4 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import {
+  encodeSnapshot,
+  explainNode,
+  hasLeftOver,
+  type Json,
+  newRunState,
+  type RunError,
+  refuseCancel,
+  refuseReplay,
+  replay,
+} from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 const undo = (input: unknown = '{{ $self.output }}', more = {}) => ({
@@ -28,7 +39,7 @@ describe('compensation', () => {
     expect(run.error).toMatchObject({ code: 'FULL', node: 'flight' });
   });
 
-  it('[PLN-30] an attempt has the names of its credentials, and so has its compensation', () => {
+  it('[PLN-62] an attempt has the names of its credentials, and so has its compensation', () => {
     const run = drive({ nodes: { a: { credentials: { account: 'bank' }, ...undo() }, b: { needs: ['a'] } } });
     expect(run.attempts.get('a')?.credentials).toEqual({ account: 'bank' });
     run.complete('a', 'done');
@@ -107,6 +118,130 @@ describe('compensation', () => {
   });
 });
 
+describe('what turns out to have happened', () => {
+  const pay = { action: 'pay@1', ...undo() };
+  const flow = {
+    config: { failureNode: 'tell' },
+    nodes: { a: undo(), b: { needs: ['a'], ...undo() }, p: pay, q: pay, end: { needs: ['b'] }, tell: {} },
+  };
+  const failed = () => drive(flow).complete('a').complete('b').breakOff('p').breakOff('q').fail('end', { code: 'E' });
+
+  it('[RUN-221] while the run is undone is undone next', () => {
+    const run = failed();
+    expect(run.running()).toEqual(['~undo/b']);
+    run.settle('p', { happened: true, output: 'p1' }).settle('q', { happened: true, output: 'q1' });
+    expect(run.running()).toEqual(['~undo/b']);
+    run.complete('~undo/b');
+    expect(run.attempts.get('~undo/q')?.input).toEqual({ of: 'q1' });
+    run.fail('~undo/q').complete('~undo/p');
+    expect(run.running()).toEqual(['~undo/a']);
+    run.complete('~undo/a').complete('tell');
+    expect(run.status).toBe('failed');
+    expect(run.state.undone).toEqual(['b', 'p', 'a']);
+    expect(run.retry().running().sort()).toEqual(['a', 'p']);
+  });
+
+  it('[RUN-221] after the others have been undone as well, but not of a run that undoes nothing', () => {
+    const run = failed().complete('~undo/b').complete('~undo/a');
+    expect(run.running()).toEqual(['tell']);
+    run.settle('p', { happened: true, output: 1 });
+    expect(run.running()).toEqual(['tell', '~undo/p']);
+    expect(run.complete('tell').complete('~undo/p').status).toBe('compensating');
+    expect(run.settle('q', { happened: false, then: 'fail' }).status).toBe('failed');
+    const kept = failed().step({ type: 'cancel', reason: 'no', compensate: false }).breakOff('~undo/b');
+    kept.settle('p', { happened: true, output: 1 });
+    expect(kept.running()).toEqual(['tell']);
+    expect(kept.complete('tell').status).toBe('failed');
+  });
+
+  it('[RUN-221] in mode levels and in a transaction, too', () => {
+    const levels = drive({ ...flow, config: { ...flow.config, mode: 'levels' } });
+    levels.complete('a').breakOff('p').breakOff('q');
+    levels.cancel().settle('p', { happened: true, output: 1 }).complete('~undo/a');
+    expect(levels.running()).toEqual(['~undo/p']);
+    levels.complete('~undo/p').settle('q', { happened: false, then: 'retry' });
+    expect(levels.status).toBe('cancelled');
+    const run = drive(
+      { nodes: { sub: { workflow: { id: 'other', isolation: 'transactional' } }, other: {} } },
+      { workflows: { other: { nodes: { a: undo(), b: {}, p: pay } } } },
+    );
+    run.complete('sub/a').breakOff('sub/p').fail('sub/b').settle('sub/p', { happened: true, output: 1 });
+    run.complete('sub/~undo/sub:a');
+    expect(run.running()).toEqual(['other', 'sub/~undo/sub:p']);
+    run.complete('sub/~undo/sub:p').breakOff('other');
+    expect(run.status).toBe('failed');
+  });
+});
+
+describe('cancelling what is ending', () => {
+  const flow = {
+    config: { failureNode: 'tell' },
+    nodes: { a: undo(), b: { needs: ['a'], ...undo() }, end: { needs: ['b'] }, slow: { needs: ['b'] }, tell: {} },
+  };
+  const failing = () => drive(flow).complete('a').complete('b').fail('end', { code: 'E' });
+  const leave = { type: 'cancel', reason: 'leave it', compensate: false } as const;
+
+  it('[RUN-222] changes nothing of how it ends', () => {
+    const run = failing().cancel().breakOff('slow').cancel();
+    expect(run.running()).toEqual(['~undo/b']);
+    run.complete('~undo/b').complete('~undo/a').complete('tell');
+    expect(run.error).toMatchObject({ code: 'E' });
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-222] with compensate: false it stops the undoing, and the failure node has its turn', () => {
+    const run = failing().breakOff('slow').complete('~undo/b').step(leave).step(leave);
+    expect(run.aborted.at(-1)).toBe('~undo/a');
+    run.breakOff('~undo/a');
+    expect(run.attempts.get('tell')?.attempt).toBe(1);
+    // Nothing is left over for whoever reads the run: it would be read again and again.
+    expect(hasLeftOver(replay(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
+    run.complete('tell');
+    expect(run.status).toBe('failed');
+    expect(run.statuses()).toMatchObject({ '~undo/b': 'completed', '~undo/a': 'cancelled' });
+    expect(run.retry().running()).toEqual(['b']);
+  });
+
+  it('[RUN-222] a compensation that does not stop is given up after the grace time; none that has not begun begins', () => {
+    const run = failing().breakOff('slow').step(leave).advance(60_000);
+    expect(run.running()).toEqual(['tell']);
+    expect(run.complete('tell').statuses()).toMatchObject({ '~undo/b': 'cancelled', '~undo/a': 'cancelled' });
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-222] before the undoing has begun it does not begin', () => {
+    const run = failing().step(leave).step(leave).breakOff('slow');
+    expect(run.running()).toEqual(['tell']);
+    expect(run.complete('tell').status).toBe('failed');
+    expect(run.attempts.has('~undo/b')).toBe(false);
+    expect(run.entries.filter(({ type }) => type === 'run.stopping')).toHaveLength(2);
+  });
+});
+
+describe('graphs that were returned', () => {
+  it('[RUN-223] are kept once for everything in them that may have to be undone', () => {
+    const long = 'x'.repeat(1_000);
+    const inner: Json = { action: 'do@1', notes: long, compensate: { action: 'look@1' } };
+    const run = drive({ nodes: { made: { dynamic: { action: 'do@1' } }, end: { needs: ['made'] } } });
+    const ids = Array.from({ length: 20 }, (_, at) => `n${at}`);
+    run.complete('made', { nodes: Object.fromEntries(ids.map((id) => [id, inner])) });
+    for (const id of ids) run.complete(`made/${id}`);
+    expect(encodeSnapshot(run.state).length).toBeLessThan(21 * long.length + 20 * 500);
+    run.fail('end');
+    expect(run.running()).toEqual(['~undo/made:n19']);
+    for (const id of ids.toReversed()) run.complete(`~undo/made:${id}`);
+    expect(run.status).toBe('failed');
+    expect(Object.keys(run.state.undoGraphs)).toEqual(['made#1']);
+    run
+      .retry()
+      .complete('made', { nodes: { other: inner } })
+      .complete('made/other')
+      .fail('end');
+    expect(Object.keys(run.state.undoGraphs)).toEqual(['made#2']);
+    expect(run.running()).toEqual(['~undo/made:other']);
+  });
+});
+
 describe('failure node', () => {
   const flow = {
     config: { failureNode: 'tell' },
@@ -145,6 +280,110 @@ describe('replay', () => {
   });
 });
 
+describe('requests that would change nothing', () => {
+  const body = { nodes: { x: {}, p: { action: 'pay@1', needs: ['x'] } } };
+  const told = (error: { message: string; hint?: string | undefined } | undefined) =>
+    error && `${error.message} ${error.hint}`;
+
+  it('[RUN-246] an edited input is that of a workflow inside, or the list of a loop', () => {
+    const run = drive(
+      {
+        nodes: {
+          sub: { workflow: { id: 'inner', input: { n: 4 } } },
+          each: { forEach: { in: [1, 2] }, do: { nodes: { x: { with: { it: '{{ $item }}' } } } } },
+          last: { needs: ['sub', 'each'], set: { v: 1 } },
+        },
+      },
+      { workflows: { inner: { nodes: { a: { with: { n: '{{ $input.n }}' } } } } } },
+    );
+    run.complete('sub/a').complete('each/0/x').complete('each/1/x');
+    expect(run.status).toBe('completed');
+    run.step({ type: 'replay', node: 'sub', input: { n: 10 } });
+    expect(run.attempts.get('sub/a')?.input).toEqual({ n: 10 });
+    run.complete('sub/a').step({ type: 'replay', node: 'each', input: [7] });
+    expect(run.attempts.get('each/0/x')?.input).toEqual({ it: 7 });
+    expect(run.complete('each/0/x').status).toBe('completed');
+    expect(refuseReplay(run.state, 'each', { n: 1 })?.code).toBe('INPUT_INVALID');
+    expect(refuseReplay(run.state, 'last', { v: 2 })?.code).toBe('NO_INPUT');
+    expect(refuseReplay(run.state, 'last')).toBeUndefined();
+    run.step({ type: 'replay', node: 'last', input: { v: 2 } });
+    expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-247] explain says that a round is collapsed', () => {
+    const run = drive(
+      { nodes: { each: { forEach: { in: [1] }, do: { nodes: { x: {} } } }, sub: { workflow: { id: 'inner' } } } },
+      { workflows: { inner: { nodes: { a: {} } } } },
+    );
+    run.complete('each/0/x').complete('sub/a');
+    expect(explainNode(run.state, 'each/0/x', run.now)).toMatchObject({
+      status: 'collapsed',
+      reasons: ["It was in round 0 of 'each', which has ended and is collapsed: only its result is kept."],
+    });
+    expect(explainNode(run.state, 'sub/a', run.now)?.reasons[0]).toContain("It was in 'sub', which");
+    expect(explainNode(run.state, 'each/0/nobody', run.now)).toBeUndefined();
+  });
+
+  it('[RUN-224] a replay of what is in a round that went well names the node to replay instead', () => {
+    const inside = { in: { workflow: { id: 'other' } }, each: { needs: ['in'], forEach: { in: [1] }, do: body } };
+    const run = drive(
+      {
+        nodes: {
+          outer: { while: { condition: '$index < 1' }, do: { nodes: inside } },
+          made: { dynamic: { action: 'do@1' } },
+        },
+      },
+      { workflows: { other: { nodes: { y: {} } } } },
+    );
+    run.complete('made', { nodes: { z: { action: 'do@1' } } }).complete('made/z');
+    run.complete('outer/0/in/y').complete('outer/0/each/0/x').complete('outer/0/each/0/p');
+    expect(run.status).toBe('completed');
+    const whole = (path: string) =>
+      `'${path}' is in what went well, of which only the result is kept. ` +
+      "Replay the whole of 'outer': `nebula executions replay exe_test outer`.";
+    for (const path of ['outer/0/in', 'outer/0/in/y', 'outer/0/each/0/x']) {
+      expect(told(refuseReplay(run.state, path))).toBe(whole(path));
+      const before = run.frames.length;
+      run.step({ type: 'replay', node: path });
+      expect(run.frames.length).toBe(before);
+    }
+    expect(refuseReplay(run.state, 'made/z')?.hint).toContain("the whole of 'made'");
+    for (const path of ['outer', 'made', 'none', 'outer/0/none', 'outer/x/each', 'made2/z', 'outer/0']) {
+      expect(refuseReplay(run.state, path), path).toBeUndefined();
+    }
+  });
+
+  it('[RUN-224] so does one of a kept round in which nobody knows what became of something', () => {
+    const loop = { forEach: { in: [1] }, timeout: '5s', onError: 'ignore', do: { nodes: { p: { action: 'pay@1' } } } };
+    const run = drive({ nodes: { w: { while: { condition: '$index < 1' }, do: { nodes: { loop } } } } });
+    run.breakOff('w/0/loop/0/p').advance(6_000);
+    expect(run.statusOf('w/0/loop/0/p')).toBe('unknown');
+    expect(refuseReplay(run.state, 'w/0/loop/0/p')?.hint).toContain("the whole of 'w'");
+    const open = drive({ nodes: { each: { forEach: { in: [1, 2] }, do: { nodes: { x: {} } } } } });
+    open.complete('each/0/x').fail('each/1/x');
+    expect(refuseReplay(open.state, 'each/0/x')?.code).toBe('NOT_REPLAYABLE');
+    expect(refuseReplay(open.state, 'each/1/x')).toBeUndefined();
+    expect(refuseReplay(open.state, 'each/2/x')).toBeUndefined();
+  });
+
+  it('[RUN-224] a compensation is not replayed, and a run that is being undone is not cancelled', () => {
+    const run = drive({ nodes: { a: undo(), b: { needs: ['a'] } } });
+    expect(refuseCancel(run.state, true)).toBeUndefined();
+    run.complete('a').fail('b');
+    expect(refuseCancel(run.state, false)).toBeUndefined();
+    expect(told(refuseCancel(run.state, true))).toBe(
+      'Execution exe_test is ending as failed already: it undoes what it has done. ' +
+        'To stop the undoing: `nebula executions cancel exe_test --no-compensate`.',
+    );
+    run.step({ type: 'cancel', reason: 'leave it', compensate: false });
+    expect(refuseCancel(run.state, false)?.hint).toContain('nebula executions explain exe_test');
+    run.breakOff('~undo/a');
+    expect(told(refuseReplay(run.state, '~undo/a'))).toBe(
+      "'~undo/a' undoes 'a', and is not replayed by itself. To do 'a' anew: `nebula executions replay exe_test a`.",
+    );
+  });
+});
+
 describe('child executions', () => {
   const flow = { nodes: { sub: { workflow: { id: 'other', mode: 'child', input: { n: '{{ $input.n }}' } } } } };
   const result = (more: object) => ({ status: 'completed', output: { value: null }, error: null, ...more }) as never;
@@ -155,6 +394,22 @@ describe('child executions', () => {
     const executionId = run.children[0]?.executionId ?? '';
     run.step({ type: 'child', node: 'sub', executionId, result: result({ output: { value: 'out' } }), jitter: 0 });
     expect(run.output).toEqual({ sub: 'out' });
+  });
+
+  it('[RUN-245] of a failure several executions below, the cause is told once', () => {
+    const deep = (below: RunError): RunError => {
+      const run = drive(flow, { input: { n: 1 } });
+      const executionId = run.children[0]?.executionId ?? '';
+      const failed = result({ status: 'failed', error: below });
+      run.step({ type: 'child', node: 'sub', executionId, result: failed, jitter: 0 });
+      return run.error as RunError;
+    };
+    const error = deep(deep(deep({ code: 'X', kind: 'USER', message: 'no more paper', node: 'inner' })));
+    expect(error).toMatchObject({
+      code: 'X',
+      message: "Execution exe_child0 ended as failed in 'sub', 3 executions below this one: no more paper",
+      details: { depth: 3, childNode: 'sub', cause: { executionId: 'exe_child0', message: 'no more paper' } },
+    });
   });
 
   it('[RUN-151] a failed child fails its node with its error, and may be retried as another execution', () => {

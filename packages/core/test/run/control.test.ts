@@ -200,6 +200,59 @@ describe('split and merge', () => {
     expect(run.attempts.get('end')?.input).toEqual({ list: ['A', 'B'] });
   });
 
+  const failing = (more: object) => ({
+    nodes: {
+      each: { split: { in: [1, 2] } },
+      work: { needs: ['each'], with: { it: '{{ $item }}' } },
+      all: { needs: ['work'], merge: { timeout: '1m' }, ...more },
+      after: { needs: ['all'], with: { all: '{{ $all }}' } },
+      help: { with: { code: '{{ $nodes.all.error.code }}' } },
+    },
+    edges: [{ from: 'all', to: 'help', on: 'error' }] as never,
+  });
+
+  it('[RUN-243] what fails between a split and its merge, or takes too long, is a failure of the merge', () => {
+    const run = drive(failing({})).complete('each/0/work').fail('each/1/work');
+    expect(run.statuses()).toMatchObject({ each: 'failed', all: 'failed', after: 'skipped' });
+    expect(run.attempts.get('help')?.input).toEqual({ code: 'BROKEN' });
+    expect(run.complete('help').status).toBe('completed');
+    const late = drive(failing({})).advance(61_000).breakOff('each/0/work').breakOff('each/1/work');
+    expect(late.attempts.get('help')?.input).toEqual({ code: 'TIMEOUT' });
+    const ignored = drive({ nodes: { ...failing({ onError: 'ignore' }).nodes, help: {} } }).complete('each/0/work');
+    expect(ignored.fail('each/1/work').attempts.get('after')?.input).toEqual({ all: null });
+  });
+
+  it('[RUN-243] unless the split has an error edge or `onError` of its own', () => {
+    const flow = failing({});
+    const edges = [{ from: 'each', to: 'help', on: 'error' as const }] as never;
+    const nodes = { ...flow.nodes, help: { with: { code: '{{ $nodes.each.error.code }}' } } };
+    const run = drive({ nodes, edges }).complete('each/0/work').fail('each/1/work');
+    expect(run.statuses()).toMatchObject({ each: 'failed', all: 'skipped' });
+    expect(run.attempts.get('help')?.input).toEqual({ code: 'BROKEN' });
+  });
+
+  it('[RUN-243] a retry from failed goes on with the items that failed', () => {
+    const run = drive({ nodes: { ...failing({}).nodes, help: {} } }).complete('help');
+    run.complete('each/0/work', 'A').fail('each/1/work');
+    expect(run.status).toBe('failed');
+    run.retry();
+    expect(run.running()).toEqual(['each/1/work']);
+    run.complete('each/1/work', 'B');
+    expect(run.attempts.get('after')?.input).toEqual({ all: { aggregated: ['A', 'B'] } });
+  });
+
+  it('[RUN-244] several nodes before a merge give the outputs of those that ran, as the ends of a body do', () => {
+    const run = drive({
+      nodes: {
+        each: { split: { in: [1] } },
+        p: { needs: ['each'], when: '$item == 1' },
+        q: { needs: ['each'], when: '$item == 2' },
+        all: { needs: ['p', 'q'], merge: {} },
+      },
+    }).complete('each/0/p', 'p');
+    expect(run.output).toEqual({ all: { aggregated: [{ p: 'p' }] } });
+  });
+
   it('[RUN-118] an empty split gives an empty list, and with wait any the first item ends it', () => {
     const flow = (wait: string) => ({
       nodes: {

@@ -3,6 +3,7 @@
  * again and must give the same state, so every test here proves RUN-65 on its way.
  */
 import { expect } from 'vitest';
+import { NODE_KINDS } from '../../src/definition/node-keys.ts';
 import {
   type Action,
   type Attempt,
@@ -13,6 +14,7 @@ import {
   decodeSnapshot,
   documentOf,
   type Entry,
+  type Estimates,
   encodeSnapshot,
   type Json,
   type NodeStatus,
@@ -47,6 +49,8 @@ export interface DriveOptions {
   readonly input?: Json;
   /** Held back for so long (ms). */
   readonly hold?: number;
+  /** How long nodes took in earlier runs. */
+  readonly estimates?: Estimates;
   /** Slots that the imagined worker has. */
   readonly slots?: number;
   /** False: ready nodes are not started by themselves. */
@@ -80,25 +84,10 @@ function definitionOf(id: string, short: Short): WorkflowDefinition {
   return { id, ...short, nodes } as unknown as WorkflowDefinition;
 }
 
-const KINDS = [
-  'action',
-  'branch',
-  'forEach',
-  'while',
-  'retryUntil',
-  'workflow',
-  'dynamic',
-  'wait',
-  'set',
-  'terminate',
-  'split',
-  'merge',
-];
-
 /** Nodes that say nothing else run `do@1`, in bodies too. */
 function withAction(node: Record<string, unknown>): Record<string, unknown> {
   const { do: body } = node as { do?: Short };
-  const whole = KINDS.some((kind) => kind in node) ? node : { action: 'do@1', ...node };
+  const whole = NODE_KINDS.some((kind) => kind in node) ? node : { action: 'do@1', ...node };
   if (body?.nodes === undefined) return whole;
   const nodes = Object.fromEntries(Object.entries(body.nodes).map(([id, inner]) => [id, withAction(inner)]));
   return { ...whole, do: { ...body, nodes } };
@@ -112,6 +101,7 @@ export class Drive {
   readonly aborted: string[] = [];
   readonly children: ChildStart[] = [];
   readonly cancelled: string[] = [];
+  readonly cancels: Turn['cancels'][number][] = [];
   readonly asks: Turn['asks'][number][] = [];
   readonly freed: RunState['freed'][number][] = [];
   now = 1_000_000;
@@ -128,7 +118,8 @@ export class Drive {
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
     const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
-    this.step({ type: 'start', input: options.input ?? {}, trigger: { type: 'manual' }, ...hold });
+    const { input = {}, estimates } = options;
+    this.step({ type: 'start', input, trigger: { type: 'manual' }, ...hold, ...(estimates && { estimates }) });
   }
 
   step(...stimuli: Stimulus[]): this {
@@ -143,7 +134,8 @@ export class Drive {
     seal(turn);
     this.aborted.push(...turn.aborts.map(({ node }) => node));
     this.children.push(...turn.children);
-    this.cancelled.push(...turn.cancels);
+    this.cancels.push(...turn.cancels);
+    this.cancelled.push(...turn.cancels.map(({ executionId }) => executionId));
     this.asks.push(...turn.asks);
     this.freed.push(...this.state.freed.splice(0));
     if (turn.entries.length > 0) {

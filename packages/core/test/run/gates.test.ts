@@ -27,6 +27,39 @@ describe('gates', () => {
     expect(run.status).toBe('cancelled');
   });
 
+  it('[RUN-240] between attempts a node keeps what it works out for the cache, and gives its place back', () => {
+    const run = drive({
+      nodes: { a: { cache: {}, concurrency: { key: 'k' }, retry: { attempts: 2, delay: '1s' } } },
+    });
+    const miss = { key: 'c1', family: 'do', input: '{}', earlier: null };
+    const granted = (gate: 'cache' | 'reserve' | 'concurrency') =>
+      run.step({ type: 'granted', node: 'a', gate, ...(gate === 'cache' ? { miss } : {}) });
+    granted('cache');
+    granted('reserve');
+    granted('concurrency').loseWorker();
+    expect(run.freed).toEqual([{ key: 'key:k', node: 'a' }]);
+    expect(run.asks.map(({ gate }) => gate.kind)).toEqual(['cache', 'reserve', 'concurrency', 'concurrency']);
+    granted('concurrency').complete('a');
+    expect(run.freed.slice(1)).toEqual([
+      { key: 'cache:c1', node: 'a' },
+      { key: 'key:k', node: 'a' },
+    ]);
+    expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-241] the limit `queued` counts the wait before gates, from the first one on', () => {
+    const flow = { nodes: { a: { concurrency: { key: 'k' }, timeout: { queued: '5s' } } } };
+    const waiting = drive(flow).advance(5_000);
+    expect(waiting.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'queued' } });
+    expect(waiting.freed).toEqual([{ key: 'key:k', node: 'a' }]);
+    const late = drive(flow, { starts: false }).advance(3_000);
+    late.step({ type: 'granted', node: 'a', gate: 'concurrency' }).advance(2_000);
+    expect(late.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'queued' } });
+    const intime = drive(flow).advance(3_000);
+    intime.step({ type: 'granted', node: 'a', gate: 'concurrency' }).advance(9_000).complete('a');
+    expect(intime.status).toBe('completed');
+  });
+
   it('[RUN-171] a body is a critical section when its node has a key', () => {
     const run = drive({
       nodes: { each: { forEach: { in: [1] }, concurrency: { key: 'k', limit: 1 }, do: { nodes: { x: {} } } } },

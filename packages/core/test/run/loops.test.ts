@@ -81,6 +81,22 @@ describe('forEach', () => {
     expect(hopeless.error).toMatchObject({ code: 'TOO_FEW_SUCCEEDED', details: { needed: 4, total: 4, failed: 1 } });
   });
 
+  it('[RUN-242] fewer items than must succeed fail the loop, before any round unless rounds add items', () => {
+    const run = drive(each({ minSuccess: 2 }), { input: { list: [1] } });
+    expect(run.running()).toEqual([]);
+    expect(run.error).toMatchObject({
+      code: 'TOO_FEW_SUCCEEDED',
+      message: 'There is 1 item, so the 2 that must succeed (minSuccess) cannot be reached.',
+      details: { needed: 2, total: 1, failed: 0 },
+    });
+    expect(drive(each({ minSuccess: '80%' }), { input: { list: [] } }).output).toEqual({ items: [] });
+    const adds = each({ minSuccess: 2 }, { pack: { emit: '$self.output' } });
+    const enough = drive(adds, { input: { list: [1] } }).complete('items/0/pack', [2]);
+    expect(enough.complete('items/1/pack', []).output).toEqual({ items: [[2], []] });
+    const few = drive(adds, { input: { list: [1] } }).complete('items/0/pack', []);
+    expect(few.error).toMatchObject({ code: 'TOO_FEW_SUCCEEDED', details: { needed: 2, total: 1, failed: 0 } });
+  });
+
   it('[RUN-205] items are retried on their own', () => {
     const run = drive(each({}, { pack: { retry: { attempts: 2, delay: '1s' } } }), { input: { list: [1] } });
     run.fail('items/0/pack').advance(1_000).complete('items/0/pack', 'ok');

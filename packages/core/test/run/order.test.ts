@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decodeSnapshot, encodeSnapshot } from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 describe('order', () => {
@@ -34,6 +35,26 @@ describe('order', () => {
       run.complete(node as string);
     }
     expect(order).toEqual(['urgent', 'chain', 'long', 'chain2', 'short', 'lazy']);
+  });
+
+  it('[RUN-225] the longer way goes by what the run was told at its start, also after a snapshot', () => {
+    const nodes = {
+      begin: {},
+      short: { needs: ['begin'] },
+      said: { needs: ['begin'], estimate: '3s' },
+      long: { needs: ['begin'] },
+      end: { needs: ['short', 'long', 'said'] },
+    };
+    const estimates = { long: 9_000, constructor: 1, gone: 5 };
+    const run = drive({ config: { maxParallelism: 1 }, nodes }, { estimates });
+    expect(run.frames[0]?.entries[0]).toMatchObject({ type: 'run.started', estimates });
+    const { plan, executionId } = run.state;
+    run.complete('begin');
+    expect(run.running()).toEqual(['long']);
+    const restored = decodeSnapshot(plan, executionId, encodeSnapshot(run.state));
+    expect(restored?.root.ranks).toEqual(run.state.root.ranks);
+    run.complete('long');
+    expect(run.running()).toEqual(['said']);
   });
 
   it('[RUN-52] levels run one after the other', () => {

@@ -114,13 +114,6 @@ describe('a round that went well', () => {
 });
 
 describe('a run that is undone', () => {
-  it('[RUN-130] is not paused', () => {
-    const run = drive({ nodes: { a: { compensate: UNDO }, b: { needs: ['a'] } } });
-    run.complete('a').fail('b').step({ type: 'pause' });
-    expect(run.status).toBe('compensating');
-    expect(run.complete('~undo/a').status).toBe('failed');
-  });
-
   it('[RUN-140] begins nothing again of which somebody says that it did not happen', () => {
     const run = drive({ nodes: { a: { compensate: UNDO }, p: { action: 'pay@1' }, b: { needs: ['a'] } } });
     run.complete('a').breakOff('p').fail('b');

@@ -128,7 +128,9 @@ export function liveThrough(seed: number): Drive {
 
 const isOver = (run: Drive): boolean => run.state.finishedAt !== null;
 
-const GRAPH = { nodes: { x: { action: 'do@1' }, y: { action: 'do@1', needs: ['x'] } } };
+const GRAPH = {
+  nodes: { x: { action: 'do@1', compensate: { action: 'look@1' } }, y: { action: 'do@1', needs: ['x'] } },
+};
 
 function happen(run: Drive, dice: Dice): void {
   const running = run.running();
@@ -144,7 +146,7 @@ function happen(run: Drive, dice: Dice): void {
     case 3:
       return answerAll(run, dice.oneIn(4));
     case 4:
-      return void (dice.oneIn(6) && run.cancel());
+      return void (dice.oneIn(6) && run.step({ type: 'cancel', reason: 'enough', compensate: dice.oneIn(2) }));
     case 5:
       return void run.step({ type: dice.pick(['pause', 'resume']) });
     case 6:

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { evolve, explainRun, newRunState, replay } from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 const at = (ms: number): string => new Date(ms).toISOString();
@@ -142,5 +143,76 @@ describe('pause', () => {
       .step({ type: 'pause' })
       .cancel();
     expect(run.status).toBe('cancelled');
+  });
+
+  const undo = { compensate: { action: 'look@1' } };
+  const failing = {
+    config: { failureNode: 'tell' },
+    nodes: { a: undo, b: { needs: ['a'] }, c: { needs: ['a'] }, d: { needs: ['c'] }, tell: {} },
+  };
+
+  it('[RUN-219] a failure leaves a paused run paused, and its end goes on when it is resumed', () => {
+    const run = drive(failing).complete('a').step({ type: 'pause' }).fail('b', { code: 'B' });
+    expect(run.status).toBe('paused');
+    expect(run.aborted).toEqual(['c']);
+    const ends = 'The run will end as failed once';
+    expect(explainRun(run.state, run.now).reasons).toContain(`${ends} c has stopped and it is resumed.`);
+    run.complete('c', 7).advance(3_600_000);
+    expect(explainRun(run.state, run.now).reasons).toContain(`${ends} it is resumed.`);
+    expect(run.status).toBe('paused');
+    expect(run.running()).toEqual([]);
+    expect(run.document.nodes.c).toMatchObject({ status: 'completed', output: 7 });
+    run.step({ type: 'resume' });
+    expect(run.status).toBe('compensating');
+    expect(run.running()).toEqual(['~undo/a']);
+    run.complete('~undo/a').complete('tell');
+    expect(run.status).toBe('failed');
+    expect(run.error).toMatchObject({ code: 'B' });
+  });
+
+  it('[RUN-219] an attempt that does not stop is waited for until the run is resumed', () => {
+    const run = drive(failing).complete('a').step({ type: 'pause' }).fail('b').advance(3_600_000);
+    expect(run.running()).toEqual(['c']);
+    run.step({ type: 'resume' });
+    expect(run.running()).toEqual(['~undo/a']);
+  });
+
+  it('[RUN-219] so does a failure that lets the others finish, and one of the output', () => {
+    const late = drive({ config: { onFailure: 'finish-running' }, nodes: { a: undo, b: {}, c: {} } });
+    late.complete('a').fail('b').step({ type: 'pause' }).complete('c');
+    expect(late.status).toBe('paused');
+    expect(late.step({ type: 'resume' }).running()).toEqual(['~undo/a']);
+    const output = drive({ nodes: { a: undo }, output: '{{ $a.no.such }}' });
+    output.step({ type: 'pause' }).complete('a', {});
+    expect(output.status).toBe('paused');
+    expect(output.step({ type: 'resume' }).running()).toEqual(['~undo/a']);
+  });
+
+  it('[RUN-219] a transaction that fails in a paused run is undone when it is resumed', () => {
+    const run = drive(
+      { nodes: { sub: { workflow: { id: 'other', isolation: 'transactional' } } } },
+      { workflows: { other: { nodes: { a: undo, b: { needs: ['a'] } } } } },
+    );
+    run.complete('sub/a').step({ type: 'pause' }).fail('sub/b');
+    expect([run.status, run.running()]).toEqual(['paused', []]);
+    expect(run.step({ type: 'resume' }).running()).toEqual(['sub/~undo/sub:a']);
+    expect(run.complete('sub/~undo/sub:a').status).toBe('failed');
+  });
+
+  it('[RUN-219] journals in which a failure ended a pause are folded as they were', () => {
+    const run = drive({ nodes: { a: {}, b: {} } }).step({ type: 'pause' });
+    const state = replay(newRunState(run.plan, 'exe_test'), run.frames);
+    evolve(state, { type: 'run.stopping', status: 'failed', error: null }, run.now);
+    expect([state.status, state.pausedAt]).toEqual(['running', null]);
+  });
+
+  it('[RUN-220] a paused run that is to fail can be cancelled', () => {
+    const run = drive(failing).complete('a').step({ type: 'pause' }).fail('b').complete('c').cancel();
+    expect(run.running()).toEqual(['~undo/a']);
+    expect(run.complete('~undo/a').status).toBe('cancelled');
+    const kept = drive(failing).complete('a').step({ type: 'pause' }).fail('b').complete('c');
+    kept.step({ type: 'cancel', reason: 'no', compensate: false });
+    expect(kept.status).toBe('cancelled');
+    expect(kept.attempts.has('~undo/a')).toBe(false);
   });
 });

@@ -1,7 +1,9 @@
 /** What runs share, in memory. */
 import {
   type CacheRow,
+  holderInTheWay,
   type InboxRow,
+  isGivenBack,
   type Listener,
   type ListenerChanges,
   nextMoment,
@@ -9,6 +11,7 @@ import {
   type PermitChanges,
   type PermitRow,
   type PublishedSignal,
+  type RateAsk,
 } from '@nebula/ports';
 
 interface Place extends PermitAsk {
@@ -20,17 +23,21 @@ export class MemoryPermits {
   /** By key, in the order of asking. */
   readonly #places = new Map<string, Place[]>();
   readonly #rates = new Map<string, number>();
+  /** By execution and node, what was given to their last ask. */
+  readonly #moments = new Map<string, Map<string, { readonly ask: string; readonly at: number }>>();
   readonly cache = new Map<string, CacheRow>();
   #listeners: (Listener & { readonly executionId: string; isTaken: boolean })[] = [];
   #signals: PublishedSignal[] = [];
   readonly #published = new Set<string>();
 
+  /** Who has a place that the write requires; undefined when it may have it. */
+  inTheWay(executionId: string, changes: PermitChanges): string | undefined {
+    return holderInTheWay(executionId, changes, (key) => this.rows(key));
+  }
+
   /** Returns the moments of its rates. */
-  change(
-    executionId: string,
-    { at, releases = [], asks = [], rates = [] }: PermitChanges,
-    deliver: (message: InboxRow, wakeAt: number) => void,
-  ): number[] {
+  change(executionId: string, changes: PermitChanges, deliver: (message: InboxRow, wakeAt: number) => void): number[] {
+    const { at, releases = [], asks = [], rates = [] } = changes;
     const touched = new Set<string>();
     for (const { key, node } of releases) {
       const left = this.#at(key).filter((place) => place.executionId !== executionId || place.node !== node);
@@ -39,17 +46,29 @@ export class MemoryPermits {
       touched.add(key);
     }
     for (const ask of asks) {
+      if (isGivenBack(ask, changes)) continue;
       const places = this.#at(ask.key);
       if (places.some((place) => place.executionId === executionId && place.node === ask.node)) continue;
       this.#places.set(ask.key, [...places, { ...ask, executionId, isHeld: false }]);
       touched.add(ask.key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
-    return rates.map((rate) => {
-      const moment = nextMoment(this.#rates.get(rate.key), at, rate);
-      this.#rates.set(rate.key, moment.evenAt);
-      return moment.at;
-    });
+    return rates.map((rate) => this.#moment(executionId, rate, at));
+  }
+
+  #moment(executionId: string, rate: RateAsk, now: number): number {
+    const given = this.#moments.get(executionId) ?? new Map();
+    this.#moments.set(executionId, given);
+    const last = given.get(rate.node);
+    if (last?.ask === rate.ask) return last.at;
+    const { at, evenAt } = nextMoment(this.#rates.get(rate.key), now, rate);
+    this.#rates.set(rate.key, evenAt);
+    given.set(rate.node, { ask: rate.ask, at });
+    return at;
+  }
+
+  forget(executionId: string): void {
+    this.#moments.delete(executionId);
   }
 
   #grant(key: string, at: number, deliver: (message: InboxRow, wakeAt: number) => void): void {

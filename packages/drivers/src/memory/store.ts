@@ -47,8 +47,11 @@ export interface MemoryData {
   /** The highest number ever given to a frame or a run. */
   position: number;
   readonly workers: Map<string, number>;
-  readonly workflows: WorkflowVersionRow[];
+  /** In the order in which they were registered, last. */
+  workflows: WorkflowVersionRow[];
   readonly permits: MemoryPermits;
+  /** By workflow and node. */
+  readonly durations: Map<string, Map<string, number>>;
   readonly watchers: Map<() => void, Store>;
 }
 
@@ -60,6 +63,7 @@ export function memoryData(): MemoryData {
     workers: new Map(),
     workflows: [],
     permits: new MemoryPermits(),
+    durations: new Map(),
     watchers: new Map(),
   };
 }
@@ -98,6 +102,8 @@ class MemoryStore implements Store {
     if (conflict || (write.frame !== undefined && write.frame.seq !== (known?.frames.length ?? 0) + 1)) {
       return { ok: false };
     }
+    const heldBy = write.permits && data.permits.inTheWay(write.executionId, write.permits);
+    if (heldBy !== undefined) return { ok: false, heldBy };
     if (write.create !== undefined || write.frame !== undefined) data.position++;
     const run = known ?? newRun(write, data.position);
     data.runs.set(write.executionId, run);
@@ -110,6 +116,10 @@ class MemoryStore implements Store {
     run.row = changed(run.row, write, run.inbox.size > 0);
     for (const { wakeAt, ...message } of write.sends ?? []) this.#deliver(message, wakeAt);
     for (const row of write.cache ?? []) data.permits.cache.set(row.key, { ...row });
+    for (const { workflowId, node, ms } of write.durations ?? []) {
+      const known = data.durations.get(workflowId) ?? new Map<string, number>();
+      data.durations.set(workflowId, known.set(node, ms));
+    }
     const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
     if (write.listeners !== undefined) data.permits.listen(write.executionId, write.listeners, deliver);
     if (write.permits === undefined) return { ok: true, position: data.position };
@@ -142,6 +152,11 @@ class MemoryStore implements Store {
 
   async execution(executionId: string): Promise<ExecutionRow | undefined> {
     return this.#open().runs.get(executionId)?.row;
+  }
+
+  async known(executionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const { runs } = this.#open();
+    return new Set(executionIds.filter((executionId) => runs.has(executionId)));
   }
 
   async list(
@@ -182,6 +197,7 @@ class MemoryStore implements Store {
     const run = data.runs.get(executionId);
     if (run === undefined || !isFinished(run.row)) return false;
     data.runs.delete(executionId);
+    data.permits.forget(executionId);
     data.journal = data.journal.filter((frame) => frame.executionId !== executionId);
     this.#wrote();
     return true;
@@ -230,14 +246,18 @@ class MemoryStore implements Store {
     return this.#open().permits.rows(key);
   }
 
+  async durations(workflowId: string): Promise<ReadonlyMap<string, number>> {
+    return new Map(this.#open().durations.get(workflowId));
+  }
+
   async cached(key: string, now: number): Promise<CacheRow | undefined> {
     const row = this.#open().permits.cache.get(key);
     return row === undefined || isExpired(row, now) ? undefined : row;
   }
 
-  async newestCached(family: string): Promise<CacheRow | undefined> {
+  async newestCached(family: string, limit: number): Promise<readonly CacheRow[]> {
     const rows = [...this.#open().permits.cache.values()].filter((row) => row.family === family);
-    return rows.sort((a, b) => b.at - a.at)[0];
+    return rows.sort((a, b) => b.at - a.at).slice(0, limit);
   }
 
   async purgeCache(now: number, limit: number): Promise<readonly string[]> {
@@ -292,9 +312,16 @@ class MemoryStore implements Store {
   async registerWorkflow(
     row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number },
   ): Promise<RegisterOutcome> {
-    const versions = this.#open().workflows.filter((other) => other.workflowId === row.workflowId);
+    const data = this.#open();
+    const versions = data.workflows.filter((other) => other.workflowId === row.workflowId);
     const same = versions.find((other) => other.hash === row.hash);
-    if (same !== undefined) return { ok: true, version: same.version, created: false };
+    if (same !== undefined) {
+      if (same !== versions.at(-1)) {
+        data.workflows = [...data.workflows.filter((other) => other !== same), same];
+        this.#wrote();
+      }
+      return { ok: true, version: same.version, created: false };
+    }
     const version = row.version ?? 1 + Math.max(0, ...versions.map((other) => other.version));
     if (versions.some((other) => other.version === version)) return { ok: false, reason: 'version-taken' };
     this.#data.workflows.push({ ...row, version });
@@ -303,9 +330,9 @@ class MemoryStore implements Store {
   }
 
   async workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined> {
-    return this.#open()
-      .workflows.filter((row) => row.workflowId === workflowId && (version === undefined || row.version === version))
-      .sort((a, b) => b.version - a.version)[0];
+    return this.#open().workflows.findLast(
+      (row) => row.workflowId === workflowId && (version === undefined || row.version === version),
+    );
   }
 
   async workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]> {

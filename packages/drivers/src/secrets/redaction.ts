@@ -17,29 +17,61 @@ const MIN_INNER_CHARS = 8;
 /** What is left of a secret at the end of a text that was cut; fewer characters tell too little to be worth a mistake. */
 const MIN_CUT_CHARS = 6;
 
+/** Every form has so many characters. */
+const START_CHARS = SECRET_LIMITS.minValueChars;
+/** A power of two. */
+const HASHES = 65_536;
+
+/** Shifts that differ, so that the order of the characters counts. */
+function hashAt(text: string, at: number): number {
+  const first = (text.charCodeAt(at) << 6) ^ (text.charCodeAt(at + 1) << 3);
+  return (first ^ (text.charCodeAt(at + 2) << 1) ^ (text.charCodeAt(at + 3) << 9)) & (HASHES - 1);
+}
+
 export class Redactor {
-  /** The longest first: a form may be a part of another one. */
-  #forms: readonly string[] = [];
+  readonly #forms = new Set<string>();
+  /** By their first characters, the longest first. */
+  readonly #byStart = new Map<string, string[]>();
+  /** Which beginnings there are, by a hash: nearly every place of a text is passed over at the price of one look. */
+  readonly #starts = new Uint8Array(HASHES);
   #isNumeric = false;
 
   /** From now on this value is taken out. */
   add(value: string): void {
-    const forms = new Set(this.#forms);
-    for (const text of partsOf(value)) for (const form of formsOf(text)) forms.add(form);
-    this.#forms = [...forms].sort((a, b) => b.length - a.length);
-    this.#isNumeric = this.#forms.some((form) => /^[\d.eE+-]+$/.test(form));
+    for (const text of partsOf(value)) for (const form of formsOf(text)) this.#addForm(form);
+  }
+
+  #addForm(form: string): void {
+    if (form.length < START_CHARS || this.#forms.has(form)) return;
+    this.#forms.add(form);
+    const start = form.slice(0, START_CHARS);
+    const same = [...(this.#byStart.get(start) ?? []), form];
+    this.#byStart.set(
+      start,
+      same.sort((a, b) => b.length - a.length),
+    );
+    this.#starts[hashAt(form, 0)] = 1;
+    this.#isNumeric ||= /^[\d.eE+-]+$/.test(form);
   }
 
   /** Whether the text holds one of the values. */
   finds(text: string): boolean {
-    return this.#forms.some((form) => text.includes(form));
+    return this.text(text) !== text;
   }
 
   text(text: string): string {
-    let left = text;
-    // Not one regular expression: a value may have 64 Ki characters, and many forms.
-    for (const form of this.#forms) if (left.includes(form)) left = left.replaceAll(form, REDACTED);
-    return left;
+    const starts = this.#starts;
+    let [clean, end] = ['', 0];
+    for (let at = 0; at <= text.length - START_CHARS; at++) {
+      if (starts[hashAt(text, at)] === 0) continue;
+      const form = this.#byStart.get(text.slice(at, at + START_CHARS))?.find((one) => text.startsWith(one, at));
+      if (form === undefined) continue;
+      // What overlaps goes as one: nothing of a value is left because another one began before it.
+      if (end === 0) clean = text.slice(0, at);
+      else if (at > end) clean += REDACTED + text.slice(end, at);
+      end = Math.max(end, at + form.length);
+    }
+    return end === 0 ? text : clean + REDACTED + text.slice(end);
   }
 
   /**

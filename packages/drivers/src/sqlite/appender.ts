@@ -84,13 +84,15 @@ export class Appender {
     return this.#position;
   }
 
-  write(write: Write): WriteOutcome {
+  /** `heldBy`: who has a place that the write requires. */
+  write(write: Write, heldBy?: string): WriteOutcome {
     const { frame } = write;
     const known = this.#known(write.executionId);
-    if (write.create !== undefined) return known === undefined ? this.#createWith(write) : REFUSED;
+    if (write.create !== undefined) return known === undefined ? this.#createWith(write, heldBy) : REFUSED;
     if (known === undefined) return REFUSED;
+    if (frame !== undefined && frame.seq !== known.head + 1) return REFUSED;
+    if (heldBy !== undefined) return { ok: false, heldBy };
     if (frame !== undefined) {
-      if (frame.seq !== known.head + 1) return REFUSED;
       known.head = frame.seq;
       const position = this.position() + 1;
       this.#position = position;
@@ -114,9 +116,10 @@ export class Appender {
     this.#rows = [];
   }
 
-  #createWith(write: Write): WriteOutcome {
+  #createWith(write: Write, heldBy: string | undefined): WriteOutcome {
     const { executionId, create, frame } = write;
     if (create === undefined || (frame !== undefined && frame.seq !== 1)) return REFUSED;
+    if (heldBy !== undefined) return { ok: false, heldBy };
     const number = this.position() + 1;
     const { status = 'pending', finishedAt = null, wakeAt = null, expiresAt = null } = write;
     const { workflowId, version, createdAt, owner, project = DEFAULT_PROJECT } = create;

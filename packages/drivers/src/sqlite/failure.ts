@@ -41,6 +41,12 @@ export function missing(path: string): NebulaError {
   });
 }
 
+export function gone(path: string): NebulaError {
+  return new NebulaError('STORE_GONE', `The database ${path} was deleted or replaced while it was in use.`, {
+    hint: 'Nothing more is written. Put the data directory back, or choose another one, and start again.',
+  });
+}
+
 function failed(path: string, cause: unknown): NebulaError {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new NebulaError('STORE_FAILED', `The database ${path} failed: ${message} (${codeOf(cause)}).`, {

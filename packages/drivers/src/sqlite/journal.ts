@@ -62,22 +62,38 @@ export class Journal {
     this.lastCommitMs = 0;
     if (writes.length === 0 && lines.length === 0) return [];
     return this.#transaction(() => {
-      const appender = this.#appender;
-      const outcomes: WriteOutcome[] = [];
-      for (const write of writes) outcomes.push(appender.write(write));
-      appender.flush();
-      for (const [index, write] of writes.entries()) this.#share(write, outcomes, index);
+      const outcomes = this.#appendAll(writes);
       if (lines.length > 0) this.#insertLines(lines);
       return outcomes;
     });
   }
 
+  /** Frames go in together, at the end; what a write shares with others, too, unless a later one depends on it. */
+  #appendAll(writes: readonly Write[]): WriteOutcome[] {
+    const outcomes: WriteOutcome[] = [];
+    let shared = 0;
+    const shareAll = (): void => {
+      for (; shared < outcomes.length; shared++) this.#share(writes[shared] as Write, outcomes, shared);
+    };
+    for (const write of writes) {
+      const requires = write.permits?.asks?.some(({ isRequired }) => isRequired === true) === true;
+      if (requires) shareAll();
+      const heldBy = requires ? this.#permits.inTheWay(write.executionId, write.permits ?? { at: 0 }) : undefined;
+      outcomes.push(this.#appender.write(write, heldBy));
+    }
+    this.#appender.flush();
+    shareAll();
+    return outcomes;
+  }
+
   /** What a write does to other runs, once it is accepted. */
-  #share({ executionId, sends, permits, listeners, cache }: Write, outcomes: WriteOutcome[], index: number): void {
+  #share(write: Write, outcomes: WriteOutcome[], index: number): void {
+    const { executionId, sends, permits, listeners, cache, durations } = write;
     const outcome = outcomes[index];
-    if (!outcome?.ok || (sends ?? permits ?? listeners ?? cache) === undefined) return;
+    if (!outcome?.ok || (sends ?? permits ?? listeners ?? cache ?? durations) === undefined) return;
     for (const message of sends ?? []) this.#deliver(message, message.wakeAt);
     for (const row of cache ?? []) this.#permits.save(row);
+    for (const row of durations ?? []) this.#permits.saveDuration(row);
     const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
     if (listeners !== undefined) this.#permits.listen(executionId, listeners, deliver);
     if (permits === undefined) return;
@@ -116,6 +132,7 @@ export class Journal {
       this.#statements.run('DELETE FROM executions WHERE number = ?', number);
       this.#statements.run('DELETE FROM snapshots WHERE execution = ?', number);
       this.#statements.run('DELETE FROM inbox WHERE execution = ?', number);
+      this.#permits.forget(executionId);
       if (!this.#deleteFrames(number)) this.#statements.run('INSERT INTO doomed VALUES (?)', number);
       this.#appender.forget(executionId);
       return true;
@@ -221,17 +238,33 @@ export class Journal {
         row.workflowId,
         row.hash,
       );
-      if (same !== undefined) return { ok: true, version: same, created: false };
-      const newest = 'SELECT coalesce(max(version), 0) FROM workflow_versions WHERE workflow_id = ?';
-      const version = row.version ?? (this.#statements.value<number>(newest, row.workflowId) as number) + 1;
+      const highest = (column: 'version' | 'registered'): number =>
+        this.#statements.value<number>(
+          `SELECT coalesce(max(${column}), 0) FROM workflow_versions WHERE workflow_id = ?`,
+          row.workflowId,
+        ) as number;
+      const registered = highest('registered');
+      if (same !== undefined) {
+        // It is the newest again; nearly always it still is.
+        this.#statements.run(
+          'UPDATE workflow_versions SET registered = ? WHERE workflow_id = ? AND version = ? AND registered < ?',
+          registered + 1,
+          row.workflowId,
+          same,
+          registered,
+        );
+        return { ok: true, version: same, created: false };
+      }
+      const version = row.version ?? highest('version') + 1;
       const created = this.#statements.run(
-        `INSERT INTO workflow_versions (workflow_id, version, hash, definition, created_at) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT DO NOTHING`,
+        `INSERT INTO workflow_versions (workflow_id, version, hash, definition, created_at, registered)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         row.workflowId,
         version,
         row.hash,
         row.definition,
         row.createdAt,
+        registered + 1,
       );
       return created === 0 ? { ok: false, reason: 'version-taken' } : { ok: true, version, created: true };
     });

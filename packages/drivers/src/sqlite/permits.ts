@@ -1,7 +1,10 @@
 /** What runs share, as tables. Called inside of a transaction. */
 import {
   type CacheRow,
+  type DurationRow,
+  holderInTheWay,
   type InboxRow,
+  isGivenBack,
   type ListenerChanges,
   nextMoment,
   type PermitChanges,
@@ -29,19 +32,23 @@ export class Permits {
     this.#statements = statements;
   }
 
+  /** Who has a place that the write requires; undefined when it may have it. */
+  inTheWay(executionId: string, changes: PermitChanges): string | undefined {
+    return holderInTheWay(executionId, changes, (key) => permitRows(this.#statements, key));
+  }
+
   /** Returns the moments of its rates. */
-  change(
-    executionId: string,
-    { at, releases = [], asks = [], rates = [] }: PermitChanges,
-    deliver: (message: InboxRow, wakeAt: number) => void,
-  ): number[] {
+  change(executionId: string, changes: PermitChanges, deliver: (message: InboxRow, wakeAt: number) => void): number[] {
+    const { at, releases = [], asks = [], rates = [] } = changes;
     const touched = new Set<string>();
     for (const { key, node } of releases) {
       const sql = 'DELETE FROM permits WHERE key = ? AND execution_id = ? AND node = ?';
       if (this.#statements.run(sql, key, executionId, node) > 0) touched.add(key);
     }
-    for (const { key, node, limit, messageId, body } of asks) {
-      const changes = this.#statements.run(
+    for (const ask of asks) {
+      if (isGivenBack(ask, changes)) continue;
+      const { key, node, limit, messageId, body } = ask;
+      const added = this.#statements.run(
         `INSERT INTO permits (key, execution_id, node, places, is_held, message_id, body)
          VALUES (?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING`,
         key,
@@ -51,10 +58,10 @@ export class Permits {
         messageId,
         body,
       );
-      if (changes > 0) touched.add(key);
+      if (added > 0) touched.add(key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
-    return rates.map((rate) => this.#moment(rate, at));
+    return rates.map((rate) => this.#moment(executionId, rate, at));
   }
 
   #grant(key: string, at: number, deliver: (message: InboxRow, wakeAt: number) => void): void {
@@ -73,11 +80,32 @@ export class Permits {
     }
   }
 
-  #moment(rate: RateAsk, now: number): number {
+  #moment(executionId: string, rate: RateAsk, now: number): number {
+    const given = this.#statements.first<{ ask: string; at: number }>(
+      'SELECT ask, at FROM moments WHERE execution_id = ? AND node = ?',
+      executionId,
+      rate.node,
+    );
+    if (given?.ask === rate.ask) return given.at;
     const evenAt = this.#statements.value<number>('SELECT even_at FROM rates WHERE key = ?', rate.key);
     const moment = nextMoment(evenAt, now, rate);
     this.#statements.run('INSERT OR REPLACE INTO rates VALUES (?, ?)', rate.key, moment.evenAt);
+    this.#statements.run(
+      'INSERT OR REPLACE INTO moments VALUES (?, ?, ?, ?)',
+      executionId,
+      rate.node,
+      rate.ask,
+      moment.at,
+    );
     return moment.at;
+  }
+
+  forget(executionId: string): void {
+    this.#statements.run('DELETE FROM moments WHERE execution_id = ?', executionId);
+  }
+
+  saveDuration({ workflowId, node, ms }: DurationRow): void {
+    this.#statements.run('INSERT OR REPLACE INTO durations VALUES (?, ?, ?)', workflowId, node, ms);
   }
 
   listen(
@@ -166,12 +194,18 @@ export function permitRows(statements: Statements, key: string): PermitRow[] {
     .map((row) => ({ ...row, isHeld: row.isHeld === 1 }));
 }
 
+export function durationsOf(statements: Statements, workflowId: string): Map<string, number> {
+  const sql = 'SELECT node, ms FROM durations WHERE workflow_id = ?';
+  const rows = statements.all<{ readonly node: string; readonly ms: number }>(sql, workflowId);
+  return new Map(rows.map(({ node, ms }) => [node, ms]));
+}
+
 export function cachedRow(statements: Statements, key: string, now: number): CacheRow | undefined {
   const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)`;
   return statements.first<CacheRow>(sql, key, now);
 }
 
-export function newestOfFamily(statements: Statements, family: string): CacheRow | undefined {
-  const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE family = ? ORDER BY at DESC LIMIT 1`;
-  return statements.first<CacheRow>(sql, family);
+export function newestOfFamily(statements: Statements, family: string, limit: number): CacheRow[] {
+  const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE family = ? ORDER BY at DESC LIMIT ?`;
+  return statements.all<CacheRow>(sql, family, limit);
 }

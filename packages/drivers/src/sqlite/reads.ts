@@ -20,7 +20,7 @@ import type { ExecutionPlace } from '../memory/cursor.ts';
 import { decodeLine, type EncodedLine, rankOf } from '../memory/line.ts';
 import type { Connection } from './connection.ts';
 import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
-import { cachedRow, newestOfFamily, permitRows } from './permits.ts';
+import { cachedRow, durationsOf, newestOfFamily, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
 const NUMBER_OF = '(SELECT number FROM executions WHERE execution_id = ?)';
@@ -54,7 +54,9 @@ export class Reads {
   }
 
   lastPosition(): number {
-    const [row] = this.#statements.all<{ position: number }>('SELECT position FROM frames ORDER BY position DESC LIMIT 1');
+    const [row] = this.#statements.all<{ position: number }>(
+      'SELECT position FROM frames ORDER BY position DESC LIMIT 1',
+    );
     return row?.position ?? 0;
   }
 
@@ -70,6 +72,14 @@ export class Reads {
       `SELECT ${EXECUTION_COLUMNS} FROM executions WHERE execution_id = ?`,
       executionId,
     );
+  }
+
+  known(executionIds: readonly string[]): ReadonlySet<string> {
+    const rows = this.#statements.all<{ readonly id: string }>(
+      'SELECT execution_id AS id FROM json_each(?) CROSS JOIN executions ON execution_id = value',
+      JSON.stringify(executionIds),
+    );
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** One row more than the limit, where there is one: it says that there is a next page. */
@@ -105,12 +115,16 @@ export class Reads {
     return permitRows(this.#statements, key);
   }
 
+  durations(workflowId: string): ReadonlyMap<string, number> {
+    return durationsOf(this.#statements, workflowId);
+  }
+
   cached(key: string, now: number): CacheRow | undefined {
     return cachedRow(this.#statements, key, now);
   }
 
-  newestCached(family: string): CacheRow | undefined {
-    return newestOfFamily(this.#statements, family);
+  newestCached(family: string, limit: number): readonly CacheRow[] {
+    return newestOfFamily(this.#statements, family, limit);
   }
 
   liveWorkers(workers: readonly string[], now: number): ReadonlySet<string> {
@@ -121,7 +135,7 @@ export class Reads {
   workflowVersion(workflowId: string, version?: number): WorkflowVersionRow | undefined {
     const select = `SELECT ${VERSION_COLUMNS} FROM workflow_versions WHERE workflow_id = ?`;
     return version === undefined
-      ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY version DESC LIMIT 1`, workflowId)
+      ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY registered DESC LIMIT 1`, workflowId)
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
   }
 

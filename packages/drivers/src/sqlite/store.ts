@@ -35,7 +35,8 @@ import { decodeCursor, encodeCursor } from '../memory/cursor.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Commits } from './commits.ts';
 import type { Connection, ConnectionOptions, Durability } from './connection.ts';
-import { explained, isBusy } from './failure.ts';
+import { explained, gone, isBusy } from './failure.ts';
+import { FileWatch } from './file-watch.ts';
 import { Journal, type JournalMethod } from './journal.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { type EngineLock, lockEngine } from './lock.ts';
@@ -127,6 +128,8 @@ class OpenStore implements SqliteStore {
   readonly #checkpointer: Checkpointer | undefined;
   readonly #lock: EngineLock | undefined;
   readonly #watchers = new Set<() => void>();
+  readonly #file: FileWatch;
+  #isGone = false;
   #watchTimer: Timer | undefined;
   #closing: Promise<void> | undefined;
 
@@ -143,6 +146,7 @@ class OpenStore implements SqliteStore {
     this.#options = options;
     this.#connection = connection;
     this.#lock = lock;
+    this.#file = new FileWatch(options.path);
     this.#reads = new Reads(connection);
     this.#commits = new Commits({
       path: options.path,
@@ -186,6 +190,7 @@ class OpenStore implements SqliteStore {
 
   append(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
     if (this.#closing !== undefined) return Promise.reject(closed());
+    if (this.#isGone) return Promise.reject(gone(this.#options.path));
     if (!this.#options.engine) return Promise.reject(notTheEngine());
     return this.#commits.append(writes);
   }
@@ -212,6 +217,10 @@ class OpenStore implements SqliteStore {
 
   execution(executionId: string): Promise<ExecutionRow | undefined> {
     return this.#read((reads) => reads.execution(executionId));
+  }
+
+  known(executionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#read((reads) => reads.known(executionIds));
   }
 
   async list(
@@ -260,12 +269,16 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.permits(key));
   }
 
+  durations(workflowId: string): Promise<ReadonlyMap<string, number>> {
+    return this.#read((reads) => reads.durations(workflowId));
+  }
+
   cached(key: string, now: number): Promise<CacheRow | undefined> {
     return this.#read((reads) => reads.cached(key, now));
   }
 
-  newestCached(family: string): Promise<CacheRow | undefined> {
-    return this.#read((reads) => reads.newestCached(family));
+  newestCached(family: string, limit: number): Promise<readonly CacheRow[]> {
+    return this.#read((reads) => reads.newestCached(family, limit));
   }
 
   purgeCache(now: number, limit: number): Promise<readonly string[]> {
@@ -277,6 +290,7 @@ class OpenStore implements SqliteStore {
   }
 
   heartbeat(worker: string, expiresAt: number): Promise<void> {
+    this.#isGone ||= this.#file.isGone();
     return this.#write('heartbeat', worker, expiresAt);
   }
 
@@ -334,12 +348,14 @@ class OpenStore implements SqliteStore {
 
   #write<K extends JournalMethod>(method: K, ...args: Parameters<Journal[K]>): Promise<ReturnType<Journal[K]>> {
     if (this.#closing !== undefined) return Promise.reject(closed());
+    if (this.#isGone) return Promise.reject(gone(this.#options.path));
     if (this.#options.readonly === true) return Promise.reject(openedReadonly(this.#options.path));
     return this.#commits.call(method, ...args);
   }
 
   async #read<T>(read: (reads: Reads) => T): Promise<T> {
     if (this.#closing !== undefined) throw closed();
+    if (this.#isGone) throw gone(this.#options.path);
     const attempt = (): T => {
       try {
         return read(this.#reads);
@@ -355,9 +371,10 @@ class OpenStore implements SqliteStore {
     return this.#options.clock.timer(
       WATCH_MS,
       () => {
-        const now = this.#reads.dataVersion();
-        this.#watchTimer = this.#lookAgain(now);
-        if (now !== seen) for (const watcher of [...this.#watchers]) watcher();
+        this.#isGone ||= this.#file.isGone();
+        const now = this.#isGone ? seen : this.#reads.dataVersion();
+        if (!this.#isGone) this.#watchTimer = this.#lookAgain(now);
+        if (this.#isGone || now !== seen) for (const watcher of [...this.#watchers]) watcher();
       },
       { background: true },
     );

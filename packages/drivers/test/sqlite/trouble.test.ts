@@ -1,7 +1,7 @@
 /** What can go wrong with disks, files and permissions, and what people are told. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open as openFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -225,4 +225,33 @@ test.skipIf(!isRoot)('a user who may only read sees what a killed engine had fin
   expect(await asNobody(path, 'reader')).toBe('1 executions');
   const engine = await open();
   expect((await engine.list({ limit: 5 })).rows).toHaveLength(1);
+});
+
+for (const [how, spoil] of [
+  ['deleted', (folder: string) => rmSync(folder, { recursive: true })],
+  ['replaced', (folder: string) => renameSync(join(folder, 'other.db'), join(folder, 'nebula.db'))],
+] as const) {
+  test(`[STO-43] data that is ${how} under a running engine`, async () => {
+    const { open, folder, path } = await place();
+    const store = await open();
+    await store.append([creating('a')]);
+    writeFileSync(join(folder, 'other.db'), '');
+    const told = new Promise<void>((resolve) => store.watch(resolve));
+    spoil(folder);
+    await told;
+    for (const call of [store.append([framed('a', 2)]), store.execution('a'), store.heartbeat('w', 1)]) {
+      const error = await refusal(call);
+      expect(error).toMatchObject({ code: 'STORE_GONE', retryable: false });
+      expect(error.message).toContain(path);
+    }
+    await store.close();
+  });
+}
+
+test('[STO-43] without anybody who watches, the lease tells', async () => {
+  const { open, folder } = await place();
+  const store = await open();
+  await store.heartbeat('w', 1);
+  rmSync(folder, { recursive: true });
+  expect(await refusal(store.heartbeat('w', 2))).toMatchObject({ code: 'STORE_GONE' });
 });

@@ -214,6 +214,22 @@ function forms({ told }: CredentialTools): void {
     expectClean(outcome, said);
   });
 
+  test('[SBX-33] values that overlap, or follow each other, leave nothing of each other', async () => {
+    const credential = async (alias: string) => (alias === 'a' ? 'first-part-shared' : 'shared-last-part');
+    const { outcome } = await told(
+      async (ctx) => {
+        const [a, b] = [await ctx.credential('a'), await ctx.credential('b')];
+        return ['x first-part-shared-last-part y', `${a}${b}`, `${a} ${b}`];
+      },
+      {},
+      { credential },
+    );
+    expect(outcome).toEqual({
+      status: 'completed',
+      output: ['x [redacted] y', '[redacted]', '[redacted] [redacted]'],
+    });
+  });
+
   test('[SBX-33] the lines of a value that has several, and the texts of one that is JSON', async () => {
     const { outcome, said } = await told(async (ctx) => {
       const pem = await ctx.credential('pem');

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { CacheRow, PermitChanges } from '../permits.ts';
 import type { Store } from '../store.ts';
-import { put, type StoreTest } from './store-subject.ts';
+import { creating, framed, put, type StoreTest } from './store-subject.ts';
 
 const ask = (node: string, limit: number, key = 'k') => ({
   key,
@@ -11,6 +11,8 @@ const ask = (node: string, limit: number, key = 'k') => ({
   messageId: `granted ${node}`,
   body: node,
 });
+
+const moment = (node: string, ask = '1') => ({ key: 'r', node, ask, limit: 2, perMs: 1_000 });
 
 /** Changes of permits without a frame. */
 async function change(store: Store, executionId: string, permits: Partial<PermitChanges>): Promise<readonly number[]> {
@@ -88,9 +90,69 @@ export function permitTests(test: StoreTest): void {
 
   test('[STO-36] a rate gives up to its limit at once, then one per interval', async ({ store }) => {
     await put(store, 'a');
-    const rate = { key: 'r', limit: 2, perMs: 1_000 };
-    expect(await change(store, 'a', { at: 100, rates: [rate, rate, rate, rate] })).toEqual([100, 100, 600, 1_100]);
-    expect(await change(store, 'a', { at: 5_000, rates: [rate, { ...rate, key: 'other' }] })).toEqual([5_000, 5_000]);
+    const rates = ['n', 'm', 'o', 'p'].map((node) => moment(node));
+    expect(await change(store, 'a', { at: 100, rates })).toEqual([100, 100, 600, 1_100]);
+    const later = [moment('q'), { ...moment('r'), key: 'other' }];
+    expect(await change(store, 'a', { at: 5_000, rates: later })).toEqual([5_000, 5_000]);
+  });
+
+  test('[STO-40] the same ask for a moment gets the same one, and takes no other', async ({ store }) => {
+    await put(store, 'a');
+    await put(store, 'b');
+    const rates = [moment('n'), moment('m'), moment('o')];
+    expect(await change(store, 'a', { at: 100, rates })).toEqual([100, 100, 600]);
+    expect(await change(store, 'a', { at: 200, rates })).toEqual([100, 100, 600]);
+    expect(await change(store, 'a', { at: 200, rates: [moment('n', '2')] })).toEqual([1_100]);
+    expect(await change(store, 'b', { at: 200, rates: [moment('n')] })).toEqual([1_600]);
+  });
+
+  test('[STO-39] a write that requires a place is refused when somebody has it', async ({ store }) => {
+    const permits = { at: 5, asks: [{ ...ask('', 1), isRequired: true }] };
+    expect(await store.append([creating('a', { permits })])).toMatchObject([{ ok: true }]);
+    expect(await store.append([creating('b', { permits, cache: [row('x')] })])).toEqual([{ ok: false, heldBy: 'a' }]);
+    expect(await store.execution('b')).toBeUndefined();
+    expect(await store.cached('x', 1)).toBeUndefined();
+    expect(await store.permits('k')).toEqual([{ executionId: 'a', node: '', isHeld: true }]);
+    // One that exists is refused for that, whoever has the place.
+    expect(await store.append([creating('a', { permits })])).toEqual([{ ok: false }]);
+    const releases = [{ key: 'k', node: '' }];
+    expect(
+      await store.append([
+        creating('b', { permits }),
+        framed('a', 2, { permits: { at: 6, releases } }),
+        creating('c', { permits }),
+        creating('d', { permits }),
+        framed('c', 2),
+      ]),
+    ).toMatchObject([{ ok: false, heldBy: 'a' }, { ok: true }, { ok: true }, { ok: false, heldBy: 'c' }, { ok: true }]);
+    expect(await store.permits('k')).toEqual([{ executionId: 'c', node: '', isHeld: true }]);
+  });
+
+  test('[STO-39] a place that is required and given back by one write is nobody’s afterwards', async ({ store }) => {
+    const releases = [{ key: 'k', node: '' }];
+    const brief = { at: 5, asks: [{ ...ask('', 1), isRequired: true }], releases };
+    expect(await store.append([creating('a', { permits: brief })])).toMatchObject([{ ok: true }]);
+    expect(await store.permits('k')).toEqual([]);
+    const permits = { at: 5, asks: brief.asks };
+    await store.append([creating('b', { permits })]);
+    expect(await store.append([creating('c', { permits: brief })])).toEqual([{ ok: false, heldBy: 'b' }]);
+  });
+
+  test('[STO-42] how long nodes take is kept with the write that says so', async ({ store }) => {
+    await put(store, 'a');
+    const durations = [
+      { workflowId: 'w', node: 'n', ms: 10 },
+      { workflowId: 'w', node: 'm', ms: 20 },
+      { workflowId: 'v', node: 'n', ms: 30 },
+    ];
+    await store.append([{ executionId: 'a', durations }]);
+    await store.append([{ executionId: 'none', durations: [{ workflowId: 'w', node: 'n', ms: 99 }] }]);
+    await store.append([{ executionId: 'a', durations: [{ workflowId: 'w', node: 'm', ms: 25 }] }]);
+    expect([...(await store.durations('w'))].sort()).toEqual([
+      ['m', 25],
+      ['n', 10],
+    ]);
+    expect([...(await store.durations('nothing'))]).toEqual([]);
   });
 
   test('[STO-37] outputs are found by key until they expire', async ({ store }) => {
@@ -99,8 +161,9 @@ export function permitTests(test: StoreTest): void {
     await store.append([{ executionId: 'a', cache }]);
     expect(await store.cached('x', 9)).toEqual(row('x', { expiresAt: 10 }));
     expect(await store.cached('x', 10)).toBeUndefined();
-    expect(await store.newestCached('f')).toMatchObject({ key: 'y' });
-    expect(await store.newestCached('none')).toBeUndefined();
+    expect(await store.newestCached('f', 1)).toMatchObject([{ key: 'y' }]);
+    expect(await store.newestCached('f', 2)).toMatchObject([{ key: 'y' }, { key: 'x' }]);
+    expect(await store.newestCached('none', 2)).toEqual([]);
     await store.append([{ executionId: 'a', cache: [row('y', { at: 3, output: '3' })] }]);
     expect(await store.cached('y', 9)).toMatchObject({ output: '3' });
     expect(await store.purgeCache(10, 5)).toEqual(['x']);

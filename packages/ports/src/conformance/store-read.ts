@@ -28,6 +28,18 @@ export function readTests(test: StoreTest): void {
     expect(await seqs(store, 'ghost')).toEqual([]);
   });
 
+  test('[STO-41] of many executions, those that exist', async ({ store }) => {
+    await put(store, 'a');
+    await put(store, 'b"\'😀');
+    await put(store, 'done', { status: 'completed' });
+    await store.deleteExecution('done');
+    const known = await store.known(['b"\'😀', 'ghost', 'a', 'a', 'done', '']);
+    expect([...known].sort()).toEqual(['a', 'b"\'😀']);
+    expect(await store.known([])).toEqual(new Set());
+    const ghosts = Array.from({ length: 20_000 }, (_, n) => `ghost ${n}`);
+    expect(await store.known([...ghosts, 'a'])).toEqual(new Set(['a']));
+  });
+
   test('[STO-12] the feed has every frame once, page by page', async ({ store }) => {
     for (let run = 0; run < 5; run++) await put(store, `run-${run}`);
     for (let seq = 2; seq <= 9; seq++) {

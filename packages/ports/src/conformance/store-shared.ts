@@ -80,8 +80,20 @@ export function sharedTests(test: StoreTest): void {
     const row = (hash: string) => ({ workflowId: 'orders', hash, definition: `{"${hash}":"😀"}`, createdAt: 5 });
     expect(await store.workflowVersion('orders')).toBeUndefined();
     await store.registerWorkflow({ ...row('h9'), version: 9 });
-    await store.registerWorkflow({ ...row('h3'), version: 3 });
+    await store.registerWorkflow({ ...row('h9'), workflowId: 'others' });
     expect(await store.workflowVersion('orders')).toEqual({ ...row('h9'), version: 9 });
+    await store.registerWorkflow({ ...row('h3'), version: 3 });
+    expect(await store.workflowVersion('orders')).toEqual({ ...row('h3'), version: 3 });
+    for (const [hash, version] of [
+      ['h9', 9],
+      ['h9', 9],
+      ['h3', 3],
+      ['h10', 10],
+      ['h3', 3],
+    ] as const) {
+      expect(await store.registerWorkflow(row(hash))).toMatchObject({ ok: true, version });
+      expect(await store.workflowVersion('orders')).toEqual({ ...row(hash), version });
+    }
     expect(await store.workflowVersion('orders', 3)).toEqual({ ...row('h3'), version: 3 });
     expect(await store.workflowVersion('orders', 4)).toBeUndefined();
     expect(await store.workflowVersion('Orders')).toBeUndefined();

@@ -72,7 +72,7 @@ export class Chronicle {
   movesByItself(now: number, outside: Outside): boolean {
     const { state } = this;
     if (this.isOver || state.pausedAt !== null) return false;
-    if (state.stopping !== null) return true;
+    if (state.stopping !== null || state.heldUntil !== null) return true;
     for (const scope of state.scopes.values()) {
       for (const node of scope.nodes) if (moves(state, node, now, outside)) return true;
     }
@@ -137,7 +137,8 @@ function isTaken({ on, key }: EdgePlan, phase: NodeState['phase']): boolean {
 }
 
 function moves(state: RunState, node: NodeState, now: number, outside: Outside): boolean {
-  const { phase } = node;
+  const { phase, plan } = node;
+  const { timeouts } = plan;
   switch (phase.status) {
     case 'queued':
     case 'waiting':
@@ -145,7 +146,7 @@ function moves(state: RunState, node: NodeState, now: number, outside: Outside):
     case 'running':
       return outside.endsByItself(state.executionId, pathOf(node)) || hasTimer(state, now);
     case 'gated':
-      return phase.until !== null;
+      return phase.until !== null || timeouts.queuedMs !== null || timeouts.totalMs !== null;
     case 'listening':
       return phase.waits.every(({ kind }) => kind === 'time');
     case 'open':

@@ -1,5 +1,5 @@
 /** Which nodes and edges of workflows have been gone through, over any number of runs. */
-import type { Plan } from '@nebula/core';
+import { isImplied, type Plan } from '@nebula/core';
 
 type GraphPlan = Plan['root'];
 type NodePlan = GraphPlan['nodes'][number];
@@ -30,7 +30,7 @@ export class Coverage {
         const path = `${prefix}${node.id}`;
         places.set(node, { workflowId, path });
         nodes[path] ??= 0;
-        for (const edge of node.outgoing) edges[edgeName(prefix, edge)] ??= 0;
+        for (const edge of node.outgoing) if (!isImplied(edge)) edges[edgeName(prefix, edge)] ??= 0;
         const { work } = node;
         if (work.kind === 'inline') visit(work.workflow.root, work.workflow.workflowId, '');
         else if ('body' in work) visit(work.body, workflowId, `${path}/`);
@@ -50,7 +50,7 @@ export class Coverage {
 
   taken(places: Places, edge: EdgePlan): void {
     const place = places.get(edge.from);
-    if (place === undefined) return;
+    if (place === undefined || isImplied(edge)) return;
     const { edges } = this.of(place.workflowId);
     const name = edgeName(place.path.slice(0, place.path.length - edge.from.id.length), edge);
     edges[name] = (edges[name] ?? 0) + 1;

@@ -293,7 +293,8 @@ export class Graph<Input, Vars, Item> {
     const kind = (place: Place) => {
       const rendered = renderWait(waits, place);
       schema = rendered.schema;
-      const until = deadline !== undefined && { deadline: renderValue(deadline, place, `${id}.deadline`) };
+      const until: JsonObject =
+        deadline === undefined ? {} : { deadline: renderValue(deadline, place, `${id}.deadline`) };
       return { wait: { ...rendered.definition, ...until } };
     };
     return this.#add(id, kind, common, () => schema) as never;

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { defineAction } from '../../src/index.ts';
-import { type CrashOptions, everyCrashPoint, fail, replay, sequence, testWorkflow } from '../../src/testing/index.ts';
+import {
+  after,
+  type CrashOptions,
+  everyCrashPoint,
+  fail,
+  replay,
+  sequence,
+  testWorkflow,
+} from '../../src/testing/index.ts';
 
 const pay = defineAction({ id: 'pay.once', version: '1', effect: 'once', run: () => null });
 const look = defineAction({
@@ -13,6 +21,16 @@ const look = defineAction({
 const config = { actions: [pay, look] };
 
 describe('every crash point', () => {
+  it('[TST-11] one that works out an output for others does so to its end', async () => {
+    const item = { action: 'math.slow@1', cache: { version: 1 }, with: { n: '{{ $item }}' } };
+    const loop = { forEach: { in: [1, 1], parallel: true }, do: { nodes: { a: item } } };
+    const report = await everyCrashPoint(
+      { id: 'shared', nodes: { loop }, output: '{{ $loop }}' },
+      { mocks: { 'math.slow': after('1m', 7) } },
+    );
+    expect(report.crashes).toBeGreaterThan(4);
+  });
+
   it('[TST-11] kills before and after every append, and finds that nothing differs', async () => {
     const definition = {
       id: 'saga',
@@ -70,6 +88,41 @@ describe('every crash point', () => {
         expect(run.calls('x.undo').length).toBeGreaterThan(0);
       },
     });
+  });
+
+  const kid = {
+    id: 'kid',
+    nodes: {
+      a: { action: 'x.do@1', compensate: { action: 'x.undo@1' } },
+      b: { needs: ['a'], action: 'x.do@1', compensate: { action: 'x.undo@1' } },
+      w: { needs: ['b'], wait: { signal: 'go' } },
+      c: { needs: ['w'], action: 'x.late@1' },
+    },
+  };
+  const stops: [string, object, CrashOptions['steps']][] = [
+    ['[RUN-232] a transaction beyond its time', { isolation: 'transactional' }, (run) => run.advance('2h')],
+    ['[RUN-231] a child beyond its time', { mode: 'child' }, (run) => run.advance('2h')],
+    ['[RUN-152] a child of a cancelled run', { mode: 'child' }, (run) => run.cancel()],
+    [
+      '[ENG-160] a child that is gone on with',
+      { mode: 'child' },
+      async (run) => {
+        await run.child('k').signal('go');
+        expect(run.status).toBe('failed');
+        await run.retry();
+        await run.advance('1m');
+        await run.child('k').signal('go');
+        expect(run.status).toBe('completed');
+      },
+    ],
+  ];
+  it.each(stops)('%s comes to the same end after any crash', async (title, how, steps) => {
+    const k = { timeout: { total: '1h' }, needs: ['p'], workflow: { id: 'kid', ...how } };
+    // What depends on something that was undone is done anew, by another child.
+    const undo = title.includes('gone on with') ? {} : { compensate: { action: 'x.undo@1' } };
+    const main = { id: 'main', nodes: { p: { action: 'x.do@1', ...undo }, k } };
+    const mocks = { 'x.do': 1, 'x.undo': 2, 'x.late': sequence([fail('NO'), 'done']) };
+    await everyCrashPoint(main, { workflows: [kid], mocks, ...(steps && { steps }) });
   });
 
   const work = { action: 'x.w@1', with: { i: 1 } };

@@ -99,7 +99,7 @@ describe('replay of a journal against another version', () => {
     );
   });
 
-  it('[TST-14] other edges, retries, waits and outputs', async () => {
+  it('[TST-14] other edges', async () => {
     const two = { a: node(), b: node(), c: node() };
     const edges = (to: number): unknown[] => [
       { from: 'a', to: 'b', when: `$a == ${to}` },
@@ -109,6 +109,26 @@ describe('replay of a journal against another version', () => {
       kind: 'other-edges',
       node: 'a',
     });
+  });
+
+  it('[TST-26] of other edges both ways are told', async () => {
+    const two = { a: node(), b: node(), c: node() };
+    const edges = (to: number): unknown[] => [
+      { from: 'a', to: 'b', when: `$a == ${to}` },
+      { from: 'a', to: 'c', when: `$a != ${to}` },
+    ];
+    const found = await divergence(two, two, { edges: [edges(1), edges(2)] });
+    expect(found?.text).toMatch(/^frame \d+: 'a' would lead to '[bc]' instead of '[bc]'$/);
+    expect(found).toMatchObject({ recorded: { taken: [expect.any(String)] }, now: { taken: [expect.any(String)] } });
+    const branch = (one: string) => ({
+      go: { branch: { on: '1', cases: { 1: one }, default: one === 'b' ? 'c' : 'b' } },
+      b: node(),
+      c: node(),
+    });
+    expect((await divergence(branch('b'), branch('c')))?.text).toMatch(/'go' would lead to 'c' instead of 'b'$/);
+  });
+
+  it('[TST-14] other retries, waits and outputs', async () => {
     const failing = { mocks: { 'x.do': sequence([fail('NO'), 1]) } };
     const once = { a: node() };
     const twice = (delay: string) => ({ a: node({ retry: { attempts: 2, delay } }) });

@@ -303,6 +303,19 @@ export default workflow('built', {}, (w) => w.workflow('part', part, {}));
     expect(other.summary()).toEqual(coverage.summary());
   });
 
+  it('[TST-19] only edges that somebody wrote count', async () => {
+    writeFileSync(
+      path.join(dir, 'split.yaml'),
+      'id: split\nnodes: { s: { split: { in: [1] } }, a: { needs: [s], action: x.y@1 }, m: { needs: [a], merge: {} } }',
+    );
+    const { file } = readTestFile('workflow: split.yaml\ntests: [{ name: x, mocks: { x.y: { output: 1 } } }]');
+    const coverage = new Coverage();
+    expect(await runTestFile(file as never, { dir, coverage })).toMatchObject([{ passed: true }]);
+    expect(coverage.summary()).toMatchObject([
+      { nodes: { total: 3, ran: 3 }, edges: { total: 1, taken: 1, never: [] } },
+    ]);
+  });
+
   it('[TST-19] what runs inside other workflows counts for them, whatever the round', async () => {
     writeFileSync(
       path.join(dir, 'sub.yaml'),

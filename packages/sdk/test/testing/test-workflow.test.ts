@@ -71,6 +71,35 @@ describe('a workflow under test', () => {
     expect(run.now - 1_700_000_000_000).toBe(330 * 86_400_000);
   });
 
+  it('[TST-25] a start that is held back begins by itself, and limits at a gate are waited for', async () => {
+    const mail = { 'mail.send': null };
+    const held = await testWorkflow(
+      {
+        id: 'held',
+        config: { start: { key: '$input.k', policy: 'debounce', window: '10s' } },
+        nodes: { a: { action: 'mail.send@1' } },
+      },
+      { input: { k: 1 }, mocks: mail },
+    );
+    expect(held.status).toBe('completed');
+    expect(held.now - 1_700_000_000_000).toBe(10_000);
+    const key = { key: 'k' };
+    const stuck = await testWorkflow(
+      {
+        id: 'stuck',
+        nodes: {
+          each: {
+            concurrency: key,
+            forEach: { in: [1] },
+            do: { nodes: { a: { action: 'mail.send@1', concurrency: key, timeout: { queued: '1h' } } } },
+          },
+        },
+      },
+      { mocks: mail },
+    );
+    expect(stuck).toMatchObject({ status: 'failed', error: { code: 'TIMEOUT', details: { limit: 'queued' } } });
+  });
+
   it('[TST-4] time stands still while somebody is waited for, and moves when the test says so', async () => {
     const wait = { id: 'wait', nodes: { ok: { wait: { signal: 'go', key: 'k', deadline: '7d' } } } };
     const run = await testWorkflow(wait);

@@ -3,7 +3,7 @@ import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, Version
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-export const RunStatus = Type.Union([
+const RunStatus = Type.Union([
   Type.Literal('pending'),
   Type.Literal('running'),
   Type.Literal('paused'),
@@ -14,7 +14,7 @@ export const RunStatus = Type.Union([
   Type.Literal('timed-out'),
 ]);
 
-export const RunError = Type.Object({
+const RunError = Type.Object({
   code: Type.String(),
   kind: Type.Union([Type.Literal('USER'), Type.Literal('SYSTEM')]),
   message: Type.String(),
@@ -40,7 +40,7 @@ export const WaitQuery = {
   wait: Type.Optional({ ...DurationText, description: 'Answer when it has ended, or after this time at the latest.' }),
 };
 
-export const NodeDocument = Type.Object({
+const NodeDocument = Type.Object({
   status: Type.String(),
   attempts: Type.Integer(),
   output: AnyJson,
@@ -161,7 +161,9 @@ export const Rest = Type.Object({
   executionId: Type.String(),
   settled: Type.Boolean(),
   parked: Type.Boolean({ description: 'Nothing but a person or a signal moves it.' }),
+  resting: Type.Boolean({ description: 'The same, or an execution that runs for it.' }),
   waitingFor: Type.Array(Explanation),
+  inside: Type.Array(Type.String({ description: 'Executions for which it waits, which are parked themselves.' })),
 });
 
 export const Places = Type.Object({

@@ -36,7 +36,7 @@ export const CredentialBody = Type.Object(
   closed,
 );
 
-export const ConcurrencyPolicy = Type.Object(
+const ConcurrencyPolicy = Type.Object(
   {
     limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
     policy: Type.Union([Type.Literal('skip'), Type.Literal('wait'), Type.Literal('replace')]),
@@ -72,7 +72,7 @@ export const Plan = Type.Object(
   { $id: 'LaunchPlan' },
 );
 
-export const CatchUp = Type.Union([Type.Literal('none'), Type.Literal('last'), Type.Literal('all')]);
+const CatchUp = Type.Union([Type.Literal('none'), Type.Literal('last'), Type.Literal('all')]);
 export const ScheduleBody = Type.Object(
   {
     workflowId: Type.Optional(Id),
@@ -107,7 +107,7 @@ export const Schedule = Type.Object(
   { $id: 'Schedule' },
 );
 
-export const AnnouncedAction = Type.Object(
+const AnnouncedAction = Type.Object(
   {
     id: Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,200}$' }),
     version: Type.Optional(Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', default: '1' })),
@@ -119,7 +119,7 @@ export const AnnouncedAction = Type.Object(
   },
   closed,
 );
-export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });
+const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });
 export const WorkerBody = Type.Object(
   { workerId: Id, labels: Type.Optional(Labels), actions: Type.Array(AnnouncedAction, { maxItems: 1_000 }) },
   closed,
@@ -144,7 +144,7 @@ export const ClaimBody = Type.Object(
   },
   closed,
 );
-export const ClaimedWork = Type.Object(
+const ClaimedWork = Type.Object(
   {
     leaseId: Type.String(),
     leaseUntil: Moment,
@@ -271,7 +271,9 @@ export const KeyBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 200 }),
     roles: Type.Record(Type.String(), Role),
-    scopes: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { description: 'Operations; all when left out.' })),
+    scopes: Type.Optional(
+      Type.Array(Type.String({ maxLength: 100 }), { description: 'Operations; all when left out.' }),
+    ),
     expires: Type.Optional(DurationText),
   },
   closed,
@@ -290,4 +292,7 @@ export const CreatedKey = Type.Object({
   token: Type.String({ description: 'Shown once.' }),
 });
 export const ProjectBody = Type.Object({ name: Type.Optional(Type.String({ maxLength: 200 })) }, closed);
-export const Project = Type.Object({ projectId: Type.String(), name: Type.String(), createdAt: Moment }, { $id: 'Project' });
+export const Project = Type.Object(
+  { projectId: Type.String(), name: Type.String(), createdAt: Moment },
+  { $id: 'Project' },
+);

@@ -11,7 +11,7 @@ export const DefinitionBody = Type.Object(
   closed,
 );
 
-export const DefinitionProblem = Type.Object({
+const DefinitionProblem = Type.Object({
   severity: Type.Union([Type.Literal('error'), Type.Literal('warning')]),
   code: Type.String(),
   message: Type.String(),

@@ -4,9 +4,7 @@ import { edgesAt } from '../../graph/index.ts';
 import type { DocumentPath } from '../../problem.ts';
 import { isJsonObject } from '../../value.ts';
 import type { NodeReader } from '../node-reader.ts';
-import type { BranchCase, BranchWork, NodePlan } from '../plan.ts';
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+import type { BranchCase, BranchWork, Mutable, NodePlan } from '../plan.ts';
 
 /** The subject is linked when all nodes exist. */
 export function branchWork(

@@ -9,30 +9,31 @@ import { checkBodyShape } from '../../definition/shape.ts';
 import { TextSourceMap } from '../../definition/source-map.ts';
 import { formatSize } from '../../duration.ts';
 import { DEFINITION_LIMITS } from '../../limits.ts';
+import type { Problem } from '../../problem.ts';
 import { isJsonObject, type Json, nestsDeeper } from '../../value.ts';
-import type { CompileContext } from '../context.ts';
+import { verify } from '../../verify/verify.ts';
+import type { CompileContext, GraphRecord } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
-import type { DynamicWork } from '../plan.ts';
+import type { CompiledReturn, DynamicWork } from '../plan.ts';
 import type { GraphScope } from '../scope.ts';
 import { ValueCompiler } from '../value-compiler.ts';
 import { assignedIn } from '../variables.ts';
 import { callParts } from './action.ts';
-
-type Outcome = ReturnType<DynamicWork['compile']>;
 
 export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action | undefined): DynamicWork | undefined {
   const { context, definition, scope, index, depth } = reader.parts;
   const parts = callParts(reader, call, action, ['dynamic']);
   if (parts === undefined) return undefined;
   const place: Place = { context, scope, index, depth };
-  const known = new WeakMap<object, Outcome>();
-  const compile = (graph: Json): Outcome => {
-    if (typeof graph !== 'object' || graph === null) return compileReturned(graph, place);
-    const outcome = known.get(graph) ?? compileReturned(graph, place);
+  const known = new WeakMap<object, CompiledReturn>();
+  const compile = (graph: Json, isNew = false): CompiledReturn => {
+    if (typeof graph !== 'object' || graph === null) return compileReturned(graph, place, isNew);
+    const outcome = (isNew ? undefined : known.get(graph)) ?? compileReturned(graph, place, isNew);
     known.set(graph, outcome);
     return outcome;
   };
-  return { kind: 'dynamic', ...parts, effect: definition.effect, compile };
+  const accept = (graph: Json): CompiledReturn => compile(graph, true);
+  return { kind: 'dynamic', ...parts, effect: definition.effect, accept, compile: (graph) => compile(graph) };
 }
 
 interface Place {
@@ -42,11 +43,13 @@ interface Place {
   readonly depth: number;
 }
 
-function compileReturned(returned: Json, { context, scope, index, depth }: Place): Outcome {
+/** `isNew`: what can never work is wrong with it, too. What a journal has was accepted, and stays so. */
+function compileReturned(returned: Json, { context, scope, index, depth }: Place, isNew: boolean): CompiledReturn {
   const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
   const body = readBody(returned, problems, depth + 1);
   const graph = body && checkedGraph(body, [], problems);
-  if (body === undefined || graph === undefined || problems.hasErrors) return { problems: problems.sorted() };
+  if (body === undefined || graph === undefined || problems.hasErrors) return { problems: errorsIn(problems) };
+  const graphs: GraphRecord[] = [];
   const inner: CompileContext = {
     ...context,
     problems,
@@ -54,13 +57,19 @@ function compileReturned(returned: Json, { context, scope, index, depth }: Place
     variables: new Set([...context.variables, ...assignedIn(body)]),
     graphs: new Map(),
     isGraphWhole: true,
-    record: undefined,
+    record: isNew ? (record): unknown => graphs.push(record) : undefined,
   };
   const { plan } = inner.compileGraph(
     { body, path: [], graph, outer: { scope, node: index }, depth: depth + 1 },
     inner,
   );
-  return plan === undefined || problems.hasErrors ? { problems: problems.sorted() } : { body: plan };
+  if (isNew && !problems.hasErrors) verify(context.definition, graphs, context.workflows.find, problems);
+  return plan === undefined || problems.hasErrors ? { problems: errorsIn(problems) } : { body: plan };
+}
+
+/** Nobody is there to read warnings. */
+function errorsIn(problems: ProblemList): Problem[] {
+  return problems.sorted().filter(({ severity }) => severity === 'error');
 }
 
 function readBody(returned: Json, problems: ProblemList, depth: number): BodyDefinition | undefined {

@@ -2,19 +2,46 @@
 import type { CompiledValue } from '../../expression/index.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { SetWork, TerminateWork } from '../plan.ts';
-import { isInParallelLoop } from '../scope.ts';
+import { isAroundParallelLoops, isInParallelLoop } from '../scope.ts';
+import { assignmentsIn } from '../variables.ts';
 
 export function setWork(reader: NodeReader): SetWork {
   const { definition, scope } = reader.parts;
-  if (isInParallelLoop(scope)) {
-    const message = 'rounds that run at the same time assign the same variables: the last one wins';
-    reader.warning('SET_IN_PARALLEL', message, 'use the output of the loop, or run it one by one', ['set'], 'key');
-  }
   const values = new Map<string, CompiledValue>();
   for (const [name, raw] of Object.entries(definition.set ?? {})) {
     values.set(name, reader.value(raw, ['set', name]) as CompiledValue);
   }
+  const contested = isInParallelLoop(scope) ? [...values].filter((one) => !isSameInAnyOrder(reader, ...one)) : [];
+  if (contested.length > 0) {
+    const names = contested.map(([name]) => `'${name}'`).join(', ');
+    const message = `rounds that run at the same time assign ${names}: what comes of it depends on their order`;
+    reader.warning('SET_IN_PARALLEL', message, 'use the output of the loop, or run it one by one', ['set'], 'key');
+  }
   return { kind: 'set', values };
+}
+
+/**
+ * A set reads and assigns in one step. So where it is the only one, and reads besides its variable nothing that another
+ * round could see otherwise, every round does the same to the variable, and the order is all one: counting, a flag.
+ */
+function isSameInAnyOrder({ parts: { context, scope } }: NodeReader, name: string, value: CompiledValue): boolean {
+  const assignments = assignmentsIn(context.definition);
+  if (assignments?.get(name) !== 1) return false;
+  return value.references.every((reference) => {
+    switch (reference.kind) {
+      case 'input':
+      case 'trigger':
+      case 'execution':
+      case 'workflow':
+        return true;
+      case 'vars':
+        return reference.path[0] === name || (reference.path.length > 0 && !assignments.has(String(reference.path[0])));
+      case 'node':
+        return isAroundParallelLoops(scope, reference.id);
+      default:
+        return false;
+    }
+  });
 }
 
 export function terminateWork(reader: NodeReader): TerminateWork {

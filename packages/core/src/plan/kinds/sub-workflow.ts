@@ -27,6 +27,7 @@ export function subWorkflowWork(
     const work = { kind: 'child', workflowId: sub.id, version: sub.version, input, output } as const;
     return { work, output: schemaWith(undefined) };
   }
+  if (definition !== undefined) checkConfig(reader, definition);
   const inside = definition && compileInline(reader, definition);
   const workflow = inside?.plan;
   if (workflow === undefined) return { work: undefined };
@@ -66,6 +67,24 @@ function find(reader: NodeReader, sub: SubWorkflowDefinition, isInline: boolean)
   else reader.warning('UNKNOWN_WORKFLOW', message, `${hint}; it must be there when the node runs`, ['workflow', 'id']);
   return undefined;
 }
+
+/** Settings of a run have no meaning for a part of one: whoever wrote them is told, rather than left to find out. */
+function checkConfig(reader: NodeReader, { id, config = {} }: WorkflowDefinition): void {
+  if (config.failureNode !== undefined) {
+    const message = `'${id}' has a failure node, which belongs to a run of its own`;
+    const hint = 'use mode: child; or take it out, and put an error edge on this node';
+    reader.error('INLINE_CONFIG', message, hint, ['workflow', 'id']);
+  }
+  const { mode = 'parallel' } = reader.parts.context.definition.config ?? {};
+  const ignored = RUN_ONLY.filter((key) => config[key] !== undefined && !(key === 'mode' && config.mode === mode));
+  if (ignored.length === 0) return;
+  const names = ignored.map((key) => `config.${key}`).join(', ');
+  const message = `${names} of '${id}' ${ignored.length === 1 ? 'has' : 'have'} no effect inside another run`;
+  reader.warning('INLINE_CONFIG', message, 'use mode: child, or set it for this workflow', ['workflow', 'id']);
+}
+
+/** The rest holds inside as well: onFailure, retry, timeout, priority and capabilities. */
+const RUN_ONLY = ['mode', 'maxParallelism', 'maxTotalRetries', 'retention', 'start'] as const;
 
 function compileInline(reader: NodeReader, definition: WorkflowDefinition): ReturnType<Workflows['compile']> {
   const inside = reader.parts.context.workflows.compile(definition);

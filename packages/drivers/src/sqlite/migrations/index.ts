@@ -1,8 +1,10 @@
-/** All steps of the schema, in order; numbers may be left out. A new one is a new file and a line here. */
+/** All steps of the schema, in order. A new one is a new file and a line here. */
 import { journal } from './0001-journal.ts';
 import { shared } from './0002-shared.ts';
-import { records } from './0010-records.ts';
-import { lists } from './0011-lists.ts';
+import { registrations } from './0003-registrations.ts';
+import { moments } from './0004-moments.ts';
+import { records } from './0005-records.ts';
+import { lists } from './0006-lists.ts';
 import type { Migration } from './migration.ts';
 
-export const MIGRATIONS: readonly Migration[] = [journal, shared, records, lists];
+export const MIGRATIONS: readonly Migration[] = [journal, shared, registrations, moments, records, lists];

@@ -107,8 +107,9 @@ function causeOf(
 function started(entry: Extract<Entry, { type: 'run.started' }>, rest: readonly Entry[]): Stimulus {
   // How long a run was held back is its starter's business.
   if (rest.some(({ type }) => type === ('run.held' as Entry['type']))) throw new Unclear();
-  const { input, trigger, parent } = entry;
-  return { type: 'start', input: inlineValue(input), trigger, ...(parent && { parent }) };
+  const { input, trigger, parent, estimates } = entry;
+  const more = { ...(parent && { parent }), ...(estimates && { estimates }) };
+  return { type: 'start', input: inlineValue(input), trigger, ...more };
 }
 
 /** A timer of the state before has something to do with it. */

@@ -1,5 +1,5 @@
 /** Two decisions on the same frame, compared: the one in the journal and the one that a new version takes. */
-import { canonicalJson, type Entry, type Json, jsonEquals, type Plan } from '@nebula/core';
+import { canonicalJson, type Entry, isJsonObject, type Json, jsonEquals, type Plan } from '@nebula/core';
 
 export type DivergenceKind =
   /** The journal is about a node that the new version does not have. */
@@ -128,7 +128,7 @@ function compare(recorded: Entry, now: Entry, about: string | undefined, plan: P
     }
     case 'node.completed':
     case 'node.failed':
-      return compareEnds(recorded, now as typeof recorded, about);
+      return compareEnds(recorded, now as typeof recorded, about, plan);
     case 'node.waiting':
       return unlike(about, 'other-wait', recorded, now, `'${about}' would wait for something else`);
     case 'run.finished':
@@ -140,14 +140,8 @@ function compare(recorded: Entry, now: Entry, about: string | undefined, plan: P
 
 type NodeEnd = Extract<Entry, { type: 'node.completed' | 'node.failed' }>;
 
-function compareEnds(recorded: NodeEnd, now: NodeEnd, about: string | undefined): Difference | undefined {
-  const edges = unlike(
-    about,
-    'other-edges',
-    edgesOf(recorded),
-    edgesOf(now),
-    `other edges out of '${about}' would be taken`,
-  );
+function compareEnds(recorded: NodeEnd, now: NodeEnd, about: string | undefined, plan: Plan): Difference | undefined {
+  const edges = compareEdges(recorded, now, about, plan);
   if (edges !== undefined) return edges;
   if (recorded.type === 'node.failed') {
     const { handling } = now as typeof recorded;
@@ -179,9 +173,37 @@ function inputOf(entry: Entry): unknown {
   return 'input' in entry ? entry.input?.value : undefined;
 }
 
-function edgesOf(entry: NodeEnd): unknown {
+/** Which way it went, and which way it would go. */
+function compareEdges(recorded: NodeEnd, now: NodeEnd, about: string | undefined, plan: Plan): Difference | undefined {
+  if (jsonEquals(plain(decidedIn(recorded)), plain(decidedIn(now)))) return undefined;
+  const node = nodesOn(plan, about).at(-1);
+  const [before, after] = [waysOf(recorded, node), waysOf(now, node)];
+  return {
+    kind: 'other-edges',
+    node: about,
+    recorded: plain({ ...decidedIn(recorded), taken: before }),
+    now: plain({ ...decidedIn(now), taken: after }),
+    text: `'${about}' would lead to ${listed(after)} instead of ${listed(before)}`,
+  };
+}
+
+function decidedIn(entry: NodeEnd): { readonly dead: readonly string[]; readonly taken: readonly string[] } {
   const taken = entry.type === 'node.failed' ? (entry.taken ?? []) : [];
   return { dead: [...(entry.dead ?? [])].sort(), taken: [...taken].sort() };
+}
+
+/** Where it goes on. The journal has the edges that were not taken; the others are those of the version at hand. */
+function waysOf(entry: NodeEnd, node: NodePlan | undefined): readonly string[] {
+  const { dead, taken } = decidedIn(entry);
+  if (entry.type === 'node.failed' && entry.handling !== 'ignored') return taken;
+  const chosen = node?.work.kind === 'branch' && entry.type === 'node.completed' ? entry.output?.value : undefined;
+  if (isJsonObject(chosen) && Array.isArray(chosen.taken)) return chosen.taken as readonly string[];
+  const keys = node?.outgoing.filter(({ on }) => on !== 'error').map(({ key }) => key) ?? [];
+  return keys.filter((key) => !dead.includes(key)).sort();
+}
+
+function listed(ids: readonly string[]): string {
+  return ids.length === 0 ? 'nothing' : ids.map((id) => `'${id}'`).join(', ');
 }
 
 function endOf({ status, output, error }: Extract<Entry, { type: 'run.finished' }>): unknown {
@@ -189,16 +211,24 @@ function endOf({ status, output, error }: Extract<Entry, { type: 'run.finished' 
 }
 
 function isJittered(plan: Plan, path: string | undefined): boolean {
+  return nodesOn(plan, path).some(({ retry }) => retry.policy === 'exponential-jitter');
+}
+
+/** The node of a path, and those around it, outermost first, as far as the plan has them. */
+function nodesOn(plan: Plan, path: string | undefined): NodePlan[] {
+  const nodes: NodePlan[] = [];
   let graph = plan.root;
   for (const step of path?.split('/') ?? []) {
     const node = graph.nodes[graph.indexOf.get(step) ?? -1];
     if (node === undefined) continue;
-    if (node.retry.policy === 'exponential-jitter') return true;
+    nodes.push(node);
     if ('body' in node.work) graph = node.work.body;
     else if (node.work.kind === 'inline') graph = node.work.workflow.root;
   }
-  return false;
+  return nodes;
 }
+
+type NodePlan = Plan['root']['nodes'][number];
 
 function wordOf(entry: Entry): string {
   return entry.type.replace(/^node\./, '');

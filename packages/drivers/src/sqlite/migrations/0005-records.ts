@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts';
  * new body leaves the indexes alone. Revisions are counted in `meta`: none is given again after a removal.
  */
 export const records: Migration = {
-  version: 10,
+  version: 5,
   sql: `
 INSERT INTO meta VALUES ('last_revision', 0);
 

@@ -11,7 +11,7 @@ import type { Migration } from './migration.ts';
  * executions as of 100,000.
  */
 export const lists: Migration = {
-  version: 11,
+  version: 6,
   sql: `
 ALTER TABLE executions ADD COLUMN project TEXT NOT NULL DEFAULT 'default';
 

@@ -1,0 +1,41 @@
+import { NebulaError } from '@nebula/core';
+import { checkSecret, type Secrets } from '@nebula/ports';
+import { writeLines } from '../conclude.ts';
+import { openSecrets, readValue, unknownSecret } from '../secrets.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+import { plural } from '../views/words.ts';
+
+export async function execute(context: Context, [name]: readonly string[], options: CommandOptions): Promise<number> {
+  const isKey = options.key === true;
+  if (isKey === (name !== undefined)) {
+    throw new NebulaError('USAGE', 'give the name of a secret, or --key', {
+      hint: 'a name replaces one value; --key seals all values under a new key',
+    });
+  }
+  const secrets = await openSecrets(context, options);
+  return isKey ? rotateKey(context, secrets, options) : rotateValue(context, secrets, name as string, options);
+}
+
+async function rotateValue(context: Context, secrets: Secrets, name: string, options: CommandOptions): Promise<number> {
+  const { io } = context;
+  checkSecret(name);
+  // Before somebody types a value for nothing.
+  if (!(await secrets.list()).some((one) => one.name === name)) throw await unknownSecret(secrets, name);
+  if (!(await secrets.rotate(name, await readValue(io, name)))) throw await unknownSecret(secrets, name);
+  if (options.json === true) io.out.write(jsonDocument({ name, rotated: true }));
+  else writeLines(io.out, [`${name} has its new value; attempts that begin from now on get it`]);
+  return 0;
+}
+
+async function rotateKey({ io }: Context, secrets: Secrets, options: CommandOptions): Promise<number> {
+  if (secrets.rotateKey === undefined) {
+    throw new NebulaError('SECRETS_KEY_FOREIGN', 'the secrets of this project are not sealed by Nebula', {
+      hint: 'their driver stands under drivers.secrets in nebula.config.ts',
+    });
+  }
+  const count = await secrets.rotateKey();
+  if (options.json === true) io.out.write(jsonDocument({ resealed: count }));
+  else writeLines(io.out, [`${plural(count, 'secret')} sealed under a new key`]);
+  return 0;
+}

@@ -1,0 +1,20 @@
+import { checkSecret } from '@nebula/ports';
+import { writeLines } from '../conclude.ts';
+import { openSecrets, readValue } from '../secrets.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+
+export async function execute(
+  context: Context,
+  [name = '']: readonly string[],
+  options: CommandOptions,
+): Promise<number> {
+  const { io } = context;
+  // Before somebody types a value for nothing.
+  checkSecret(name);
+  const secrets = await openSecrets(context, options);
+  await secrets.set(name, await readValue(io, name));
+  if (options.json === true) io.out.write(jsonDocument({ name, set: true }));
+  else writeLines(io.out, [`kept ${name}; a node names it: credentials: { alias: ${name} }`]);
+  return 0;
+}

@@ -1,0 +1,20 @@
+/** Commands of two words share their first: what it is about, and how else it may be called. */
+export interface Family {
+  readonly about: string;
+  readonly alias?: string;
+}
+
+export const FAMILIES: Readonly<Record<string, Family>> = {
+  executions: { about: 'look at runs and change them', alias: 'exec' },
+  workflows: { about: 'versions of workflows, and which of them is active' },
+  schedules: { about: 'what runs when' },
+  users: { about: 'people of a server that they sign in to' },
+  keys: { about: 'keys with which programs call a server' },
+  context: { about: 'servers by name' },
+  secrets: { about: 'keep values that only actions may see' },
+};
+
+/** The family that a word means. */
+export function familyNamed(word: string): string | undefined {
+  return Object.keys(FAMILIES).find((name) => name === word || FAMILIES[name]?.alias === word);
+}

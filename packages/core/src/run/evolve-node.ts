@@ -1,0 +1,195 @@
+/** Folds what happens to one node. */
+import { unreachable } from '../error.ts';
+import { close } from './closing.ts';
+import type {
+  ChildRequested,
+  NodeCancelled,
+  NodeCompleted,
+  NodeFailed,
+  NodeGated,
+  NodeGranted,
+  NodeRetrying,
+  NodeReturned,
+  NodeScheduled,
+  NodeSettled,
+  NodeSkipped,
+  NodeStarted,
+  NodeUnknown,
+  NodeWaiting,
+} from './entry.ts';
+import { gatesOf, permitKey } from './gates.ts';
+import { countSpilled, enqueue, enter, leaveQueue, queuedSince, yieldPlaces } from './phases.ts';
+import { isUnstarted, must } from './standing.ts';
+import type { NodeState, RunState } from './state.ts';
+import { armAttempt, armGate, armQueued, armRetry, armWait } from './timers.ts';
+import { remember } from './undo-list.ts';
+
+export type NodeEntry =
+  | NodeScheduled
+  | NodeStarted
+  | NodeCompleted
+  | NodeRetrying
+  | NodeReturned
+  | NodeFailed
+  | NodeSkipped
+  | NodeCancelled
+  | NodeUnknown
+  | NodeSettled
+  | NodeWaiting
+  | NodeGated
+  | NodeGranted
+  | ChildRequested;
+
+export function evolveNode(state: RunState, entry: NodeEntry, at: number): void {
+  switch (entry.type) {
+    case 'node.started':
+      return start(state, must(state, entry.node), entry, at);
+    case 'node.completed':
+      return complete(state, must(state, entry.node), entry, at);
+    case 'node.scheduled':
+      for (const path of entry.nodes) enqueue(state, must(state, path), at);
+      return;
+    case 'node.retrying':
+      return retry(state, must(state, entry.node), entry);
+    case 'node.returned':
+      return enqueue(state, must(state, entry.node), at);
+    case 'node.failed':
+      return fail(state, must(state, entry.node), entry, at);
+    case 'node.skipped':
+      for (const path of entry.nodes) skip(state, must(state, path), entry, at);
+      return;
+    case 'node.cancelled':
+      return close(state, must(state, entry.node), { status: 'cancelled', at, error: entry.error });
+    case 'node.unknown':
+      return enter(state, must(state, entry.node), { status: 'unknown', at, error: entry.error, isVerified: false });
+    case 'node.settled':
+      return settle(must(state, entry.node), entry);
+    case 'node.waiting':
+      return listen(state, must(state, entry.node), entry, at);
+    case 'node.gated':
+      return gate(state, must(state, entry.node), entry, at);
+    case 'node.granted':
+      return grant(state, must(state, entry.node), entry);
+    case 'child.requested':
+      return request(state, must(state, entry.node), entry, at);
+    default:
+      return unreachable(entry);
+  }
+}
+
+function start(state: RunState, node: NodeState, entry: NodeStarted, at: number): void {
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  node.attempts = entry.attempt;
+  state.lastAttempt = Math.max(state.lastAttempt, entry.attempt);
+  if (entry.input !== undefined) {
+    node.input = entry.input;
+    countSpilled(state, entry.input);
+  }
+  const { attempt, worker, effect } = entry;
+  leaveQueue(state, node);
+  enter(state, node, { status: 'running', since: at, attempt, worker, effect });
+  armAttempt(state, node);
+}
+
+function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: number): void {
+  const { output, dead, vars } = entry;
+  node.startedAt ??= at;
+  if (output !== undefined) {
+    node.output = output;
+    countSpilled(state, output);
+  }
+  for (const [name, held] of Object.entries(vars ?? {})) {
+    node.scope.realm.vars.set(name, held);
+    countSpilled(state, held);
+  }
+  if (node.plan.breaks) breakLoop(node);
+  if (entry.undo !== undefined || entry.undoError !== undefined) remember(state, node, entry);
+  close(state, node, {
+    status: 'completed',
+    at,
+    dead,
+    ...(entry.cached === undefined ? {} : { cached: entry.cached }),
+  });
+}
+
+/** The innermost loop around the node opens no further round. */
+function breakLoop(node: NodeState): void {
+  const { parent } = node.scope;
+  if (parent?.body !== undefined) parent.body.isBroken = true;
+}
+
+function retry(state: RunState, node: NodeState, entry: NodeRetrying): void {
+  if (entry.error.kind === 'USER') node.userFailures++;
+  else node.systemFailures++;
+  state.totalRetries++;
+  leaveQueue(state, node);
+  yieldPlaces(state, node);
+  node.child = undefined;
+  enter(state, node, { status: 'waiting', until: entry.until, error: entry.error });
+  armRetry(state, node);
+}
+
+function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): void {
+  const { error, handling, taken, dead } = entry;
+  if (handling === 'deferred') node.scope.deferredError ??= error;
+  // There is nothing to go on with.
+  if (isUnstarted(error)) node.child = undefined;
+  close(state, node, { status: 'failed', at, error, handling, taken, dead });
+}
+
+function skip(state: RunState, node: NodeState, entry: NodeSkipped, at: number): void {
+  close(state, node, { status: 'skipped', at, why: entry.why, dead: entry.dead });
+}
+
+function settle(node: NodeState, { outcome, by }: NodeSettled): void {
+  if (outcome === 'unknown' && node.phase.status === 'unknown') node.phase = { ...node.phase, isVerified: true };
+  // People take their time; what they want repeated gets its whole `total` again.
+  if (outcome === 'retry' && by === 'person') node.queuedAt = null;
+}
+
+function listen(state: RunState, node: NodeState, { waits, deadline }: NodeWaiting, at: number): void {
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  leaveQueue(state, node);
+  enter(state, node, { status: 'listening', since: at, waits, deadline: deadline ?? null });
+  armWait(state, node);
+}
+
+function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, now: number): void {
+  node.queuedAt ??= now;
+  leaveQueue(state, node);
+  node.passed = gatesOf(node.plan).indexOf(at.kind);
+  const permit = permitKey(at);
+  if (permit !== undefined) node.permits = [...node.permits, permit];
+  if (at.kind === 'reserve') {
+    const { kind: _, ...miss } = at;
+    node.missed = miss;
+  }
+  if (input !== undefined) {
+    node.input = input;
+    countSpilled(state, input);
+  }
+  enter(state, node, { status: 'gated', since: queuedSince(node, now), gate: at, until: null });
+  armQueued(state, node);
+}
+
+function grant(state: RunState, node: NodeState, { until }: NodeGranted): void {
+  if (node.phase.status === 'gated') node.phase = { ...node.phase, until };
+  armGate(state, node);
+}
+
+function request(state: RunState, node: NodeState, entry: ChildRequested, at: number): void {
+  const { executionId, attempt, input, again, copied = false } = entry;
+  node.child = copied ? undefined : executionId;
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  node.attempts = attempt;
+  state.lastAttempt = Math.max(state.lastAttempt, attempt);
+  state.lastChildAt = at;
+  node.input = input;
+  countSpilled(state, input);
+  leaveQueue(state, node);
+  enter(state, node, { status: 'child', since: at, attempt, executionId, ...(again && { again }) });
+  armAttempt(state, node);
+}

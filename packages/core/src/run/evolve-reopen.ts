@@ -1,0 +1,80 @@
+/** Folds `run.reopened`: what begins again is as it was before anything happened to it. */
+import type { RunReopened } from './entry.ts';
+import { resetNode } from './new-state.ts';
+import { countSpilled } from './phases.ts';
+import { forgetRounds } from './scopes.ts';
+import { must } from './standing.ts';
+import type { BodyState, NodeState, RunState } from './state.ts';
+import { recount } from './taken.ts';
+import { armOpen, armWorkflow } from './timers.ts';
+import { forgetGraphs, forgetUndoing } from './undo-list.ts';
+
+export function reopen(state: RunState, entry: RunReopened, at: number): void {
+  state.activeSince = at;
+  state.status = 'running';
+  state.finishedAt = null;
+  state.output = undefined;
+  state.error = null;
+  state.totalRetries = 0;
+  state.reopened++;
+  forgetUndoing(state);
+  for (const path of entry.nodes) {
+    const node = must(state, path);
+    state.unknown.delete(node);
+    forgetRounds(state, node);
+    resetNode(node);
+    node.attemptsBefore = state.lastAttempt;
+  }
+  renew(state, entry);
+  for (const path of entry.open ?? []) {
+    const node = must(state, path);
+    node.phase = { status: 'open', since: at, stopping: null };
+    node.queuedAt = at;
+  }
+  for (const scope of state.scopes.values()) {
+    recount(scope);
+    scope.stopping = null;
+    scope.deferredError = null;
+  }
+  for (const path of entry.open ?? []) reopenBody(state, must(state, path));
+  armWorkflow(state);
+}
+
+/** What begins as something new has nothing to undo yet. */
+function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): void {
+  for (const path of renewed) {
+    const node = must(state, path);
+    node.generation = state.reopened;
+    node.child = undefined;
+  }
+  const gone = new Set(renewed);
+  if (gone.size > 0) state.undo = state.undo.filter((item) => !isWithin(item.path, gone));
+  forgetGraphs(state);
+  if (input === undefined) return;
+  must(state, nodes[0] as string).input = input;
+  countSpilled(state, input);
+}
+
+/** Whether the path is one of these, or below one. */
+function isWithin(path: string, paths: ReadonlySet<string>): boolean {
+  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) if (paths.has(at)) return true;
+  return false;
+}
+
+/** Rounds in which something begins again are under way again. */
+function reopenBody(state: RunState, node: NodeState): void {
+  const body = node.body as BodyState;
+  body.failed = 0;
+  body.error = null;
+  body.base = body.next;
+  body.open = 0;
+  body.until = null;
+  for (const scope of body.scopes.values()) {
+    if (scope.isDone) continue;
+    scope.isClosed = false;
+    body.open++;
+    // Nothing in it begins again: what it comes to is looked at again.
+    if (scope.open === 0) state.settled.add(scope);
+  }
+  armOpen(state, node);
+}

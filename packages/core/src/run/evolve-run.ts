@@ -1,0 +1,126 @@
+/** Folds what happens to the run as a whole. */
+import { assert, NebulaError, unreachable } from '../error.ts';
+import {
+  JOURNAL_FORMAT,
+  type RunBegun,
+  type RunFinished,
+  type RunHeld,
+  type RunPaused,
+  type RunResumed,
+  type RunStarted,
+  type RunStopping,
+} from './entry.ts';
+import { countSpilled, end, letGo, recallDispatched, releaseHeld } from './phases.ts';
+import { isFinal, isFinished, startPermit } from './standing.ts';
+import type { RunState } from './state.ts';
+import { armHeld, armStop, armWorkflow } from './timers.ts';
+import { isAtWork } from './transactions.ts';
+import { noteUndone } from './undo-list.ts';
+import { estimate } from './urgency.ts';
+
+export type RunEntry = RunStarted | RunHeld | RunBegun | RunPaused | RunResumed | RunStopping | RunFinished;
+
+export function evolveRun(state: RunState, entry: RunEntry, at: number): void {
+  switch (entry.type) {
+    case 'run.started':
+      return start(state, entry, at);
+    case 'run.held':
+      return holdBack(state, entry);
+    case 'run.begun':
+      state.heldUntil = null;
+      freeStart(state);
+      state.activeSince = at;
+      return armWorkflow(state);
+    case 'run.paused':
+      state.status = 'paused';
+      state.pausedAt = at;
+      return recallDispatched(state);
+    case 'run.resumed':
+      return resume(state, at);
+    case 'run.stopping':
+      return stop(state, entry, at);
+    case 'run.finished':
+      return finish(state, entry, at);
+    default:
+      return unreachable(entry);
+  }
+}
+
+function start(state: RunState, entry: RunStarted, at: number): void {
+  if (entry.format > JOURNAL_FORMAT) tooNew(`is of format ${entry.format}`);
+  state.status = 'running';
+  state.startedAt = at;
+  state.activeSince = at;
+  state.root.realm = { ...state.root.realm, input: entry.input };
+  state.trigger = entry.trigger;
+  state.parent = entry.parent ?? null;
+  state.startKey = entry.key ?? null;
+  if (entry.estimates !== undefined) estimate(state, entry.estimates);
+  countSpilled(state, entry.input);
+  armWorkflow(state);
+}
+
+function holdBack(state: RunState, { until, input }: RunHeld): void {
+  state.heldUntil = until;
+  if (input !== undefined) {
+    state.root.realm = { ...state.root.realm, input };
+    countSpilled(state, input);
+  }
+  armHeld(state);
+}
+
+/** The workflow's timeout stood still. */
+export function resume(state: RunState, at: number): void {
+  state.status = state.ending === null ? 'running' : 'compensating';
+  state.activeSince += at - (state.pausedAt ?? at);
+  state.pausedAt = null;
+  armWorkflow(state);
+  for (const scope of state.scopes.values()) releaseHeld(state, scope);
+}
+
+function stop(state: RunState, { status, error, output, compensate = true, paused }: RunStopping, at: number): void {
+  if (state.pausedAt !== null && paused !== true) resume(state, at);
+  state.stopping = { status, error, output, compensate, since: state.stopping?.since ?? at };
+  if (output !== undefined) countSpilled(state, output);
+  armStop(state);
+}
+
+function finish(state: RunState, entry: RunFinished, at: number): void {
+  assert(!isFinished(state.status), `run ${state.executionId} ends once`);
+  for (const scope of state.scopes.values()) {
+    if (scope.open === 0) continue;
+    for (const node of scope.nodes) {
+      if (isFinal(node.phase.status) || node.phase.status === 'unknown') continue;
+      end(state, node, { status: 'cancelled', at, error: undefined });
+    }
+  }
+  for (const node of state.unknown) letGo(state, node);
+  state.status = entry.status;
+  state.finishedAt = at;
+  state.output = entry.output;
+  if (entry.output !== undefined) countSpilled(state, entry.output);
+  state.error = entry.error ?? null;
+  for (const scope of state.scopes.values()) if (scope === state.root || !isAtWork(scope)) noteUndone(state, scope);
+  freeStart(state);
+  state.stopping = null;
+  state.ending = null;
+  state.heldUntil = null;
+  state.pausedAt = null;
+  state.ready.clear();
+  state.timers.clear();
+  state.settled.clear();
+  state.released.clear();
+}
+
+/** Others with the same key may start. */
+function freeStart(state: RunState): void {
+  if (state.startKey === null) return;
+  state.freed.push({ key: startPermit(state.plan.workflowId, state.startKey), node: '' });
+  state.startKey = null;
+}
+
+export function tooNew(what: string): never {
+  throw new NebulaError('JOURNAL_TOO_NEW', `The journal ${what}, which this version does not know.`, {
+    hint: 'It was written by a newer Nebula: upgrade this one.',
+  });
+}

@@ -1,0 +1,127 @@
+/** Folds what happens to composite nodes and the scopes in them. */
+import { assert, unreachable } from '../error.ts';
+import { cancelOpen } from './closing.ts';
+import type {
+  ItemsAdded,
+  NodeOpened,
+  NodeStopping,
+  RoundDelayed,
+  ScopeClosed,
+  ScopeCompensating,
+  ScopeStopping,
+  ScopesOpened,
+} from './entry.ts';
+import { resume } from './evolve-run.ts';
+import { countSpilled, enter, leaveQueue } from './phases.ts';
+import { closeRound, newBody, noticeNodeStopped, noticeStopped, openScope, realmInside, runsOnce } from './scopes.ts';
+import { must, mustScope } from './standing.ts';
+import type { BodyState, NodeState, RunState, ScopeState } from './state.ts';
+import { armOpen, armRound, armStopping } from './timers.ts';
+import { openUndo, toUndo } from './undo.ts';
+
+export type ScopeEntry =
+  | NodeOpened
+  | NodeStopping
+  | ScopesOpened
+  | ScopeStopping
+  | ScopeClosed
+  | ScopeCompensating
+  | ItemsAdded
+  | RoundDelayed;
+
+export function evolveScope(state: RunState, entry: ScopeEntry, at: number): void {
+  switch (entry.type) {
+    case 'node.opened':
+      return open(state, must(state, entry.node), entry, at);
+    case 'node.stopping':
+      return stopNode(state, must(state, entry.node), entry, at);
+    case 'scopes.opened':
+      return openRounds(state, must(state, entry.node), entry);
+    case 'scope.stopping':
+      return stopScope(state, mustScope(state, entry.scope), entry, at);
+    case 'scope.closed':
+      return closeScope(state, mustScope(state, entry.scope), entry, at);
+    case 'scope.compensating':
+      return compensate(state, mustScope(state, entry.scope), entry, at);
+    case 'items.added':
+      return addItems(state, must(state, entry.node), entry);
+    case 'round.delayed':
+      return delayRound(state, must(state, entry.node), entry);
+    default:
+      return unreachable(entry);
+  }
+}
+
+/** A composite node begins; one that runs its body once opens it now. */
+function open(state: RunState, node: NodeState, { items, count, input, graph }: NodeOpened, at: number): void {
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  leaveQueue(state, node);
+  enter(state, node, { status: 'open', since: at, stopping: null });
+  if (items !== undefined) countSpilled(state, items);
+  if (input !== undefined) countSpilled(state, input);
+  const isOnce = runsOnce(node.plan);
+  node.body = newBody(node.plan, isOnce ? 1 : (count ?? Number.POSITIVE_INFINITY), graph?.value);
+  if (items !== undefined) node.body.items.push({ from: 0, count: count as number, items });
+  if (isOnce) openScope(state, node, input === undefined ? node.scope.realm : realmInside(node, input));
+  armOpen(state, node);
+}
+
+function stopNode(state: RunState, node: NodeState, entry: NodeStopping, at: number): void {
+  const { phase } = node;
+  const { type: _, node: __, ...how } = entry;
+  assert(phase.status === 'open' || phase.status === 'child', `'${entry.node}' of ${state.executionId} is open`);
+  node.phase = { ...phase, stopping: { ...how, since: phase.stopping?.since ?? at } };
+  armStopping(state, node);
+  noticeNodeStopped(state, node);
+}
+
+function openRounds(state: RunState, node: NodeState, { from, to }: ScopesOpened): void {
+  for (let round = from; round < to; round++) openScope(state, node, node.scope.realm);
+  (node.body as BodyState).until = null;
+}
+
+function delayRound(state: RunState, node: NodeState, { until }: RoundDelayed): void {
+  (node.body as BodyState).until = until;
+  armRound(state, node);
+}
+
+function addItems(state: RunState, { body }: NodeState, { items, count }: ItemsAdded): void {
+  if (body === undefined) return;
+  body.items.push({ from: body.total, count, items });
+  body.total += count;
+  countSpilled(state, items);
+}
+
+function stopScope(state: RunState, scope: ScopeState, { error }: ScopeStopping, at: number): void {
+  scope.stopping = { error, since: at };
+  armStopping(state, null, scope);
+  noticeStopped(state, scope);
+}
+
+function closeScope(state: RunState, scope: ScopeState, entry: ScopeClosed, at: number): void {
+  if (entry.error !== undefined) cancelOpen(state, scope, at);
+  if (entry.output !== undefined) countSpilled(state, entry.output);
+  closeRound(state, scope, entry);
+}
+
+/** Everything else in the scope is over; what is left to do is undoing. */
+function compensate(state: RunState, scope: ScopeState, entry: ScopeCompensating, at: number): void {
+  const { status, error, compensate: undoes = true } = entry;
+  const output = undefined;
+  if (scope === state.root) {
+    if (state.pausedAt !== null) resume(state, at);
+    state.ending = { status, error, output, compensate: undoes };
+    state.stopping = null;
+    state.status = 'compensating';
+    state.ready.clear();
+    state.timers.clear();
+    state.settled.clear();
+    state.released.clear();
+  } else if (error !== null) {
+    scope.stopping ??= { error, since: at };
+  }
+  cancelOpen(state, scope, at, state.plan.failureNode);
+  scope.isClosed = scope !== state.root;
+  openUndo(state, scope, undoes ? toUndo(state, scope) : []);
+}

@@ -1,0 +1,140 @@
+/** Runs, scopes and nodes before anything has happened to them. */
+import { Heap } from '../heap.ts';
+import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
+import type { JsonObject } from '../value.ts';
+import type { Held } from './held.ts';
+import type { NodeState, Phase, Realm, RunState, ScopeState } from './state.ts';
+import { isEarlier, isMoreUrgent, rankOf } from './urgency.ts';
+
+const NONE: readonly string[] = [];
+const PENDING: Phase = { status: 'pending' };
+
+export function newRunState(plan: Plan, executionId: string): RunState {
+  const { workflowId, version, onFailure } = plan;
+  const realm: Realm = { input: { value: null }, vars: varsOf(plan.variables), workflowId, version, onFailure };
+  const root = newScope(plan.root, '', null, 0, realm);
+  return {
+    executionId,
+    plan,
+    seq: 0,
+    status: 'pending',
+    trigger: null,
+    parent: null,
+    startKey: null,
+    estimates: null,
+    startedAt: 0,
+    activeSince: 0,
+    finishedAt: null,
+    output: undefined,
+    error: null,
+    stopping: null,
+    ending: null,
+    undo: [],
+    undoGraphs: {},
+    undone: [],
+    totalRetries: 0,
+    reopened: 0,
+    lastAttempt: 0,
+    lastChildAt: 0,
+    spilled: 0,
+    root,
+    scopes: new Map([['', root]]),
+    heldUntil: null,
+    pausedAt: null,
+    kept: [],
+    running: new Set(),
+    unknown: new Set(),
+    gated: new Set(),
+    freed: [],
+    deaf: [],
+    children: new Set(),
+    listening: new Set(),
+    dispatched: 0,
+    ready: new Heap(plan.mode === 'sequential' ? isEarlier : isMoreUrgent),
+    timers: new Heap((a, b) => a.at < b.at),
+    settled: new Set(),
+    released: new Set(),
+  };
+}
+
+export function varsOf(variables: JsonObject): Map<string, Held> {
+  return new Map(Object.entries(variables).map(([name, value]) => [name, { value }]));
+}
+
+export function newScope(
+  graph: GraphPlan,
+  path: string,
+  parent: NodeState | null,
+  round: number,
+  realm: Realm,
+  undoes: ScopeState | null = null,
+): ScopeState {
+  const scope: ScopeState = {
+    path,
+    graph,
+    nodes: [],
+    parent,
+    round,
+    realm,
+    rankBase: parent === null ? 0 : rankOf(parent),
+    ranks: null,
+    stopping: null,
+    deferredError: null,
+    undoing: null,
+    undoes,
+    undoItems: [],
+    isClosed: false,
+    isDone: false,
+    busy: 0,
+    open: graph.nodes.length,
+    held: new Set(),
+    openPerLevel: graph.levels.map((level) => level.length),
+    level: 0,
+  };
+  for (const plan of graph.nodes) scope.nodes.push(newNode(plan, scope));
+  return scope;
+}
+
+export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
+  const attemptsBefore = scope.parent?.attemptsBefore ?? 0;
+  return {
+    plan,
+    scope,
+    phase: PENDING,
+    decided: 0,
+    taken: 0,
+    attempts: attemptsBefore,
+    userFailures: 0,
+    systemFailures: 0,
+    queuedAt: null,
+    startedAt: null,
+    input: undefined,
+    output: undefined,
+    passed: 0,
+    permits: NONE,
+    missed: undefined,
+    generation: 0,
+    attemptsBefore,
+    child: undefined,
+    body: undefined,
+    busy: 0,
+    place: 'none',
+  };
+}
+
+/** Puts a node back to where it was before anything happened to it; attempts are still counted. */
+export function resetNode(node: NodeState): void {
+  node.phase = PENDING;
+  node.decided = 0;
+  node.taken = 0;
+  node.userFailures = 0;
+  node.systemFailures = 0;
+  node.queuedAt = null;
+  node.startedAt = null;
+  node.input = undefined;
+  node.output = undefined;
+  node.body = undefined;
+  node.passed = 0;
+  node.missed = undefined;
+  node.place = 'none';
+}

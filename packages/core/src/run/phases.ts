@@ -1,0 +1,144 @@
+/**
+ * How a node goes from one phase to the next, and what waits for it: a slot, a level, a gate. Everything that folds an
+ * entry changes phases through here, which keeps the indexes of the state true.
+ */
+import { gatesOf, isReservation } from './gates.ts';
+import type { Held } from './held.ts';
+import { countBusy } from './scopes.ts';
+import { isHeldByLevel, pathOf } from './standing.ts';
+import type { NodeState, Phase, RunState, ScopeState } from './state.ts';
+import { armQueued } from './timers.ts';
+
+/** Every change of phase goes through here: it keeps the indexes true. */
+export function enter(state: RunState, node: NodeState, phase: Phase): void {
+  const before = node.phase.status;
+  node.phase = phase;
+  const busy = Number(isBusy(phase.status)) - Number(isBusy(before));
+  if (busy !== 0) countBusy(state, node, busy > 0 ? 1 : -1);
+  if (before === 'running') state.running.delete(node);
+  else if (before === 'child') state.children.delete(node);
+  else if (before === 'unknown') state.unknown.delete(node);
+  else if (before === 'listening') {
+    state.listening.delete(node);
+    state.deaf.push(pathOf(node));
+  } else if (before === 'gated') state.gated.delete(node);
+  if (phase.status === 'running') state.running.add(node);
+  else if (phase.status === 'child') state.children.add(node);
+  else if (phase.status === 'unknown') state.unknown.add(node);
+  else if (phase.status === 'listening') state.listening.add(node);
+  else if (phase.status === 'gated') state.gated.add(node);
+}
+
+/** Something outside works for the node, and has to be waited for when it is stopped. */
+function isBusy(status: Phase['status']): boolean {
+  return status === 'running' || status === 'child';
+}
+
+export function leaveQueue(state: RunState, node: NodeState): void {
+  // Whatever it goes to now, it has passed.
+  if (node.phase.status === 'gated' || node.phase.status === 'queued') node.passed = Number.MAX_SAFE_INTEGER;
+  if (node.place === 'dispatched') state.dispatched--;
+  else if (node.place === 'held') node.scope.held.delete(node);
+  state.released.delete(node);
+  node.place = 'none';
+}
+
+/** From gate to gate and on to a slot it is one wait. */
+export function queuedSince({ phase }: NodeState, at: number): number {
+  return phase.status === 'gated' || phase.status === 'queued' ? phase.since : at;
+}
+
+export function enqueue(state: RunState, node: NodeState, at: number): void {
+  node.queuedAt ??= at;
+  if (node.phase.status === 'gated') node.passed = Number.MAX_SAFE_INTEGER;
+  enter(state, node, { status: 'queued', since: queuedSince(node, at) });
+  // A node that was found ready in this very turn has its place already.
+  if (node.place === 'none') placeReady(state, node);
+  armQueued(state, node);
+}
+
+/** Everything that was handed to the queue is ready again: the queue may have lost it. */
+export function recallDispatched(state: RunState): void {
+  if (state.dispatched === 0) return;
+  for (const scope of state.scopes.values()) {
+    for (const node of scope.nodes) {
+      if (node.place !== 'dispatched') continue;
+      node.place = 'ready';
+      state.ready.push(node);
+    }
+  }
+  state.dispatched = 0;
+}
+
+export function takesSlot({ plan }: NodeState): boolean {
+  return plan.work.kind === 'action' || plan.work.kind === 'dynamic';
+}
+
+/** Among those that wait for a slot of this run, or, in `mode: levels`, for their level. */
+export function placeReady(state: RunState, node: NodeState): void {
+  const isReady = takesSlot(node) && node.passed >= gatesOf(node.plan).length;
+  if (isHeldByLevel(state, node) || (state.pausedAt !== null && !isReady)) {
+    node.place = 'held';
+    node.scope.held.add(node);
+  } else if (isReady) {
+    node.place = 'ready';
+    state.ready.push(node);
+  } else {
+    // Needs no slot, or must be granted something first: whoever decides looks at it at once.
+    state.released.add(node);
+  }
+}
+
+/** A level has come: its nodes wait for a slot now. */
+export function releaseHeld(state: RunState, scope: ScopeState): void {
+  for (const node of [...scope.held]) {
+    if (isHeldByLevel(state, node)) continue;
+    scope.held.delete(node);
+    node.place = 'none';
+    placeReady(state, node);
+  }
+}
+
+export function end(state: RunState, node: NodeState, phase: Phase): void {
+  leaveQueue(state, node);
+  state.released.delete(node);
+  free(state, node);
+  enter(state, node, phase);
+  const { scope } = node;
+  scope.open--;
+  (scope.openPerLevel[node.plan.level] as number)--;
+  const { level } = scope;
+  while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
+  if (scope.level > level && scope.held.size > 0) releaseHeld(state, scope);
+  if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.settled.add(scope);
+}
+
+/** What it held, or waited for, is for others. */
+function free(state: RunState, node: NodeState): void {
+  if (node.permits.length === 0) return;
+  const path = pathOf(node);
+  for (const key of node.permits) state.freed.push({ key, node: path });
+  node.permits = [];
+}
+
+/**
+ * Between attempts its place among those with its key is for others. What it alone works out for the cache stays with
+ * it: another one would do it a second time, under another idempotency key, while nobody knows what became of the first.
+ */
+export function yieldPlaces(state: RunState, node: NodeState): void {
+  const kept = node.permits.filter(isReservation);
+  node.permits = node.permits.filter((key) => !isReservation(key));
+  free(state, node);
+  node.permits = kept;
+  node.passed = kept.length === 0 ? 0 : gatesOf(node.plan).indexOf('reserve') + 1;
+}
+
+/** Others need not wait until somebody says what became of it; if it is done again, it stands in line again. */
+export function letGo(state: RunState, node: NodeState): void {
+  free(state, node);
+  node.passed = 0;
+}
+
+export function countSpilled(state: RunState, held: Held): void {
+  if (held.blob !== undefined) state.spilled++;
+}

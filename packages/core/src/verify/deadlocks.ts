@@ -1,0 +1,99 @@
+/** Keys that a node holds while something inside it waits for the same one: neither ever goes on. */
+import type { NodeDefinition, WorkflowDefinition } from '../definition/model.ts';
+import type { GraphRecord } from '../plan/context.ts';
+import type { GraphPlan, NodePlan } from '../plan/plan.ts';
+import { canonicalJson, isJsonObject, type Json } from '../value.ts';
+import { constantOf } from './constant.ts';
+import { nodePath, type Verification } from './verification.ts';
+
+/** A node that waits for a key that is held around it, as people find it. */
+type Found = string | undefined;
+
+export function checkDeadlocks(verification: Verification, record: GraphRecord): void {
+  for (const node of record.plan.nodes) {
+    const key = keyOf(node);
+    if (key === undefined) continue;
+    const found = new Search(verification.find, key).below(node, 1);
+    if (found === undefined) continue;
+    verification.problems.warning({
+      code: 'SELF_DEADLOCK',
+      message: `'${node.id}' holds the key '${key}' while ${found} inside it waits for it, so neither can go on`,
+      hint: 'use another key inside, or take it away from one of them',
+      path: [...nodePath(record, node), 'concurrency', 'key'],
+    });
+  }
+}
+
+/** The key, where it is the same in every run. */
+function keyOf({ concurrency }: NodePlan): string | undefined {
+  const key = constantOf(concurrency?.key);
+  return key === undefined ? undefined : textOf(key);
+}
+
+function textOf(key: Json): string {
+  return typeof key === 'string' ? key : canonicalJson(key);
+}
+
+/** Looks at what is inside a node: bodies and workflows as they are compiled, children as they are written. */
+class Search {
+  private readonly find: Verification['find'];
+  private readonly key: string;
+  /** Workflows by id and version: one that starts itself is looked at once. */
+  private readonly seen = new Set<string>();
+
+  constructor(find: Verification['find'], key: string) {
+    this.find = find;
+    this.key = key;
+  }
+
+  /** `held`: so many places of the key are held by what is around. */
+  below({ work }: NodePlan, held: number): Found {
+    if (work.kind === 'inline') return this.inGraph(work.workflow.root, held);
+    if (work.kind === 'child') return this.inWorkflow(this.find(work.workflowId, work.version), held);
+    return 'body' in work ? this.inGraph(work.body, held) : undefined;
+  }
+
+  private inGraph({ nodes }: GraphPlan, held: number): Found {
+    return first(nodes, (node) => {
+      if (!node.enabled) return undefined;
+      const asks = keyOf(node) === this.key;
+      if (asks && (node.concurrency?.limit ?? 1) <= held) return `'${node.id}'`;
+      return this.below(node, asks ? held + 1 : held);
+    });
+  }
+
+  private inWorkflow(workflow: WorkflowDefinition | undefined, held: number): Found {
+    const name = `${workflow?.id} ${workflow?.version}`;
+    if (workflow === undefined || this.seen.has(name)) return undefined;
+    this.seen.add(name);
+    const found = this.inNodes(workflow.nodes ?? {}, held);
+    return found && `${found} of the workflow '${workflow.id}'`;
+  }
+
+  private inNodes(nodes: Readonly<Record<string, NodeDefinition>>, held: number): Found {
+    return first(Object.entries(nodes), ([id, node]) => {
+      if (node.enabled === false) return undefined;
+      const { key, limit = 1 } = node.concurrency ?? {};
+      const asks = key !== undefined && !hasExpression(key) && textOf(key) === this.key;
+      if (asks && limit <= held) return `'${id}'`;
+      const inside = asks ? held + 1 : held;
+      const { workflow, do: body } = node;
+      if (workflow !== undefined) return this.inWorkflow(this.find(workflow.id, workflow.version), inside);
+      return body && this.inNodes(body.nodes ?? {}, inside);
+    });
+  }
+}
+
+function hasExpression(value: Json): boolean {
+  if (typeof value === 'string') return value.includes('{{');
+  if (Array.isArray(value)) return value.some(hasExpression);
+  return isJsonObject(value) && Object.values(value).some(hasExpression);
+}
+
+function first<T>(all: readonly T[], look: (one: T) => Found): Found {
+  for (const one of all) {
+    const found = look(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,173 @@
+/**
+ * Those who wait for runs: until one has ended, or nothing moves it any more.
+ *
+ *  1 Whoever waits is told once, and forgotten then.
+ *  2 A run that waits for other executions has come to rest when all of these have. They are looked at one after the
+ *     other, and by one look at a time: with 10,000 children each is waited for once.
+ */
+import {
+  documentOf,
+  explainNode,
+  isFinished,
+  isParked,
+  isStanding,
+  NebulaError,
+  openChildren,
+  pathOf,
+  type RunDocument,
+} from '@nebula/core';
+import type { Clock, Store } from '@nebula/ports';
+import type { Settled } from './api.ts';
+import type { LiveRun } from './live-run.ts';
+import type { Runs } from './runs.ts';
+import type { Values } from './values.ts';
+
+/** How soon to look again for a child that was asked for and is not there yet. */
+const CHILD_AGAIN_MS = 1_000;
+
+interface Waiter {
+  resolve(settled: Settled): void;
+  reject(error: unknown): void;
+}
+
+export interface SettlingParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly runs: Runs;
+  readonly values: Values;
+  /** With its large values. */
+  documentIn(run: LiveRun): Promise<RunDocument>;
+}
+
+export class Settling {
+  private readonly parts: SettlingParts;
+  private readonly waiters = new Map<string, Waiter[]>();
+  /** Runs whose children are looked at, and as what they have come to rest again since. */
+  private readonly looks = new Map<string, LiveRun | undefined>();
+
+  constructor(parts: SettlingParts) {
+    this.parts = parts;
+  }
+
+  async settled(executionId: string): Promise<Settled> {
+    const { promise: waiting, ...waiter } = Promise.withResolvers<Settled>();
+    this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
+    // The engine may be closed while the store is asked, before anybody listens.
+    waiting.catch(() => {});
+    const run = this.parts.runs.get(executionId);
+    // Something happens to it: what it comes to is told then.
+    if (run !== undefined && !(isStanding(run.state) && this.parts.runs.isIdle(run))) return waiting;
+    try {
+      await this.lookInStore(executionId);
+    } catch (error) {
+      const others = this.take(executionId).filter((other) => other !== waiter);
+      if (others.length > 0) this.waiters.set(executionId, others);
+      throw error;
+    }
+    return waiting;
+  }
+
+  /** A run to which nothing happens here may have ended, or stand still, already. */
+  private async lookInStore(executionId: string): Promise<void> {
+    const { store, runs } = this.parts;
+    const row = await store.execution(executionId);
+    if (row === undefined) {
+      return this.reject(executionId, new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`));
+    }
+    // A request that waits in its inbox may move it on: then that is waited for.
+    if ((await store.inbox(executionId)).length > 0) return;
+    const isHere = runs.get(executionId) !== undefined;
+    const run = await runs.load(executionId);
+    if (run === undefined) return;
+    if (isFinished(run.state.status)) {
+      runs.forget(run);
+      this.end(run, undefined);
+    } else if (runs.isIdle(run)) {
+      this.rest(run);
+      if (!isHere) runs.forget(run);
+    }
+  }
+
+  /** It has come to the end of a turn, and has not ended. */
+  rest(run: LiveRun): void {
+    const { executionId, state } = run;
+    if (!this.waiters.has(executionId)) return;
+    if (isParked(state)) this.park(run, []);
+    else if (this.looks.has(executionId)) this.looks.set(executionId, run);
+    else if (isStanding(state)) void this.lookInside(run);
+  }
+
+  /** It has ended; `tell` hears of it, too. */
+  end(run: LiveRun, tell: ((document: RunDocument) => void) | undefined): void {
+    const waiters = this.take(run.executionId);
+    if (waiters.length === 0 && tell === undefined) return;
+    const { state } = run;
+    // Of the end that was reached here: the journal may go on while large values are fetched.
+    const document =
+      state.spilled === 0 ? Promise.resolve(documentOf(state, this.parts.values.lookup)) : this.parts.documentIn(run);
+    void document.then(
+      (ended) => {
+        tell?.(ended);
+        for (const waiter of waiters) waiter.resolve({ parked: false, document: ended });
+      },
+      (error: unknown) => {
+        for (const waiter of waiters) waiter.reject(error);
+      },
+    );
+  }
+
+  reject(executionId: string, error: unknown): void {
+    for (const waiter of this.take(executionId)) waiter.reject(error);
+  }
+
+  rejectAll(error: unknown): void {
+    for (const executionId of [...this.waiters.keys()]) this.reject(executionId, error);
+  }
+
+  /** Whether all that it waits for stands still; when one of its children ends, it is told, and comes to rest anew. */
+  private async lookInside(run: LiveRun): Promise<void> {
+    const { executionId } = run;
+    this.looks.set(executionId, undefined);
+    // A child that cannot be read is its own trouble, and is told there.
+    const inside = await this.parkedInside(run).catch(() => undefined);
+    const moved = this.looks.get(executionId);
+    this.looks.delete(executionId);
+    if (moved !== undefined) this.rest(moved);
+    else if (inside !== undefined) this.park(run, inside);
+  }
+
+  /** Undefined when one of them has ended, or goes on. */
+  private async parkedInside({ executionId, state }: LiveRun): Promise<Settled[] | undefined> {
+    const inside: Settled[] = [];
+    for (const child of openChildren(state)) {
+      const settled = await this.settledChild(executionId, child.executionId);
+      if (settled?.parked !== true) return undefined;
+      inside.push(settled);
+    }
+    return inside;
+  }
+
+  /** It is asked for before it is there. */
+  private async settledChild(parentId: string, executionId: string): Promise<Settled | undefined> {
+    while (this.waiters.has(parentId)) {
+      if ((await this.parts.store.known([executionId])).has(executionId)) return this.settled(executionId);
+      await new Promise<void>((resolve) => this.parts.clock.timer(CHILD_AGAIN_MS, resolve));
+    }
+    return undefined;
+  }
+
+  private park(run: LiveRun, inside: readonly Settled[]): void {
+    const waiters = this.take(run.executionId);
+    const { state } = run;
+    const now = this.parts.clock.now();
+    const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
+    const document = documentOf(state, this.parts.values.glance);
+    for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
+  }
+
+  private take(executionId: string): Waiter[] {
+    const waiters = this.waiters.get(executionId) ?? [];
+    this.waiters.delete(executionId);
+    return waiters;
+  }
+}

@@ -1,0 +1,150 @@
+/** Starting runs: what is checked first, which starts are one, and what makes a run durable. */
+import { NebulaError, type Plan, startKey, startPermit } from '@nebula/core';
+import { type Clock, DEFAULT_PROJECT, type Digest, type Random, type Store } from '@nebula/ports';
+import type { StartOptions } from './api.ts';
+import type { Durations } from './durations.ts';
+import { keyedExecutionId } from './execution-id.ts';
+import type { Message } from './messages.ts';
+import type { Plans } from './plans.ts';
+import { StartTaken } from './recovery.ts';
+import type { Runs } from './runs.ts';
+import type { Turns } from './turns.ts';
+
+/** As all ids: they become part of paths, keys and commands. */
+const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,200}$/;
+
+export interface StartsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly digest: Digest;
+  readonly plans: Plans;
+  readonly runs: Runs;
+  readonly turns: Turns;
+  readonly durations: Durations;
+  readonly maxActiveRuns: number;
+  send(executionId: string, message: Message): Promise<boolean>;
+  /** A run was started here. */
+  onStart(executionId: string): void;
+}
+
+/** Of a start that may be put off, or be one with others. */
+interface StartPolicy {
+  readonly key?: string;
+  readonly hold?: { readonly until: number };
+}
+
+export class Starts {
+  private readonly parts: StartsParts;
+  private readonly underWay = new Map<string, Promise<string>>();
+
+  constructor(parts: StartsParts) {
+    this.parts = parts;
+  }
+
+  async start(workflowId: string, version: number | undefined, options: StartOptions): Promise<string> {
+    const { runs, plans, durations, maxActiveRuns } = this.parts;
+    if (runs.size >= maxActiveRuns) {
+      throw new NebulaError('BUSY', `${runs.size} runs are under way already.`, {
+        hint: 'Start it again when some of them have ended.',
+        retryable: true,
+      });
+    }
+    const plan =
+      (version === undefined ? undefined : plans.cached(workflowId, version)) ?? (await plans.get(workflowId, version));
+    const { input, problems } = plan.acceptInput(options.input ?? {});
+    if (problems.length > 0) {
+      throw new NebulaError('INPUT_INVALID', `The input does not fit workflow '${workflowId}': ${problems[0]}`, {
+        hint: problems.length > 1 ? problems.slice(1).join('; ') : 'See `input` in the definition.',
+        details: { problems: [...problems] },
+      });
+    }
+    const executionId = options.executionId ?? this.idFor(workflowId, options.idempotencyKey);
+    if (!EXECUTION_ID.test(executionId)) {
+      throw new NebulaError('EXECUTION_ID_INVALID', `'${executionId.slice(0, 80)}' cannot be the id of an execution.`, {
+        hint: 'Ids have 1 to 200 letters, digits, _ and -.',
+      });
+    }
+    if (!durations.isKnown(workflowId)) await durations.read(workflowId);
+    const { start } = plan;
+    // A parent waits for the execution that it asked for, and for no other.
+    if (start !== undefined && start.policy !== 'allow' && options.parent === undefined)
+      return this.byKey(plan, executionId, { ...options, input });
+    return this.create(plan, executionId, { ...options, input });
+  }
+
+  /** For a start that came too late to put a run off: the same message is the same run. */
+  async anew(plan: Plan, messageId: string, options: StartOptions): Promise<void> {
+    await this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
+  }
+
+  private idFor(workflowId: string, key: string | undefined): string {
+    const { random, digest } = this.parts;
+    return key === undefined ? random.id('exe') : keyedExecutionId(digest, workflowId, key);
+  }
+
+  /** Starts with the same key are looked at one after the other. */
+  private byKey(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
+    let key: string;
+    try {
+      key = startKey(plan, options.input ?? {});
+    } catch (error) {
+      if (!(error instanceof NebulaError)) throw error;
+      throw new NebulaError('START_KEY_INVALID', `config.start.key: ${error.message}`, {
+        hint: error.hint ?? 'See `config.start` in the definition.',
+      });
+    }
+    const permit = startPermit(plan.workflowId, key);
+    const before = this.underWay.get(permit) ?? Promise.resolve('');
+    const mine = before.catch(() => '').then(() => this.alone(plan, executionId, options, key));
+    this.underWay.set(permit, mine);
+    const done = (): void => {
+      if (this.underWay.get(permit) === mine) this.underWay.delete(permit);
+    };
+    mine.then(done, done);
+    return mine;
+  }
+
+  private async alone(plan: Plan, executionId: string, options: StartOptions, key: string): Promise<string> {
+    const { store, clock, send } = this.parts;
+    const isDebounced = plan.start?.policy === 'debounce';
+    const until = clock.now() + (plan.start?.windowMs ?? 0);
+    const [first] = await store.permits(startPermit(plan.workflowId, key));
+    let holder = first?.executionId;
+    if (holder === undefined) {
+      try {
+        return await this.create(plan, executionId, options, { key, ...(isDebounced && { hold: { until } }) });
+      } catch (error) {
+        // Another engine was quicker: the store lets only one of them start.
+        if (!(error instanceof StartTaken)) throw error;
+        holder = error.executionId;
+      }
+    }
+    if (isDebounced) await send(holder, { type: 'restart', input: options.input ?? {}, until });
+    return holder;
+  }
+
+  private async create(
+    plan: Plan,
+    executionId: string,
+    options: StartOptions,
+    policy: StartPolicy = {},
+  ): Promise<string> {
+    const { runs, turns, durations } = this.parts;
+    const { trigger = { type: 'manual' }, parent, input = {}, project = DEFAULT_PROJECT } = options;
+    const known = runs.get(executionId);
+    const run = known ?? runs.create(plan, executionId, project);
+    this.parts.onStart(executionId);
+    if (known === undefined) {
+      const estimates = durations.estimates(plan);
+      const more = { ...(parent && { parent }), ...(estimates && { estimates }) };
+      turns.post(run, { type: 'start', input, trigger, ...more, ...policy });
+    }
+    if (run.isNew) {
+      await new Promise<void>((resolve, reject) => {
+        run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));
+      });
+    }
+    return executionId;
+  }
+}
