@@ -112,7 +112,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   retention: {
     type: 'duration, milliseconds or null',
     doc: 'How long finished runs are kept; null: for ever.',
-    default: 'for ever',
+    default: '30 days',
     example: 'retention: 30d',
     check: (value) => (value === null ? undefined : retention(value)),
   },

@@ -25,7 +25,7 @@ export const LOCAL = 'local';
 const NONE: Contexts = { current: null, contexts: {} };
 const NAME = /^[\w.-]{1,100}$/;
 
-export function contextsFile({ env }: Pick<Io, 'env'>): string {
+function contextsFile({ env }: Pick<Io, 'env'>): string {
   const base = env.XDG_CONFIG_HOME || env.APPDATA || path.join(env.HOME || homedir(), '.config');
   return path.join(base, 'nebula', 'contexts.json');
 }

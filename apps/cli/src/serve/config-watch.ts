@@ -48,7 +48,7 @@ export function watchConfig(file: string, running: NebulaConfig, { onChange, onB
 }
 
 /** Paths of what is different. Code cannot be compared: of actions, their names and versions are. */
-export function changedKeys(before: NebulaConfig, after: NebulaConfig): string[] {
+function changedKeys(before: NebulaConfig, after: NebulaConfig): string[] {
   const leaves = Object.keys(CONFIG_KEYS).filter(
     (key) => !Object.keys(CONFIG_KEYS).some((other) => other.startsWith(`${key}.`)),
   );
