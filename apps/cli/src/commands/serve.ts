@@ -7,6 +7,7 @@ import { watchConfig } from '../serve/config-watch.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
 import { DEFAULT_PATTERNS, foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
 import type { CommandOptions, Context, Project, ServerSession } from '../services.ts';
+import { concealed } from '../terminal/concealed.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { outliveReaders } from '../terminal/io.ts';
@@ -17,26 +18,39 @@ export async function execute(context: Context, _args: readonly string[], option
   const project = await context.services.openProject(dataDir === undefined ? {} : { dataDir });
   const report = reportOf(context, project, options);
   const interrupt = listenForInterrupt();
+  try {
+    await serveUntil(context, project, report, options, interrupt.happened);
+  } finally {
+    interrupt.release();
+  }
+  report.stopped();
+  return EXIT.completed;
+}
+
+async function serveUntil(
+  context: Context,
+  project: Project,
+  report: ServeReport,
+  options: CommandOptions,
+  interrupted: Promise<unknown>,
+): Promise<void> {
   const session = await context.services.openServer(project, {
     ...given(options),
     onTrouble: (error) => report.trouble(error),
     onRequest: (operation, status, milliseconds) => report.request(operation, status, milliseconds),
   });
-  const releaseOutput = captureForeignOutput((line) => report.foreign(line));
+  const releaseOutput = captureForeignOutput((line) => report.foreign(concealed(line)));
   const stopOutliving = outliveReaders();
   try {
     const stopServing = await serve(context, project, session, report);
-    await interrupt.happened;
+    await interrupted;
     report.stopping();
     stopServing();
   } finally {
     await session.close();
     releaseOutput();
     stopOutliving();
-    interrupt.release();
   }
-  report.stopped();
-  return EXIT.completed;
 }
 
 function reportOf({ io, program }: Context, { config }: Project, options: CommandOptions): ServeReport {
