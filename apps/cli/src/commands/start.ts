@@ -23,10 +23,7 @@ export async function execute(
   const input = await inputOf(context, options);
   const key = keyOf(options);
   const office = await openOffice(context, project);
-  const wanted = await (options.plan === true ? ofPlan(office, name) : ofActive(office, name, options)).finally(() =>
-    // An engine of our own needs the folder for itself.
-    office.server === undefined ? office.close() : undefined,
-  );
+  const wanted = await wantedBy(office, name, options);
   const { workflowId, version } = wanted;
   const started = await withEngine(context, project, async (session) => {
     const executionId = key === undefined ? session.newExecutionId() : session.keyedExecutionId(workflowId, key);
@@ -39,6 +36,15 @@ export async function execute(
     return await startWatched(context, project, session, run, options, start);
   });
   return typeof started === 'number' ? started : await goOnWith(context, project, started.existing, options);
+}
+
+async function wantedBy(office: OfficeSession, name: string, options: CommandOptions): Promise<Wanted> {
+  try {
+    return await (options.plan === true ? ofPlan(office, name) : ofActive(office, name, options));
+  } finally {
+    // An engine of our own needs the folder for itself.
+    if (office.server === undefined) await office.close();
+  }
 }
 
 async function ofActive(office: OfficeSession, workflowId: string, options: CommandOptions): Promise<Wanted> {

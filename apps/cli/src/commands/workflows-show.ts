@@ -10,6 +10,7 @@ import { triggerScheduleId, triggerText } from '../views/triggers.ts';
 import { agoText, plural } from '../views/words.ts';
 import { graphOf } from '../views/workflow-graph.ts';
 
+const BY = 'started by  ';
 /** More versions than this are counted only. */
 const MAX_VERSIONS = 10;
 
@@ -78,7 +79,8 @@ async function triggerLines(
         ? await office.call('getSchedule', { params: { scheduleId: triggerScheduleId(id, index) } })
         : undefined;
     const next = schedule?.nextFireAt == null ? null : Date.parse(schedule.nextFireAt);
-    lines.push(`${io.out.colors.dim('started by')}  ${triggerText(trigger, next, io.now())}`);
+    const [first = '', ...rest] = wrap(triggerText(trigger, next, io.now()), io.out.columns() - BY.length);
+    lines.push(io.out.colors.dim(BY) + first, ...rest.map((line) => ' '.repeat(BY.length) + line));
   }
   return lines.length === 0 ? [] : ['', ...lines];
 }
