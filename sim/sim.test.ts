@@ -10,7 +10,7 @@ const SHAPES = [
   { engines: 2, sharesQueue: true },
 ];
 
-describe('one crash, wherever a process can die', { timeout: 300_000 }, () => {
+describe('one crash, wherever a process can die', { timeout: 900_000 }, () => {
   for (const scenario of SCENARIOS) {
     for (const shape of SHAPES) {
       it(`[SIM-5] ${scenario.name}, ${shape.engines === 1 ? 'one engine' : 'two engines and one queue'}`, async () => {
@@ -26,7 +26,7 @@ describe('one crash, wherever a process can die', { timeout: 300_000 }, () => {
   }
 });
 
-describe('a seed', { timeout: 60_000 }, () => {
+describe('a seed', { timeout: 300_000 }, () => {
   it('[SIM-4] is the same life, word for word', async () => {
     for (const seed of [3, 4, 5, 6, 30, 31]) {
       const [one, other] = [await live(seed, { keepsTrace: true }), await live(seed, { keepsTrace: true })];
@@ -41,7 +41,7 @@ describe('a seed', { timeout: 60_000 }, () => {
   });
 });
 
-it('[SIM-6] an engine that is alone on its store loses nothing', { timeout: 120_000 }, async () => {
+it('[SIM-6] an engine that is alone on its store loses nothing', { timeout: 600_000 }, async () => {
   const { failures } = await liveMany(1, 200, { alone: true });
   expect(failures).toEqual([]);
 });
@@ -79,7 +79,7 @@ const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readon
   },
 ];
 
-describe('pinned seeds', { timeout: 60_000 }, () => {
+describe('pinned seeds', { timeout: 300_000 }, () => {
   for (const { seed, alone = false, found } of PINNED) {
     it(`[SIM-7] ${seed}${alone ? ' alone' : ''}: ${found}`, async () => {
       expect((await live(seed, { alone })).world.oracle.violations).toEqual([]);

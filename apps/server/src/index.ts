@@ -7,6 +7,7 @@ import { type AppOptions, buildApp } from './http/app.ts';
 import type { Handlers } from './http/handler.ts';
 import { publicRoutes } from './http/public.ts';
 import { Repeats } from './http/repeats.ts';
+import { DEFAULT_PROJECT } from './http/subject.ts';
 import { Accounts } from './identity/accounts.ts';
 import { auditLog, auditRoutes } from './identity/audit.ts';
 import { desktopIdentity } from './identity/desktop.ts';
@@ -18,6 +19,7 @@ import { liveRoutes } from './live/routes.ts';
 import { liveSocket } from './live/socket.ts';
 import { type Office, officeOf } from './office.ts';
 import type { Parts } from './parts.ts';
+import type { ProjectRecord } from './records.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { executionRoutes } from './routes/executions.ts';
@@ -27,7 +29,7 @@ import { scheduleRoutes } from './routes/schedules.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { systemRoutes } from './routes/system.ts';
 import { workflowRoutes } from './routes/workflows.ts';
-import { activateTriggers } from './triggers/activation.ts';
+import { Sweeper } from './sweeper.ts';
 import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
@@ -57,6 +59,8 @@ export interface NebulaServer {
   readonly url: string;
   /** For tests: a request without a socket. */
   readonly inject: ReturnType<typeof buildApp>['inject'];
+  /** How many follow live updates. */
+  listeners(): number;
   /** For whoever runs the server: its operations without HTTP, in the name of its owner. */
   readonly office: Office;
   close(): Promise<void>;
@@ -87,10 +91,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
       parts: ['api', 'scheduler', 'worker'],
       authentication: token === undefined ? 'users' : 'token',
     }),
-    ...workflowRoutes(parts, async (workflowId, active) => {
-      await activateTriggers(parts, workflowId, active);
-      scheduler.changed();
-    }),
+    ...workflowRoutes(parts, () => scheduler.changed()),
     ...executionRoutes(parts, launcher),
     ...restRoutes(parts),
     ...signalRoutes(parts, launcher),
@@ -121,12 +122,16 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   });
   webhookRoutes(app, parts, launcher);
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
+  await ensureDefaultProject(parts);
+  const sweeper = new Sweeper(parts, onTrouble);
   await feed.open();
   scheduler.open();
   files.open();
+  sweeper.open();
   const close = async (): Promise<void> => {
     isClosing = true;
     files.close();
+    sweeper.close();
     await scheduler.close();
     feed.close();
     await app.close();
@@ -141,9 +146,16 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     inject: app.inject.bind(app),
+    listeners: () => feed.size,
     office: officeOf(parts, handlers),
     close,
   };
+}
+
+/** It is always there, so lists show it. */
+async function ensureDefaultProject({ records, clock }: Parts): Promise<void> {
+  const body: ProjectRecord = { name: DEFAULT_PROJECT, createdAt: clock.now() };
+  await records.commit([{ kind: 'project', id: DEFAULT_PROJECT, body: JSON.stringify(body), expected: 0 }]);
 }
 
 async function storeTrouble({ store }: Parts): Promise<Record<string, string>> {

@@ -1,5 +1,6 @@
 /** Starts runs for whoever asks: the API, a webhook, a schedule, an event. */
 import { isJsonObject, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import type { ExecutionRow } from '@nebula/ports';
 import { projectOfWorkflow } from './http/subject.ts';
 import type { Parts } from './parts.ts';
 import { type PlanRecord, readRecord, type WorkflowRecord } from './records.ts';
@@ -12,6 +13,8 @@ export interface Launch {
   readonly input?: unknown;
   readonly executionId?: string;
   readonly idempotencyKey?: string;
+  /** Where the run must belong; left out: wherever its workflow does. */
+  readonly project?: string;
 }
 
 export interface Launched {
@@ -31,15 +34,23 @@ export class Launcher {
     const { workflowId, version, input } = await this.resolved(launch);
     const { engine, random, store } = this.parts;
     const project = await projectOfWorkflow(this.parts, workflowId);
+    if (launch.project !== undefined && launch.project !== project) {
+      throw new NebulaError('WORKFLOW_ELSEWHERE', `Workflow '${workflowId}' is not of project '${launch.project}'.`);
+    }
     const { idempotencyKey } = launch;
     const wanted = launch.executionId ?? (idempotencyKey === undefined ? random.id('exe') : undefined);
     const before = wanted === launch.executionId && wanted !== undefined ? await store.execution(wanted) : undefined;
+    if (before !== undefined) refuseOther(before, workflowId);
     const executionId = await engine.start(workflowId, version, {
       input,
       trigger,
       project,
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
     });
+    // Somebody may have taken the id meanwhile, for something that is not the caller's to see.
+    if (launch.executionId !== undefined && before === undefined) {
+      refuseOther(await store.execution(executionId), workflowId);
+    }
     return { executionId, isNew: before === undefined && (wanted === undefined || wanted === executionId) };
   }
 
@@ -104,4 +115,11 @@ export class Launcher {
     const record = await readRecord<WorkflowRecord>(this.parts.records, 'workflow', workflowId);
     return record?.body.active ?? undefined;
   }
+}
+
+function refuseOther(row: ExecutionRow | undefined, workflowId: string): void {
+  if (row === undefined || row.workflowId === workflowId) return;
+  throw new NebulaError('EXECUTION_ID_TAKEN', `The id '${row.executionId}' is that of another run.`, {
+    hint: 'Choose another id, or leave it out.',
+  });
 }

@@ -17,7 +17,6 @@ import { readRecord, type UserRecord } from './records.ts';
 import { planRoutes } from './routes/plans.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { workflowRoutes } from './routes/workflows.ts';
-import { activateTriggers } from './triggers/activation.ts';
 
 export interface OfficeCall<K extends OperationId> {
   readonly params?: ParamsOf<K>;
@@ -65,7 +64,7 @@ export function officeOf(parts: Parts, handlers: Partial<Handlers>, who: Princip
 export function localOffice(parts: Parts): Office {
   const { fireSchedule: _, ...schedules } = scheduleRoutes(parts, new Launcher(parts), () => undefined);
   return officeOf(parts, {
-    ...workflowRoutes(parts, (workflowId, active) => activateTriggers(parts, workflowId, active)),
+    ...workflowRoutes(parts, () => undefined),
     ...identityRoutes(parts, new Accounts(parts), { isSecure: false }),
     ...planRoutes(parts),
     ...schedules,

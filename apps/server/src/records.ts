@@ -33,6 +33,8 @@ export interface UserRecord {
   readonly admin: boolean;
   readonly disabled: boolean;
   readonly roles: Readonly<Record<string, Role>>;
+  /** Sessions that were opened under another epoch have ended. */
+  readonly epoch: string;
   readonly createdAt: number;
 }
 
@@ -52,22 +54,61 @@ export function parsed<Body>({ id, body, revision, updatedAt }: RecordRow): Read
   return { id, body: JSON.parse(body) as Body, revision, updatedAt };
 }
 
-/** A page by id; the cursor is the last id. */
+/** A page by id; the cursor is the last id. With `keep`, records that are not shown are passed over: no page is short. */
 export async function listRecords<Body>(
   records: Records,
   kind: string,
-  { cursor, limit = 50 }: { readonly cursor?: string; readonly limit?: number },
+  { cursor, limit = 50, prefix }: { readonly cursor?: string; readonly limit?: number; readonly prefix?: string },
+  keep: (record: Read<Body>) => boolean = () => true,
 ): Promise<{ readonly items: readonly Read<Body>[]; readonly next: string | null }> {
-  const rows = await records.list(kind, { limit: limit + 1, ...(cursor !== undefined && { after: cursor }) });
-  const items = rows.slice(0, limit).map((row) => parsed<Body>(row));
-  return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  const items: Read<Body>[] = [];
+  const size = limit + 1;
+  for (let after = cursor; ; ) {
+    const page = { limit: size, ...(after !== undefined && { after }), ...(prefix !== undefined && { prefix }) };
+    const rows = await records.list(kind, page);
+    for (const row of rows) {
+      const record = parsed<Body>(row);
+      if (!keep(record)) continue;
+      if (items.length === limit) return { items, next: items.at(-1)?.id ?? null };
+      items.push(record);
+    }
+    after = rows.at(-1)?.id;
+    if (rows.length < size) return { items, next: null };
+  }
+}
+
+/** All of a kind, page after page. */
+export async function* everyRecord<Body>(records: Records, kind: string, prefix?: string): AsyncGenerator<Read<Body>> {
+  let cursor: string | undefined;
+  do {
+    const more = { limit: 500, ...(cursor !== undefined && { cursor }), ...(prefix !== undefined && { prefix }) };
+    const page = await listRecords<Body>(records, kind, more);
+    yield* page.items;
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+}
+
+/** Removes what is there, or only the revision that the caller has seen. */
+export async function removeRecord(
+  records: Records,
+  kind: string,
+  id: string,
+  ifMatch: string | readonly string[] | undefined,
+): Promise<void> {
+  const expected = expectedRevision(ifMatch);
+  const outcome = await records.commit([{ kind, id, body: null, ...(expected !== undefined && { expected }) }]);
+  if (!outcome.ok) throw changedBySomebody(id);
+}
+
+export function changedBySomebody(id: string): NebulaError {
+  return new NebulaError('ETAG_MISMATCH', `'${id}' was changed by somebody else.`, { hint: 'Look at it again.' });
 }
 
 /** `If-Match` holds the revision that the caller has seen. */
 export function expectedRevision(ifMatch: string | readonly string[] | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined;
-  const revision = Number(String(ifMatch).replaceAll('"', ''));
-  if (Number.isInteger(revision)) return revision;
+  const [, revision] = String(ifMatch).match(/^"([1-9]\d{0,14})"$/) ?? [];
+  if (revision !== undefined) return Number(revision);
   throw new NebulaError('ETAG_MISMATCH', 'If-Match is not an ETag of this server.');
 }
 

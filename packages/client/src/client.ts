@@ -21,6 +21,10 @@ export interface StartRunOptions {
   readonly idempotencyKey?: string;
 }
 
+export interface LogOptions extends Pick<QueryOf<'followLogs'>, 'node' | 'level' | 'after'> {
+  readonly signal?: AbortSignal;
+}
+
 /** A run that was started. */
 export interface RunHandle {
   readonly executionId: string;
@@ -90,14 +94,11 @@ export class NebulaClient {
     return follow<LiveEvent>(this.transport, 'followAll', { query: { project, workflowId } }, rest);
   }
 
-  logs(executionId: string, options: FollowOptions & QueryOf<'followLogs'> = {}): AsyncGenerator<LogLine> {
-    const { node, level, ...rest } = options;
-    return follow<LogLine>(
-      this.transport,
-      'followLogs',
-      { params: { executionId }, query: { node, level } },
-      rest as FollowOptions,
-    );
+  /** What it and its actions said, then what they say; `after` is the position of a line. */
+  logs(executionId: string, options: LogOptions = {}): AsyncGenerator<LogLine> {
+    const { node, level, after, signal } = options;
+    const rest = { ...(after !== undefined && { after: String(after) }), ...(signal && { signal }) };
+    return follow<LogLine>(this.transport, 'followLogs', { params: { executionId }, query: { node, level } }, rest);
   }
 
   blob(executionId: string, sha256: string): Promise<Uint8Array> {

@@ -2,6 +2,7 @@ export {
   type CallOptions,
   type ClientOptions,
   createClient,
+  type LogOptions,
   NebulaClient,
   type RunHandle,
   type StartRunOptions,

@@ -46,6 +46,21 @@ export async function* follow<Event>(
   }
 }
 
+/** The server says something every 15 s, if only that it is there. Where nothing comes, the connection is dead. */
+const SILENCE_MS = 60_000;
+
+async function withinReason(reader: ReadableStreamDefaultReader<string>): Promise<ReadableStreamReadResult<string>> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('nothing was heard of the server')), SILENCE_MS);
+  });
+  try {
+    return await Promise.race([reader.read(), silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 interface Message {
   readonly id: string | undefined;
   readonly event: string | undefined;
@@ -58,7 +73,7 @@ async function* messages(stream: ReadableStream<Uint8Array>): AsyncGenerator<Mes
   let rest = '';
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await withinReason(reader);
       if (done) return;
       const blocks = (rest + value).split('\n\n');
       rest = blocks.pop() ?? '';

@@ -54,14 +54,17 @@ export class Transport {
   /** The answer, once it is a good one. */
   async send(operation: OperationId, input: RequestInput): Promise<Response> {
     const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
-    const isRepeatable = method !== 'POST' || REPEATABLE.has(operation);
-    const key = input.idempotencyKey ?? (REPEATABLE.has(operation) ? crypto.randomUUID() : undefined);
+    // What was changed only if nobody else had changed it cannot be tried again: the first try may have been that.
+    const isRepeatable = (method !== 'POST' && input.ifMatch === undefined) || REPEATABLE.has(operation);
+    const key = input.idempotencyKey ?? (REPEATABLE.has(operation) ? newKey() : undefined);
     const url = this.options.url + API_PREFIX + filled(path, input.params) + queryText(input.query);
     const retries = isRepeatable ? (this.options.retries ?? 3) : 0;
     for (let attempt = 0; ; attempt++) {
       try {
         const response = await this.once(method, url, input, key);
         if (response.ok || response.status === 304) return response;
+        // It is gone, as was asked: an earlier try did it, and its answer was lost.
+        if (attempt > 0 && method === 'DELETE' && response.status === 404) return new Response(null, { status: 204 });
         const problem = await problemIn(response);
         if (!(problem.retryable ?? response.status === 503) || attempt >= retries) throw new ApiError(problem);
       } catch (error) {
@@ -134,14 +137,18 @@ async function problemIn(response: Response): Promise<ProblemDetails> {
 
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
   });
+}
+
+/** Not `randomUUID`: pages that came over plain HTTP have none. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

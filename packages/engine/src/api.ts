@@ -115,11 +115,11 @@ export interface Desk {
   /** Kept by the run until a node waits for it. */
   requestSignal(executionId: string, signal: SignalRequest): Promise<boolean>;
   /**
-   * For whichever run waits for it: the one that has waited longest with this key takes it. With none it is kept for
+   * For whichever run of the project (`default` unless told) waits for it: the one that has waited longest with this key takes it. With none it is kept for
    * `keepMs` (a day unless said otherwise). Gives the run that takes it, if there is one already.
    */
   publishSignal(
-    signal: SignalRequest & { readonly keepMs?: number; readonly messageId?: string },
+    signal: SignalRequest & { readonly keepMs?: number; readonly messageId?: string; readonly project?: string },
   ): Promise<string | undefined>;
   /** Rejects with `NOT_WAITING`, `NOT_ALLOWED`, `FORM_INVALID`. */
   requestAnswer(executionId: string, node: string, answer: AnswerRequest): Promise<boolean>;

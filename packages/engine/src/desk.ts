@@ -30,7 +30,15 @@ import {
   timelineOf,
   valuesIn,
 } from '@nebula/core';
-import type { Blobs, Clock, Digest, Logs, Random, Store } from '@nebula/ports';
+import {
+  type Blobs,
+  type Clock,
+  DEFAULT_PROJECT,
+  type Digest,
+  type Logs,
+  type Random,
+  type Store,
+} from '@nebula/ports';
 import type {
   AnswerRequest,
   Desk,
@@ -42,7 +50,7 @@ import type {
 } from './api.ts';
 import { decodeFrame, encodeEntries } from './codec.ts';
 import { Holds } from './holds.ts';
-import { encodeMessage, type Message, stimulusOf } from './messages.ts';
+import { encodeMessage, type Message, publicSignal, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
 import { removeExecution } from './sweeper.ts';
@@ -224,11 +232,12 @@ export class StoreDesk implements Desk {
     payload = null,
     keepMs = KEEP_SIGNALS_MS,
     messageId = this.drivers.random.id('msg'),
+    project = DEFAULT_PROJECT,
   }: Parameters<Desk['publishSignal']>[0]): Promise<string | undefined> {
     const { store, clock } = this.drivers;
     const at = clock.now();
     const body = encodeMessage({ type: 'signal', signal, key, payload });
-    return store.publish({ signal, key, messageId, body, at, expiresAt: at + keepMs });
+    return store.publish({ signal: publicSignal(project, signal), key, messageId, body, at, expiresAt: at + keepMs });
   }
 
   async requestAnswer(executionId: string, node: string, answer: AnswerRequest): Promise<boolean> {

@@ -9,7 +9,7 @@ import {
   type Settlement,
   type Stimulus,
 } from '@nebula/core';
-import type { InboxRow } from '@nebula/ports';
+import { DEFAULT_PROJECT, type InboxRow } from '@nebula/ports';
 
 type Asked = 'cancel' | 'restart' | 'retry' | 'replay' | 'pause' | 'resume' | 'signal' | 'answer' | 'callback';
 
@@ -23,6 +23,14 @@ export type Message =
   | Omit<Extract<Stimulus, { type: 'child' }>, 'jitter'>
   /** `attempt` was left out by earlier versions. */
   | Omit<Extract<Stimulus, { type: 'settle' }>, 'by'>;
+
+/**
+ * What the store knows a published signal by: projects do not hear each other. In the default project it is the name
+ * itself, unless that could be taken for another's.
+ */
+export function publicSignal(project: string, signal: string): string {
+  return project === DEFAULT_PROJECT && !signal.startsWith('[') ? signal : JSON.stringify([project, signal]);
+}
 
 export function encodeMessage(message: Message): string {
   return JSON.stringify(message);

@@ -26,7 +26,7 @@ import type {
 import { encodeEntries } from './codec.ts';
 import type { Durations } from './durations.ts';
 import type { LiveRun } from './live-run.ts';
-import { cancelMessage, encodeMessage, retryMessage } from './messages.ts';
+import { cancelMessage, encodeMessage, publicSignal, retryMessage } from './messages.ts';
 import type { Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
@@ -122,7 +122,7 @@ function permitsOf({ state, isNew, asked }: LiveRun, { asks, entries, now }: Tur
 }
 
 /** Which signals the run waits for, so that those who do not know the run can send them. */
-function listenersOf({ state }: LiveRun, { entries, now }: Turn): ListenerChanges | undefined {
+function listenersOf({ state, project }: LiveRun, { entries, now }: Turn): ListenerChanges | undefined {
   const add: Listener[] = [];
   const remove = state.deaf.splice(0);
   const listening = new Set<string>();
@@ -134,7 +134,7 @@ function listenersOf({ state }: LiveRun, { entries, now }: Turn): ListenerChange
   for (const node of listening) {
     const phase = nodeAt(state, node)?.phase;
     for (const wait of phase?.status === 'listening' ? phase.waits : []) {
-      if (wait.kind === 'signal') add.push({ signal: wait.signal, key: wait.key, node });
+      if (wait.kind === 'signal') add.push({ signal: publicSignal(project, wait.signal), key: wait.key, node });
     }
   }
   return add.length + remove.length === 0 ? undefined : { at: now, add, remove };

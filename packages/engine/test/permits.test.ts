@@ -51,7 +51,9 @@ describe('rate limits', () => {
     for (let n = 0; n < 5; n++) await top.start(definition);
     expect(top.ran).toHaveLength(2);
     await top.clock.advance(500);
-    expect(top.ran).toHaveLength(3);
+    expect(top.ran).toHaveLength(2);
+    await top.clock.advance(500);
+    expect(top.ran).toHaveLength(4);
     await top.clock.advance(1_000);
     expect(top.ran).toHaveLength(5);
   });
@@ -266,5 +268,32 @@ describe('signals for whoever listens', () => {
     const eight = await top.start(definition, { order: 8 });
     await top.settle();
     expect(await top.engine.document(eight)).toMatchObject({ status: 'completed', output: 'early' });
+  });
+
+  it('[ENG-180] are heard in their own project only', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const { workflowId } = await top.engine.register({
+      id: 'hears',
+      nodes: { w: { wait: { signal: 'go' } } },
+      output: '{{ $w.payload }}',
+    });
+    const started = async (project: string): Promise<string> => {
+      const starting = top.engine.start(workflowId, undefined, { project });
+      await top.settle();
+      return starting;
+    };
+    const ids = new Map<string, string>();
+    for (const project of ['default', 'a', 'b']) ids.set(project, await started(project));
+    expect(await top.engine.publishSignal({ signal: '["a","go"]', payload: 'forged' })).toBeUndefined();
+    expect(await top.engine.publishSignal({ signal: 'go', payload: 1, project: 'c' })).toBeUndefined();
+    for (const [project, executionId] of [...ids].reverse()) {
+      const own = project === 'default' ? {} : { project };
+      expect(await top.engine.publishSignal({ signal: 'go', payload: project, ...own })).toBe(executionId);
+      await top.settle();
+      expect(await top.engine.document(executionId)).toMatchObject({ status: 'completed', output: project });
+    }
+    const late = await started('c');
+    expect(await top.engine.document(late)).toMatchObject({ output: 1 });
   });
 });

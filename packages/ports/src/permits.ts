@@ -6,7 +6,7 @@
  *  P3 Whoever is granted a place finds the message that it left in its inbox, and is due.
  *  P5 A published signal goes to one listener, the one that has listened longest; with none it is kept until one comes,
  *     or it expires. A listener gets each signal once.
- *  P4 Moments of a rate: never more than `limit` in any `perMs`, counted from the first. The same ask of a node gets the
+ *  P4 Moments of a rate: never more than `limit` in any `perMs`, wherever that begins. The same ask of a node gets the
  *     same moment again, so an answer that is lost costs nothing.
  *  P6 A write that requires a place is accepted with the place, or not at all.
  */
@@ -90,17 +90,16 @@ export function holderInTheWay(
   return undefined;
 }
 
-/** The moment at which the next one may begin, and the new state of the rate: the time at which it is even again. */
+/**
+ * The moment at which the next one may begin: `last` is the newest that was given, `before` the one that was given
+ * `limit` ago. So no period of `perMs`, wherever it begins, holds more than `limit`.
+ */
 export function nextMoment(
-  evenAt: number | undefined,
   now: number,
-  { limit, perMs }: Pick<RateAsk, 'limit' | 'perMs'>,
-): { readonly at: number; readonly evenAt: number } {
-  const interval = perMs / limit;
-  const base = Math.max(evenAt ?? now, now);
-  // Up to `limit` may come at once; then one per interval.
-  const at = Math.max(now, Math.ceil(base - (perMs - interval)));
-  return { at, evenAt: base + interval };
+  perMs: number,
+  { last = now, before }: { readonly last?: number | undefined; readonly before: number | undefined },
+): number {
+  return Math.max(now, last, before === undefined ? now : before + perMs);
 }
 
 /** A node that waits for a signal of this name and key. */

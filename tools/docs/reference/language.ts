@@ -63,6 +63,13 @@ const HEADINGS: Readonly<Record<string, string>> = {
   capabilities: 'Capabilities',
   files: 'Files',
   errorMatch: 'Error matcher',
+  trigger: 'Trigger',
+  webhook: 'Webhook',
+  signature: 'Signature',
+  schedule: 'Schedule',
+  interval: 'Interval',
+  event: 'Event',
+  file: 'File',
 };
 
 export async function languagePage(): Promise<Page> {

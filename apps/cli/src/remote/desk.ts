@@ -191,9 +191,8 @@ function remoteLogs(client: NebulaClient): Logs {
         signal,
         ...(node !== undefined && { node }),
         ...(minLevel !== undefined && { level: minLevel }),
-        // The client goes on from the last event that it has seen; before the first, this is it.
-        ...(afterPosition !== undefined && { after: String(afterPosition) }),
-      } as Parameters<NebulaClient['logs']>[1]);
+        ...(afterPosition !== undefined && { after: afterPosition }),
+      });
       for await (const line of lines) yield storedLine(executionId, line);
     },
     deleteExecution: async () => undefined,

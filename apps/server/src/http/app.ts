@@ -3,6 +3,7 @@
  *
  *   who calls ─▶ is the request well formed ─▶ which project ─▶ may they ─▶ handler ─▶ audit ─▶ answer
  */
+import type { Socket } from 'node:net';
 import {
   API_PREFIX,
   type HttpMethod,
@@ -13,8 +14,10 @@ import {
 } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { judge, type Principal } from '../identity/principal.ts';
+import { judge, NOBODY, type Principal } from '../identity/principal.ts';
+import { watchRights } from '../identity/rights.ts';
 import type { Parts } from '../parts.ts';
+import { bodyError, readJsonBodies } from './bodies.ts';
 import type { Call, EventStream, Handlers, Reply } from './handler.ts';
 import { problemOf } from './problem.ts';
 import type { Repeats } from './repeats.ts';
@@ -60,8 +63,13 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     exposeHeadRoutes: false,
     return503OnClosing: true,
     forceCloseConnections: true,
-    frameworkErrors: (error, _request, reply) => void refuse(reply, bodyError(error)),
+    frameworkErrors: (error, _request, reply) => {
+      guardHeaders(reply);
+      void refuse(reply, bodyError(error));
+    },
+    clientErrorHandler: (error, socket) => refuseRaw(socket, bodyError(error)),
   });
+  readJsonBodies(app);
   app.addHook('onRequest', async (request, reply) => {
     guardHeaders(reply);
     guardHost(request, options.hosts);
@@ -86,7 +94,8 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
     url: API_PREFIX + path,
     handler: async (request, response) => {
       const begun = performance.now();
-      const who = await own.authenticate(request);
+      // Who signs in anew may hold the cookie of a session whose token is lost.
+      const who = contract.needs === 'public' ? NOBODY : await own.authenticate(request);
       const input = {
         params: request.params as Record<string, unknown>,
         query: request.query as Record<string, unknown>,
@@ -117,7 +126,14 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
             : await act();
         if (isAudited) await own.audit({ ...deed, project, status: answer.status });
         own.onRequest?.(operation, answer.status, performance.now() - begun);
-        return await send(request, response, contract, answer);
+        if (contract.stream !== 'events') return await send(request, response, contract, answer);
+        const stop = watchRights(
+          own.parts.clock,
+          who,
+          () => own.authenticate(request),
+          () => response.raw.end(),
+        );
+        return await sendStream(request, response, answer).finally(stop);
       } catch (error) {
         const { status } = problemOf(bodyError(error));
         if (isAudited && who.kind !== 'nobody' && status < 500) await own.audit({ ...deed, project, status });
@@ -152,19 +168,29 @@ async function send(
   { stream }: Operation,
   { status, body, headers = {} }: Reply<unknown>,
 ): Promise<FastifyReply> {
-  if (stream === 'events') {
-    response.hijack();
-    const events = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
-    response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
-    await sendEvents(response.raw, body as EventStream, signalOf(request, response));
-    return response;
-  }
   response.status(status).headers(headers);
   if (stream === 'bytes') return response.type('application/octet-stream').send(body);
   const tag = headers['etag'];
-  if (tag !== undefined && request.headers['if-none-match'] === tag) return response.status(304).send();
+  if (tag !== undefined && knows(request.headers['if-none-match'], tag)) return response.status(304).send();
   if (body === null) return response.send();
   return response.type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+async function sendStream(
+  request: FastifyRequest,
+  response: FastifyReply,
+  { status, body, headers = {} }: Reply<unknown>,
+): Promise<FastifyReply> {
+  response.hijack();
+  const events = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+  response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
+  await sendEvents(response.raw, body as EventStream, signalOf(request, response));
+  return response;
+}
+
+/** `If-None-Match` names what the caller has, one or several; weakly is enough here. */
+function knows(header: string | undefined, tag: string): boolean {
+  return header?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag) ?? false;
 }
 
 const signals = new WeakMap<FastifyRequest, AbortSignal>();
@@ -188,27 +214,6 @@ export async function refuse(reply: FastifyReply, error: unknown): Promise<Fasti
   return reply.status(status).type('application/problem+json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** What the HTTP library refuses by itself, in our words. */
-function bodyError(error: unknown): unknown {
-  if (error instanceof NebulaError || typeof error !== 'object' || error === null) return error;
-  const { code = '', statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new NebulaError('TOO_LARGE', 'The body is larger than this server takes.', {
-      hint: 'Raise `server.bodyLimit` in the configuration, or hand the data over as a file or a link.',
-    });
-  }
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new NebulaError('MEDIA_TYPE', 'Bodies are JSON here.', { hint: 'Send content-type: application/json.' });
-  }
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    const message = error instanceof Error ? error.message : 'The request cannot be read';
-    return new NebulaError('BODY_INVALID', `${message.replace(/\.$/, '')}.`, {
-      hint: 'Is the body JSON, whole and in UTF-8?',
-    });
-  }
-  return error;
-}
-
 function notSignedIn(): NebulaError {
   return new NebulaError('NOT_SIGNED_IN', 'This server does not know who you are.', {
     hint: 'Send `Authorization: Bearer <token>`; on a desktop the token is in the file `token` of the data folder.',
@@ -221,15 +226,36 @@ function unknownRoute({ method, url }: FastifyRequest): NebulaError {
   });
 }
 
+/** What cannot even be read as a request has no reply to be written to. */
+function refuseRaw(socket: Socket, error: unknown): void {
+  if (!socket.writable) return void socket.destroy();
+  const { status, body } = problemOf(error instanceof NebulaError ? error : unreadable());
+  const text = JSON.stringify(body);
+  const head = {
+    ...GUARDS,
+    'content-type': 'application/problem+json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${body.title}\r\n${lines.join('')}\r\n${text}`);
+}
+
+function unreadable(): NebulaError {
+  return new NebulaError('BODY_INVALID', 'The request is not HTTP, or did not come in time.');
+}
+
+const GUARDS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+} as const;
+
 function guardHeaders(reply: FastifyReply): void {
-  reply.headers({
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'no-referrer',
-    'cross-origin-resource-policy': 'same-origin',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  });
+  reply.headers(GUARDS);
 }
 
 /** A page of somebody else may resolve its own name to this machine; it cannot choose the Host header, though. */

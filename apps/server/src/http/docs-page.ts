@@ -3,12 +3,12 @@ import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from
 
 export function docsPage(version: string): string {
   const tags = [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))];
-  const nav = tags.map((tag) => `<a href="#${slug(tag)}">${escape(tag)}</a>`).join('');
+  const nav = tags.map((tag) => `<a href="#${slug(tag)}">${escaped(tag)}</a>`).join('');
   const sections = tags.map((tag) => section(tag)).join('\n');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Nebula API</title><style>${STYLE}</style></head>
-<body><nav><b>Nebula API</b><small>${escape(version)}</small>${nav}<a href="${API_PREFIX}/openapi.json">OpenAPI 3.1</a></nav>
+<body><nav><b>Nebula API</b><small>${escaped(version)}</small>${nav}<a href="${API_PREFIX}/openapi.json">OpenAPI 3.1</a></nav>
 <main><h1>API reference</h1>
 <p>Send <code>Authorization: Bearer &lt;token&gt;</code>. Bodies and answers are JSON; errors are problems (RFC 9457) with a
 <code>code</code> to compare and a <code>hint</code> for people. Lists come in pages: <code>next</code> is the
@@ -18,7 +18,7 @@ ${sections}</main></body></html>`;
 
 function section(tag: string): string {
   const own = (Object.keys(ROUTES) as OperationId[]).filter((id) => OPERATIONS[id].tag === tag);
-  return `<section id="${slug(tag)}"><h2>${escape(tag)}</h2>${own.map(operation).join('\n')}</section>`;
+  return `<section id="${slug(tag)}"><h2>${escaped(tag)}</h2>${own.map(operation).join('\n')}</section>`;
 }
 
 function operation(id: OperationId): string {
@@ -36,7 +36,7 @@ function operation(id: OperationId): string {
   ];
   const needs = contract.needs === 'public' ? 'everybody' : contract.needs;
   return `<details id="${id}"><summary><b class="${method.toLowerCase()}">${method}</b> <code>${url}</code>
-<span>${escape(contract.summary)}</span></summary><div><p class="meta"><code>${id}</code> · for <b>${needs}</b>${
+<span>${escaped(contract.summary)}</span></summary><div><p class="meta"><code>${id}</code> · for <b>${needs}</b>${
     contract.isIdempotent ? ' · takes <code>Idempotency-Key</code>' : ''
   }</p>${parts.join('')}</div></details>`;
 }
@@ -64,8 +64,8 @@ function schemaView(schema: unknown): string {
   const rows = Object.entries(node.properties).map(([name, member]) => {
     const mark = node.required?.includes(name) ? '' : '<small>optional</small>';
     const usual =
-      member.default === undefined ? '' : ` Default <code>${escape(JSON.stringify(member.default))}</code>.`;
-    return `<tr><td><code>${escape(name)}</code> ${mark}</td><td>${typeOf(member)}</td><td>${escape(member.description ?? '')}${usual}${inner(member)}</td></tr>`;
+      member.default === undefined ? '' : ` Default <code>${escaped(JSON.stringify(member.default))}</code>.`;
+    return `<tr><td><code>${escaped(name)}</code> ${mark}</td><td>${typeOf(member)}</td><td>${escaped(member.description ?? '')}${usual}${inner(member)}</td></tr>`;
   });
   return `<table>${rows.join('')}</table>`;
 }
@@ -77,16 +77,16 @@ function inner(node: SchemaNode): string {
 }
 
 function typeOf(node: SchemaNode): string {
-  if (node.const !== undefined) return `<code>${escape(JSON.stringify(node.const))}</code>`;
+  if (node.const !== undefined) return `<code>${escaped(JSON.stringify(node.const))}</code>`;
   if (node.anyOf !== undefined) return node.anyOf.map(typeOf).join(' | ');
   if (node.type === 'array') return `list of ${node.items === undefined ? 'anything' : typeOf(node.items)}`;
   if (node.format === 'date-time') return 'time';
-  return escape(node.type ?? 'any JSON');
+  return escaped(node.type ?? 'any JSON');
 }
 
 const slug = (text: string): string => text.toLowerCase().replaceAll(' ', '-');
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 

@@ -13,6 +13,7 @@ const STATUS: Readonly<Record<string, number>> = {
   LOGIN_FAILED: 401,
   NOT_ALLOWED: 403,
   CSRF: 403,
+  SIGNATURE_WRONG: 403,
   NO_SUCH_ROUTE: 404,
   NOT_FOUND: 404,
   UNKNOWN_ACTION: 404,
@@ -30,9 +31,16 @@ const STATUS: Readonly<Record<string, number>> = {
   METHOD_NOT_ALLOWED: 405,
   ALREADY_SETTLED: 409,
   CHANGED_MEANWHILE: 409,
+  CHILD_ELSEWHERE: 409,
+  EXECUTION_ID_TAKEN: 409,
   NOT_FINISHED: 409,
   NOT_WAITING: 409,
+  PATH_TAKEN: 409,
+  PLAN_ELSEWHERE: 409,
+  PLAN_INACTIVE: 409,
   PROJECT_NOT_EMPTY: 409,
+  SCHEDULE_ELSEWHERE: 409,
+  SCHEDULE_OF_WORKFLOW: 409,
   STALE_LEASE: 409,
   STILL_RUNNING: 409,
   SKIPPED: 409,
@@ -42,6 +50,7 @@ const STATUS: Readonly<Record<string, number>> = {
   TOO_LARGE: 413,
   MEDIA_TYPE: 415,
   TOO_MANY_LOGINS: 429,
+  HEAD_TOO_LARGE: 431,
   BUSY: 503,
   ENGINE_CLOSED: 503,
   STORE_BUSY: 503,
@@ -65,7 +74,7 @@ export function problemOf(error: unknown): ProblemAnswer {
       ...(error.retryable && { retryable: true }),
       ...(errors === undefined ? error.details !== undefined && { details: error.details } : { errors }),
     };
-    return { status, body };
+    return { status, body: shortened(body) as ProblemDetails };
   }
   return {
     status: 500,
@@ -82,6 +91,28 @@ function base(status: number, code: string, detail: string): ProblemDetails {
     code,
   };
 }
+
+/** Of what somebody sent, no more than this is said back: an answer is no mirror. */
+const MAX_ECHO = 200;
+const MAX_TEXT = 4_000;
+const MAX_ITEMS = 100;
+const MAX_DEPTH = 20;
+
+function shortened(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return shortText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === MAX_DEPTH) return null;
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((one) => shortened(one, depth + 1));
+  const members = Object.entries(value).slice(0, MAX_ITEMS);
+  return Object.fromEntries(members.map(([name, one]) => [shortText(name), shortened(one, depth + 1)]));
+}
+
+function shortText(text: string): string {
+  const words = text.replace(/\S{201,}/g, cut).replace(/'[^']{201,}'/g, (quoted) => `'${cut(quoted.slice(1, -1))}'`);
+  return words.length > MAX_TEXT ? `${words.slice(0, MAX_TEXT)}…` : words;
+}
+
+const cut = (text: string): string => `${text.slice(0, MAX_ECHO - 1)}…`;
 
 /** Where a body or a query is wrong, as the validator says it. */
 function fieldErrors(details: Json | undefined): ProblemDetails['errors'] {
@@ -102,6 +133,7 @@ const TITLES: Readonly<Record<number, string>> = {
   415: 'Unsupported media type',
   422: 'Cannot be done',
   429: 'Too many requests',
+  431: 'Too large a head',
   500: 'Internal error',
   503: 'Not now',
   507: 'No space left',

@@ -38,7 +38,7 @@ export class Repeats {
       throw new NebulaError('BODY_INVALID', `An Idempotency-Key has 1 to ${MAX_KEY} characters.`);
     }
     const id = this.digest(JSON.stringify([who.name, operation, key]));
-    const hash = this.digest(canonicalJson({ params, query, body } as unknown as Json));
+    const hash = this.digest(canonicalJson({ params, query, body: body ?? null } as unknown as Json));
     let known = this.underWay.get(id);
     if (known === undefined) {
       known = this.answered(id, hash, act).finally(() => this.underWay.delete(id));

@@ -2,23 +2,26 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { EventStream, StreamEvent } from './handler.ts';
+import { problemOf } from './problem.ts';
 
 /** Proxies give up connections on which nothing is said. */
 const KEEP_ALIVE_MS = 15_000;
 
 export async function sendEvents(response: ServerResponse, stream: EventStream, signal: AbortSignal): Promise<void> {
   response.write(': nebula\n\n');
-  const keepAlive = setInterval(() => response.write(': \n\n'), KEEP_ALIVE_MS);
+  const keepAlive = setInterval(() => {
+    if (!response.writableNeedDrain && !response.writableEnded) response.write(': \n\n');
+  }, KEEP_ALIVE_MS);
   keepAlive.unref();
   try {
     for await (const events of stream) {
-      if (signal.aborted) return;
+      if (signal.aborted || response.writableEnded) return;
       const isTaken = response.write(events.map(framed).join(''));
       if (!isTaken) await once(response, 'drain', { signal });
     }
   } catch (error) {
     // The head has gone out: whoever listens is told, and comes back with the last id.
-    if (!signal.aborted) response.write(`event: error\ndata: ${JSON.stringify(String(error))}\n\n`);
+    if (!signal.aborted) response.write(`event: error\ndata: ${JSON.stringify(problemOf(error).body)}\n\n`);
   } finally {
     clearInterval(keepAlive);
     response.end();

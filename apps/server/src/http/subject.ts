@@ -25,6 +25,12 @@ export async function projectOfWorkflow({ store, records }: Parts, workflowId: s
   return DEFAULT_PROJECT;
 }
 
+/** Rejects with `UNKNOWN_PROJECT`. The default project is always there. */
+export async function requireProject({ records }: Pick<Parts, 'records'>, project: string): Promise<void> {
+  if (project === DEFAULT_PROJECT || (await records.get('project', project)) !== undefined) return;
+  throw unknown('UNKNOWN_PROJECT', 'project', project);
+}
+
 const ofRecord =
   (kind: string, code: string, what: string): Lookup =>
   async ({ records }, id) => {
@@ -41,7 +47,15 @@ const BY_PARAMETER: Readonly<Record<string, Lookup>> = {
 };
 
 /** What is named like a parameter in the body of these is not there yet, or is somebody else's matter. */
-const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set(['putPlan', 'putSchedule', 'registerWorkflow']);
+const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set([
+  'publishSignal',
+  'putPlan',
+  'putSchedule',
+  'registerWorkflow',
+]);
+
+/** Without a name it is the default project that these concern, and whoever does so needs a role there. */
+const BY_DEFAULT: ReadonlySet<OperationId> = new Set(['publishSignal', 'registerWorkflow']);
 
 interface Request {
   readonly params: Readonly<Record<string, unknown>>;
@@ -56,7 +70,10 @@ export async function subjectOf(
   { params, query, body }: Request,
 ): Promise<string | undefined> {
   const inBody = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
-  if (MAKES_ITS_SUBJECT.has(operation)) return await subjectInBody(parts, inBody);
+  if (MAKES_ITS_SUBJECT.has(operation)) {
+    const named = await subjectInBody(parts, inBody);
+    return BY_DEFAULT.has(operation) ? (named ?? DEFAULT_PROJECT) : named;
+  }
   for (const [name, lookup] of Object.entries(BY_PARAMETER)) {
     const id = params[name];
     if (typeof id === 'string') return await lookup(parts, id);

@@ -23,6 +23,8 @@ const MAX_FAILURES = { user: 8, ip: 40 } as const;
 interface SessionRecord {
   readonly user: string;
   readonly csrf: string;
+  /** The user's, when it was opened. */
+  readonly epoch: string;
 }
 
 export interface KeyRecord {
@@ -75,7 +77,8 @@ export class Accounts {
     const key = await readRecord<KeyRecord>(records, 'key', keyId);
     if (key === undefined || !isSame(key.body.hash, digest(secret))) return NOBODY;
     const owner = await readRecord<UserRecord>(records, 'user', key.body.owner);
-    if (owner === undefined || owner.body.disabled) return NOBODY;
+    // A key of somebody who had the same id before is nobody's.
+    if (owner === undefined || owner.body.disabled || key.body.createdAt < owner.body.createdAt) return NOBODY;
     const { name, roles, scopes } = key.body;
     return { kind: 'key', name: `${key.body.owner}/${name}`, isAdmin: false, roles: within(roles, owner.body), scopes };
   }
@@ -85,7 +88,7 @@ export class Accounts {
     const session = await readRecord<SessionRecord>(records, 'session', digest(token));
     if (session === undefined) return NOBODY;
     const user = await readRecord<UserRecord>(records, 'user', session.body.user);
-    if (user === undefined || user.body.disabled) return NOBODY;
+    if (user === undefined || user.body.disabled || user.body.epoch !== session.body.epoch) return NOBODY;
     // The browser sends the cookie by itself, also for a page of somebody else: that page cannot know this.
     const isSafe = request.method === 'GET' || request.method === 'HEAD';
     if (!isSafe && !isSame(session.body.csrf, String(request.headers['x-csrf-token'] ?? ''))) {
@@ -100,22 +103,23 @@ export class Accounts {
   async login(name: string, password: string, ip: string): Promise<OpenedSession> {
     const { records, clock, digest } = this.parts;
     const counters = [`user ${name}`, `ip ${ip}`].map((text) => digest(text));
-    await this.refuseGuessing(counters);
+    await this.countAttempt(counters[0] as string, MAX_FAILURES.user);
+    await this.countAttempt(counters[1] as string, MAX_FAILURES.ip);
     const user = await readRecord<UserRecord>(records, 'user', name);
     // As long for a name that nobody has as for one that somebody has.
     const isRight = await verifyPassword(user?.body.password ?? null, password);
     if (user === undefined || user.body.disabled || !isRight) {
-      await this.countFailure(counters);
       throw new NebulaError('LOGIN_FAILED', 'The name or the password is wrong.');
     }
     const token = randomBytes(32).toString('base64url');
     const csrfToken = randomBytes(32).toString('base64url');
     const expiresAt = clock.now() + SESSION_MS;
-    const body: SessionRecord = { user: name, csrf: csrfToken };
+    const body: SessionRecord = { user: name, csrf: csrfToken, epoch: user.body.epoch };
     await records.commit([
       { kind: 'session', id: digest(token), body: JSON.stringify(body), expiresAt },
       { kind: 'login', id: counters[0] as string, body: null },
     ]);
+    await this.giveBack(counters[1] as string);
     return { user: name, token, csrfToken, expiresAt };
   }
 
@@ -125,25 +129,40 @@ export class Accounts {
     await this.parts.records.commit([{ kind: 'session', id: this.parts.digest(token), body: null }]);
   }
 
-  private async refuseGuessing(counters: readonly string[]): Promise<void> {
-    const limits = [MAX_FAILURES.user, MAX_FAILURES.ip];
-    for (const [index, id] of counters.entries()) {
-      const failures = await readRecord<Failures>(this.parts.records, 'login', id);
-      if ((failures?.body.count ?? 0) < (limits[index] as number)) continue;
-      throw new NebulaError('TOO_MANY_LOGINS', 'There were too many failed logins.', {
-        hint: 'Try again in a quarter of an hour.',
-      });
+  /** For a page that was loaded again: whoever reads this has the cookie, and is a page of this server. */
+  async csrfTokenOf(cookie: string | undefined): Promise<string | undefined> {
+    const token = cookieOf(cookie, SESSION_COOKIE);
+    if (token === undefined) return undefined;
+    return (await readRecord<SessionRecord>(this.parts.records, 'session', this.parts.digest(token)))?.body.csrf;
+  }
+
+  /** Counted before the password is looked at, so that guesses at the same time are many guesses. */
+  private async countAttempt(id: string, limit: number): Promise<void> {
+    for (;;) {
+      const before = await readRecord<Failures>(this.parts.records, 'login', id);
+      const count = before?.body.count ?? 0;
+      if (count >= limit) {
+        throw new NebulaError('TOO_MANY_LOGINS', 'There were too many failed logins.', {
+          hint: 'Try again in a quarter of an hour.',
+        });
+      }
+      if (await this.setCount(id, count + 1, before?.revision ?? 0)) return;
     }
   }
 
-  private async countFailure(counters: readonly string[]): Promise<void> {
-    const { records, clock } = this.parts;
-    const expiresAt = clock.now() + LOGIN_WINDOW_MS;
-    for (const id of counters) {
-      const before = await readRecord<Failures>(records, 'login', id);
-      const body = JSON.stringify({ count: (before?.body.count ?? 0) + 1 });
-      await records.commit([{ kind: 'login', id, body, expiresAt }]);
+  /** What was right is no failure. */
+  private async giveBack(id: string): Promise<void> {
+    for (;;) {
+      const before = await readRecord<Failures>(this.parts.records, 'login', id);
+      if (before === undefined || (await this.setCount(id, before.body.count - 1, before.revision))) return;
     }
+  }
+
+  private async setCount(id: string, count: number, expected: number): Promise<boolean> {
+    const { records, clock } = this.parts;
+    const body = JSON.stringify({ count } satisfies Failures);
+    const expiresAt = clock.now() + LOGIN_WINDOW_MS;
+    return (await records.commit([{ kind: 'login', id, body, expected, expiresAt }])).ok;
   }
 
   async newKey(
@@ -154,8 +173,10 @@ export class Accounts {
     const secret = randomBytes(32).toString('hex');
     const record: KeyRecord = { ...key, hash: digest(secret), createdAt: clock.now() };
     const { expiresAt } = key;
+    const expiry = expiresAt === null ? {} : { expiresAt };
     await records.commit([
-      { kind: 'key', id: keyId, body: JSON.stringify(record), expected: 0, ...(expiresAt !== null && { expiresAt }) },
+      { kind: 'key', id: keyId, body: JSON.stringify(record), expected: 0, ...expiry },
+      { kind: 'key-of', id: keyOf(key.owner, keyId), body: JSON.stringify({ keyId }), ...expiry },
     ]);
     return { keyId, token: `${KEY_PREFIX}_${keyId}_${secret}`, record };
   }
@@ -164,6 +185,9 @@ export class Accounts {
     return hashPassword(password);
   }
 }
+
+/** By owner, so that theirs are found without looking at everybody's. Ids of users have no spaces. */
+export const keyOf = (owner: string, keyId: string): string => `${owner} ${keyId}`;
 
 export function principalOf({ id, body }: Read<UserRecord>): Principal {
   return { kind: 'user', name: id, isAdmin: body.admin, roles: body.roles, scopes: null };

@@ -16,13 +16,18 @@ interface AuditRecord {
   readonly details: Json;
 }
 
+/** Parameters of requests that were refused may be of any length. */
+const MAX_TARGET = 200;
 /** How long it is kept. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Promise<void> {
   return async ({ operation, who, params, project, status, ip }) => {
     const at = clock.now();
-    const target = Object.values((params ?? {}) as Record<string, unknown>).map(String)[0] ?? null;
+    const target =
+      Object.values((params ?? {}) as Record<string, unknown>)
+        .map(String)[0]
+        ?.slice(0, MAX_TARGET) ?? null;
     const body: AuditRecord = {
       at,
       who: who.name,

@@ -1,21 +1,25 @@
 /** Signing in and out, and the people, keys and projects of the server. */
-import type { AnswerOf, OperationId, Role } from '@nebula/client/contract';
+import { type AnswerOf, type OperationId, ROUTES, type Role } from '@nebula/client/contract';
 import { NebulaError, parseDuration } from '@nebula/core';
+import type { RecordChange } from '@nebula/ports';
 import { type Call, created, gone, type Handlers, ok, reply } from '../http/handler.ts';
-import { DEFAULT_PROJECT } from '../http/subject.ts';
+import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import {
+  changedBySomebody,
   etagOf,
+  everyRecord,
   expectedRevision,
   listRecords,
   type ProjectRecord,
   type Read,
   readRecord,
+  removeRecord,
   type UserRecord,
   type WorkflowRecord,
 } from '../records.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
-import { type Accounts, type KeyRecord, SESSION_COOKIE } from './accounts.ts';
+import { type Accounts, type KeyRecord, keyOf, SESSION_COOKIE } from './accounts.ts';
 import { type Principal, visibleProjects } from './principal.ts';
 
 const OWN = [
@@ -57,7 +61,7 @@ export function identityRoutes(
     const expected = expectedRevision(call.headers['if-match']) ?? revision;
     const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }]);
     if (outcome.ok) return outcome.revision;
-    throw new NebulaError('ETAG_MISMATCH', `'${id}' was changed by somebody else.`, { hint: 'Look at it again.' });
+    throw changedBySomebody(id);
   };
 
   return {
@@ -76,15 +80,19 @@ export function identityRoutes(
       return reply(204, null, { 'set-cookie': cookie('', 0) });
     },
 
-    async getMe({ who }) {
+    async getMe({ who, headers }) {
       const { name, kind, isAdmin, roles, scopes } = who;
       if (kind === 'nobody') throw new NebulaError('NOT_SIGNED_IN', 'Nobody is signed in.');
+      const cookies = headers['cookie'];
+      const csrfToken =
+        kind === 'user' && typeof cookies === 'string' ? await accounts.csrfTokenOf(cookies) : undefined;
       return ok({
         user: name,
         kind,
         admin: isAdmin,
         roles: { ...roles },
         scopes: scopes === null ? null : [...scopes],
+        ...(csrfToken !== undefined && { csrfToken }),
       });
     },
 
@@ -104,44 +112,70 @@ export function identityRoutes(
           details: { errors: [{ pointer: '/password', detail: 'is missing' }] },
         });
       }
+      if (userId === call.who.name && (body.disabled === true || body.admin === false)) {
+        throw new NebulaError('NOT_ALLOWED', 'Nobody can shut themselves out.', { hint: 'Ask another administrator.' });
+      }
+      await requireProjects(parts, body.roles ?? {});
       const { password } = body;
+      // Whoever has a new password, or may not come in any more, signs in anew.
+      const isEnding = before === undefined || password !== undefined || body.disabled === true;
       const record: UserRecord = {
         name: body.name ?? before?.body.name ?? userId,
         password: password === undefined ? (before?.body.password ?? null) : await accounts.hash(password),
         admin: body.admin ?? before?.body.admin ?? false,
         disabled: body.disabled ?? before?.body.disabled ?? false,
         roles: body.roles ?? before?.body.roles ?? {},
+        epoch: isEnding ? parts.random.id('epo') : before.body.epoch,
         createdAt: before?.body.createdAt ?? clock.now(),
       };
       const revision = await put(call as Call<'putUser'>, 'user', userId, record, before?.revision ?? 0);
-      // Whoever has a new password, or none any more, signs in anew.
-      if (password !== undefined || record.disabled) await endSessions(parts, userId);
       const document = userDocument({ id: userId, body: record });
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
-    async deleteUser({ params: { userId }, who }) {
+    async deleteUser({ params: { userId }, who, headers }) {
       if (userId === who.name) throw new NebulaError('NOT_ALLOWED', 'Nobody can delete themselves.');
-      const before = await readRecord<UserRecord>(records, 'user', userId);
-      if (before === undefined) throw new NebulaError('UNKNOWN_USER', `There is no user '${userId}'.`);
-      await endSessions(parts, userId);
-      const keys = await keysOf(parts, userId);
-      await records.commit([
-        { kind: 'user', id: userId, body: null },
-        ...keys.map(({ id }) => ({ kind: 'key', id, body: null })),
-      ]);
+      if ((await readRecord(records, 'user', userId)) === undefined) {
+        throw new NebulaError('UNKNOWN_USER', `There is no user '${userId}'.`);
+      }
+      // Sessions end with the user; keys are worth nothing without one, and are swept away behind.
+      await removeRecord(records, 'user', userId, headers['if-match']);
+      const left: RecordChange[] = [];
+      for await (const { id, body } of everyRecord<{ keyId: string }>(records, 'key-of', keyOf(userId, ''))) {
+        left.push({ kind: 'key', id: body.keyId, body: null }, { kind: 'key-of', id, body: null });
+      }
+      if (left.length > 0) await records.commit(left);
       return gone();
     },
 
     async listKeys({ query, who }) {
-      const { items, next } = await listRecords<KeyRecord>(records, 'key', query);
-      const own = items.filter(({ body }) => who.isAdmin || body.owner === who.name);
-      return ok({ items: own.map(keyDocument), next });
+      if (who.isAdmin) {
+        const { items, next } = await listRecords<KeyRecord>(records, 'key', query);
+        return ok({ items: items.map(keyDocument), next });
+      }
+      const prefix = keyOf(who.name, '');
+      const { cursor, limit } = query;
+      const page = await listRecords<{ keyId: string }>(records, 'key-of', {
+        prefix,
+        ...(limit !== undefined && { limit }),
+        ...(cursor !== undefined && { cursor: prefix + cursor }),
+      });
+      const own = await Promise.all(page.items.map(({ body }) => readRecord<KeyRecord>(records, 'key', body.keyId)));
+      const next = page.next?.slice(prefix.length) ?? null;
+      return ok({ items: own.filter((key) => key !== undefined).map(keyDocument), next });
     },
 
     async createKey({ body: { name, roles, scopes, expires }, who }) {
       if (who.kind === 'key') throw new NebulaError('NOT_ALLOWED', 'A key cannot make keys.', { hint: 'Sign in.' });
       refuseMore(who, roles);
+      await requireProjects(parts, roles);
+      const unknown = scopes?.find((scope) => !Object.hasOwn(ROUTES, scope));
+      if (unknown !== undefined) {
+        throw new NebulaError('BODY_INVALID', `There is no operation '${unknown}'.`, {
+          hint: 'Scopes are ids of operations: /api/docs.',
+          details: { errors: [{ pointer: '/scopes', detail: 'names no operation' }] },
+        });
+      }
       const lifeMs = expires === undefined ? undefined : parseDuration(expires);
       if (typeof lifeMs === 'object')
         throw new NebulaError('BODY_INVALID', `expires: ${lifeMs.message}`, { hint: lifeMs.hint });
@@ -160,15 +194,18 @@ export function identityRoutes(
       if (key === undefined || !(who.isAdmin || key.body.owner === who.name)) {
         throw new NebulaError('UNKNOWN_KEY', `There is no key '${keyId}'.`);
       }
-      await records.commit([{ kind: 'key', id: keyId, body: null }]);
+      await records.commit([
+        { kind: 'key', id: keyId, body: null },
+        { kind: 'key-of', id: keyOf(key.body.owner, keyId), body: null },
+      ]);
       return gone();
     },
 
     async listProjects({ query, who }) {
       const visible = visibleProjects(who);
-      const { items, next } = await listRecords<ProjectRecord>(records, 'project', query);
-      const shown = items.filter(({ id }) => visible?.includes(id) ?? true);
-      return ok({ items: shown.map(projectDocument), next });
+      const isShown = ({ id }: Read<ProjectRecord>): boolean => visible?.includes(id) ?? true;
+      const { items, next } = await listRecords<ProjectRecord>(records, 'project', query, isShown);
+      return ok({ items: items.map(projectDocument), next });
     },
 
     async putProject(call) {
@@ -192,14 +229,14 @@ export function identityRoutes(
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
-    async deleteProject({ params: { projectId } }) {
+    async deleteProject({ params: { projectId }, headers }) {
       if ((await readRecord(records, 'project', projectId)) === undefined || projectId === DEFAULT_PROJECT) {
         throw new NebulaError('UNKNOWN_PROJECT', `There is no project '${projectId}' that could be deleted.`);
       }
-      if (await hasWorkflows(parts, projectId)) {
-        throw new NebulaError('PROJECT_NOT_EMPTY', `Project '${projectId}' has workflows.`);
-      }
-      await records.commit([{ kind: 'project', id: projectId, body: null }]);
+      const claims = await claimsOf(parts, projectId);
+      if (claims === undefined) throw new NebulaError('PROJECT_NOT_EMPTY', `Project '${projectId}' has workflows.`);
+      await removeRecord(records, 'project', projectId, headers['if-match']);
+      if (claims.length > 0) await records.commit(claims.map((id) => ({ kind: 'workflow', id, body: null })));
       return gone();
     },
   };
@@ -240,36 +277,17 @@ function refuseMore(who: Principal, roles: Readonly<Record<string, Role>>): void
   }
 }
 
-async function endSessions({ records }: Parts, userId: string): Promise<void> {
-  for (let after: string | undefined; ; ) {
-    const page = await records.list('session', { limit: 500, ...(after !== undefined && { after }) });
-    const own = page.filter(({ body }) => (JSON.parse(body) as { user: string }).user === userId);
-    if (own.length > 0) await records.commit(own.map(({ id }) => ({ kind: 'session', id, body: null })));
-    after = page.at(-1)?.id;
-    if (page.length < 500) return;
+/** Ids that the project has claimed and nobody has registered; undefined: it has workflows. */
+async function claimsOf({ records, store }: Parts, projectId: string): Promise<readonly string[] | undefined> {
+  const claims: string[] = [];
+  for await (const { id, body } of everyRecord<WorkflowRecord>(records, 'workflow')) {
+    if (body.project !== projectId) continue;
+    if ((await store.workflowVersion(id)) !== undefined) return undefined;
+    claims.push(id);
   }
+  return claims;
 }
 
-async function keysOf({ records }: Parts, owner: string): Promise<Read<KeyRecord>[]> {
-  const own: Read<KeyRecord>[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await listRecords<KeyRecord>(records, 'key', { limit: 500, ...(cursor !== undefined && { cursor }) });
-    own.push(...page.items.filter(({ body }) => body.owner === owner));
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
-  return own;
-}
-
-async function hasWorkflows({ records }: Parts, projectId: string): Promise<boolean> {
-  let cursor: string | undefined;
-  do {
-    const page = await listRecords<WorkflowRecord>(records, 'workflow', {
-      limit: 500,
-      ...(cursor !== undefined && { cursor }),
-    });
-    if (page.items.some(({ body }) => body.project === projectId)) return true;
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
-  return false;
+async function requireProjects(parts: Parts, roles: Readonly<Record<string, Role>>): Promise<void> {
+  for (const project of Object.keys(roles)) await requireProject(parts, project);
 }

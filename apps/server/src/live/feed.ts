@@ -58,6 +58,8 @@ interface Listener {
   buffer: FeedEvent[];
   /** Of what was put into the buffer last. */
   cursor: Place;
+  /** Of one run: frames that were read with others, and wait for their turn. */
+  ahead: FrameRow[];
   /** Of one run: the frame that was read last. */
   seq: number;
   isLevel: boolean;
@@ -108,7 +110,8 @@ export class Feed {
       wants,
       known: new Map(),
       buffer: [],
-      cursor: after === 'now' ? whole(this.tail) : placeOf(after),
+      cursor: placeOf(after),
+      ahead: [],
       seq: 0,
       isLevel: false,
       wake: undefined,
@@ -117,6 +120,7 @@ export class Feed {
     const onAbort = (): void => listener.wake?.();
     signal.addEventListener('abort', onAbort);
     try {
+      await this.place(listener, after === 'now');
       while (!signal.aborted && !this.isClosed) {
         if (listener.buffer.length > 0) {
           yield listener.buffer.splice(0);
@@ -136,6 +140,13 @@ export class Feed {
     }
   }
 
+  /** `now` is the end; a place beyond it is of another history (a copy was put back, say), and is the end, too. */
+  private async place(listener: Listener, isNow: boolean): Promise<void> {
+    if (!isNow && listener.cursor.position <= this.tail) return;
+    const last = await this.parts.store.lastPosition();
+    if (isNow || listener.cursor.position > last) listener.cursor = whole(last);
+  }
+
   /** One page of the past. With nothing left of it, and nothing handed on meanwhile, the listener is level. */
   private async catchUp(listener: Listener): Promise<void> {
     const { executionId, cursor, seq } = listener;
@@ -143,10 +154,15 @@ export class Feed {
     const { tail } = this;
     // The frame of the cursor may have been taken in part.
     const from = Number.isFinite(cursor.index) ? cursor.position - 1 : cursor.position;
-    const rows =
-      executionId === undefined
-        ? await store.feed(from, PAGE)
-        : (await store.frames(executionId, seq)).filter(({ position }) => position > from);
+    const isFresh = listener.ahead.length === 0;
+    if (isFresh) {
+      listener.ahead =
+        executionId === undefined
+          ? [...(await store.feed(from, PAGE))]
+          : (await store.frames(executionId, seq)).filter(({ position }) => position > from);
+    }
+    const isShort = executionId !== undefined || listener.ahead.length < PAGE;
+    const rows = listener.ahead.splice(0, PAGE);
     for (const row of rows) {
       if (!(await this.isWanted(listener, row.executionId))) continue;
       listener.buffer.push(...eventsOf(row).filter(({ index }) => isAfter({ position: row.position, index }, cursor)));
@@ -154,7 +170,7 @@ export class Feed {
     const last = rows.at(-1);
     if (last !== undefined) listener.cursor = whole(last.position);
     if (last !== undefined && executionId !== undefined) listener.seq = last.seq;
-    const isAll = executionId !== undefined || rows.length < PAGE;
+    const isAll = isFresh && isShort && listener.ahead.length === 0;
     // All up to the tail was read; what comes after it is handed on by the reader. If that has moved on, look again.
     if (!isAll || tail !== this.tail) return;
     if (listener.cursor.position < tail) listener.cursor = whole(tail);
@@ -211,7 +227,10 @@ export class Feed {
     try {
       for (;;) {
         if (this.level.size === 0) {
-          this.tail = Math.max(this.tail, await this.parts.store.lastPosition());
+          const last = await this.parts.store.lastPosition();
+          // Who has become level meanwhile counts on being handed what is beyond the tail.
+          if (this.level.size > 0) continue;
+          this.tail = Math.max(this.tail, last);
           return;
         }
         const rows = await this.parts.store.feed(this.tail, PAGE);

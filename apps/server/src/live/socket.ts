@@ -18,6 +18,7 @@ import type { StreamEvent } from '../http/handler.ts';
 import { problemOf } from '../http/problem.ts';
 import { projectOfExecution } from '../http/subject.ts';
 import { judge, type Principal, visibleProjects } from '../identity/principal.ts';
+import { watchRights } from '../identity/rights.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
 
@@ -26,6 +27,8 @@ const MAX_UNSENT_BYTES = 1_000_000;
 const DRAIN_MS = 20;
 const MAX_SUBSCRIPTIONS = 100;
 const HELLO_MS = 5_000;
+/** Messages that wait for their turn. */
+const MAX_WAITING = 1_000;
 const MAX_MESSAGE_BYTES = 16_384;
 
 export interface SocketParts {
@@ -50,6 +53,7 @@ class Connection {
   private readonly request: FastifyRequest;
   private readonly subscriptions = new Map<string, AbortController>();
   private who: Principal | undefined;
+  private stopWatching: () => void = () => {};
 
   constructor(own: SocketParts, socket: WebSocket, request: FastifyRequest) {
     this.own = own;
@@ -65,20 +69,28 @@ class Connection {
     }, HELLO_MS);
     socket.on('close', () => {
       clearTimeout(hello);
+      this.stopWatching();
       for (const controller of this.subscriptions.values()) controller.abort();
     });
     socket.on('error', () => socket.terminate());
     let before: Promise<unknown> = this.recognise(request.headers);
     // One after the other: a subscription may follow the token at once.
+    let waiting = 0;
     socket.on('message', (data: unknown) => {
-      before = before.then(() => this.heard(String(data)));
+      if (++waiting > MAX_WAITING) return socket.close(4429, 'too many messages');
+      before = before.then(() => this.heard(String(data))).finally(() => waiting--);
     });
   }
 
   private async recognise(headers: FastifyRequest['headers']): Promise<void> {
     try {
       const who = await this.own.authenticate({ headers, method: 'GET' });
-      if (who.kind !== 'nobody') this.who = who;
+      if (who.kind === 'nobody' || this.socket.readyState !== this.socket.OPEN) return;
+      this.who = who;
+      this.stopWatching();
+      const { parts, authenticate } = this.own;
+      const look = () => authenticate({ headers, method: 'GET' });
+      this.stopWatching = watchRights(parts.clock, who, look, () => this.socket.close(4401, 'who are you now?'));
     } catch {
       // Then it says so in its first message.
     }
@@ -110,6 +122,7 @@ class Connection {
     if (after !== undefined && (typeof after !== 'string' || !(after === 'now' || isPlace(after)))) {
       throw wrong('`after` is no event id.');
     }
+    if (executionId !== undefined && typeof executionId !== 'string') throw wrong('`executionId` is no text.');
     const start = after === undefined ? {} : { after };
     const controller = new AbortController();
     const { signal } = controller;
@@ -121,6 +134,9 @@ class Connection {
       this.run(name, controller, this.own.feed.follow({ executionId, signal, ...start }));
       return;
     }
+    if (judge(who, 'followAll', 'viewer', undefined) !== 'allowed') {
+      throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: 'It needs the role viewer.' });
+    }
     const visible = visibleProjects(who);
     const wants = async (id: string): Promise<boolean> =>
       visible?.includes((await parts.store.execution(id))?.project ?? '') ?? true;
@@ -128,6 +144,8 @@ class Connection {
   }
 
   private run(name: string, controller: AbortController, stream: AsyncIterable<readonly StreamEvent[]>): void {
+    // It may have gone while the store was asked.
+    if (this.socket.readyState !== this.socket.OPEN) return;
     this.subscriptions.set(name, controller);
     const pump = async (): Promise<void> => {
       for await (const events of stream) {
@@ -137,7 +155,10 @@ class Connection {
     };
     pump()
       .catch((error: unknown) => this.send({ subscription: name, problem: problemOf(error).body }))
-      .finally(() => this.unsubscribe(name));
+      .finally(() => {
+        // The name may be another subscription's by now.
+        if (this.subscriptions.get(name) === controller) this.subscriptions.delete(name);
+      });
   }
 
   private sendEvents(name: string, events: readonly StreamEvent[]): void {

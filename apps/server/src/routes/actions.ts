@@ -13,6 +13,11 @@ export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' |
     async listActions({ query: { cursor, limit = 50 } }) {
       const names = all();
       const from = cursor === undefined ? 0 : names.findIndex((action) => nameOf(action) === cursor) + 1;
+      if (cursor !== undefined && from === 0) {
+        throw new NebulaError('CURSOR_INVALID', 'The cursor is not one of this list.', {
+          hint: 'Take `next` of a page.',
+        });
+      }
       const items = names.slice(from, from + limit).map(documentOf);
       const last = names[from + limit - 1];
       return ok({ items, next: names.length > from + limit && last !== undefined ? nameOf(last) : null });

@@ -76,14 +76,13 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
     async bulkExecutions(call) {
       const { body, who } = call;
       const operation = bulkOperation(parts, body, who);
-      const { ids, more } = await chosen(parts, body, who);
+      const { ids, unknown, more } = await chosen(parts, body, who);
       let done = 0;
-      const failed: AnswerOf<'bulkExecutions'>['failed'] = [];
+      const failed: AnswerOf<'bulkExecutions'>['failed'] = unknown.map(notThere);
       for (const executionId of ids) {
         try {
           if (await operation(executionId)) done++;
-          else
-            failed.push({ executionId, code: 'UNKNOWN_EXECUTION', message: `There is no execution ${executionId}.` });
+          else failed.push(body.operation === 'delete' ? notEnded(executionId) : notThere(executionId));
         } catch (error) {
           if (!(error instanceof NebulaError)) throw error;
           failed.push({ executionId, code: error.code, message: error.message });
@@ -255,9 +254,18 @@ function filterOf(query: FilterQuery, who: Principal, project: string | undefine
     ...(project === undefined ? onlyProject(visible) : { project }),
     ...(workflowId !== undefined && { workflowId }),
     ...(status !== undefined && { status: statusesOf(status) }),
-    ...(since !== undefined && { since: Date.parse(since) }),
-    ...(until !== undefined && { until: Date.parse(until) }),
+    ...(since !== undefined && { since: momentOf('since', since) }),
+    ...(until !== undefined && { until: momentOf('until', until) }),
   };
+}
+
+/** The format allows leap seconds; the calendar of the machine does not know them. */
+function momentOf(name: string, text: string): number {
+  const at = Date.parse(text);
+  if (Number.isFinite(at)) return at;
+  throw new NebulaError('QUERY_INVALID', `'${name}' is no moment.`, {
+    details: { errors: [{ pointer: `?${name}`, detail: 'is no moment' }] },
+  });
 }
 
 /** Lists are of one project, or of all. */
@@ -323,6 +331,7 @@ async function untilEnded(
   waitMs: number,
   signal: AbortSignal,
 ): Promise<RunDocument | undefined> {
+  if (signal.aborted) return undefined;
   return new Promise((resolve, reject) => {
     const stop = engine.on((event) => {
       if (event.type === 'finished' && event.executionId === executionId) done(event.document);
@@ -379,12 +388,27 @@ function bulkOperation({ engine }: Parts, body: BulkBody, who: Principal): (exec
   }
 }
 
+interface Chosen {
+  readonly ids: readonly string[];
+  /** Named, and not there for this caller. */
+  readonly unknown: readonly string[];
+  readonly more: boolean;
+}
+
+const notThere = (executionId: string): AnswerOf<'bulkExecutions'>['failed'][number] => ({
+  executionId,
+  code: 'UNKNOWN_EXECUTION',
+  message: `There is no execution ${executionId}.`,
+});
+
+const notEnded = (executionId: string): AnswerOf<'bulkExecutions'>['failed'][number] => ({
+  executionId,
+  code: 'NOT_FINISHED',
+  message: `${executionId} has not ended.`,
+});
+
 /** The executions that a bulk operation is for: those named, or those found; only such as the caller may operate. */
-async function chosen(
-  parts: Parts,
-  { ids, filter, limit = 1_000 }: BulkBody,
-  who: Principal,
-): Promise<{ readonly ids: readonly string[]; readonly more: boolean }> {
+async function chosen(parts: Parts, { ids, filter, limit = 1_000 }: BulkBody, who: Principal): Promise<Chosen> {
   const may = new Set(who.isAdmin ? [] : Object.keys(who.roles).filter((project) => who.roles[project] !== 'viewer'));
   const isTheirs = (project: string): boolean => who.isAdmin || may.has(project);
   if (ids !== undefined) {
@@ -393,7 +417,7 @@ async function chosen(
       const row = await parts.store.execution(id);
       if (row !== undefined && isTheirs(row.project)) theirs.push(id);
     }
-    return { ids: theirs, more: false };
+    return { ids: theirs, unknown: ids.filter((id) => !theirs.includes(id)), more: false };
   }
   if (filter === undefined) throw bodyLacks('ids', 'Say which: `ids`, or a `filter`.');
   if (filter.project !== undefined && !isTheirs(filter.project)) {
@@ -411,7 +435,7 @@ async function chosen(
     found.push(...page.rows.map(({ executionId }) => executionId));
     cursor = page.next ?? undefined;
   } while (cursor !== undefined && found.length < limit);
-  return { ids: found, more: cursor !== undefined };
+  return { ids: found, unknown: [], more: cursor !== undefined };
 }
 
 function rolesOf({ roles }: Principal, projects: ReadonlySet<string>): Principal['roles'] {

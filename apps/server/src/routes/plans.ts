@@ -5,7 +5,16 @@ import { gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
-import { etagOf, expectedRevision, listRecords, type PlanRecord, type Read, readRecord } from '../records.ts';
+import {
+  changedBySomebody,
+  etagOf,
+  expectedRevision,
+  listRecords,
+  type PlanRecord,
+  type Read,
+  readRecord,
+  removeRecord,
+} from '../records.ts';
 import { isoTime } from './times.ts';
 
 const OWN = ['listPlans', 'getPlan', 'putPlan', 'deletePlan'] as const satisfies readonly OperationId[];
@@ -20,9 +29,9 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
   return {
     async listPlans({ query, who, project }) {
       const visible = project === undefined ? visibleProjects(who) : [project];
-      const { items, next } = await listRecords<PlanRecord>(records, 'plan', query);
-      const shown = items.filter(({ body }) => visible?.includes(body.project) ?? true);
-      return ok({ items: shown.map(documentOf), next });
+      const isShown = ({ body }: Read<PlanRecord>): boolean => visible?.includes(body.project) ?? true;
+      const { items, next } = await listRecords(records, 'plan', query, isShown);
+      return ok({ items: items.map(documentOf), next });
     },
 
     async getPlan({ params: { planId } }) {
@@ -58,15 +67,15 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
       }
       const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
       const outcome = await records.commit([{ kind: 'plan', id: planId, body: JSON.stringify(record), expected }]);
-      if (!outcome.ok) throw new NebulaError('ETAG_MISMATCH', `'${planId}' was changed by somebody else.`);
+      if (!outcome.ok) throw changedBySomebody(planId);
       const { revision } = outcome;
       const document = documentOf({ id: planId, body: record, revision, updatedAt: clock.now() });
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
-    async deletePlan({ params: { planId } }) {
+    async deletePlan({ params: { planId }, headers }) {
       await found(planId);
-      await records.commit([{ kind: 'plan', id: planId, body: null }]);
+      await removeRecord(records, 'plan', planId, headers['if-match']);
       return gone();
     },
   };

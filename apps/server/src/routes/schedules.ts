@@ -6,9 +6,17 @@ import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
-import { etagOf, expectedRevision, listRecords, type Read, readRecord } from '../records.ts';
-import { fire } from '../triggers/fire.ts';
-import type { ScheduleRecord } from '../triggers/records.ts';
+import {
+  changedBySomebody,
+  etagOf,
+  expectedRevision,
+  listRecords,
+  type Read,
+  readRecord,
+  removeRecord,
+} from '../records.ts';
+import { fireSchedule } from '../triggers/fire.ts';
+import { isTriggerId, type ScheduleRecord } from '../triggers/records.ts';
 import { nextTime } from '../triggers/schedules.ts';
 import { resultOf } from './executions.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
@@ -35,9 +43,9 @@ export function scheduleRoutes(
   return {
     async listSchedules({ query, who, project }) {
       const visible = project === undefined ? visibleProjects(who) : [project];
-      const { items, next } = await listRecords<ScheduleRecord>(records, 'schedule', query);
-      const shown = items.filter(({ body }) => visible?.includes(body.project) ?? true);
-      return ok({ items: shown.map((schedule) => documentOf(schedule, clock.now())), next });
+      const isShown = ({ body }: Read<ScheduleRecord>): boolean => visible?.includes(body.project) ?? true;
+      const { items, next } = await listRecords(records, 'schedule', query, isShown);
+      return ok({ items: items.map((schedule) => documentOf(schedule, clock.now())), next });
     },
 
     async getSchedule({ params: { scheduleId } }) {
@@ -48,6 +56,7 @@ export function scheduleRoutes(
     async putSchedule({ params: { scheduleId }, body, project, headers }) {
       const before = await readRecord<ScheduleRecord>(records, 'schedule', scheduleId);
       if (before?.body.trigger != null) throw ofWorkflow(scheduleId, before.body);
+      if (isTriggerId(scheduleId)) throw reserved(scheduleId);
       const times = timesOf(body);
       if ((body.workflowId === undefined) === (body.plan === undefined)) {
         throw new NebulaError('BODY_INVALID', 'A schedule starts either a workflow or a launch plan.', {
@@ -77,16 +86,16 @@ export function scheduleRoutes(
       const outcome = await records.commit([
         { kind: 'schedule', id: scheduleId, body: JSON.stringify(record), expected },
       ]);
-      if (!outcome.ok) throw new NebulaError('ETAG_MISMATCH', `'${scheduleId}' was changed by somebody else.`);
+      if (!outcome.ok) throw changedBySomebody(scheduleId);
       onChange();
       const document = documentOf({ id: scheduleId, body: record }, now);
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf(outcome) });
     },
 
-    async deleteSchedule({ params: { scheduleId } }) {
+    async deleteSchedule({ params: { scheduleId }, headers }) {
       const { body } = await found(scheduleId);
       if (body.trigger !== null) throw ofWorkflow(scheduleId, body);
-      await records.commit([{ kind: 'schedule', id: scheduleId, body: null }]);
+      await removeRecord(records, 'schedule', scheduleId, headers['if-match']);
       onChange();
       return gone();
     },
@@ -94,16 +103,7 @@ export function scheduleRoutes(
     async fireSchedule({ params: { scheduleId }, who, signal }) {
       const { body } = await found(scheduleId);
       const trigger = { type: 'schedule', id: scheduleId, at: isoTime(clock.now()), by: who.name };
-      const { executionId } =
-        body.trigger === null
-          ? await launcher.start(
-              {
-                ...(body.plan === null ? { workflowId: body.workflowId as string } : { plan: body.plan }),
-                input: body.input ?? {},
-              },
-              trigger,
-            )
-          : await fire(parts, launcher, { source: body.trigger, came: {}, trigger });
+      const { executionId } = await fireSchedule(parts, launcher, body, trigger);
       return created(await resultOf(parts, executionId, undefined, signal));
     },
   };
@@ -125,6 +125,12 @@ function timesOf({ cron, every, timezone = 'UTC' }: Body): Pick<ScheduleRecord, 
   if (typeof everyMs === 'object' && everyMs !== null) throw wrong('every', everyMs.message, everyMs.hint);
   if (everyMs !== null && everyMs < 1_000) throw wrong('every', 'is shorter than a second', 'Take a second or more.');
   return { cron: cron ?? null, everyMs, timezone };
+}
+
+function reserved(scheduleId: string): NebulaError {
+  return new NebulaError('BODY_INVALID', `'${scheduleId}' looks like the id of a trigger.`, {
+    hint: 'Ids that end in -- and a number are those of triggers: choose another one.',
+  });
 }
 
 function ofWorkflow(scheduleId: string, { workflowId }: ScheduleRecord): NebulaError {

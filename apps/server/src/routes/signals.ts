@@ -1,7 +1,7 @@
 /** Signals for whoever waits, or is started by them. */
 import { type Json, NebulaError, parseDuration } from '@nebula/core';
 import { type Handlers, reply } from '../http/handler.ts';
-import { judge } from '../identity/principal.ts';
+import { DEFAULT_PROJECT } from '../http/subject.ts';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { publishEvent } from '../triggers/events.ts';
@@ -23,8 +23,7 @@ export function signalRoutes(parts: Parts, launcher: Launcher): Pick<Handlers, '
         payload: (payload ?? null) as Json,
         keepMs,
         messageId,
-        mayStart: (home) =>
-          (project === undefined || project === home) && judge(who, 'publishSignal', 'operator', home) === 'allowed',
+        project: project ?? DEFAULT_PROJECT,
       });
       return reply(202, { taken: taken ?? null, started: [...started] });
     },

@@ -8,14 +8,16 @@ import {
   type Problem,
   readDefinition,
   readDefinitionObject,
+  usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { WorkflowVersionRow } from '@nebula/ports';
 import { created, type Handlers, ok } from '../http/handler.ts';
-import { DEFAULT_PROJECT, projectOfWorkflow } from '../http/subject.ts';
+import { DEFAULT_PROJECT, projectOfWorkflow, requireProject } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { etagOf, expectedRevision, readRecord, type WorkflowRecord } from '../records.ts';
+import { activate, checkTriggers } from '../triggers/activation.ts';
 import { changesBetween } from './diff.ts';
 import { workflowsInside } from './inside.ts';
 import { isoTime } from './times.ts';
@@ -32,8 +34,11 @@ const OWN = [
   'diffWorkflow',
 ] as const satisfies readonly OperationId[];
 
-/** Told when another version is the active one, or none. */
-export type OnActivation = (workflowId: string, version: number | null) => Promise<void>;
+/** Whoever has not seen a certain revision wants the last word, not the first. */
+const ACTIVATION_TRIES = 10;
+
+/** Told when another version of some workflow is the active one, or none. */
+export type OnActivation = () => void;
 
 export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<Handlers, (typeof OWN)[number]> {
   const { engine, store, records } = parts;
@@ -56,13 +61,14 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
     };
   };
 
-  const activate = async (workflowId: string, active: number | null, ifMatch?: number): Promise<void> => {
-    const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-    const body: WorkflowRecord = { project: record?.body.project ?? DEFAULT_PROJECT, active };
-    const expected = ifMatch ?? record?.revision ?? 0;
-    const outcome = await records.commit([{ kind: 'workflow', id: workflowId, body: JSON.stringify(body), expected }]);
-    if (!outcome.ok) throw changedMeanwhile(workflowId, ifMatch !== undefined);
-    await onActivation(workflowId, active);
+  const setActive = async (workflowId: string, active: number | null, ifMatch?: number): Promise<void> => {
+    for (let left = ifMatch === undefined ? ACTIVATION_TRIES : 1; ; left--) {
+      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+      const project = record?.body.project ?? DEFAULT_PROJECT;
+      const expected = ifMatch ?? record?.revision ?? 0;
+      if (await activate(parts, { project, workflowId, active, expected })) return onActivation();
+      if (left <= 1) throw changedMeanwhile(workflowId, ifMatch !== undefined);
+    }
   };
 
   return {
@@ -79,16 +85,13 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       const errors = problems.filter(({ severity }) => severity === 'error');
       if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
       const home = project ?? DEFAULT_PROJECT;
-      await claimId(parts, definition.id, home);
+      await requireProject(parts, home);
+      const isActive = body.activate !== false;
+      if (isActive) await checkTriggers(parts, definition);
+      await claimIds(parts, definition, home);
       const { workflowId, version, created: isNew } = await engine.register(definition as unknown as Json);
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-      const isActive = body.activate !== false;
-      if (record === undefined || (isActive && record.body.active !== version)) {
-        const active = isActive ? version : (record?.body.active ?? null);
-        const changed: WorkflowRecord = { project: home, active };
-        await records.commit([{ kind: 'workflow', id: workflowId, body: JSON.stringify(changed) }]);
-        await onActivation(workflowId, active);
-      }
+      if (isActive && record?.body.active !== version) await setActive(workflowId, version);
       const answer = {
         workflowId,
         version,
@@ -124,7 +127,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
 
     async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = 50 } }) {
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-      const before = cursor === undefined ? undefined : Number(cursor);
+      const before = cursor === undefined ? undefined : versionCursor(cursor);
       const rows = await store.workflowVersions(workflowId, {
         limit: limit + 1,
         ...(before !== undefined && { after: before }),
@@ -158,13 +161,13 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
 
     async activateWorkflow({ params: { workflowId }, body: { version }, headers }) {
       const row = await versionOf(parts, workflowId, version);
-      await activate(workflowId, row.version, expectedRevision(headers['if-match']));
+      await setActive(workflowId, row.version, expectedRevision(headers['if-match']));
       return ok(await summary(workflowId));
     },
 
     async deactivateWorkflow({ params: { workflowId }, headers }) {
       await versionOf(parts, workflowId);
-      await activate(workflowId, null, expectedRevision(headers['if-match']));
+      await setActive(workflowId, null, expectedRevision(headers['if-match']));
       return ok(await summary(workflowId));
     },
 
@@ -175,6 +178,11 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       return ok({ from: before.version, to: after.version, changes });
     },
   };
+}
+
+function versionCursor(cursor: string): number {
+  if (/^[1-9]\d{0,9}$/.test(cursor)) return Number(cursor);
+  throw new NebulaError('CURSOR_INVALID', 'The cursor is not one of this list.', { hint: 'Take `next` of a page.' });
 }
 
 async function versionOf({ store }: Parts, workflowId: string, version?: number): Promise<WorkflowVersionRow> {
@@ -231,14 +239,41 @@ async function compiled(parts: Parts, { definition, source, filename = 'workflow
   return { definition: read.definition, problems: [...read.problems, ...problems] };
 }
 
-/** Ids are unique over all projects. */
-async function claimId(parts: Parts, workflowId: string, project: string): Promise<void> {
-  const row = await parts.store.workflowVersion(workflowId);
-  if (row === undefined) return;
-  const home = await projectOfWorkflow(parts, workflowId);
-  if (home === project) return;
-  throw new NebulaError('WORKFLOW_ELSEWHERE', `The id '${workflowId}' is taken in another project.`, {
-    hint: 'Choose another id.',
+/**
+ * Ids are unique over all projects: whoever registers one first, or names it as a workflow to run, claims it for its
+ * project, before anything is stored under it. False: it is another project's.
+ */
+async function isClaimed(parts: Parts, workflowId: string, project: string): Promise<boolean> {
+  const isThere = (await parts.store.workflowVersion(workflowId)) !== undefined;
+  if (!isThere && (await parts.records.get('workflow', workflowId)) === undefined) {
+    const body = JSON.stringify({ project, active: null } satisfies WorkflowRecord);
+    if ((await parts.records.commit([{ kind: 'workflow', id: workflowId, body, expected: 0 }])).ok) return true;
+  }
+  return (await projectOfWorkflow(parts, workflowId)) === project;
+}
+
+/** What a workflow runs is of its own project: its runs, inputs and outputs are seen by the same people. */
+async function claimIds(parts: Parts, definition: WorkflowDefinition, project: string): Promise<void> {
+  const others = [...new Set(usedWorkflows(definition).map(({ id }) => id))].filter((id) => id !== definition.id);
+  // First look, then claim: what is refused leaves nothing behind.
+  for (const id of [definition.id, ...others]) {
+    const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', id);
+    const isThere = record !== undefined || (await parts.store.workflowVersion(id)) !== undefined;
+    if (isThere && (record?.body.project ?? DEFAULT_PROJECT) !== project) throw elsewhere(id, definition.id, project);
+  }
+  for (const id of [definition.id, ...others]) {
+    if (!(await isClaimed(parts, id, project))) throw elsewhere(id, definition.id, project);
+  }
+}
+
+function elsewhere(id: string, own: string, project: string): NebulaError {
+  if (id === own) {
+    return new NebulaError('WORKFLOW_ELSEWHERE', `The id '${id}' is taken in another project.`, {
+      hint: 'Choose another id.',
+    });
+  }
+  return new NebulaError('CHILD_ELSEWHERE', `Workflow '${id}' is not of project '${project}'.`, {
+    hint: 'A workflow runs workflows of its own project only.',
   });
 }
 

@@ -3,10 +3,9 @@
  * and those of the new ones come, in one commit.
  */
 import { type Json, NebulaError, parseDuration, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
-import type { RecordChange } from '@nebula/ports';
-import { projectOfWorkflow } from '../http/subject.ts';
+import type { RecordChange, Records } from '@nebula/ports';
 import type { Parts } from '../parts.ts';
-import { readRecord } from '../records.ts';
+import { readRecord, type WorkflowRecord } from '../records.ts';
 import { eventPrefix, type ScheduleRecord, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
 
 /** By workflow: the records that its triggers have. */
@@ -20,44 +19,93 @@ interface Made {
   readonly body: Json;
 }
 
-/** Before anything is changed: a path can belong to one workflow only. Rejects with `PATH_TAKEN`. */
-export async function checkTriggers(parts: Parts, definition: WorkflowDefinition): Promise<void> {
-  for (const { webhook } of definition.triggers ?? []) {
+/** Before anything is changed: rejects with `PATH_TAKEN`, `PATH_OUTSIDE`. */
+export async function checkTriggers(
+  { records }: Parts,
+  { id: workflowId, triggers = [] }: WorkflowDefinition,
+): Promise<void> {
+  const own = new Set<string>();
+  for (const { webhook, file } of triggers) {
+    if (file !== undefined) refuseOutside(file.path);
     if (webhook === undefined) continue;
     const id = webhookId(webhook);
-    const owner = await readRecord<WebhookRecord>(parts.records, 'webhook', id);
-    if (owner === undefined || owner.body.workflowId === definition.id) continue;
-    throw new NebulaError('PATH_TAKEN', `${id} belongs to workflow '${owner.body.workflowId}'.`, {
-      hint: 'Choose another path, or deactivate that workflow.',
-    });
+    if (own.has(id)) throw pathTaken(id, workflowId);
+    own.add(id);
+    const owner = (await readRecord<WebhookRecord>(records, 'webhook', id))?.body.workflowId ?? workflowId;
+    if (owner !== workflowId) throw pathTaken(id, owner);
   }
 }
 
-export async function activateTriggers(parts: Parts, workflowId: string, version: number | null): Promise<void> {
+/** Names of files of the machine are nobody's business beyond the project's folder. */
+function refuseOutside(path: string): void {
+  if (!/^([/\\]|[a-zA-Z]:)|(^|[/\\])\.\.([/\\]|$)/.test(path)) return;
+  throw new NebulaError('PATH_OUTSIDE', `'${path}' leads out of the project folder.`, {
+    hint: 'Paths of file triggers are relative to it.',
+  });
+}
+
+function pathTaken(id: string, workflowId: string): NebulaError {
+  return new NebulaError('PATH_TAKEN', `${id} belongs to workflow '${workflowId}'.`, {
+    hint: 'Choose another path, or deactivate that workflow.',
+  });
+}
+
+export interface Activation {
+  readonly project: string;
+  readonly workflowId: string;
+  /** Null: its triggers go. */
+  readonly active: number | null;
+  /** Revision of the workflow's record that was looked at; 0: there was none. */
+  readonly expected: number;
+}
+
+/**
+ * Another version is the active one, with its triggers, or nothing has changed: one commit, fenced by everything that
+ * it depends on. Returns false where somebody else was faster; rejects as `checkTriggers` does.
+ */
+export async function activate(parts: Parts, { project, workflowId, active, expected }: Activation): Promise<boolean> {
   const { records } = parts;
+  const row = active === null ? undefined : await parts.store.workflowVersion(workflowId, active);
+  const definition = row === undefined ? undefined : (JSON.parse(row.definition) as WorkflowDefinition);
+  if (definition !== undefined) await checkTriggers(parts, definition);
   const before = await readRecord<TriggersRecord>(records, 'triggers', workflowId);
-  const made = version === null ? [] : await triggersOf(parts, workflowId, version);
+  const source = { project, workflowId, version: active ?? 0 };
+  const made = await triggersOf(parts, definition?.triggers ?? [], source);
+  const owned = made.map(({ kind, id }) => ({ kind, id }));
   const stale = (before?.body.owned ?? []).filter(
     (old) => !made.some(({ kind, id }) => kind === old.kind && id === old.id),
   );
-  const owned = made.map(({ kind, id }) => ({ kind, id }));
   const changes: RecordChange[] = [
+    { kind: 'workflow', id: workflowId, body: JSON.stringify({ project, active } satisfies WorkflowRecord), expected },
+    {
+      kind: 'triggers',
+      id: workflowId,
+      body: owned.length === 0 ? null : JSON.stringify({ owned } satisfies TriggersRecord),
+      expected: before?.revision ?? 0,
+    },
     ...stale.map(({ kind, id }) => ({ kind, id, body: null })),
-    ...made.map(({ kind, id, body }) => ({ kind, id, body: JSON.stringify(body) })),
-    { kind: 'triggers', id: workflowId, body: owned.length === 0 ? null : JSON.stringify({ owned }) },
   ];
-  await records.commit(changes);
+  for (const { kind, id, body } of made) {
+    const fence = kind === 'webhook' ? { expected: await ownRevision(records, id, workflowId) } : {};
+    changes.push({ kind, id, body: JSON.stringify(body), ...fence });
+  }
+  return (await records.commit(changes)).ok;
 }
 
-async function triggersOf(parts: Parts, workflowId: string, version: number): Promise<Made[]> {
-  const row = await parts.store.workflowVersion(workflowId, version);
-  if (row === undefined) return [];
-  const { triggers = [] } = JSON.parse(row.definition) as WorkflowDefinition;
-  const project = await projectOfWorkflow(parts, workflowId);
+/** A path has one owner, also when two ask for it at once: what is fenced is what was looked at. */
+async function ownRevision(records: Records, id: string, workflowId: string): Promise<number> {
+  const hook = await readRecord<WebhookRecord>(records, 'webhook', id);
+  if (hook !== undefined && hook.body.workflowId !== workflowId) throw pathTaken(id, hook.body.workflowId);
+  return hook?.revision ?? 0;
+}
+
+async function triggersOf(
+  parts: Parts,
+  triggers: readonly TriggerDefinition[],
+  source: Omit<TriggerSource, 'index'>,
+): Promise<Made[]> {
   const made: Made[] = [];
-  for (const [index, trigger] of triggers.entries()) {
-    made.push(await recordOf(parts, trigger, { project, workflowId, version, index }));
-  }
+  for (const [index, trigger] of triggers.entries()) made.push(await recordOf(parts, trigger, { ...source, index }));
   return made;
 }
 

@@ -1,11 +1,11 @@
 /** Files that are put into folders start runs. Folders are looked into, since not every file system tells of changes. */
-import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Timer } from '@nebula/ports';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
-import { parsed, readRecord } from '../records.ts';
+import { everyRecord, readRecord } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
 import { fire } from './fire.ts';
 import type { FileRecord } from './records.ts';
@@ -23,12 +23,24 @@ export interface FileWatchParts {
   onTrouble(error: unknown): void;
 }
 
+interface Seen {
+  /** Size and time of change. */
+  readonly state: string;
+  readonly isDone: boolean;
+}
+
+interface Dropped {
+  readonly file: string;
+  readonly stats: Stats;
+  readonly mark: string;
+}
+
 export class FileWatch {
   private readonly own: FileWatchParts;
   private timer: Timer | undefined;
   private isOpen = false;
-  /** Size and time of files as they were at the last look: who still writes is waited for. */
-  private seen = new Map<string, string>();
+  /** Files as they were at the last look: who still writes is waited for. */
+  private seen = new Map<string, Seen>();
 
   constructor(own: FileWatchParts) {
     this.own = own;
@@ -59,11 +71,12 @@ export class FileWatch {
 
   private async look(): Promise<void> {
     if (!this.own.isLeader()) return;
-    const rows = await this.own.parts.records.list('file', { limit: 1_000 });
-    const now = new Map<string, string>();
-    for (const row of rows) {
-      const { id, body } = parsed<FileRecord>(row);
-      for (const file of await this.filesOf(body)) await this.consider(id, body, file, now);
+    const now = new Map<string, Seen>();
+    for await (const { id, body } of everyRecord<FileRecord>(this.own.parts.records, 'file')) {
+      for (const file of await this.filesOf(body)) {
+        const seen = await this.consider(id, body, file);
+        if (seen !== undefined) now.set(`${id} ${file}`, seen);
+      }
     }
     this.seen = now;
   }
@@ -82,20 +95,31 @@ export class FileWatch {
     return found;
   }
 
-  private async consider(id: string, source: FileRecord, file: string, now: Map<string, string>): Promise<void> {
-    const { parts, launcher, projectDir } = this.own;
-    const stats = await stat(path.resolve(projectDir, file)).catch(() => undefined);
-    if (stats === undefined || !stats.isFile()) return;
-    const state = `${stats.size} ${stats.mtimeMs}`;
+  private async consider(id: string, source: FileRecord, file: string): Promise<Seen | undefined> {
+    const stats = await stat(path.resolve(this.own.projectDir, file)).catch(() => undefined);
+    if (stats === undefined || !stats.isFile()) return undefined;
     const key = `${id} ${file}`;
-    now.set(key, state);
-    if (this.seen.get(key) !== state) return;
-    const mark = createHash('sha256').update(`${key} ${state}`).digest('hex');
+    const state = `${stats.size} ${stats.mtimeMs}`;
+    const before = this.seen.get(key);
+    if (before?.state !== state) return { state, isDone: false };
+    if (!before.isDone) await this.drop(id, source, { file, stats, mark: `${key} ${state}` });
+    return { state, isDone: true };
+  }
+
+  /** One that cannot start a run is told once, and does not hold up the others. */
+  private async drop(id: string, source: FileRecord, { file, stats, mark: text }: Dropped): Promise<void> {
+    const { parts, launcher } = this.own;
+    const mark = parts.digest(text);
     if ((await readRecord(parts.records, 'dropped', mark)) !== undefined) return;
     const at = parts.clock.now();
     const came = { path: file, name: path.basename(file), size: stats.size, modifiedAt: isoTime(stats.mtimeMs) };
     const trigger = { type: 'file', id, at: isoTime(at) };
-    await fire(parts, launcher, { source, came, trigger, executionId: `exe_f${mark.slice(0, 40)}` });
+    try {
+      await fire(parts, launcher, { source, came, trigger, executionId: `exe_f${mark.slice(0, 40)}` });
+    } catch (error) {
+      if ((error as { retryable?: boolean }).retryable) throw error;
+      this.own.onTrouble(error);
+    }
     await parts.records.commit([
       { kind: 'dropped', id: mark, body: JSON.stringify({ file, at }), expiresAt: at + REMEMBERED_MS },
     ]);

@@ -10,7 +10,7 @@ import {
 } from '@nebula/core';
 import type { Launched, Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
-import type { TriggerSource } from './records.ts';
+import type { ScheduleRecord, TriggerSource } from './records.ts';
 
 export interface Firing {
   readonly source: TriggerSource;
@@ -37,6 +37,20 @@ export async function fire(parts: Parts, launcher: Launcher, firing: Firing): Pr
     },
     trigger,
   );
+}
+
+/** What a schedule starts: the run of its trigger, or of the workflow or launch plan that it names, in its own project. */
+export async function fireSchedule(
+  parts: Parts,
+  launcher: Launcher,
+  { trigger: source, project, workflowId, plan, input }: ScheduleRecord,
+  trigger: JsonObject,
+  executionId?: string,
+): Promise<Launched> {
+  const id = executionId === undefined ? {} : { executionId };
+  if (source !== null) return fire(parts, launcher, { source, came: {}, trigger, ...id });
+  const launch = plan === null ? { workflowId: workflowId as string } : { plan };
+  return launcher.start({ ...launch, input: input ?? {}, project, ...id }, trigger);
 }
 
 /** What the runs of an event are told apart by; undefined: each event is a run of its own. */

@@ -50,5 +50,8 @@ export interface ScheduleRecord {
 
 export const eventPrefix = (name: string): string => `${JSON.stringify(name)} `;
 
+/** Schedules of triggers and of the API share their ids; those made with the API may not look like these. */
+export const isTriggerId = (id: string): boolean => /--\d+$/.test(id);
+
 export const triggerId = ({ workflowId, index }: Pick<TriggerSource, 'workflowId' | 'index'>): string =>
   `${workflowId}--${index}`;

@@ -12,7 +12,7 @@ import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { parsed, type Read } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
-import { fire } from './fire.ts';
+import { fireSchedule } from './fire.ts';
 import type { ScheduleRecord } from './records.ts';
 
 /** Records may be changed by others: they are read again after this time at the latest. */
@@ -20,6 +20,8 @@ const LOOK_MS = 5_000;
 const TROUBLE_MS = 1_000;
 /** More missed times than this are not caught up with; the newest are. */
 const MAX_CATCH_UP = 1_000;
+/** Every second for so long is fewer times than are caught up with. */
+const FIRST_LOOK_BACK_MS = 600_000;
 /** A fire within this time of its moment is not late. */
 const LATE_MS = 60_000;
 
@@ -119,20 +121,11 @@ export class Scheduler {
   }
 
   /** A run that cannot be started (its input does not fit) is told, and does not hold up the others. */
-  private async fireAt(
-    id: string,
-    { trigger: source, workflowId, plan, input }: ScheduleRecord,
-    at: number,
-  ): Promise<void> {
+  private async fireAt(id: string, schedule: ScheduleRecord, at: number): Promise<void> {
     const { parts, launcher } = this.own;
     const executionId = `exe_s${parts.digest(`${id} ${at}`).slice(0, 40)}`;
-    const trigger = { type: 'schedule', id, at: isoTime(at) };
     try {
-      if (source !== null) await fire(parts, launcher, { source, came: {}, trigger, executionId });
-      else {
-        const launch = plan === null ? { workflowId: workflowId as string } : { plan };
-        await launcher.start({ ...launch, input: input ?? {}, executionId }, trigger);
-      }
+      await fireSchedule(parts, launcher, schedule, { type: 'schedule', id, at: isoTime(at) }, executionId);
     } catch (error) {
       if ((error as { retryable?: boolean }).retryable) throw error;
       this.own.onTrouble(error);
@@ -155,16 +148,25 @@ export function dueTimes(
   schedule: ScheduleRecord,
   now: number,
 ): { readonly fire: readonly number[]; readonly cursor: number } {
-  const { catchUp, cursor } = schedule;
-  const missed: number[] = [];
-  let last = cursor;
-  for (let at = nextTime(schedule, cursor); at !== null && at <= now; at = nextTime(schedule, at)) {
-    missed.push(at);
-    last = at;
-    if (missed.length > MAX_CATCH_UP) missed.shift();
-  }
+  const { catchUp } = schedule;
+  const missed = newestTimes(schedule, now, catchUp === 'all' ? MAX_CATCH_UP : 1);
+  const last = missed.at(-1) ?? schedule.cursor;
   if (catchUp === 'all') return { fire: missed, cursor: last };
   const newest = missed.at(-1);
   const isInTime = newest !== undefined && now - newest <= LATE_MS;
   return { fire: newest !== undefined && (catchUp === 'last' || isInTime) ? [newest] : [], cursor: last };
+}
+
+/**
+ * The newest of the times after the cursor and up to now, as many as are wanted. Years may have passed, and cron times
+ * are found forwards only: a short look back tells how far to look for the rest.
+ */
+function newestTimes(schedule: ScheduleRecord, now: number, wanted: number): number[] {
+  for (let backMs = FIRST_LOOK_BACK_MS; ; ) {
+    const from = Math.max(schedule.cursor, now - backMs);
+    const times: number[] = [];
+    for (let at = nextTime(schedule, from); at !== null && at <= now; at = nextTime(schedule, at)) times.push(at);
+    if (from === schedule.cursor || times.length >= wanted) return times.slice(-wanted);
+    backMs *= times.length === 0 ? 8 : 1 + Math.ceil(wanted / times.length);
+  }
 }

@@ -4,6 +4,7 @@ import { type Json, type JsonObject, NebulaError } from '@nebula/core';
 import { FINISHED_STATUSES } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../http/app.ts';
+import { nestsTooDeep, tooDeep } from '../http/bodies.ts';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { readRecord } from '../records.ts';
@@ -18,7 +19,7 @@ const HOOKS_PREFIX = '/hooks';
 const RESULT_WAIT = '60s';
 
 /** What must not be part of a run. */
-const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key', 'x-csrf-token']);
 
 export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Launcher): void {
   void app.register(async (hooks) => {
@@ -92,10 +93,11 @@ function cameWith(request: FastifyRequest): Json {
   const body = request.body as Buffer | undefined;
   if (body === undefined || body === null || body.length === 0) return { ...(request.query as JsonObject) };
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  const text = body.toString('utf8');
+  const text = textOf(body);
   if (type === 'application/x-www-form-urlencoded') return formOf(text);
   if (type.startsWith('text/') && type !== 'text/json') return text;
   if (type === '' || type.includes('json')) {
+    if (nestsTooDeep(text)) throw tooDeep();
     try {
       return JSON.parse(text) as Json;
     } catch {
@@ -105,6 +107,14 @@ function cameWith(request: FastifyRequest): Json {
   throw new NebulaError('MEDIA_TYPE', `A webhook does not take ${type.slice(0, 100)}.`, {
     hint: 'Send JSON, a form or text.',
   });
+}
+
+function textOf(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw new NebulaError('BODY_INVALID', 'The body is not UTF-8.');
+  }
 }
 
 function formOf(text: string): JsonObject {
@@ -128,7 +138,7 @@ async function verifySignature(
   const secret = await secrets.get(signature.secret);
   if (secret === undefined) {
     throw new NebulaError('SECRET_NOT_FOUND', 'The secret of this webhook is not set on the server.', {
-      hint: `Set it: nebula secrets set ${signature.secret}`,
+      hint: 'Whoever runs the server sets it; the definition says which one.',
     });
   }
   const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);

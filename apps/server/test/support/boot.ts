@@ -1,4 +1,7 @@
-/** A whole server in this process, on memory drivers, with a client that talks to it over a real socket. */
+/** A whole server in this process, on memory drivers or SQLite, with a client that talks to it over a real socket. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { builtinActions } from '@nebula/actions';
 import { createClient, type NebulaClient } from '@nebula/client';
 import { type Action, createCatalog } from '@nebula/core';
@@ -6,33 +9,62 @@ import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memor
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
+import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
+import type { Clock } from '@nebula/ports';
 import { type NebulaServer, type Parts, type ServerOptions, startServer } from '../../src/index.ts';
+
+/** What lasts when a server goes. */
+export type Keeping = Pick<Parts, 'store' | 'records' | 'secrets' | 'blobs' | 'logs'>;
 
 export interface Booted {
   readonly client: NebulaClient;
   readonly server: NebulaServer;
   readonly parts: Parts;
+  readonly keeping: Keeping;
   readonly troubles: unknown[];
   close(): Promise<void>;
 }
 
 export const TOKEN = 'a-token-for-tests';
 
-export async function boot(
-  options: Partial<ServerOptions> & { readonly actions?: readonly Action[]; readonly users?: true } = {},
-): Promise<Booted> {
-  const { actions: own = [], users, ...rest } = options;
-  const clock = realClock;
-  const random = realRandom();
-  const actions = [...builtinActions, ...own];
-  const keeping = {
+export interface BootOptions extends Partial<ServerOptions> {
+  readonly actions?: readonly Action[];
+  /** People sign in; without it, whoever has `TOKEN` may do everything. */
+  readonly users?: true;
+  readonly keeping?: Keeping;
+  readonly clock?: Clock;
+}
+
+export function memoryKeeping(clock: Clock = realClock): Keeping {
+  return {
     store: memoryStore(),
     records: memoryRecords({ clock }),
     secrets: memorySecrets(),
     blobs: memoryBlobs(),
     logs: memoryLogs(),
   };
+}
+
+/** In a folder of its own, which goes with `remove`. */
+export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remove(): Promise<void> }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'nebula-server-'));
+  const store = await openSqliteStore({ path: path.join(folder, 'nebula.db'), clock: realClock, engine: true });
+  const { logs, records } = store;
+  return {
+    keeping: { store, records, logs, secrets: memorySecrets(), blobs: memoryBlobs() },
+    async remove() {
+      await logs.close();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function boot(options: BootOptions = {}): Promise<Booted> {
+  const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), ...rest } = options;
+  const random = realRandom();
+  const actions = [...builtinActions, ...own];
   const drivers = {
     ...keeping,
     queue: memoryQueue({ clock }),
@@ -61,6 +93,7 @@ export async function boot(
     client,
     server,
     parts,
+    keeping,
     troubles,
     async close() {
       await server.close();

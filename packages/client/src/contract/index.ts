@@ -11,4 +11,4 @@ export {
   type QueryOf,
 } from './operations.ts';
 export { API_PREFIX, type HttpMethod, type OperationId, REPEATABLE, ROUTES } from './routes.ts';
-export * from './schemas/common.ts';
+export { ProblemDetails, Role } from './schemas/pieces.ts';

@@ -1,8 +1,8 @@
 /** What every operation takes, gives and asks of its caller. Server, client, OpenAPI document and tests are made from it. */
 import { Type } from 'typebox';
 import type { OperationId } from './routes.ts';
-import * as common from './schemas/common.ts';
 import * as executions from './schemas/executions.ts';
+import * as pieces from './schemas/pieces.ts';
 import * as resources from './schemas/resources.ts';
 import * as workflows from './schemas/workflows.ts';
 
@@ -13,7 +13,7 @@ import * as workflows from './schemas/workflows.ts';
  *  - `worker`: a worker's key, or an editor
  *  - `anyone`: whoever is signed in; `public`: everybody
  */
-export type Needs = common.Role | 'admin' | 'worker' | 'anyone' | 'public';
+export type Needs = pieces.Role | 'admin' | 'worker' | 'anyone' | 'public';
 
 export interface Operation {
   readonly tag: string;
@@ -32,7 +32,7 @@ export interface Operation {
   readonly isReading?: true;
 }
 
-const { closed, Id, NodePath, PageQuery, page } = common;
+const { closed, Id, NodePath, PageQuery, page } = pieces;
 const object = Type.Object;
 
 const ofWorkflow = object({ workflowId: Id });
@@ -87,7 +87,7 @@ export const OPERATIONS = {
     needs: 'viewer',
     params: object({
       workflowId: Id,
-      version: Type.Union([common.Version, Type.Literal('newest'), Type.Literal('active')]),
+      version: Type.Union([pieces.Version, Type.Literal('newest'), Type.Literal('active')]),
     }),
     answers: { 200: workflows.WorkflowVersion },
   },
@@ -96,7 +96,7 @@ export const OPERATIONS = {
     summary: 'Make a version the active one: its triggers are on, and starts take it',
     needs: 'editor',
     params: ofWorkflow,
-    body: object({ version: Type.Optional(common.Version) }, closed),
+    body: object({ version: Type.Optional(pieces.Version) }, closed),
     answers: { 200: workflows.WorkflowSummary },
   },
   deactivateWorkflow: {
@@ -111,7 +111,7 @@ export const OPERATIONS = {
     summary: 'What changed between two versions',
     needs: 'viewer',
     params: ofWorkflow,
-    query: object({ from: common.Version, to: Type.Optional(common.Version) }, closed),
+    query: object({ from: pieces.Version, to: Type.Optional(pieces.Version) }, closed),
     answers: { 200: workflows.VersionDiff },
   },
 
@@ -301,7 +301,7 @@ export const OPERATIONS = {
     tag: 'Actions',
     summary: 'One action',
     needs: 'anyone',
-    params: object({ actionId: common.ActionId }),
+    params: object({ actionId: pieces.ActionId }),
     answers: { 200: resources.ActionDocument },
   },
 

@@ -22,7 +22,8 @@ interface Place extends PermitAsk {
 export class MemoryPermits {
   /** By key, in the order of asking. */
   readonly #places = new Map<string, Place[]>();
-  readonly #rates = new Map<string, number>();
+  /** The newest moments of each, as many as count. */
+  readonly #rates = new Map<string, number[]>();
   /** By execution and node, what was given to their last ask. */
   readonly #moments = new Map<string, Map<string, { readonly ask: string; readonly at: number }>>();
   readonly cache = new Map<string, CacheRow>();
@@ -61,8 +62,9 @@ export class MemoryPermits {
     this.#moments.set(executionId, given);
     const last = given.get(rate.node);
     if (last?.ask === rate.ask) return last.at;
-    const { at, evenAt } = nextMoment(this.#rates.get(rate.key), now, rate);
-    this.#rates.set(rate.key, evenAt);
+    const newest = this.#rates.get(rate.key) ?? [];
+    const at = nextMoment(now, rate.perMs, { last: newest.at(-1), before: newest.at(-rate.limit) });
+    this.#rates.set(rate.key, [...newest, at].slice(-rate.limit));
     given.set(rate.node, { ask: rate.ask, at });
     return at;
   }

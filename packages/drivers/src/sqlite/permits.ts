@@ -87,17 +87,26 @@ export class Permits {
       rate.node,
     );
     if (given?.ask === rate.ask) return given.at;
-    const evenAt = this.#statements.value<number>('SELECT even_at FROM rates WHERE key = ?', rate.key);
-    const moment = nextMoment(evenAt, now, rate);
-    this.#statements.run('INSERT OR REPLACE INTO rates VALUES (?, ?)', rate.key, moment.evenAt);
-    this.#statements.run(
-      'INSERT OR REPLACE INTO moments VALUES (?, ?, ?, ?)',
-      executionId,
-      rate.node,
-      rate.ask,
-      moment.at,
+    const at = this.#takeMoment(rate, now);
+    this.#statements.run('INSERT OR REPLACE INTO moments VALUES (?, ?, ?, ?)', executionId, rate.node, rate.ask, at);
+    return at;
+  }
+
+  #takeMoment({ key, limit, perMs }: RateAsk, now: number): number {
+    const last = this.#statements.first<{ number: number; at: number }>(
+      'SELECT number, at FROM rates WHERE key = ? ORDER BY number DESC LIMIT 1',
+      key,
     );
-    return moment.at;
+    const number = (last?.number ?? 0) + 1;
+    const before = this.#statements.value<number>(
+      'SELECT at FROM rates WHERE key = ? AND number = ?',
+      key,
+      number - limit,
+    );
+    const at = nextMoment(now, perMs, { last: last?.at, before });
+    this.#statements.run('INSERT INTO rates VALUES (?, ?, ?, ?)', key, number, at, at + perMs);
+    this.#statements.run('DELETE FROM rates WHERE key = ? AND number <= ?', key, number - limit);
+    return at;
   }
 
   forget(executionId: string): void {
@@ -175,6 +184,12 @@ export class Permits {
   }
 
   purge(now: number, limit: number): string[] {
+    // A rate of which nothing is asked any more has no history that counts.
+    this.#statements.run(
+      'DELETE FROM rates WHERE (key, number) IN (SELECT key, number FROM rates WHERE until <= ? ORDER BY until LIMIT ?)',
+      now,
+      limit,
+    );
     const sql = 'SELECT key FROM cache WHERE expires_at <= ? ORDER BY expires_at LIMIT ?';
     const keys = this.#statements.all<{ readonly key: string }>(sql, now, limit).map(({ key }) => key);
     for (const key of keys) this.#statements.run('DELETE FROM cache WHERE key = ?', key);

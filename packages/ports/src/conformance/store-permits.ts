@@ -88,22 +88,37 @@ export function permitTests(test: StoreTest): void {
     expect(await store.cached('x', 1)).toBeUndefined();
   });
 
-  test('[STO-36] a rate gives up to its limit at once, then one per interval', async ({ store }) => {
+  test('[STO-36] a rate gives up to its limit at once, then when the first of them is a period ago', async ({
+    store,
+  }) => {
     await put(store, 'a');
-    const rates = ['n', 'm', 'o', 'p'].map((node) => moment(node));
-    expect(await change(store, 'a', { at: 100, rates })).toEqual([100, 100, 600, 1_100]);
+    const rates = ['n', 'm', 'o', 'p', 's'].map((node) => moment(node));
+    expect(await change(store, 'a', { at: 100, rates })).toEqual([100, 100, 1_100, 1_100, 2_100]);
     const later = [moment('q'), { ...moment('r'), key: 'other' }];
     expect(await change(store, 'a', { at: 5_000, rates: later })).toEqual([5_000, 5_000]);
+  });
+
+  test('[STO-36] no time as long as the period has more than the limit, wherever it begins', async ({ store }) => {
+    await put(store, 'a');
+    const given: number[] = [];
+    for (let at = 0; at < 6_000; at += 170) {
+      const ask = { ...moment(`n${at}`), limit: 3 };
+      given.push(...(await change(store, 'a', { at, rates: [ask] })));
+    }
+    for (const from of given) {
+      expect(given.filter((at) => at >= from && at < from + 1_000).length).toBeLessThanOrEqual(3);
+    }
+    expect(given).toEqual(given.toSorted((a, b) => a - b));
   });
 
   test('[STO-40] the same ask for a moment gets the same one, and takes no other', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
     const rates = [moment('n'), moment('m'), moment('o')];
-    expect(await change(store, 'a', { at: 100, rates })).toEqual([100, 100, 600]);
-    expect(await change(store, 'a', { at: 200, rates })).toEqual([100, 100, 600]);
+    expect(await change(store, 'a', { at: 100, rates })).toEqual([100, 100, 1_100]);
+    expect(await change(store, 'a', { at: 200, rates })).toEqual([100, 100, 1_100]);
     expect(await change(store, 'a', { at: 200, rates: [moment('n', '2')] })).toEqual([1_100]);
-    expect(await change(store, 'b', { at: 200, rates: [moment('n')] })).toEqual([1_600]);
+    expect(await change(store, 'b', { at: 200, rates: [moment('n')] })).toEqual([2_100]);
   });
 
   test('[STO-39] a write that requires a place is refused when somebody has it', async ({ store }) => {

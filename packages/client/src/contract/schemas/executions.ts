@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, Version } from './common.ts';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, Version } from './pieces.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -203,7 +203,11 @@ export const SignalBody = Type.Object(
 );
 
 export const PublishBody = Type.Object(
-  { ...SignalBody.properties, project: Type.Optional(Id), keep: Type.Optional(DurationText) },
+  {
+    ...SignalBody.properties,
+    project: Type.Optional({ ...Id, description: 'Whose runs hear it; `default` unless told.' }),
+    keep: Type.Optional(DurationText),
+  },
   closed,
 );
 

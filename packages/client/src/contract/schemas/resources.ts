@@ -1,7 +1,7 @@
 /** Everything beside workflows and executions. */
 import { Type } from 'typebox';
-import { AnyJson, closed, DurationText, Id, Moment, NodePath, Role, Version } from './common.ts';
 import { LogLevel } from './executions.ts';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, Role, Version } from './pieces.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -245,6 +245,7 @@ export const Me = Type.Object({
   admin: Type.Boolean(),
   roles: Type.Record(Type.String(), Role),
   scopes: nullable(Type.Array(Type.String())),
+  csrfToken: Type.Optional(Type.String({ description: 'Of the session, for a page that was loaded again.' })),
 });
 export const UserBody = Type.Object(
   {

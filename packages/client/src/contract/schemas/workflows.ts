@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { AnyJson, closed, Id, Moment, Version } from './common.ts';
+import { AnyJson, closed, Id, Moment, Version } from './pieces.ts';
 
 /** A definition as JSON, or its text in YAML or JSON. */
 export const DefinitionBody = Type.Object(

@@ -1,0 +1,59 @@
+/** How bodies are read, and what is said of those that cannot be. */
+import { NebulaError } from '@nebula/core';
+import type { FastifyInstance } from 'fastify';
+
+/** An input may nest 200 levels deep; whatever walks a body stays far from the end of the stack. */
+const MAX_BODY_DEPTH = 256;
+
+/** Bodies are JSON, and nothing else: a form of a page elsewhere cannot send that without being asked first. */
+export function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
+    if (text === '') return done(null, undefined);
+    if (nestsTooDeep(text)) return done(tooDeep());
+    void parse(request, text, done);
+  });
+}
+
+/** One linear pass without recursion, so that 100,000 open brackets are harmless. */
+export function nestsTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) {
+      for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++) if (text.charCodeAt(at) === 0x5c) at++;
+    } else if (code === 0x5b || code === 0x7b) {
+      if (++depth > MAX_BODY_DEPTH) return true;
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return false;
+}
+
+export function tooDeep(): NebulaError {
+  return new NebulaError('BODY_INVALID', `The body nests deeper than ${MAX_BODY_DEPTH} levels.`);
+}
+
+/** What the HTTP library refuses by itself, in our words. */
+export function bodyError(error: unknown): unknown {
+  if (error instanceof NebulaError || typeof error !== 'object' || error === null) return error;
+  const { code = '', statusCode } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new NebulaError('TOO_LARGE', 'The body is larger than this server takes.', {
+      hint: 'Raise `server.bodyLimit` in the configuration, or hand the data over as a file or a link.',
+    });
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new NebulaError('MEDIA_TYPE', 'Bodies are JSON here.', { hint: 'Send content-type: application/json.' });
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new NebulaError('HEAD_TOO_LARGE', 'The address and the headers are larger than this server takes.');
+  }
+  if ((statusCode !== undefined && statusCode >= 400 && statusCode < 500) || code.startsWith('HPE_')) {
+    const message = error instanceof Error ? error.message : 'The request cannot be read';
+    return new NebulaError('BODY_INVALID', `${message.replace(/\.$/, '')}.`, {
+      hint: 'Is the body JSON, whole and in UTF-8?',
+    });
+  }
+  return error;
+}

@@ -1,0 +1,453 @@
+/** Every route, called by everybody: what each may do is written down here by hand, and compared with what happens. */
+import { API_PREFIX, type OperationId, ROUTES } from '@nebula/client/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Booted, boot } from './support/boot.ts';
+import { type Answer, addProject, addUser, ask, type Headers, PASSWORD, signIn } from './support/people.ts';
+import { approval, echo } from './support/workflows.ts';
+
+/** The least role that may; `members`: whoever has a role somewhere; `all`: also who has none; `admins`, `world`. */
+type Least = 'viewer' | 'operator' | 'editor' | 'all' | 'admins' | 'world';
+/** Of project A: seen by those of A only. Of none: a role anywhere is enough. */
+type About = 'A' | 'none';
+
+const RULES: Readonly<Partial<Record<OperationId, readonly [Least, About]>>> = {
+  getInfo: ['world', 'none'],
+  validateWorkflow: ['all', 'none'],
+  registerWorkflow: ['editor', 'A'],
+  listWorkflows: ['viewer', 'none'],
+  getWorkflow: ['viewer', 'A'],
+  listWorkflowVersions: ['viewer', 'A'],
+  getWorkflowVersion: ['viewer', 'A'],
+  activateWorkflow: ['editor', 'A'],
+  deactivateWorkflow: ['editor', 'A'],
+  diffWorkflow: ['viewer', 'A'],
+  startExecution: ['operator', 'A'],
+  listExecutions: ['viewer', 'none'],
+  countExecutions: ['viewer', 'none'],
+  bulkExecutions: ['operator', 'none'],
+  getExecution: ['viewer', 'A'],
+  getResult: ['viewer', 'A'],
+  deleteExecution: ['operator', 'A'],
+  relaunchExecution: ['operator', 'A'],
+  getJournal: ['viewer', 'A'],
+  getTimeline: ['viewer', 'A'],
+  explainExecution: ['viewer', 'A'],
+  getUndoPlan: ['viewer', 'A'],
+  getDefinition: ['viewer', 'A'],
+  getBlob: ['viewer', 'A'],
+  listLogs: ['viewer', 'A'],
+  cancelExecution: ['operator', 'A'],
+  pauseExecution: ['operator', 'A'],
+  resumeExecution: ['operator', 'A'],
+  signalExecution: ['operator', 'A'],
+  answerApproval: ['operator', 'A'],
+  callBack: ['operator', 'A'],
+  retryExecution: ['operator', 'A'],
+  replayExecution: ['operator', 'A'],
+  settleNode: ['operator', 'A'],
+  publishSignal: ['operator', 'A'],
+  followExecution: ['viewer', 'A'],
+  followLogs: ['viewer', 'A'],
+  followAll: ['viewer', 'none'],
+  listActions: ['all', 'none'],
+  getAction: ['all', 'none'],
+  listCredentials: ['admins', 'none'],
+  putCredential: ['admins', 'none'],
+  deleteCredential: ['admins', 'none'],
+  listPlans: ['viewer', 'none'],
+  getPlan: ['viewer', 'A'],
+  putPlan: ['editor', 'A'],
+  deletePlan: ['editor', 'A'],
+  listSchedules: ['viewer', 'none'],
+  getSchedule: ['viewer', 'A'],
+  putSchedule: ['editor', 'A'],
+  deleteSchedule: ['editor', 'A'],
+  fireSchedule: ['operator', 'A'],
+  listAudit: ['admins', 'none'],
+  login: ['world', 'none'],
+  logout: ['all', 'none'],
+  getMe: ['all', 'none'],
+  listUsers: ['admins', 'none'],
+  putUser: ['admins', 'none'],
+  deleteUser: ['admins', 'none'],
+  listKeys: ['all', 'none'],
+  createKey: ['all', 'none'],
+  deleteKey: ['all', 'none'],
+  listProjects: ['all', 'none'],
+  putProject: ['admins', 'none'],
+  deleteProject: ['admins', 'none'],
+};
+
+const ROLES = ['viewer', 'operator', 'editor', 'owner'] as const;
+
+/** Refused by the door, or let in; what the room then says does not matter here. */
+type Verdict = 'in' | 401 | 403 | 404;
+
+const BODIES: Partial<Record<OperationId, unknown>> = {
+  validateWorkflow: { definition: echo() },
+  registerWorkflow: { definition: echo('of-a'), project: 'a' },
+  activateWorkflow: { version: 1 },
+  startExecution: { workflowId: 'of-a' },
+  bulkExecutions: { operation: 'resume', ids: ['exe_nothing'] },
+  answerApproval: { node: 'ask', approved: true },
+  signalExecution: { signal: 'x' },
+  callBack: { node: 'ask' },
+  replayExecution: { node: 'ask' },
+  settleNode: { node: 'ask', happened: true },
+  publishSignal: { signal: 'x', project: 'a', keep: '1ms' },
+  putCredential: { value: 'some value' },
+  putPlan: { workflowId: 'of-a' },
+  putSchedule: { workflowId: 'of-a', every: '1h' },
+  login: { user: 'nobody-at-all', password: 'x' },
+  createKey: { name: 'k', roles: {} },
+};
+
+const PLACES: Readonly<Record<string, string>> = {
+  workflowId: 'of-a',
+  version: '1',
+  executionId: 'exe_of_a',
+  sha256: 'a'.repeat(64),
+  actionId: 'core.noop',
+  name: 'not-there',
+  planId: 'plan-of-a',
+  scheduleId: 'schedule-of-a',
+  userId: 'not-there',
+  keyId: 'not-there',
+  projectId: 'not-there',
+};
+
+/** Codes of things that are not there, although the caller came in. */
+const ROOM_CODES = /^(UNKNOWN_(CREDENTIAL|USER|KEY|PROJECT)|BLOB_MISSING)$/;
+/** Codes of the rooms that look like those of the door. */
+const ROOM_REFUSALS = /^LOGIN_FAILED$/;
+
+function verdictOf({ status, json }: Answer): Verdict {
+  if (ROOM_CODES.test(json?.code) || ROOM_REFUSALS.test(json?.code)) return 'in';
+  return status === 401 || status === 403 || status === 404 ? status : 'in';
+}
+
+interface Caller {
+  readonly signedIn: boolean;
+  readonly admin?: boolean;
+  readonly roleInA?: string;
+  readonly roleInB?: string;
+  readonly scopes?: readonly string[];
+  readonly isKey?: true;
+}
+
+const CALLERS: Readonly<Record<string, Caller>> = {
+  nobody: { signedIn: false },
+  disabled: { signedIn: false },
+  'a stranger': { signedIn: true },
+  admin: { signedIn: true, admin: true },
+  ...Object.fromEntries(ROLES.map((role) => [`a-${role}`, { signedIn: true, roleInA: role }])),
+  ...Object.fromEntries(ROLES.map((role) => [`b-${role}`, { signedIn: true, roleInB: role }])),
+  'key of an owner': { signedIn: true, isKey: true, roleInA: 'owner' },
+  'key to look': { signedIn: true, isKey: true, roleInA: 'viewer' },
+  'key with scopes': {
+    signedIn: true,
+    isKey: true,
+    roleInA: 'owner',
+    scopes: ['startExecution', 'getResult', 'listAudit'],
+  },
+  'key of an admin': { signedIn: true, isKey: true, roleInA: 'owner' },
+};
+
+function expected(operation: OperationId, caller: Caller): Verdict {
+  const [least, about] = RULES[operation] as readonly [Least, About];
+  if (least === 'world') return 'in';
+  if (!caller.signedIn) return 401;
+  if (caller.scopes !== undefined && !caller.scopes.includes(operation)) return 403;
+  // A key does not make keys.
+  if (operation === 'createKey' && caller.isKey) return 403;
+  if (least === 'all' || caller.admin) return 'in';
+  if (least === 'admins') return 403;
+  const ranks: readonly string[] = ROLES;
+  const isEnough = (role: string | undefined): boolean =>
+    role !== undefined && ranks.indexOf(role) >= ranks.indexOf(least);
+  if (about === 'none') return isEnough(caller.roleInA) || isEnough(caller.roleInB) ? 'in' : 403;
+  if (caller.roleInA === undefined) return 404;
+  return isEnough(caller.roleInA) ? 'in' : 403;
+}
+
+const served = (Object.keys(ROUTES) as OperationId[]).filter(
+  (operation) => !/Worker|Lease|claimWork|revealCredential|Cache/.test(operation),
+);
+
+describe('who may do what', () => {
+  let booted: Booted;
+  const headersOf: Record<string, Headers> = { nobody: {} };
+
+  beforeAll(async () => {
+    booted = await boot({ users: true });
+    await addProject(booted, 'a');
+    await addProject(booted, 'b');
+    await addUser(booted, 'admin', { admin: true });
+    await addUser(booted, 'stranger');
+    for (const role of ROLES) {
+      await addUser(booted, `a-${role}`, { roles: { a: role } });
+      await addUser(booted, `b-${role}`, { roles: { b: role } });
+    }
+    await addUser(booted, 'disabled');
+    headersOf['disabled'] = await signIn(booted, 'disabled');
+    await addUser(booted, 'disabled', { disabled: true });
+    headersOf['a stranger'] = await signIn(booted, 'stranger');
+    for (const name of ['admin', ...ROLES.flatMap((role) => [`a-${role}`, `b-${role}`])]) {
+      headersOf[name] = await signIn(booted, name);
+    }
+    const keyOf = async (owner: string, body: unknown): Promise<Headers> => {
+      const { json } = await ask(booted, 'POST /api/v1/keys', { headers: headersOf[owner] as Headers, body });
+      return { authorization: `Bearer ${json.token}` };
+    };
+    headersOf['key of an owner'] = await keyOf('a-owner', { name: 'all', roles: { a: 'owner' } });
+    headersOf['key to look'] = await keyOf('a-owner', { name: 'look', roles: { a: 'viewer' } });
+    headersOf['key with scopes'] = await keyOf('a-owner', {
+      name: 'some',
+      roles: { a: 'owner' },
+      scopes: ['startExecution', 'getResult', 'listAudit'],
+    });
+    headersOf['key of an admin'] = await keyOf('admin', { name: 'root', roles: { a: 'owner' } });
+    await prepare();
+  });
+  afterAll(() => booted.close());
+
+  /** What the routes are called for, anew for each operation: some of them take it away. */
+  async function prepare(): Promise<void> {
+    const headers = headersOf['admin'] as Headers;
+    const must = async (line: string, body: unknown): Promise<void> => {
+      const answer = await ask(booted, line, { headers, body });
+      expect(answer.status, `${line} ${answer.text}`).toBeLessThan(300);
+    };
+    await must('POST /api/v1/workflows', { definition: approval('of-a'), project: 'a' });
+    await must('POST /api/v1/executions', { workflowId: 'of-a', executionId: 'exe_of_a' });
+    await must('PUT /api/v1/plans/plan-of-a', { workflowId: 'of-a' });
+    await must('PUT /api/v1/schedules/schedule-of-a', { workflowId: 'of-a', every: '1h' });
+  }
+
+  it('[SRV-10] every operation that is served has a rule here', () => {
+    expect(served.filter((operation) => RULES[operation] === undefined)).toEqual([]);
+  });
+
+  it.each(served)('[SRV-10] [SRV-11] %s lets in whom it should, and nobody else', async (operation) => {
+    const [method, route] = ROUTES[operation].split(' ') as [string, string];
+    const query =
+      operation === 'diffWorkflow' ? '?from=1' : /^(list|count)Executions$/.test(operation) ? '?workflowId=x' : '';
+    const line = `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => PLACES[name] as string)}${query}`;
+    for (const [name, caller] of Object.entries(CALLERS)) {
+      // Whoever signs out is out: what follows needs them in.
+      if (operation === 'logout' && caller.signedIn) continue;
+      const headers = headersOf[name] as Headers;
+      const verdict = await asked(line, headers, BODIES[operation]);
+      expect(`${name}: ${verdict}`).toBe(`${name}: ${expected(operation, caller)}`);
+      if (method === 'DELETE' && verdict === 'in') await prepare();
+    }
+    expect(booted.troubles).toEqual([]);
+  });
+
+  /** Streams never end by themselves: their head says enough. */
+  async function asked(line: string, headers: Headers, body: unknown): Promise<Verdict> {
+    if (!/\/(events|stream)$/.test(line))
+      return verdictOf(await ask(booted, line, { headers, ...(body !== undefined && { body }) }));
+    const response = await fetch(booted.server.url + line.slice(4), { headers });
+    await response.body?.cancel();
+    return response.status === 200 ? 'in' : (response.status as Verdict);
+  }
+
+  it('[SRV-12] who names no project writes to the default one, and needs a role there', async () => {
+    const headers = headersOf['a-owner'] as Headers;
+    const body = { definition: echo('smuggled') };
+    expect((await ask(booted, 'POST /api/v1/workflows', { headers, body })).status).toBe(404);
+    const unknown = { definition: echo('homeless'), project: 'nowhere' };
+    const answer = await ask(booted, 'POST /api/v1/workflows', {
+      headers: headersOf['admin'] as Headers,
+      body: unknown,
+    });
+    expect(answer.json.code).toBe('UNKNOWN_PROJECT');
+  });
+
+  it('[SRV-11] lists show what is of one’s own projects, and no page is short', async () => {
+    const admin = headersOf['admin'] as Headers;
+    for (let index = 0; index < 6; index++) {
+      const project = index % 2 === 0 ? 'a' : 'b';
+      const workflowId = `list-${index}`;
+      await ask(booted, 'POST /api/v1/workflows', { headers: admin, body: { definition: echo(workflowId), project } });
+      await ask(booted, `PUT /api/v1/plans/list-${index}`, { headers: admin, body: { workflowId } });
+      await ask(booted, `PUT /api/v1/schedules/list-${index}`, { headers: admin, body: { workflowId, every: '1h' } });
+    }
+    const headers = headersOf['b-viewer'] as Headers;
+    for (const [list, id] of [
+      ['workflows', 'workflowId'],
+      ['plans', 'planId'],
+      ['schedules', 'scheduleId'],
+    ] as const) {
+      const first = await ask(booted, `GET /api/v1/${list}?limit=2`, { headers });
+      const ids = first.json.items.map((item: Record<string, string>) => item[id]);
+      expect(ids, list).toEqual(['list-1', 'list-3']);
+      const second = await ask(booted, `GET /api/v1/${list}?limit=2&cursor=${first.json.next}`, { headers });
+      expect(
+        second.json.items.map((item: Record<string, string>) => item[id]),
+        list,
+      ).toEqual(['list-5']);
+      expect(second.json.next, list).toBe(null);
+    }
+    const projects = await ask(booted, 'GET /api/v1/projects', { headers });
+    expect(projects.json.items.map(({ projectId }: { projectId: string }) => projectId)).toEqual(['b']);
+    const all = await ask(booted, 'GET /api/v1/projects', { headers: admin });
+    expect(all.json.items.map(({ projectId }: { projectId: string }) => projectId)).toContain('default');
+    const executions = await ask(booted, 'GET /api/v1/executions', { headers });
+    expect(executions.json.items).toEqual([]);
+  });
+
+  it('[SRV-11] a run of somebody else is not shown to who starts another under its id', async () => {
+    const admin = headersOf['admin'] as Headers;
+    await ask(booted, 'POST /api/v1/workflows', { headers: admin, body: { definition: echo('of-b'), project: 'b' } });
+    const body = { workflowId: 'of-b', executionId: 'exe_of_a' };
+    const answer = await ask(booted, 'POST /api/v1/executions', { headers: headersOf['b-owner'] as Headers, body });
+    expect(answer.status).toBe(409);
+    expect(answer.json.code).toBe('EXECUTION_ID_TAKEN');
+    expect(answer.text).not.toContain('of-a');
+  });
+
+  it('[SRV-13] a bulk operation touches only what its caller may operate', async () => {
+    const body = { operation: 'cancel', ids: ['exe_of_a'] };
+    const strange = await ask(booted, 'POST /api/v1/executions/bulk', {
+      headers: headersOf['b-owner'] as Headers,
+      body,
+    });
+    expect(strange.json).toMatchObject({ done: 0, failed: [{ executionId: 'exe_of_a', code: 'UNKNOWN_EXECUTION' }] });
+    const filter = { operation: 'cancel', filter: { project: 'a' } };
+    const other = await ask(booted, 'POST /api/v1/executions/bulk', {
+      headers: headersOf['b-owner'] as Headers,
+      body: filter,
+    });
+    expect(other.status).toBe(403);
+    const own = await ask(booted, 'POST /api/v1/executions/bulk', {
+      headers: headersOf['a-operator'] as Headers,
+      body: { operation: 'pause', filter: {} },
+    });
+    expect(own.json.failed).toEqual([]);
+    expect(own.json.done).toBeGreaterThan(0);
+  });
+
+  it('[SRV-14] an approval is answered by those it names: users by their id, not keys or others', async () => {
+    const admin = headersOf['admin'] as Headers;
+    await ask(booted, 'POST /api/v1/workflows', {
+      headers: admin,
+      body: { definition: approval('named', ['a-editor']), project: 'a' },
+    });
+    const started = await ask(booted, 'POST /api/v1/executions', { headers: admin, body: { workflowId: 'named' } });
+    const { executionId } = started.json;
+    await booted.parts.engine.settled(executionId);
+    const body = { node: 'ask', approved: true };
+    const line = `POST /api/v1/executions/${executionId}/answer`;
+    for (const name of ['a-operator', 'admin', 'key of an owner']) {
+      expect((await ask(booted, line, { headers: headersOf[name] as Headers, body })).json.code, name).toBe(
+        'NOT_ALLOWED',
+      );
+    }
+    expect((await ask(booted, line, { headers: headersOf['a-editor'] as Headers, body })).status).toBe(202);
+    const result = await ask(booted, `GET /api/v1/executions/${executionId}/result?wait=10s`, { headers: admin });
+    expect(result.json.status).toBe('completed');
+  });
+
+  it('[SRV-15] a workflow runs workflows of its own project only', async () => {
+    const headers = headersOf['admin'] as Headers;
+    const definition = { id: 'nosy', nodes: { other: { workflow: { id: 'of-a', mode: 'child' } } } };
+    const answer = await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition, project: 'b' } });
+    expect(answer.json.code).toBe('CHILD_ELSEWHERE');
+    expect((await ask(booted, 'GET /api/v1/workflows/nosy', { headers })).status).toBe(404);
+    const fine = await ask(booted, 'POST /api/v1/workflows', {
+      headers,
+      body: { definition: { ...definition, id: 'kin' }, project: 'a' },
+    });
+    expect(fine.status).toBe(201);
+  });
+
+  it('[SRV-15] what a workflow will run one day cannot become another project’s', async () => {
+    const headers = headersOf['admin'] as Headers;
+    await addProject(booted, 'c');
+    const definition = { id: 'early', nodes: { later: { workflow: { id: 'later', mode: 'child' } } } };
+    const register = (body: object) => ask(booted, 'POST /api/v1/workflows', { headers, body });
+    expect((await register({ definition, project: 'c' })).status).toBe(201);
+    expect((await register({ definition: echo('later'), project: 'b' })).json.code).toBe('WORKFLOW_ELSEWHERE');
+    expect((await ask(booted, 'GET /api/v1/workflows/later', { headers })).status).toBe(404);
+    expect((await register({ definition: echo('later'), project: 'c' })).status).toBe(201);
+    const run = await ask(booted, 'POST /api/v1/executions?wait=10s', { headers, body: { workflowId: 'early' } });
+    expect(run.json.status).toBe('completed');
+  });
+
+  it('[SRV-15] a claim goes with its project; a project with workflows stays', async () => {
+    const headers = headersOf['admin'] as Headers;
+    await addProject(booted, 'd');
+    await booted.parts.records.commit([{ kind: 'workflow', id: 'ghost', body: '{"project":"d","active":null}' }]);
+    expect((await ask(booted, 'DELETE /api/v1/projects/a', { headers })).json.code).toBe('PROJECT_NOT_EMPTY');
+    expect((await ask(booted, 'DELETE /api/v1/projects/default', { headers })).json.code).toBe('UNKNOWN_PROJECT');
+    expect((await ask(booted, 'DELETE /api/v1/projects/d', { headers })).status).toBe(204);
+    const body = { definition: echo('ghost'), project: 'b' };
+    expect((await ask(booted, 'POST /api/v1/workflows', { headers, body })).status).toBe(201);
+  });
+
+  it('[SRV-16] a schedule starts nothing in another project, also when its plan has become somebody else’s', async () => {
+    const admin = headersOf['admin'] as Headers;
+    await ask(booted, 'PUT /api/v1/plans/moving', { headers: admin, body: { workflowId: 'of-a' } });
+    await ask(booted, 'PUT /api/v1/schedules/follows', { headers: admin, body: { plan: 'moving', every: '1h' } });
+    await ask(booted, 'DELETE /api/v1/plans/moving', { headers: admin });
+    await ask(booted, 'PUT /api/v1/plans/moving', { headers: admin, body: { workflowId: 'of-b' } });
+    const answer = await ask(booted, 'POST /api/v1/schedules/follows/fire', {
+      headers: headersOf['a-operator'] as Headers,
+    });
+    expect(answer.json.code).toBe('WORKFLOW_ELSEWHERE');
+  });
+
+  it('[SRV-17] a key gives at most its owner’s roles of today, and goes with its owner', async () => {
+    const admin = headersOf['admin'] as Headers;
+    await addUser(booted, 'maker', { roles: { a: 'editor' } });
+    const maker = await signIn(booted, 'maker');
+    const more = await ask(booted, 'POST /api/v1/keys', { headers: maker, body: { name: 'k', roles: { a: 'owner' } } });
+    expect(more.status).toBe(403);
+    const made = await ask(booted, 'POST /api/v1/keys', {
+      headers: maker,
+      body: { name: 'k', roles: { a: 'editor' } },
+    });
+    const token = made.json.token as string;
+    const key = { authorization: `Bearer ${token}` };
+    const listed = await ask(booted, 'GET /api/v1/keys', { headers: maker });
+    expect(listed.json.items).toHaveLength(1);
+    expect(listed.text).not.toContain(token.split('_')[2]);
+    expect((await ask(booted, 'POST /api/v1/keys', { headers: key, body: { name: 'l', roles: {} } })).status).toBe(403);
+    const line = 'POST /api/v1/workflows';
+    const body = { definition: echo('by-key'), project: 'a' };
+    expect((await ask(booted, line, { headers: key, body })).status).toBe(201);
+    await ask(booted, 'PUT /api/v1/users/maker', { headers: admin, body: { roles: { a: 'viewer' } } });
+    expect((await ask(booted, line, { headers: key, body })).status).toBe(403);
+    expect((await ask(booted, 'GET /api/v1/workflows/by-key', { headers: key })).status).toBe(200);
+    expect((await ask(booted, 'DELETE /api/v1/users/maker', { headers: admin })).status).toBe(204);
+    expect((await ask(booted, 'GET /api/v1/workflows/by-key', { headers: key })).status).toBe(401);
+    expect((await ask(booted, 'GET /api/v1/me', { headers: maker })).status).toBe(401);
+    const again = { password: PASSWORD, roles: { a: 'editor' } };
+    await ask(booted, 'PUT /api/v1/users/maker', { headers: admin, body: again });
+    expect((await ask(booted, 'GET /api/v1/me', { headers: key })).status).toBe(401);
+    expect((await ask(booted, 'GET /api/v1/me', { headers: maker })).status).toBe(401);
+    const rows = await booted.parts.records.list('key-of', { prefix: 'maker ', limit: 10 });
+    expect(rows).toEqual([]);
+  });
+
+  it('[SRV-17] scopes are ids of operations, and roles are in projects that exist', async () => {
+    const headers = headersOf['admin'] as Headers;
+    const scopes = await ask(booted, 'POST /api/v1/keys', {
+      headers,
+      body: { name: 'k', roles: {}, scopes: ['startAll'] },
+    });
+    expect(scopes.json.code).toBe('BODY_INVALID');
+    const roles = await ask(booted, 'POST /api/v1/keys', {
+      headers,
+      body: { name: 'k', roles: { nowhere: 'viewer' } },
+    });
+    expect(roles.json.code).toBe('UNKNOWN_PROJECT');
+    const user = await ask(booted, 'PUT /api/v1/users/x', {
+      headers,
+      body: { password: PASSWORD, roles: { nowhere: 'viewer' } },
+    });
+    expect(user.json.code).toBe('UNKNOWN_PROJECT');
+  });
+});

@@ -1,0 +1,265 @@
+/** Every operation of the table, called as it is meant to be, answers as its schema says. */
+import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Booted, boot, sqliteKeeping, TOKEN } from './support/boot.ts';
+import { type Answer, addProject, addUser, ask, PASSWORD } from './support/people.ts';
+import { approval, callback, chatty, echo, failing, large, unsure, waiting } from './support/workflows.ts';
+
+interface Scenario {
+  readonly params?: Readonly<Record<string, string | number>>;
+  readonly query?: string;
+  readonly body?: unknown;
+}
+
+/** Nobody serves these yet. */
+const NOT_SERVED: ReadonlySet<OperationId> = new Set<OperationId>([
+  'listWorkers',
+  'registerWorker',
+  'claimWork',
+  'beatWorker',
+  'deleteWorker',
+  'extendLease',
+  'logLease',
+  'completeLease',
+  'failLease',
+  'revealCredential',
+  'listCache',
+  'forgetCache',
+]);
+
+const headers = { authorization: `Bearer ${TOKEN}` };
+
+async function registered(booted: Booted, definition: { readonly id: string }): Promise<string> {
+  const answer = await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition } });
+  expect(answer.json.workflowId, answer.text).toBe(definition.id);
+  return definition.id;
+}
+
+async function started(booted: Booted, definition: { readonly id: string }, wait = ''): Promise<string> {
+  await registered(booted, definition);
+  const body = { workflowId: definition.id, input: { a: 1 } };
+  const answer = await ask(booted, `POST /api/v1/executions${wait}`, { headers, body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.json.executionId;
+}
+
+const ended = (booted: Booted, definition: { readonly id: string }) => started(booted, definition, '?wait=10s');
+
+async function parked(booted: Booted, definition: { readonly id: string }): Promise<string> {
+  const executionId = await started(booted, definition);
+  await booted.parts.engine.settled(executionId);
+  return executionId;
+}
+
+const put = (booted: Booted, path: string, body: unknown) => ask(booted, `PUT /api/v1${path}`, { headers, body });
+
+const having = async (made: Promise<unknown>, scenario: Scenario): Promise<Scenario> => {
+  await made;
+  return scenario;
+};
+
+const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenario>>> = {
+  getInfo: async () => ({}),
+  validateWorkflow: async () => ({ body: { definition: echo() } }),
+  registerWorkflow: async () => ({ body: { definition: echo('fresh') } }),
+  listWorkflows: (b) => having(registered(b, echo()), { query: 'limit=5&project=default' }),
+  getWorkflow: async (b) => ({ params: { workflowId: await registered(b, echo()) } }),
+  listWorkflowVersions: async (b) => ({ params: { workflowId: await registered(b, echo()) } }),
+  getWorkflowVersion: async (b) => ({ params: { workflowId: await registered(b, echo()), version: 'active' } }),
+  activateWorkflow: async (b) => ({ params: { workflowId: await registered(b, echo()) }, body: { version: 1 } }),
+  deactivateWorkflow: async (b) => ({ params: { workflowId: await registered(b, echo('off')) } }),
+  diffWorkflow: async (b) => {
+    await registered(b, echo('differs'));
+    return {
+      params: { workflowId: await registered(b, { ...echo('differs'), ...{ name: 'Other' } }) },
+      query: 'from=1',
+    };
+  },
+  startExecution: async (b) => ({
+    query: 'wait=10s',
+    body: { workflowId: await registered(b, echo()), input: { x: 1 } },
+  }),
+  listExecutions: (b) => having(ended(b, echo()), { query: 'workflowId=echo&status=completed,failed' }),
+  countExecutions: (b) => having(ended(b, echo()), { query: 'workflowId=echo' }),
+  bulkExecutions: async (b) => ({ body: { operation: 'delete', ids: [await ended(b, echo()), 'exe_unknown'] } }),
+  getExecution: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
+  getResult: async (b) => ({ params: { executionId: await ended(b, failing()) }, query: 'wait=1s' }),
+  deleteExecution: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
+  relaunchExecution: async (b) => ({ params: { executionId: await ended(b, echo()) }, body: { version: 'active' } }),
+  getJournal: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'limit=1' }),
+  getTimeline: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'limit=2&after=1' }),
+  explainExecution: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'node=say' }),
+  getUndoPlan: async (b) => ({ params: { executionId: await parked(b, waiting()) } }),
+  getDefinition: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
+  getBlob: async (b) => {
+    const executionId = await ended(b, large());
+    const journal = await ask(b, `GET /api/v1/executions/${executionId}/journal`, { headers });
+    const [sha256] = journal.text.match(/[0-9a-f]{64}/) ?? [];
+    return { params: { executionId, sha256: sha256 as string } };
+  },
+  listLogs: async (b) => ({
+    params: { executionId: await ended(b, chatty()) },
+  }),
+  cancelExecution: async (b) => ({ params: { executionId: await parked(b, waiting()) }, body: { reason: 'enough' } }),
+  pauseExecution: async (b) => ({ params: { executionId: await parked(b, waiting()) }, body: {} }),
+  resumeExecution: async (b) => ({ params: { executionId: await parked(b, waiting()) }, body: {} }),
+  signalExecution: async (b) => ({ params: { executionId: await parked(b, waiting()) }, body: { signal: 'go' } }),
+  answerApproval: async (b) => ({
+    params: { executionId: await parked(b, approval()) },
+    body: { node: 'ask', approved: true, comment: 'yes' },
+  }),
+  callBack: async (b) => ({ params: { executionId: await parked(b, callback()) }, body: { node: 'hold', payload: 1 } }),
+  retryExecution: async (b) => ({ params: { executionId: await ended(b, failing()) }, body: {} }),
+  replayExecution: async (b) => ({
+    params: { executionId: await ended(b, echo()) },
+    body: { node: 'say', fork: true },
+  }),
+  settleNode: async (b) => {
+    const executionId = await parked(b, unsure());
+    return { params: { executionId }, body: { node: 'say', happened: false, then: 'fail' } };
+  },
+  publishSignal: async () => ({ body: { signal: 'nobody-waits', payload: { a: 1 }, keep: '1m' } }),
+  followExecution: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
+  followLogs: async (b) => ({ params: { executionId: await ended(b, chatty()) } }),
+  followAll: (b) => having(ended(b, echo()), { query: 'workflowId=echo' }),
+  listActions: async () => ({ query: 'limit=3' }),
+  getAction: async () => ({ params: { actionId: 'core.noop' } }),
+  listCredentials: (b) => having(put(b, '/credentials/one', { value: 'four' }), { query: 'limit=2' }),
+  putCredential: async () => ({ params: { name: 'two' }, body: { value: { user: 'a', password: 'b' } } }),
+  deleteCredential: async (b) => {
+    await put(b, '/credentials/three', { value: 'gone soon' });
+    return { params: { name: 'three' } };
+  },
+  listPlans: (b) => having(plan(b), { query: 'limit=2' }),
+  getPlan: async (b) => ({ params: { planId: await plan(b) } }),
+  putPlan: async (b) => ({
+    params: { planId: 'made' },
+    body: {
+      workflowId: await registered(b, echo()),
+      inputs: { a: 1 },
+      fixed: { b: 2 },
+      concurrency: { limit: 1, policy: 'skip' },
+    },
+  }),
+  deletePlan: async (b) => ({ params: { planId: await plan(b) } }),
+  listSchedules: (b) => having(schedule(b), { query: 'project=default' }),
+  getSchedule: async (b) => ({ params: { scheduleId: await schedule(b) } }),
+  putSchedule: async (b) => ({
+    params: { scheduleId: 'nightly' },
+    body: { workflowId: await registered(b, echo()), cron: '0 3 * * *', timezone: 'Europe/Berlin', catchUp: 'last' },
+  }),
+  deleteSchedule: async (b) => ({ params: { scheduleId: await schedule(b) } }),
+  fireSchedule: async (b) => ({ params: { scheduleId: await schedule(b) } }),
+  listAudit: async () => ({ query: 'limit=3&who=owner' }),
+  login: async (b) => {
+    await addUser(b, 'dora');
+    return { body: { user: 'dora', password: PASSWORD } };
+  },
+  logout: async () => ({}),
+  getMe: async () => ({}),
+  listUsers: (b) => having(put(b, '/users/ann', { password: 'twelve letters and more' }), { query: 'limit=1' }),
+  putUser: async (b) => {
+    await addProject(b, 'shop');
+    return { params: { userId: 'bob' }, body: { password: 'twelve letters and more', roles: { shop: 'editor' } } };
+  },
+  deleteUser: async (b) => {
+    await put(b, '/users/carl', { password: 'twelve letters and more' });
+    return { params: { userId: 'carl' } };
+  },
+  listKeys: async () => ({ query: 'limit=4' }),
+  createKey: async () => ({
+    body: { name: 'ci', roles: { default: 'operator' }, scopes: ['startExecution'], expires: '1h' },
+  }),
+  deleteKey: async (b) => {
+    const key = await ask(b, 'POST /api/v1/keys', { headers, body: { name: 'short', roles: {} } });
+    return { params: { keyId: key.json.keyId } };
+  },
+  listProjects: async () => ({}),
+  putProject: async () => ({ params: { projectId: 'garden' }, body: { name: 'The garden' } }),
+  deleteProject: async (b) => {
+    await addProject(b, 'empty');
+    return { params: { projectId: 'empty' } };
+  },
+};
+
+async function plan(booted: Booted): Promise<string> {
+  await put(booted, '/plans/some-plan', { workflowId: await registered(booted, echo()) });
+  return 'some-plan';
+}
+
+async function schedule(booted: Booted): Promise<string> {
+  const workflowId = await registered(booted, echo());
+  const answer = await put(booted, '/schedules/hourly', { workflowId, every: '1h', input: { from: 'schedule' } });
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return 'hourly';
+}
+
+function expectFits(schema: unknown, value: unknown): void {
+  const check = formats.default(new Ajv({ strict: false }), ['date-time']).compile(schema as object);
+  const isRight = check(value);
+  expect(check.errors, JSON.stringify(value).slice(0, 500)).toBe(null);
+  expect(isRight).toBe(true);
+}
+
+function lineOf(operation: OperationId, { params = {}, query }: Scenario): string {
+  const [method, path] = ROUTES[operation].split(' ') as [string, string];
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  return `${method} ${API_PREFIX}${filled}${query === undefined ? '' : `?${query}`}`;
+}
+
+const places = [
+  ['memory', async () => undefined],
+  ['SQLite', sqliteKeeping],
+] as const;
+
+describe.each(places)('the contract, on %s', (_name, open) => {
+  let booted: Booted;
+  let remove: (() => Promise<void>) | undefined;
+  beforeAll(async () => {
+    const place = await open();
+    remove = place?.remove;
+    booted = await boot(place === undefined ? {} : { keeping: place.keeping });
+  });
+  afterAll(async () => {
+    await booted.close();
+    await remove?.();
+  });
+
+  it('[SRV-1] every operation that is served has a scenario here', () => {
+    const missing = (Object.keys(ROUTES) as OperationId[]).filter(
+      (operation) => SCENARIOS[operation] === undefined && !NOT_SERVED.has(operation),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it.each(Object.keys(SCENARIOS) as OperationId[])('[SRV-1] %s answers as its schema says', async (operation) => {
+    const contract: Operation = OPERATIONS[operation];
+    const scenario = await (SCENARIOS[operation] as (b: Booted) => Promise<Scenario>)(booted);
+    const line = lineOf(operation, scenario);
+    if (contract.stream === 'events') return expectFits(contract.answers[200], await firstEvent(booted, line));
+    const answer = await ask(booted, line, { headers, ...(scenario.body !== undefined && { body: scenario.body }) });
+    expectAnswer(contract, answer);
+    expect(booted.troubles).toEqual([]);
+  });
+});
+
+function expectAnswer({ answers, stream }: Operation, { status, text, json }: Answer): void {
+  const schema = answers[status];
+  expect(schema, `${status} ${text.slice(0, 500)}`).toBeDefined();
+  if (stream === 'bytes') expectFits(schema, text);
+  else expectFits(schema, status === 204 ? null : json);
+}
+
+async function firstEvent({ server }: Booted, line: string): Promise<unknown> {
+  const response = await fetch(server.url + line.slice(4), { headers });
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  let text = '';
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += new TextDecoder().decode(chunk);
+    const data = text.match(/^data: (.*)$/m)?.[1];
+    if (data !== undefined) return JSON.parse(data);
+  }
+  throw new Error('the stream ended');
+}

@@ -1,0 +1,355 @@
+/** The feed against a model: whatever happens in whatever order, everybody gets everything once and in order. */
+
+import { type VirtualClock, virtualClock } from '@nebula/drivers/memory';
+import type { Engine } from '@nebula/engine';
+import type { FrameRow, Store } from '@nebula/ports';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Feed } from '../../src/live/feed.ts';
+
+/** Some time, or none. */
+type Pause = () => Promise<void>;
+
+const none: Pause = async () => {};
+
+/** A journal that takes its time: before a question is looked at, and before the answer arrives. */
+class ModelStore {
+  private rows: FrameRow[] = [];
+  private readonly seqs = new Map<string, number>();
+  private readonly watchers = new Set<() => void>();
+  private position = 0;
+  private readonly pause: Pause;
+  isBroken = false;
+
+  constructor(pause: Pause) {
+    this.pause = pause;
+  }
+
+  append(executionId: string, events: number): void {
+    const seq = (this.seqs.get(executionId) ?? 0) + 1;
+    this.seqs.set(executionId, seq);
+    const entries = Array.from({ length: events }, (_, index) => ({
+      type: 'node.completed',
+      node: `n${index}`,
+      output: { value: null },
+    }));
+    this.position += 1;
+    this.rows.push({ executionId, seq, at: 0, position: this.position, entries: JSON.stringify(entries) });
+    for (const watcher of this.watchers) watcher();
+  }
+
+  remove(executionId: string): void {
+    this.rows = this.rows.filter((row) => row.executionId !== executionId);
+  }
+
+  /** Ids of all events that are there, in order. */
+  events(isWanted: (executionId: string) => boolean): string[] {
+    return this.rows
+      .filter(({ executionId }) => isWanted(executionId))
+      .flatMap(({ position, entries }) => (JSON.parse(entries) as unknown[]).map((_, index) => `${position}.${index}`));
+  }
+
+  private async answer<T>(look: () => T): Promise<T> {
+    await this.pause();
+    if (this.isBroken) throw new Error('the store is away');
+    const answer = look();
+    await this.pause();
+    return answer;
+  }
+
+  readonly store = {
+    lastPosition: () => this.answer(() => this.position),
+    feed: (after: number, limit: number) =>
+      this.answer(() => this.rows.filter(({ position }) => position > after).slice(0, limit)),
+    frames: (executionId: string, after: number) =>
+      this.answer(() => this.rows.filter((row) => row.executionId === executionId && row.seq > after)),
+    watch: (watcher: () => void) => {
+      this.watchers.add(watcher);
+      return () => this.watchers.delete(watcher);
+    },
+  } as unknown as Store;
+}
+
+interface Subscriber {
+  readonly only: string | undefined;
+  readonly isWanted: (executionId: string) => boolean;
+  /** Where it began; undefined: at `now`. */
+  readonly from: string | undefined;
+  readonly seen: string[];
+  stop(): Promise<void>;
+}
+
+const silent = { on: () => () => {} } as unknown as Engine;
+
+function subscribe(
+  { feed, clock, pause = none }: { feed: Feed; clock: VirtualClock; pause?: Pause },
+  only: string | undefined,
+  isOdd: boolean,
+  after: string | undefined,
+): Subscriber {
+  const controller = new AbortController();
+  const isWanted = (id: string): boolean =>
+    (only === undefined || id === only) && (!isOdd || Number(id.slice(1)) % 2 === 1);
+  const seen: string[] = [];
+  const wants = async (id: string): Promise<boolean> => {
+    await pause();
+    return isWanted(id);
+  };
+  /** As a client does: a stream that breaks is asked for again, from the last event. */
+  const read = async (): Promise<void> => {
+    while (!controller.signal.aborted) {
+      try {
+        await readOnce(seen.at(-1) ?? after);
+      } catch {
+        await new Promise<void>((resolve) => {
+          clock.timer(50, resolve);
+          controller.signal.addEventListener('abort', () => resolve());
+        });
+      }
+    }
+  };
+  const readOnce = async (from: string | undefined): Promise<void> => {
+    const interest = {
+      signal: controller.signal,
+      ...(only !== undefined && { executionId: only }),
+      ...(isOdd && only === undefined && { wants }),
+      ...(from !== undefined && { after: from }),
+    };
+    for await (const batch of feed.follow(interest)) {
+      for (const { id } of batch) seen.push(id as string);
+      await pause();
+    }
+  };
+  let isDone = false;
+  void read().finally(() => {
+    isDone = true;
+  });
+  return {
+    only,
+    isWanted,
+    from: after,
+    seen,
+    async stop() {
+      controller.abort();
+      for (let rounds = 0; !isDone; rounds++) {
+        expect(rounds).toBeLessThan(100);
+        await clock.advance(50);
+      }
+    },
+  };
+}
+
+function isBeyond(one: string, other: string): boolean {
+  const [a = 0, b = 0] = one.split('.').map(Number);
+  const [c = 0, d = 0] = other.split('.').map(Number);
+  return a === c ? b > d : a > c;
+}
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('append' as const),
+      run: fc.nat(3),
+      events: fc.integer({ min: 0, max: 4 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('join' as const),
+      run: fc.option(fc.nat(3)),
+      odd: fc.boolean(),
+      from: fc.constantFrom('start', 'now', 'seen'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), run: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('break' as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1, 3, 8, 20, 600) }) },
+);
+
+describe('the feed', () => {
+  it('[SRV-50] gives everybody every event once and in order, whoever comes, goes, breaks or is deleted', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 60 }),
+        fc.array(fc.nat(6), { minLength: 1, maxLength: 50 }),
+        async (steps, delays) => {
+          let turn = 0;
+          // A move of the clock or two: what else happens, happens in between.
+          const pause = async (): Promise<void> => {
+            const ms = delays[turn++ % delays.length] as number;
+            if (ms > 0) await new Promise<void>((resolve) => void clock.timer(ms, resolve));
+          };
+          const clock = virtualClock(0);
+          const model = new ModelStore(pause);
+          const feed = new Feed({ engine: silent, store: model.store, clock, onTrouble: () => {} });
+          const opening = feed.open();
+          await clock.advance(50);
+          await opening;
+          const here: Subscriber[] = [];
+          const all: Subscriber[] = [];
+          for (const one of steps) {
+            if (one.do === 'append') model.append(`e${one.run}`, one.events);
+            else if (one.do === 'remove') model.remove(`e${one.run}`);
+            else if (one.do === 'pass') await clock.advance(one.ms);
+            else if (one.do === 'break') {
+              model.isBroken = true;
+              await clock.advance(20);
+              model.isBroken = false;
+            } else if (one.do === 'leave') await here.splice(one.who, 1)[0]?.stop();
+            else {
+              const only = one.run === null ? undefined : `e${one.run}`;
+              const before = all.map(({ seen }) => seen).find((seen) => seen.length > 0);
+              const after =
+                one.from === 'now' ? 'now' : one.from === 'seen' ? before?.[Math.floor(before.length / 2)] : undefined;
+              const subscriber = subscribe({ feed, clock, pause }, only, one.odd, after);
+              here.push(subscriber);
+              all.push(subscriber);
+            }
+          }
+          await settle(clock);
+          for (const subscriber of here) check(model, subscriber);
+          for (const { seen } of all) expectRising(seen);
+          for (const subscriber of here) await subscriber.stop();
+          expect(feed.size).toBe(0);
+          feed.close();
+        },
+      ),
+      { numRuns: 300 },
+    );
+  }, 60_000);
+
+  /** Nobody who is still there lacks anything that is still there. */
+  function check(model: ModelStore, { isWanted, from, seen }: Subscriber): void {
+    const there = model.events(isWanted);
+    if (from === 'now') {
+      // It began somewhere; from there on nothing is missing.
+      const first = seen.find((id) => there.includes(id));
+      const wanted = first === undefined ? [] : there.filter((id) => id === first || isBeyond(id, first));
+      expect(seen.filter((id) => there.includes(id))).toEqual(wanted);
+      return;
+    }
+    const wanted = from === undefined ? there : there.filter((id) => isBeyond(id, from));
+    expect(seen.filter((id) => there.includes(id))).toEqual(wanted);
+  }
+
+  function expectRising(ids: readonly string[]): void {
+    for (let index = 1; index < ids.length; index++) {
+      expect(isBeyond(ids[index] as string, ids[index - 1] as string), ids.join(' ')).toBe(true);
+    }
+  }
+
+  async function settle(clock: VirtualClock): Promise<void> {
+    for (let round = 0; round < 8; round++) await clock.advance(1_100);
+  }
+
+  async function fed(): Promise<{ feed: Feed; model: ModelStore; clock: VirtualClock }> {
+    const clock = virtualClock(0);
+    const model = new ModelStore(none);
+    const feed = new Feed({ engine: silent, store: model.store, clock, onTrouble: () => {} });
+    await feed.open();
+    return { feed, model, clock };
+  }
+
+  it('[SRV-51] who does not read costs a bounded buffer, and misses nothing in the end', async () => {
+    const { feed, model, clock } = await fed();
+    const controller = new AbortController();
+    const stream = feed.follow({ signal: controller.signal })[Symbol.asyncIterator]();
+    model.append('e0', 1);
+    const seen = ((await stream.next()).value as { id: string }[]).map(({ id }) => id);
+    // It is level now, and looks away.
+    const waits = stream.next();
+    await settle(clock);
+    model.append('e0', 1);
+    await settle(clock);
+    seen.push(...((await waits).value as { id: string }[]).map(({ id }) => id));
+    for (let frame = 0; frame < 3_000; frame++) {
+      model.append('e0', 3);
+      if (frame % 100 === 0) await clock.advance(20);
+    }
+    await settle(clock);
+    const [listener] = (feed as unknown as { listeners: Set<{ buffer: unknown[] }> }).listeners;
+    expect(listener?.buffer.length).toBeLessThanOrEqual(2_000);
+    while (seen.length < 9_002) {
+      const { value } = (await stream.next()) as { value: { id: string }[] };
+      expect(value.length).toBeLessThanOrEqual(2_000);
+      seen.push(...value.map(({ id }) => id));
+    }
+    expect(seen).toEqual(model.events(() => true));
+    controller.abort();
+    await stream.return?.();
+    expect(feed.size).toBe(0);
+    feed.close();
+  });
+
+  it('[SRV-51] the past of a long run comes in pages, not at once', async () => {
+    const { feed, model } = await fed();
+    for (let frame = 0; frame < 5_000; frame++) model.append('e0', 2);
+    const controller = new AbortController();
+    const seen: string[] = [];
+    for await (const batch of feed.follow({ executionId: 'e0', signal: controller.signal })) {
+      expect(batch.length).toBeLessThanOrEqual(1_000);
+      seen.push(...batch.map(({ id }) => id as string));
+      if (seen.length === 10_000) break;
+    }
+    expect(seen).toEqual(model.events(() => true));
+    feed.close();
+  });
+
+  it('[SRV-52] `now` is now: nothing that was written before is shown', async () => {
+    const { feed, model, clock } = await fed();
+    model.append('e0', 2);
+    const subscriber = subscribe({ feed, clock }, undefined, false, 'now');
+    await clock.advance(0);
+    await settle(clock);
+    model.append('e0', 1);
+    await settle(clock);
+    expect(subscriber.seen).toEqual(['2.0']);
+    await subscriber.stop();
+    feed.close();
+  });
+
+  it('[SRV-52] a place beyond the end is that of another history: what comes is shown', async () => {
+    const { feed, model, clock } = await fed();
+    model.append('e0', 1);
+    const subscriber = subscribe({ feed, clock }, undefined, false, '999.0');
+    await settle(clock);
+    model.append('e0', 1);
+    await settle(clock);
+    expect(subscriber.seen).toEqual(['2.0']);
+    await subscriber.stop();
+    feed.close();
+  });
+
+  it('[SRV-50] who comes while the reader, alone, looks for the end, misses nothing', async () => {
+    const { feed, model, clock } = await fed();
+    const { lastPosition } = model.store;
+    const held = Promise.withResolvers<void>();
+    model.store.lastPosition = async () => {
+      await held.promise;
+      return lastPosition();
+    };
+    model.append('e0', 1);
+    await clock.advance(20);
+    const subscriber = subscribe({ feed, clock }, undefined, false, undefined);
+    await clock.advance(1);
+    model.append('e0', 1);
+    held.resolve();
+    await settle(clock);
+    expect(subscriber.seen).toEqual(['1.0', '2.0']);
+    await subscriber.stop();
+    feed.close();
+  });
+
+  it('[SRV-50] a place within a frame goes on in that frame', async () => {
+    const { feed, model, clock } = await fed();
+    model.append('e0', 4);
+    const subscribers = [undefined, 'e0'].map((only) => subscribe({ feed, clock }, only, false, '1.1'));
+    await settle(clock);
+    for (const subscriber of subscribers) expect(subscriber.seen).toEqual(['1.2', '1.3']);
+    for (const subscriber of subscribers) await subscriber.stop();
+    feed.close();
+  });
+});

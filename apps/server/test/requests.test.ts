@@ -1,0 +1,255 @@
+/** Requests that are repeated, that are conditional, that turn pages and that wait. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Booted, boot, sqliteKeeping, TOKEN } from './support/boot.ts';
+import { type Answer, addUser, ask, type Headers, signIn } from './support/people.ts';
+import { echo, waiting } from './support/workflows.ts';
+
+const headers = { authorization: `Bearer ${TOKEN}` };
+
+describe('repeated requests', () => {
+  let booted: Booted;
+  beforeAll(async () => {
+    booted = await boot();
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo() } });
+  });
+  afterAll(() => booted.close());
+
+  const start = (key: string, body: unknown, more: Headers = {}): Promise<Answer> =>
+    ask(booted, 'POST /api/v1/executions', { headers: { ...headers, 'idempotency-key': key, ...more }, body });
+
+  it('[SRV-40] the same key gives the same answer, and nothing happens twice', async () => {
+    const first = await start('k1', { workflowId: 'echo', input: { n: 1 } });
+    const again = await start('k1', { workflowId: 'echo', input: { n: 1 } });
+    expect(first.status).toBe(201);
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    const list = await ask(booted, 'GET /api/v1/executions?workflowId=echo', { headers });
+    expect(list.json.items).toHaveLength(1);
+  });
+
+  it('[SRV-41] the same key for another request is refused', async () => {
+    await start('k2', { workflowId: 'echo', input: { n: 1 } });
+    const other = await start('k2', { workflowId: 'echo', input: { n: 2 } });
+    expect(other.status).toBe(422);
+    expect(other.json.code).toBe('KEY_REUSED');
+    const operation = await ask(booted, 'POST /api/v1/signals', {
+      headers: { ...headers, 'idempotency-key': 'k2' },
+      body: { signal: 'x' },
+    });
+    expect(operation.status).toBe(202);
+  });
+
+  it('[SRV-40] who asks while the first is under way gets its answer', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => start('k3', { workflowId: 'echo' })));
+    expect(new Set(answers.map(({ json }) => json.executionId)).size).toBe(1);
+  });
+
+  it('[SRV-40] what failed is not kept: the same key may be tried again', async () => {
+    expect((await start('k4', { workflowId: 'later' })).status).toBe(404);
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo('later') } });
+    expect((await start('k4', { workflowId: 'later' })).status).toBe(201);
+  });
+
+  it('[SRV-40] an operation without a body can be repeated, too', async () => {
+    await ask(booted, 'PUT /api/v1/schedules/s', { headers, body: { workflowId: 'echo', every: '1h' } });
+    const fire = () =>
+      ask(booted, 'POST /api/v1/schedules/s/fire', { headers: { ...headers, 'idempotency-key': 'f' } });
+    const [one, two] = [await fire(), await fire()];
+    expect(one.status).toBe(201);
+    expect(two.json.executionId).toBe(one.json.executionId);
+  });
+
+  it('[SRV-42] keys are each caller’s own', async () => {
+    const other = await boot({ users: true });
+    const callers: Headers[] = [];
+    for (const user of ['ann', 'bob']) {
+      await addUser(other, user, { roles: { default: 'editor' } });
+      callers.push(await signIn(other, user));
+    }
+    await ask(other, 'POST /api/v1/workflows', { headers: callers[0] as Headers, body: { definition: echo() } });
+    const ids = [];
+    for (const caller of callers) {
+      const answer = await ask(other, 'POST /api/v1/executions', {
+        headers: { ...caller, 'idempotency-key': 'same' },
+        body: { workflowId: 'echo' },
+      });
+      ids.push(answer.json.executionId);
+    }
+    expect(new Set(ids).size).toBe(2);
+    await other.close();
+  });
+});
+
+describe('conditional requests', () => {
+  let booted: Booted;
+  beforeAll(async () => {
+    booted = await boot();
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo() } });
+  });
+  afterAll(() => booted.close());
+
+  const things = [
+    ['plans/p', { workflowId: 'echo' }],
+    ['schedules/s', { workflowId: 'echo', every: '1h' }],
+    ['projects/q', { name: 'Q' }],
+    ['users/u', { password: 'a long password' }],
+  ] as const;
+
+  it.each(things)('[SRV-43] PUT and DELETE of %s with If-Match change only what was seen', async (path, body) => {
+    const put = (more: Headers = {}) => ask(booted, `PUT /api/v1/${path}`, { headers: { ...headers, ...more }, body });
+    const stale = (await put()).headers['etag'] as string;
+    const fresh = (await put()).headers['etag'] as string;
+    expect(fresh).not.toBe(stale);
+    for (const wrong of [stale, '"0"', '"zzz"', 'W/"1"', '"1", "2"']) {
+      expect((await put({ 'if-match': wrong })).status, wrong).toBe(412);
+      const removed = await ask(booted, `DELETE /api/v1/${path}`, { headers: { ...headers, 'if-match': wrong } });
+      expect(removed.status, wrong).toBe(412);
+    }
+    const newest = (await put({ 'if-match': fresh })).headers['etag'] as string;
+    const gone = await ask(booted, `DELETE /api/v1/${path}`, { headers: { ...headers, 'if-match': newest } });
+    expect(gone.status).toBe(204);
+    expect((await put({ 'if-match': newest })).status).toBe(412);
+  });
+
+  it('[SRV-43] a version is made the active one only if nobody else has', async () => {
+    const { headers: seen } = await ask(booted, 'GET /api/v1/workflows/echo', { headers });
+    const etag = seen['etag'] as string;
+    const line = 'POST /api/v1/workflows/echo/deactivate';
+    expect((await ask(booted, line, { headers: { ...headers, 'if-match': '"99999"' } })).status).toBe(412);
+    expect((await ask(booted, line, { headers: { ...headers, 'if-match': etag } })).status).toBe(200);
+    expect((await ask(booted, line, { headers: { ...headers, 'if-match': etag } })).json.code).toBe('ETAG_MISMATCH');
+  });
+
+  it('[SRV-44] who has the newest is told so, without the rest', async () => {
+    for (const path of ['workflows/echo', 'workflows/echo/versions/1']) {
+      const { headers: seen } = await ask(booted, `GET /api/v1/${path}`, { headers });
+      const etag = seen['etag'] as string;
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const answer = await ask(booted, `GET /api/v1/${path}`, { headers: { ...headers, 'if-none-match': known } });
+        expect([answer.status, answer.text], `${path} ${known}`).toEqual([304, '']);
+      }
+      const other = await ask(booted, `GET /api/v1/${path}`, { headers: { ...headers, 'if-none-match': '"other"' } });
+      expect(other.status).toBe(200);
+    }
+  });
+});
+
+describe.each(['memory', 'SQLite'])('pages, on %s', (kind) => {
+  let booted: Booted;
+  let remove = async (): Promise<void> => {};
+  beforeAll(async () => {
+    const place = kind === 'SQLite' ? await sqliteKeeping() : undefined;
+    remove = place?.remove ?? remove;
+    booted = await boot(place === undefined ? {} : { keeping: place.keeping });
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo() } });
+  });
+  afterAll(async () => {
+    await booted.close();
+    await remove();
+  });
+
+  it('[SRV-45] turning pages while others are added or go shows every old one once', async () => {
+    const start = async (): Promise<string> =>
+      (await ask(booted, 'POST /api/v1/executions?wait=10s', { headers, body: { workflowId: 'echo' } })).json
+        .executionId;
+    const old: string[] = [];
+    for (let index = 0; index < 12; index++) old.push(await start());
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { json } = await ask(booted, `GET /api/v1/executions?limit=5${cursor}`, { headers });
+      seen.push(...json.items.map(({ executionId }: { executionId: string }) => executionId));
+      await start();
+      await ask(booted, `DELETE /api/v1/executions/${seen[0]}`, { headers });
+      if (json.next === null) break;
+      cursor = `&cursor=${encodeURIComponent(json.next)}`;
+    }
+    expect(seen.filter((id) => old.includes(id)).toSorted()).toEqual(old.toSorted());
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it('[SRV-45] a cursor that is none of the list’s is refused', async () => {
+    for (const list of ['executions', 'workflows/echo/versions', 'actions']) {
+      const answer = await ask(booted, `GET /api/v1/${list}?cursor=nonsense`, { headers });
+      expect([answer.status, answer.json.code], list).toEqual([400, 'CURSOR_INVALID']);
+    }
+  });
+
+  it('[SRV-45] all pages together are all actions, versions, plans and keys, once each', async () => {
+    for (let index = 0; index < 5; index++) {
+      await ask(booted, 'POST /api/v1/workflows', {
+        headers,
+        body: { definition: echo('many', { name: `N${index}` }) },
+      });
+      await ask(booted, `PUT /api/v1/plans/plan-${index}`, { headers, body: { workflowId: 'echo' } });
+      await ask(booted, 'POST /api/v1/keys', { headers, body: { name: `k${index}`, roles: {} } });
+    }
+    for (const list of ['actions', 'workflows/many/versions', 'plans', 'keys', 'workflows', 'audit']) {
+      const { json: whole } = await ask(booted, `GET /api/v1/${list}?limit=100`, { headers });
+      const items: unknown[] = [];
+      for (let cursor = ''; ; ) {
+        const { json } = await ask(booted, `GET /api/v1/${list}?limit=2${cursor}`, { headers });
+        expect(json.items.length, list).toBeLessThanOrEqual(2);
+        if (json.next !== null) expect(json.items.length, list).toBe(2);
+        items.push(...json.items);
+        if (json.next === null) break;
+        cursor = `&cursor=${encodeURIComponent(json.next)}`;
+      }
+      expect(items, list).toEqual(whole.items);
+    }
+  });
+});
+
+describe('waiting', () => {
+  let booted: Booted;
+  let listeners = 0;
+  beforeAll(async () => {
+    booted = await boot();
+    const { engine } = booted.parts;
+    const on = engine.on.bind(engine);
+    engine.on = (listener) => {
+      const stop = on(listener);
+      listeners++;
+      return () => {
+        listeners--;
+        stop();
+      };
+    };
+    for (const definition of [echo(), waiting()]) {
+      await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition } });
+    }
+  });
+  afterAll(() => booted.close());
+
+  const started = async (workflowId: string, query = ''): Promise<Answer> =>
+    ask(booted, `POST /api/v1/executions${query}`, { headers, body: { workflowId, input: { a: 1 } } });
+
+  it('[SRV-46] the answer comes with the end, or when the time is over', async () => {
+    const fast = await started('echo', '?wait=20s');
+    expect(fast.json).toMatchObject({ ended: true, status: 'completed', output: { a: 1 } });
+    const slow = await started('waiting', '?wait=50ms');
+    expect(slow.json).toMatchObject({ ended: false, output: null });
+    expect(listeners).toBe(0);
+    const waits = ask(booted, `GET /api/v1/executions/${slow.json.executionId}/result?wait=20s`, { headers });
+    await ask(booted, `POST /api/v1/executions/${slow.json.executionId}/signal`, { headers, body: { signal: 'go' } });
+    expect((await waits).json).toMatchObject({ ended: true, status: 'completed' });
+    expect(listeners).toBe(0);
+  });
+
+  it('[SRV-46] who goes while waiting leaves nothing behind', async () => {
+    const { json } = await started('waiting');
+    const gone = new AbortController();
+    const url = `${booted.server.url}/api/v1/executions/${json.executionId}/result?wait=60s`;
+    const waits = fetch(url, { headers, signal: gone.signal }).catch((error: Error) => error.name);
+    await until(() => listeners === 1);
+    gone.abort();
+    expect(await waits).toBe('AbortError');
+    await until(() => listeners === 0);
+    expect(booted.troubles).toEqual([]);
+  });
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let tries = 0; !isSo(); tries++) {
+    expect(tries).toBeLessThan(500);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,47 @@
+/** Workflows that tests register. */
+
+/** Ends at once, with what it was given. */
+export const echo = (id = 'echo', more: object = {}) => ({
+  id,
+  nodes: { say: { action: 'core.noop' } },
+  output: '{{ $input }}',
+  ...more,
+});
+
+/** Waits for a person. */
+export const approval = (id = 'approval', who?: readonly string[]) => ({
+  id,
+  nodes: { ask: { wait: { approval: { title: 'May it?', ...(who && { who }) } } } },
+});
+
+/** Waits for the signal `go`. */
+export const waiting = (id = 'waiting') => ({ id, nodes: { hold: { wait: { signal: 'go' } } } });
+
+export const callback = (id = 'callback') => ({ id, nodes: { hold: { wait: { callback: true } } } });
+
+export const failing = (id = 'failing', more: object = {}) => ({
+  id,
+  nodes: { break: { action: 'core.fail', with: { code: 'BROKEN', message: 'as was asked for' } } },
+  ...more,
+});
+
+/** Ends with a value that is too large to stay in the journal. */
+export const large = (id = 'large') => ({
+  id,
+  nodes: { make: { action: 'core.set', with: { value: 'x'.repeat(80_000) } } },
+  output: '{{ $nodes.make.output }}',
+});
+
+/** Says a line, then ends. */
+export const chatty = (id = 'chatty') => ({
+  id,
+  nodes: { say: { action: 'core.log', with: { message: 'on my way' } } },
+});
+
+/** Nobody knows what became of its only node. */
+export const unsure = (id = 'unsure') => ({
+  id,
+  nodes: {
+    say: { action: 'core.fail', with: { kind: 'SYSTEM', details: { outcome: 'unknown' } }, effect: 'once' },
+  },
+});

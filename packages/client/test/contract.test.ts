@@ -1,0 +1,27 @@
+import { OPERATIONS, type Operation, type OperationId, REPEATABLE, ROUTES } from '@nebula/client/contract';
+import { describe, expect, it } from 'vitest';
+
+describe('the table', () => {
+  const ids = Object.keys(ROUTES) as OperationId[];
+
+  it('[CLT-1] has every operation once, each with a route of its own', () => {
+    expect(Object.keys(OPERATIONS).toSorted()).toEqual(ids.toSorted());
+    const shapes = ids.map((id) => ROUTES[id].replaceAll(/:\w+/g, ':'));
+    expect(new Set(shapes).size).toBe(ids.length);
+  });
+
+  it.each(ids)('[CLT-1] %s fits its route', (id) => {
+    const operation: Operation = OPERATIONS[id];
+    const named = [...ROUTES[id].matchAll(/:(\w+)/g)].map(([, name]) => name);
+    expect(Object.keys(operation.params?.properties ?? {}).toSorted()).toEqual(named.toSorted());
+    expect(Object.keys(operation.answers).length).toBeGreaterThan(0);
+    for (const status of Object.keys(operation.answers)) expect(Number(status)).toBeLessThan(300);
+    expect(operation.isIdempotent ?? false).toBe(REPEATABLE.has(id));
+    if (operation.isIdempotent) expect(ROUTES[id]).toMatch(/^POST /);
+    if (operation.stream !== undefined) expect(ROUTES[id]).toMatch(/^GET /);
+    if (/^(GET|DELETE) /.test(ROUTES[id])) expect(operation.body).toBeUndefined();
+    // What is not expected is refused, not passed over.
+    if (operation.query !== undefined)
+      expect((operation.query as { additionalProperties?: boolean }).additionalProperties).toBe(false);
+  });
+});
