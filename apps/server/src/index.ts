@@ -69,7 +69,12 @@ export interface NebulaServer {
 const DEFAULTS: AppOptions = { bodyLimitBytes: 16 * 1024 * 1024, origins: [], hosts: null };
 
 export async function startServer(parts: Parts, options: ServerOptions): Promise<NebulaServer> {
-  const { onTrouble, leader, token, version, preset } = options;
+  const { leader, token, version, preset } = options;
+  let isClosing = false;
+  // What is under way when a server closes may find the store closed: that is no trouble.
+  const onTrouble = (error: unknown): void => {
+    if (!isClosing) options.onTrouble(error);
+  };
   const launcher = new Launcher(parts);
   const feed = new Feed({ ...parts, onTrouble });
   const accounts = new Accounts(parts);
@@ -103,7 +108,6 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
   } satisfies Partial<Handlers> as unknown as Handlers;
-  let isClosing = false;
   const app = buildApp(
     {
       parts,
