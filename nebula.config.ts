@@ -1,4 +1,4 @@
-/** What `npx nebula` finds when it is run in this repository: the actions of the examples. */
+/** What `npx nebula` finds when it is run in this repository: the actions of the examples, and those that `npm start` serves. */
 import { defineConfig } from '@nebula/sdk';
 import { bookCourier } from './examples/actions/courier.ts';
 import { page } from './examples/actions/pager.ts';
@@ -7,4 +7,7 @@ import { pack } from './examples/actions/warehouse.ts';
 
 export default defineConfig({
   actions: [charge, pack, bookCourier, page],
+  server: {
+    workflows: ['examples/{hello,order,etl,incident,nightly-report}.yaml', 'examples/typescript/expense.ts'],
+  },
 });

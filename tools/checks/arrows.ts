@@ -136,7 +136,7 @@ function judgePackage(
   const target = byName.get(name);
   if (target !== undefined) {
     const entrance = `.${specifier.slice(name.length)}`;
-    if (target.folder.startsWith('apps/')) problem(`imports ${name}: nobody imports an app`);
+    if (isApp(target) && !isApp(place.owner)) problem(`imports ${name}: only apps import an app`);
     else if (!(entrance in target.exports)) problem(`${specifier} is not in the exports of ${name}`);
     if (place.shipped) for (const text of judgeArrow(place, target, entry)) problem(text);
   }
@@ -144,6 +144,11 @@ function judgePackage(
     problem(`${name} is not declared in ${path.join(place.owner.folder, 'package.json')}`);
   }
   return found;
+}
+
+/** An app may put another one to work, as the command line does with the server. */
+function isApp({ folder }: Manifest): boolean {
+  return folder.startsWith('apps/');
 }
 
 function judgeArrow({ owner, code }: Place, target: Manifest, entry: Import): string[] {

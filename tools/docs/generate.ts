@@ -5,6 +5,7 @@ import { type Json, workflowJsonSchema } from '@nebula/core';
 import { ROOT } from './playground.ts';
 import { actionsPage } from './reference/actions.ts';
 import { cliPage } from './reference/cli.ts';
+import { configPage } from './reference/config.ts';
 import { errorsPage } from './reference/errors.ts';
 import { functionsPage } from './reference/functions.ts';
 import { languagePage } from './reference/language.ts';
@@ -16,6 +17,7 @@ export async function generatedPages(): Promise<Page[]> {
     actionsPage(),
     functionsPage(),
     await cliPage(),
+    configPage(),
     errorsPage(),
     { path: 'docs/workflow.schema.json', text: `${jsonText(workflowJsonSchema())}\n` },
   ];

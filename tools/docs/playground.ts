@@ -130,7 +130,18 @@ export class Playground {
     });
   }
 
+  /** A document that went wrong may have left one. */
+  #stopServer(): void {
+    try {
+      const { pid } = JSON.parse(readFileSync(path.join(this.dir, '.nebula/server.json'), 'utf8')) as { pid: number };
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // There is none.
+    }
+  }
+
   remove(): void {
+    this.#stopServer();
     rmSync(this.base, { recursive: true, force: true });
   }
 }

@@ -39,6 +39,17 @@ async function still(playground: Playground, name: string, command: string, titl
   writeFileSync(path.join(PICTURES, name), stillSvg(title, COLUMNS, frames.at(-1)!.lines));
 }
 
+const SERVED = 'Ctrl-C stops it';
+
+/** What a server says at its start, before it is stopped. */
+async function served(playground: Playground): Promise<void> {
+  const frames = await film(playground, 'timeout -s TERM 6 npx nebula serve');
+  const text = ({ lines }: Frame): string => lines.flatMap((runs) => runs.map((run) => run.text)).join(' ');
+  const screen = frames.find((frame) => text(frame).includes(SERVED));
+  if (screen === undefined) throw new Error('the server did not say that it is there');
+  writeFileSync(path.join(PICTURES, 'serve.svg'), stillSvg('npm start', COLUMNS, screen.lines));
+}
+
 if (import.meta.main) {
   const playground = new Playground();
   try {
@@ -47,6 +58,7 @@ if (import.meta.main) {
     const run = filmSvg({ title, columns: COLUMNS, frames, holdMs: 5_000, stillMs: 5_400 });
     writeFileSync(path.join(PICTURES, 'run.svg'), run);
     await still(playground, 'timeline.svg', 'npx nebula executions timeline exe_…', 'npx nebula executions timeline');
+    await served(playground);
     const broken = readFileSync(path.join(ROOT, ORDER), 'utf8')
       .replace('$total <= 5000', '$totl <= 5000')
       .replace('payment.charge@1', 'payment.chrage@1');

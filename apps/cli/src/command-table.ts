@@ -7,6 +7,7 @@ import { LOOK_COMMANDS } from './table/look.ts';
 import { MORE_COMMANDS } from './table/more.ts';
 import { RUN_COMMANDS } from './table/run.ts';
 import { SECRETS_COMMANDS } from './table/secrets.ts';
+import { SERVER_COMMANDS } from './table/server.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { WRITE_COMMANDS } from './table/write.ts';
 
@@ -16,6 +17,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...WRITE_COMMANDS,
   ...LOOK_COMMANDS,
   ...CHANGE_COMMANDS,
+  ...SERVER_COMMANDS,
   ...SECRETS_COMMANDS,
   ...MORE_COMMANDS,
 ];

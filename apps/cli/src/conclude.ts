@@ -16,9 +16,15 @@ import { plural, shellWord } from './views/words.ts';
 /** Commands for a run, as they can be typed: `executions show` → `nebula executions show exe_1 --data-dir …`. */
 export function commandWriter(context: Context, project: Project, executionId: string | undefined) {
   return (verb: string, rest?: string): string => {
-    const dataDir = project.needsDataDirOption ? `--data-dir ${shellWord(project.dataDir)}` : undefined;
-    return [context.program, verb, executionId, rest, dataDir].filter((part) => part !== undefined).join(' ');
+    const place = placeOption(project);
+    return [context.program, verb, executionId, rest, place].filter((part) => part !== undefined).join(' ');
   };
+}
+
+/** What a later command must be told to find the same runs; undefined: nothing. */
+function placeOption({ server, needsDataDirOption, dataDir }: Project): string | undefined {
+  if (server !== undefined) return server.isStanding ? undefined : `--server ${shellWord(server.url)}`;
+  return needsDataDirOption ? `--data-dir ${shellWord(dataDir)}` : undefined;
 }
 
 /** The same for a run that is named with each command. */
@@ -30,8 +36,8 @@ export function anyCommandWriter(context: Context, project: Project) {
 /** A command that somebody else wrote as `nebula …`, as it can be typed here. */
 export function localCommand({ program }: Context, project: Project, text: string): string {
   if (!text.startsWith('nebula ')) return text;
-  const dataDir = project.needsDataDirOption ? ` --data-dir ${shellWord(project.dataDir)}` : '';
-  return program + text.slice('nebula'.length) + dataDir;
+  const place = placeOption(project);
+  return program + text.slice('nebula'.length) + (place === undefined ? '' : ` ${place}`);
 }
 
 function restExitCode(rest: Rest): number {
@@ -139,8 +145,18 @@ export async function concludeInterrupted(
   const output = json ? io.err : io.out;
   if (json) await printUnfinished(context, session, executionIds);
   const only = executionIds.length === 1 ? executionIds[0] : undefined;
-  const command = commandWriter(context, project, only)('resume');
   const { colors } = output;
+  const write = commandWriter(context, project, only);
+  if (session.server !== undefined) {
+    const again = only === undefined ? write('executions list') : write('resume');
+    writeLines(output, [
+      ...(output.live ? [] : ['']),
+      `${colors.yellow(`⏸ ${colors.bold('not watched any more')}`)}  it goes on at ${session.server}; look again with`,
+      `  ${colors.bold(again)}`,
+    ]);
+    return EXIT.interrupted;
+  }
+  const command = write('resume');
   writeLines(output, [
     ...(output.live ? [] : ['']),
     `${colors.yellow(`⏸ ${colors.bold('interrupted')}`)}  nothing finished is lost; go on with`,

@@ -1,14 +1,13 @@
 /** What commands that look at runs have in common: open the data folder, find the run, close it again. */
 import { NebulaError, type RunDocument } from '@nebula/core';
-import type { CommandOptions, Context, DeskSession, Project } from './services.ts';
+import type { CommandOptions, Context, DeskSession, Project, ProjectOptions } from './services.ts';
 
 export async function withDesk<Result>(
   { services }: Context,
   options: CommandOptions,
   work: (session: DeskSession, project: Project) => Promise<Result>,
 ): Promise<Result> {
-  const dataDir = textOption(options, 'dataDir');
-  const project = await services.openProject(dataDir === undefined ? {} : { dataDir });
+  const project = await services.openProject(placeOf(options));
   const session = await services.openDesk(project);
   try {
     return await work(session, project);
@@ -17,13 +16,28 @@ export async function withDesk<Result>(
   }
 }
 
+/** Where the runs are that a command is about, as its options say. */
+export function placeOf(options: CommandOptions): ProjectOptions {
+  const given = ['dataDir', 'server', 'token', 'context'].flatMap((name) => {
+    const value = textOption(options, name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { mayBeServer: true, ...Object.fromEntries(given) };
+}
+
+/** How people would name that place. */
+export function placeText({ server, dataDir }: Project): string {
+  return server?.url ?? dataDir;
+}
+
 export async function documentOf(session: DeskSession, project: Project, executionId: string): Promise<RunDocument> {
   return (await session.desk.document(executionId)) ?? unknownExecution(project, executionId);
 }
 
 export function unknownExecution(project: Project, executionId: string): never {
-  throw new NebulaError('UNKNOWN_EXECUTION', `there is no run ${executionId} in ${project.dataDir}`, {
-    hint: '`nebula executions list` shows the runs; --data-dir looks in another folder',
+  const place = project.server === undefined ? 'in' : 'at';
+  throw new NebulaError('UNKNOWN_EXECUTION', `there is no run ${executionId} ${place} ${placeText(project)}`, {
+    hint: '`nebula executions list` shows the runs; --data-dir looks in another folder, --server at a server',
   });
 }
 

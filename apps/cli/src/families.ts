@@ -6,6 +6,11 @@ export interface Family {
 
 export const FAMILIES: Readonly<Record<string, Family>> = {
   executions: { about: 'look at runs and change them', alias: 'exec' },
+  workflows: { about: 'versions of workflows, and which of them is active' },
+  schedules: { about: 'what runs when' },
+  users: { about: 'people of a server that they sign in to' },
+  keys: { about: 'keys with which programs call a server' },
+  context: { about: 'servers by name' },
   secrets: { about: 'keep values that only actions may see' },
 };
 

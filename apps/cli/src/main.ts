@@ -94,7 +94,7 @@ function programName(env: Io['env']): string {
 
 /** The composition root is loaded with the first service that a command asks for. */
 function lazyServices(io: Io): Services {
-  const real = async (): Promise<Services> => (await import('./compose.ts')).composeServices(io);
+  const real = async (): Promise<Services> => (await import('./compose/services.ts')).composeServices(io);
   return {
     openProject: async (options) => (await real()).openProject(options),
     actions: async (project) => (await real()).actions(project),
@@ -102,5 +102,7 @@ function lazyServices(io: Io): Services {
     openSecrets: async (project) => (await real()).openSecrets(project),
     openDesk: async (project) => (await real()).openDesk(project),
     openEngine: async (project) => (await real()).openEngine(project),
+    openOffice: async (project) => (await real()).openOffice(project),
+    openServer: async (project, options) => (await real()).openServer(project, options),
   };
 }

@@ -56,7 +56,11 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
 }
 
 function knows(root: Command, word: string): boolean {
-  return root.commands.some((command) => command.name() === word || command.aliases().includes(word));
+  return root.commands.some((command) => isCalled(command, word));
+}
+
+function isCalled(command: Command, word: string): boolean {
+  return command.name() === word || command.aliases().includes(word);
 }
 
 async function versionText(): Promise<string> {

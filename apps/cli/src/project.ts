@@ -12,17 +12,20 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { NebulaError } from '@nebula/core';
 import type { NebulaConfig } from '@nebula/sdk';
-import type { Project } from './services.ts';
+import { serverPlace } from './remote/server-place.ts';
+import type { Project, ProjectOptions } from './services.ts';
 import type { Io } from './terminal/io.ts';
 
-const CONFIG_NAMES = ['nebula.config.ts', 'nebula.config.mts', 'nebula.config.js', 'nebula.config.mjs'];
+const CONFIG_NAMES = [
+  'nebula.config.ts',
+  'nebula.config.mts',
+  'nebula.config.js',
+  'nebula.config.mjs',
+  'nebula.config.yaml',
+  'nebula.config.yml',
+];
 const FOLDER_MARKS = ['.nebula', 'package.json'];
 const DEFAULT_DATA_DIR = '.nebula';
-
-export interface ProjectOptions {
-  readonly file?: string;
-  readonly dataDir?: string;
-}
 
 export async function openProject(io: Io, options: ProjectOptions): Promise<Project> {
   const given = options.dataDir === undefined ? undefined : path.resolve(io.cwd, options.dataDir);
@@ -43,6 +46,7 @@ export async function openProject(io: Io, options: ProjectOptions): Promise<Proj
     config,
     dataDir,
     needsDataDirOption: dataDir !== standing || (configFile !== fromHere && io.env.NEBULA_DATA_DIR === undefined),
+    server: await serverPlace(io, options, dataDir),
   };
 }
 
@@ -68,11 +72,52 @@ function findUpwards(from: string, names: readonly string[]): string | undefined
   }
 }
 
-async function loadConfig(file: string): Promise<NebulaConfig> {
+/** `revision`: another one reads a module again, which is otherwise loaded once. */
+export async function loadConfig(file: string, revision = 0): Promise<NebulaConfig> {
+  const { defineConfig } = await import('@nebula/sdk');
+  const given = /\.ya?ml$/.test(file) ? await readYaml(file) : await importModule(file, revision);
+  try {
+    return defineConfig(given as NebulaConfig);
+  } catch (error) {
+    throw error instanceof NebulaError ? inFile(file, error) : error;
+  }
+}
+
+function inFile(file: string, { code, message, hint }: NebulaError): NebulaError {
+  return new NebulaError(code, `${file}: ${message}`, hint === undefined ? {} : { hint });
+}
+
+/** The same keys as in TypeScript, except those that are code. */
+async function readYaml(file: string): Promise<unknown> {
+  const { readFile } = await import('node:fs/promises');
+  const { parse } = await import('yaml');
+  const { CONFIG_KEYS } = await import('@nebula/sdk');
+  let config: unknown;
+  try {
+    config = parse(await readFile(file, 'utf8'), { maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    throw new NebulaError('CONFIG_INVALID', `${file} cannot be read: ${(error as Error).message}`, {
+      hint: 'docs/reference/config.md shows every key',
+      cause: error,
+    });
+  }
+  const code = Object.keys(config as object).find((key) => key in CONFIG_KEYS && isCode(CONFIG_KEYS, key));
+  if (code === undefined) return config;
+  throw new NebulaError('CONFIG_INVALID', `${file}: ${code} is code, and has no place in YAML`, {
+    hint: 'use nebula.config.ts instead: the other keys are the same there',
+  });
+}
+
+function isCode(keys: Readonly<Record<string, { readonly isCode?: true }>>, key: string): boolean {
+  return keys[key]?.isCode === true;
+}
+
+async function importModule(file: string, revision: number): Promise<unknown> {
   lendPackages();
   let loaded: { readonly default?: unknown };
   try {
-    loaded = (await import(pathToFileURL(file).href)) as typeof loaded;
+    const { href } = pathToFileURL(file);
+    loaded = (await import(revision === 0 ? href : `${href}?revision=${revision}`)) as typeof loaded;
   } catch (error) {
     if (error instanceof NebulaError) throw error;
     throw new NebulaError('CONFIG_INVALID', `${file} cannot be loaded: ${(error as Error).message}`, {
@@ -85,8 +130,7 @@ async function loadConfig(file: string): Promise<NebulaConfig> {
       hint: "write: export default defineConfig({ … }), with defineConfig from '@nebula/sdk'",
     });
   }
-  const { defineConfig } = await import('@nebula/sdk');
-  return defineConfig(loaded.default as NebulaConfig);
+  return loaded.default;
 }
 
 let isLending = false;

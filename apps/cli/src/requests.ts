@@ -49,6 +49,7 @@ export function keptLines(
   const { out } = context.io;
   const { colors } = out;
   const resume = commandWriter(context, project, executionId)('resume');
+  if (project.server !== undefined) return wrap(`${words}; the server acts on it`, readingWidth(out));
   const said = wrap(`${words}; an engine that runs here acts on it, else`, readingWidth(out));
   return [...said, `  ${colors.bold(resume)}`];
 }

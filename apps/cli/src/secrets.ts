@@ -1,13 +1,12 @@
 /** What the commands about secrets have in common. A value comes in here and goes nowhere but into the driver. */
 import { didYouMean, NebulaError } from '@nebula/core';
 import type { Secrets } from '@nebula/ports';
-import { textOption } from './desk.ts';
+import { placeOf } from './desk.ts';
 import type { CommandOptions, Context } from './services.ts';
 import type { Io } from './terminal/io.ts';
 
 export async function openSecrets({ services }: Context, options: CommandOptions): Promise<Secrets> {
-  const dataDir = textOption(options, 'dataDir');
-  return services.openSecrets(await services.openProject(dataDir === undefined ? {} : { dataDir }));
+  return services.openSecrets(await services.openProject(placeOf(options)));
 }
 
 /** From whoever sits here, unseen, or from stdin. */

@@ -1,4 +1,5 @@
-/** What commands need of the world, as an interface: the real one is `compose.ts`, tests bring their own. */
+/** What commands need of the world, as an interface: the real one is `compose/services.ts`, tests bring their own. */
+import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from '@nebula/client';
 import type { Action, Catalog, WorkflowDefinition } from '@nebula/core';
 import type { Desk, Engine } from '@nebula/engine';
 import type { Logs, PermitRow, Secrets } from '@nebula/ports';
@@ -14,6 +15,26 @@ export interface Project {
   readonly dataDir: string;
   /** Whether a later command must be given `--data-dir` to find the same runs from the same place. */
   readonly needsDataDirOption: boolean;
+  /** Where runs are instead of in the data folder. */
+  readonly server?: ServerPlace | undefined;
+}
+
+export interface ServerPlace {
+  readonly url: string;
+  readonly token: string | undefined;
+  /** Later commands find it without being told. */
+  readonly isStanding: boolean;
+}
+
+export interface ProjectOptions {
+  /** The workflow's file, where there is one. */
+  readonly file?: string;
+  readonly dataDir?: string;
+  /** The command works with a server as well as with a data folder. */
+  readonly mayBeServer?: boolean;
+  readonly server?: string;
+  readonly token?: string;
+  readonly context?: string;
 }
 
 /** A view on the runs of a data folder, possibly beside an engine in another process. */
@@ -26,6 +47,10 @@ export interface DeskSession {
   definition(workflowId: string, version?: number): Promise<WorkflowDefinition | undefined>;
   /** Of every workflow that is registered. */
   workflowIds(): Promise<readonly string[]>;
+  /** The address of the server that has the runs; it goes on with them whether anybody looks or not. */
+  readonly server?: string;
+  /** Whom the server takes us for, where it knows us by name. */
+  readonly me?: () => Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -38,13 +63,55 @@ export interface EngineSession extends DeskSession {
 
 export interface Services {
   /** From the workflow's file, where there is one, and from the current folder. */
-  openProject(options: { readonly file?: string; readonly dataDir?: string }): Promise<Project>;
+  openProject(options: ProjectOptions): Promise<Project>;
   /** Built-in actions and the project's own. */
   actions(project: Project): Promise<readonly Action[]>;
   catalog(project: Project): Promise<Catalog>;
   openSecrets(project: Project): Promise<Secrets>;
   openDesk(project: Project): Promise<DeskSession>;
+  /** That of the server, where one has the runs or works on the data folder. */
   openEngine(project: Project): Promise<EngineSession>;
+  openOffice(project: Project): Promise<OfficeSession>;
+  openServer(project: Project, options: ServeOptions): Promise<ServerSession>;
+}
+
+/** The operations of the API that concern workflows, people and schedules: of a server, or on the data folder itself. */
+export interface OfficeSession {
+  call<K extends OperationId>(operation: K, input?: OfficeInput<K>): Promise<AnswerOf<K>>;
+  /** Undefined: the data folder itself. */
+  readonly server: string | undefined;
+  /** The same in the name of a user: with their password, or, on the data folder, without. */
+  as(user: string, password: string | undefined): Promise<OfficeSession>;
+  close(): Promise<void>;
+}
+
+export interface OfficeInput<K extends OperationId> {
+  readonly params?: ParamsOf<K>;
+  readonly query?: QueryOf<K>;
+  readonly body?: BodyOf<K>;
+}
+
+/** As `nebula serve` was told; what is left out is the configuration's. */
+export interface ServeOptions {
+  readonly preset?: string;
+  readonly host?: string;
+  readonly port?: number;
+  onTrouble(error: unknown): void;
+  onRequest(operation: string, status: number, milliseconds: number): void;
+}
+
+/** A server in this process, with its engine. */
+export interface ServerSession {
+  readonly url: string;
+  readonly preset: 'desktop' | 'selfhost';
+  /** Others than this machine can reach it. */
+  readonly isOpen: boolean;
+  /** The file with the token; undefined where users sign in. */
+  readonly tokenFile: string | undefined;
+  readonly engine: Engine;
+  readonly office: OfficeSession;
+  /** Takes no more requests, hands back what runs and gives the folder back. */
+  close(): Promise<void>;
 }
 
 export interface Context {

@@ -1,7 +1,7 @@
 /** Disks and data that fail under the real program: a code, a hint, and nothing finished is lost. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { BIN, nebula, projectFolder, type Result, startNebula } from './support/nebula-process.ts';
@@ -60,7 +60,7 @@ describe('a damaged database', () => {
     ['its header blank', (file: string) => overwrite(file, 16, Buffer.alloc(84))],
     ['cut in the middle', (file: string) => truncateSync(file, 8 * 4_096)],
     ['cut within a page', (file: string) => truncateSync(file, 5_000)],
-    ['pages overwritten', (file: string) => overwrite(file, 4_096, Buffer.alloc(80_000, 0xa5))],
+    ['pages overwritten', (file: string) => overwrite(file, 4_096, Buffer.alloc(statSync(file).size - 4_096, 0xa5))],
   ])('[CLI-94] %s', TIMEOUT, async (_name, damage) => {
     const { cwd, executionId } = await finishedRun();
     const file = path.join(cwd, DATABASE);

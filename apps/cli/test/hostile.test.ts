@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { composeServices } from '../src/compose.ts';
+import { composeServices } from '../src/compose/services.ts';
 import { runCommandLine } from '../src/main.ts';
 import { nebula, projectFolder, startNebula } from './support/nebula-process.ts';
 import { memoryIo } from './support/screen-text.ts';

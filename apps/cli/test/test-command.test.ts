@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { execute } from '../src/commands/test.ts';
-import { composeServices } from '../src/compose.ts';
+import { composeServices } from '../src/compose/services.ts';
 import { projectFolder } from './support/nebula-process.ts';
 import { type MemoryIo, memoryIo, memoryOutput } from './support/screen-text.ts';
 

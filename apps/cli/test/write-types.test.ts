@@ -6,7 +6,7 @@ import { builtinActions } from '@nebula/actions';
 import type { Action, JsonSchema } from '@nebula/core';
 import { describe, expect, test } from 'vitest';
 import { execute } from '../src/commands/write-types.ts';
-import { composeServices } from '../src/compose.ts';
+import { composeServices } from '../src/compose/services.ts';
 import { typeDeclarations } from '../src/views/schema-types.ts';
 import { typeModule } from '../src/views/type-module.ts';
 import { nebula, projectFolder } from './support/nebula-process.ts';

@@ -17,12 +17,14 @@ import { Launcher } from './launcher.ts';
 import { Feed } from './live/feed.ts';
 import { liveRoutes } from './live/routes.ts';
 import { liveSocket } from './live/socket.ts';
+import { type Office, officeOf } from './office.ts';
 import type { Parts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { planRoutes } from './routes/plans.ts';
+import { restRoutes } from './routes/rest.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { systemRoutes } from './routes/system.ts';
@@ -32,6 +34,7 @@ import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
 
+export { localOffice, type Office, type OfficeCall } from './office.ts';
 export type { Parts } from './parts.ts';
 
 export interface ServerOptions {
@@ -58,13 +61,20 @@ export interface NebulaServer {
   readonly inject: ReturnType<typeof buildApp>['inject'];
   /** How many follow live updates. */
   listeners(): number;
+  /** For whoever runs the server: its operations without HTTP, in the name of its owner. */
+  readonly office: Office;
   close(): Promise<void>;
 }
 
 const DEFAULTS: AppOptions = { bodyLimitBytes: 16 * 1024 * 1024, origins: [], hosts: null };
 
 export async function startServer(parts: Parts, options: ServerOptions): Promise<NebulaServer> {
-  const { onTrouble, leader, token, version, preset } = options;
+  const { leader, token, version, preset } = options;
+  let isClosing = false;
+  // What is under way when a server closes may find the store closed: that is no trouble.
+  const onTrouble = (error: unknown): void => {
+    if (!isClosing) options.onTrouble(error);
+  };
   const launcher = new Launcher(parts);
   const feed = new Feed({ ...parts, onTrouble });
   const accounts = new Accounts(parts);
@@ -88,6 +98,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     }),
     ...workflowRoutes(parts, () => scheduler.changed()),
     ...executionRoutes(parts, launcher),
+    ...restRoutes(parts),
     ...signalRoutes(parts, launcher),
     ...liveRoutes(parts, feed),
     ...actionRoutes(parts),
@@ -97,7 +108,6 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
   } satisfies Partial<Handlers> as unknown as Handlers;
-  let isClosing = false;
   const app = buildApp(
     {
       parts,
@@ -122,20 +132,27 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   scheduler.open();
   files.open();
   sweeper.open();
-  await app.listen({ host: options.host, port: options.port });
+  const close = async (): Promise<void> => {
+    isClosing = true;
+    files.close();
+    sweeper.close();
+    await scheduler.close();
+    feed.close();
+    await app.close();
+  };
+  try {
+    await app.listen({ host: options.host, port: options.port });
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const { port } = app.server.address() as AddressInfo;
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     inject: app.inject.bind(app),
     listeners: () => feed.size,
-    async close() {
-      isClosing = true;
-      files.close();
-      sweeper.close();
-      await scheduler.close();
-      feed.close();
-      await app.close();
-    },
+    office: officeOf(parts, handlers),
+    close,
   };
 }
 

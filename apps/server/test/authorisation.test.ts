@@ -27,6 +27,8 @@ const RULES: Readonly<Partial<Record<OperationId, readonly [Least, About]>>> = {
   bulkExecutions: ['operator', 'none'],
   getExecution: ['viewer', 'A'],
   getResult: ['viewer', 'A'],
+  awaitRest: ['viewer', 'A'],
+  listPlaces: ['viewer', 'none'],
   deleteExecution: ['operator', 'A'],
   relaunchExecution: ['operator', 'A'],
   getJournal: ['viewer', 'A'],
@@ -224,14 +226,21 @@ describe('who may do what', () => {
     await must('PUT /api/v1/schedules/schedule-of-a', { workflowId: 'of-a', every: '1h' });
   }
 
+  /** Where a request would be refused without one, or ask for more than anybody may see. */
+  const QUERIES: Readonly<Record<string, string>> = {
+    diffWorkflow: '?from=1',
+    listExecutions: '?workflowId=x',
+    countExecutions: '?workflowId=x',
+    listPlaces: '?key=x',
+  };
+
   it('[SRV-10] every operation that is served has a rule here', () => {
     expect(served.filter((operation) => RULES[operation] === undefined)).toEqual([]);
   });
 
   it.each(served)('[SRV-10] [SRV-11] %s lets in whom it should, and nobody else', async (operation) => {
     const [method, route] = ROUTES[operation].split(' ') as [string, string];
-    const query =
-      operation === 'diffWorkflow' ? '?from=1' : /^(list|count)Executions$/.test(operation) ? '?workflowId=x' : '';
+    const query = QUERIES[operation] ?? '';
     const line = `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => PLACES[name] as string)}${query}`;
     for (const [name, caller] of Object.entries(CALLERS)) {
       // Whoever signs out is out: what follows needs them in.

@@ -1,5 +1,7 @@
 export { ActionError, type ActionErrorOptions } from './action-error.ts';
-export { type DriverContext, type DriverOpeners, defineConfig, type NebulaConfig } from './config.ts';
+export { defineConfig } from './config.ts';
+export { CONFIG_KEYS, type ConfigKey } from './config-keys.ts';
+export type { DriverContext, DriverOpeners, NebulaConfig, ServerConfig } from './config-model.ts';
 export { credentialFields } from './credential-fields.ts';
 export { type ActionDefinition, defineAction, type InputOf, type OutputOf, type TypedAction } from './define-action.ts';
 export { jsonSchema, type TypedSchema } from './json-schema.ts';

@@ -11,6 +11,7 @@ test('[SDK-9] a configuration comes back as it is', () => {
     concurrency: 8,
     dataDir: '.nebula',
     retention: '30d',
+    server: { port: 8080, preset: 'selfhost', workflows: ['flows/*.yaml'], bodyLimit: '64MiB', logLevel: 'warn' },
     inlineLimit: '64KiB',
     drivers: { store: async ({ dataDir }) => ({ dataDir }) as unknown as Store },
   };
@@ -20,7 +21,14 @@ test('[SDK-9] a configuration comes back as it is', () => {
 
 test.each<[string, unknown, RegExp]>([
   ['a misspelt key', { concurency: 3 }, /concurrency/],
-  ['an unknown key', { colour: 'red' }, /one of: actions/],
+  ['an unknown key', { colour: 'red' }, /one of: dataDir/],
+  ['a misspelt key of the server', { server: { prot: 8080 } }, /port/],
+  ['a port that is none', { server: { port: 70_000 } }, /65535/],
+  ['a preset that is none', { server: { preset: 'laptop' } }, /selfhost/],
+  ['one workflow file instead of a list', { server: { workflows: 'a.yaml' } }, /list of texts/],
+  ['a URL that is none', { server: { url: 'flows' } }, /https:/],
+  ['a size that is none', { server: { bodyLimit: 'much' } }, /16MiB/],
+  ['a retention that is none', { retention: 'long' }, /30d/],
   ['a misspelt driver', { drivers: { blob: () => null } }, /blobs/],
   ['a driver that is not a function', { drivers: { store: {} } }, /context/],
   ['something that is no action', { actions: [{ id: 'x' }] }, /defineAction/],

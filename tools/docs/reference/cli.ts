@@ -54,6 +54,9 @@ const EXIT_CODES = [
 
 const ENVIRONMENT = [
   ['NEBULA_DATA_DIR', 'where runs are kept, unless `--data-dir` says otherwise'],
+  ['NEBULA_SERVER', 'the server to talk to, unless `--server` or `--context` says otherwise'],
+  ['NEBULA_TOKEN', 'who you are there, unless `--token` says otherwise'],
+  ['XDG_CONFIG_HOME', 'where `nebula/contexts.json` is; `~/.config` otherwise'],
   ['NEBULA_DEBUG', '`1` shows where an error comes from'],
   ['NO_COLOR', 'no colours; `FORCE_COLOR` means colours even in a pipe'],
 ] as const;

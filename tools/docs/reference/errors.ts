@@ -31,6 +31,11 @@ const AREAS: readonly (readonly [title: string, about: string, folders: RegExp])
     'About the data folder and what is kept in it.',
     /^packages\/(drivers|engine|core)\//,
   ],
+  [
+    'From a server',
+    'As `code` of a problem document, with its HTTP status; on the command line with the exit code 2.',
+    /^(apps\/server|packages\/(client|ports))\//,
+  ],
   ['On the command line', 'With the exit code 2, unless it says otherwise.', /^apps\/cli\//],
 ];
 

@@ -1,5 +1,6 @@
 import { type Action, didYouMean, NebulaError } from '@nebula/core';
 import { writeLines } from '../conclude.ts';
+import { placeOf } from '../desk.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { actionLines, actionListLines } from '../views/actions.ts';
@@ -7,7 +8,7 @@ import { jsonDocument } from '../views/json.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
-  const actions = await context.services.actions(await context.services.openProject({}));
+  const actions = await context.services.actions(await context.services.openProject(placeOf(options)));
   const view = { colors: out.colors, width: readingWidth(out) };
   const [name] = args;
   if (name === undefined) {

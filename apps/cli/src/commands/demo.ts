@@ -12,7 +12,7 @@ import { runWorkflow } from './run.ts';
 const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url));
 const EXAMPLE = 'order.yaml';
 
-/** What `npm start` runs until there is a server. */
+/** One workflow, to see what a run looks like. */
 export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, program } = context;
   const file = path.join(EXAMPLES, EXAMPLE);

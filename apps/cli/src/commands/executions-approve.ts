@@ -17,13 +17,13 @@ export async function answer(
   approved: boolean,
 ): Promise<number> {
   const { io } = context;
-  const by = textOption(options, 'by') ?? io.user();
   const comment = textOption(options, 'comment');
   const text = textOption(options, 'form');
   const form: Json | undefined = text === undefined ? undefined : await readJson(io, text, '--form');
   return await withDesk(context, options, async (session, project) => {
     const { finishedAt, status } = await documentOf(session, project, executionId);
     if (finishedAt !== null) throw new NebulaError('ALREADY_FINISHED', `${executionId} has ended already: ${status}`);
+    const by = textOption(options, 'by') ?? (await session.me?.()) ?? io.user();
     const given = { approved, by, ...(comment !== undefined && { comment }), ...(form !== undefined && { form }) };
     const isKnown = await session.desk.requestAnswer(executionId, node, given);
     if (!isKnown) unknownExecution(project, executionId);

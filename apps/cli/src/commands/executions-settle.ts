@@ -1,8 +1,9 @@
 import { type Json, NebulaError } from '@nebula/core';
 import type { Settlement } from '@nebula/engine';
-import { commandWriter, writeLines } from '../conclude.ts';
+import { commandWriter } from '../conclude.ts';
 import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
 import { readJson } from '../input.ts';
+import { tellKept } from '../requests.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { unknownNode } from './executions-explain.ts';
@@ -22,10 +23,7 @@ export async function execute(context: Context, args: readonly string[], options
     }
     if (!(await session.desk.requestSettle(executionId, node, settlement))) unknownExecution(project, executionId);
     if (options.json === true) out.write(jsonDocument({ executionId, node, requested: true }));
-    else {
-      const resume = out.colors.bold(commandWriter(context, project, executionId)('resume'));
-      writeLines(out, [`kept: ${node} ${wordsOf(settlement)}; an engine that runs acts on it, else`, `  ${resume}`]);
-    }
+    else tellKept(context, project, executionId, `kept: ${node} ${wordsOf(settlement)}`);
     return 0;
   });
 }

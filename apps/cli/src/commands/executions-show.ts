@@ -1,6 +1,6 @@
 import { NebulaError, type RunDocument } from '@nebula/core';
 import { commandWriter, writeLines } from '../conclude.ts';
-import { documentOf, withDesk } from '../desk.ts';
+import { documentOf, placeText, withDesk } from '../desk.ts';
 import { linkedDocument, linksOf } from '../links.ts';
 import { RunProgress } from '../live/progress.ts';
 import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
@@ -42,10 +42,12 @@ export function execute(context: Context, args: readonly string[], options: Comm
   });
 }
 
-async function newestRun({ program }: Context, { desk }: DeskSession, { dataDir }: Project): Promise<string> {
+async function newestRun({ program }: Context, { desk }: DeskSession, project: Project): Promise<string> {
   const [newest] = (await desk.list({ limit: 1 })).rows;
   if (newest !== undefined) return newest.executionId;
-  throw new NebulaError('NO_RUNS', `there are no runs in ${dataDir} yet`, { hint: `${program} run FILE makes one` });
+  throw new NebulaError('NO_RUNS', `there are no runs in ${placeText(project)} yet`, {
+    hint: `${program} run FILE makes one`,
+  });
 }
 
 async function progressOf(session: DeskSession, document: RunDocument): Promise<RunProgress> {

@@ -1,6 +1,6 @@
 import type { ExecutionStatus } from '@nebula/ports';
 import { writeLines } from '../conclude.ts';
-import { documentOf, textOption } from '../desk.ts';
+import { documentOf, placeOf } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
 import { continueRuns, resumeSome, watchedRun } from '../go-on.ts';
 import type { WatchedRun } from '../live/watch.ts';
@@ -11,8 +11,7 @@ const UNFINISHED: readonly ExecutionStatus[] = ['pending', 'running', 'paused', 
 const PAGE = 500;
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const dataDir = textOption(options, 'dataDir');
-  const project = await context.services.openProject(dataDir === undefined ? {} : { dataDir });
+  const project = await context.services.openProject(placeOf(options));
   // An engine would make the folder; where there is nothing, there is nothing to resume.
   await (await context.services.openDesk(project)).close();
   const session = await context.services.openEngine(project);

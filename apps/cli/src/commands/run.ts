@@ -1,10 +1,10 @@
 import { type Json, NebulaError, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
 import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines } from '../conclude.ts';
-import { documentOf, textOption } from '../desk.ts';
+import { documentOf, placeOf, textOption } from '../desk.ts';
 import { resumeSome } from '../go-on.ts';
 import { applySettings, readJson } from '../input.ts';
-import { watch } from '../live/watch.ts';
+import { type WatchedRun, watch } from '../live/watch.ts';
 import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { packed } from '../terminal/width.ts';
@@ -14,17 +14,14 @@ import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const file = args[0] as string;
-  const dataDir = textOption(options, 'dataDir');
-  const project = await context.services.openProject({
-    ...(file !== '-' && { file }),
-    ...(dataDir !== undefined && { dataDir }),
-  });
+  const project = await context.services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
   const workflow = await loadWorkflow(context, project, file);
   const input = await inputOf(context, options);
   return await runWorkflow(context, project, workflow, input, options);
 }
 
-async function inputOf({ io }: Context, options: CommandOptions): Promise<Json> {
+/** As `--input` and `--set` say. */
+export async function inputOf({ io }: Context, options: CommandOptions): Promise<Json> {
   const given = textOption(options, 'input');
   const input = given === undefined ? undefined : await readJson(io, given, '--input');
   return applySettings(input, Array.isArray(options.set) ? (options.set as string[]) : []) ?? {};
@@ -52,7 +49,7 @@ export async function runWorkflow(
 }
 
 /** What was to be started is there already. */
-interface Existing {
+export interface Existing {
   readonly existing: string;
 }
 
@@ -65,22 +62,35 @@ async function startRun(
   input: Json,
   options: CommandOptions,
 ): Promise<number | Existing> {
-  const view = viewOf(options);
-  const { json } = view;
   const { engine } = session;
   const title = definition.name ?? definition.id;
   const find = (id: string) => others.find((other) => other.id === id);
-  const run = { executionId, definition, find, title };
+  return await startWatched(context, project, session, { executionId, definition, find, title }, options, async () => {
+    const { workflowId, version } = await registerAll(engine, [...others, definition]);
+    return await engine.start(workflowId, version, { executionId, input, trigger: TRIGGER });
+  });
+}
+
+/** What runs that were started here say of it. */
+export const TRIGGER: Json = { type: 'manual', from: 'cli' };
+
+/** Stays until the run has ended. `start` gives the id of the run; another one than asked for is there already. */
+export async function startWatched(
+  context: Context,
+  project: Project,
+  session: EngineSession,
+  run: WatchedRun,
+  options: CommandOptions,
+  start: () => Promise<string>,
+): Promise<number | Existing> {
+  const view = viewOf(options);
+  const { json } = view;
+  const { executionId } = run;
   const command = anyCommandWriter(context, project);
   let answered = executionId;
   const ended = await watch(context, session, [run], { ...view, command }, async () => {
-    await engine.open({ only: [executionId] });
-    const { workflowId, version } = await registerAll(engine, [...others, definition]);
-    answered = await engine.start(workflowId, version, {
-      executionId,
-      input,
-      trigger: { type: 'manual', from: 'cli' },
-    });
+    await session.engine.open({ only: [executionId] });
+    answered = await start();
     return answered === executionId;
   });
   if (answered !== executionId) return { existing: answered };
@@ -91,7 +101,12 @@ async function startRun(
 }
 
 /** In an engine of its own: the one that found it was opened for a run that does not exist. */
-function goOnWith(context: Context, project: Project, executionId: string, options: CommandOptions): Promise<number> {
+export function goOnWith(
+  context: Context,
+  project: Project,
+  executionId: string,
+  options: CommandOptions,
+): Promise<number> {
   return withEngine(context, project, async (session) => {
     const { out, err } = context.io;
     const { status, startedAt } = await documentOf(session, project, executionId);
@@ -107,7 +122,7 @@ function goOnWith(context: Context, project: Project, executionId: string, optio
   });
 }
 
-async function withEngine<Result>(
+export async function withEngine<Result>(
   { services }: Context,
   project: Project,
   work: (session: EngineSession) => Promise<Result>,
@@ -120,7 +135,8 @@ async function withEngine<Result>(
   }
 }
 
-function keyOf(options: CommandOptions): string | undefined {
+/** As `--idempotency-key` says. */
+export function keyOf(options: CommandOptions): string | undefined {
   const key = textOption(options, 'idempotencyKey');
   if (key !== '') return key;
   throw new NebulaError('USAGE', '--idempotency-key is empty', { hint: 'name what is to be done once: order-7' });

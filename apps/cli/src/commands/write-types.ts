@@ -6,7 +6,7 @@
 import { readdir, readFile as readText, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError, type WorkflowDefinition } from '@nebula/core';
-import { textOption } from '../desk.ts';
+import { placeOf, textOption } from '../desk.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -21,9 +21,7 @@ const MAX_DEPTH = 8;
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, services } = context;
   const [first] = args;
-  const dataDir = textOption(options, 'dataDir');
-  const where = { ...(first !== undefined && { file: first }), ...(dataDir !== undefined && { dataDir }) };
-  const project = await services.openProject(where);
+  const project = await services.openProject({ ...(first !== undefined && { file: first }), ...placeOf(options) });
   const actions = await services.actions(project);
   const workflows = distinct(
     args.length > 0

@@ -82,7 +82,7 @@ async function argumentsOf(
   if (spec.takes.includes('<file')) return FILES;
   if (spec.name === 'completion') return matching(['bash', 'zsh', 'fish'].map((word) => ({ word, meaning: '' })));
   if (spec.name === 'actions') {
-    const actions = await context.services.actions(await context.services.openProject({}));
+    const actions = await context.services.actions(await context.services.openProject({ mayBeServer: true }));
     return matching(actions.map(({ id, title }) => ({ word: id, meaning: title ?? '' })));
   }
   if (spec.name === 'secrets rotate' || spec.name === 'secrets delete') {
@@ -90,7 +90,7 @@ async function argumentsOf(
     return matching((await secrets.list()).map(({ name }) => ({ word: name, meaning: '' })));
   }
   if (!spec.takes.includes('execution')) return [];
-  const session = await context.services.openDesk(await context.services.openProject({}));
+  const session = await context.services.openDesk(await context.services.openProject({ mayBeServer: true }));
   try {
     const [executionId] = given;
     if (executionId !== undefined && /[<[]node/.test(spec.takes)) {

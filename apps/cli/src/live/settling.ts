@@ -113,7 +113,8 @@ export class Settling {
   async #isAtRest(executionId: string): Promise<boolean> {
     const resting = this.#resting.get(executionId);
     if (resting !== undefined) return (await resting).parked;
-    if (this.#session.engine.peek(executionId) === undefined) return true;
+    // A server goes on with all of its runs; an engine of a command only with those in its memory.
+    if (this.#session.server === undefined && this.#session.engine.peek(executionId) === undefined) return true;
     return (await standingOf(this.#session.desk, executionId, 0))?.parked === true;
   }
 

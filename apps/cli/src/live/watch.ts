@@ -71,7 +71,8 @@ export async function watch(
       throw new StrandedRun(error);
     });
     if (typeof first === 'string') {
-      view.say(output.colors.yellow('Interrupted: handing back what runs. Once more to leave at once.'));
+      if (session.server === undefined)
+        view.say(output.colors.yellow('Interrupted: handing back what runs. Once more to leave at once.'));
       await session.engine.close({ graceMs: HAND_BACK_MS });
       return { interrupted: true };
     }
@@ -114,9 +115,8 @@ function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, vi
   let trouble = '';
   return session.engine.on((event) => {
     if (event.type === 'trouble') {
-      const words = printableLine(
-        `The store does not take writes: ${wordsOf(event.error)}. Trying again.${hintOf(event.error)}`,
-      );
+      const what = session.server === undefined ? 'The store does not take writes: ' : '';
+      const words = printableLine(`${what}${wordsOf(event.error)}. Trying again.${hintOf(event.error)}`);
       if (words !== trouble) view.say(words);
       trouble = words;
       return;
@@ -174,6 +174,8 @@ function followLogs(
       view.log(run, line);
     }
   });
+  // What is said is not the truth: a run whose log cannot be read is watched all the same.
+  for (const follower of followers) follower.catch(() => undefined);
   return async () => {
     stop.abort();
     await Promise.allSettled(followers);

@@ -1,5 +1,5 @@
 /** Commands that look at runs. */
-import { type CommandSpec, DATA_DIR, FULL, JSON_OUTPUT, STATUS_FILTER, WORKFLOW_FILTER } from './spec.ts';
+import { type CommandSpec, FULL, JSON_OUTPUT, PLACE, STATUS_FILTER, WORKFLOW_FILTER } from './spec.ts';
 
 export const LOOK_COMMANDS: readonly CommandSpec[] = [
   {
@@ -12,7 +12,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       WORKFLOW_FILTER,
       { flags: '-n, --limit <count>', text: 'how many (default: 20)' },
       { flags: '--cursor <cursor>', text: 'go on after an earlier page' },
-      DATA_DIR,
+      ...PLACE,
       JSON_OUTPUT,
     ],
     examples: [
@@ -26,7 +26,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '[execution]',
     summary: 'show a run: its nodes, output and error',
     group: 'Look at runs',
-    options: [{ flags: '--all', text: 'every node, however many' }, FULL, DATA_DIR, JSON_OUTPUT],
+    options: [{ flags: '--all', text: 'every node, however many' }, FULL, ...PLACE, JSON_OUTPUT],
     examples: [
       ['executions show', 'the newest run'],
       ['executions show exe_01k9…', 'the tree of its nodes'],
@@ -41,7 +41,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: '--events', text: 'the events, one per line' },
       { flags: '--all', text: 'every node, however many' },
-      DATA_DIR,
+      ...PLACE,
       JSON_OUTPUT,
     ],
     examples: [
@@ -55,7 +55,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '<execution> [node]',
     summary: 'say why a run or a node is where it is',
     group: 'Look at runs',
-    options: [DATA_DIR, JSON_OUTPUT],
+    options: [...PLACE, JSON_OUTPUT],
     examples: [
       ['executions explain exe_01k9…', 'the run'],
       ['executions explain exe_01k9… charge', 'one node: why it waits, was skipped, failed'],
@@ -76,7 +76,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
         choices: ['debug', 'info', 'warn', 'error'],
       },
       { flags: '-n, --limit <count>', text: 'how many lines at most' },
-      DATA_DIR,
+      ...PLACE,
       JSON_OUTPUT,
     ],
     examples: [
@@ -91,7 +91,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '<execution>',
     summary: 'print the journal, one entry per line',
     group: 'Look at runs',
-    options: [DATA_DIR, JSON_OUTPUT],
+    options: [...PLACE, JSON_OUTPUT],
     examples: [
       ['executions journal exe_01k9…', 'for reading'],
       ['executions journal exe_01k9… --json', 'as it is'],
@@ -103,7 +103,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '<execution>',
     summary: 'show what would be undone if the run failed now',
     group: 'Look at runs',
-    options: [DATA_DIR, JSON_OUTPUT],
+    options: [...PLACE, JSON_OUTPUT],
     examples: [['executions undo-plan exe_01k9…', 'compensations, in the order in which they would run']],
     load: () => import('../commands/executions-undo-plan.ts'),
   },

@@ -1,11 +1,12 @@
 /** The commands of `nebula secrets`, as data. */
-import type { CommandSpec, OptionSpec } from './spec.ts';
+import { type CommandSpec, type OptionSpec, SERVER } from './spec.ts';
 
 const OPTIONS: readonly OptionSpec[] = [
   {
     flags: '--data-dir <dir>',
     text: 'where secrets are kept (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
   },
+  ...SERVER,
   { flags: '--json', text: 'print one JSON document on stdout' },
 ];
 
@@ -17,7 +18,7 @@ export const SECRETS_COMMANDS: readonly CommandSpec[] = [
     name: 'secrets set',
     takes: '<name>',
     summary: 'keep a secret, or replace it',
-    group: 'More',
+    group: 'Server',
     options: OPTIONS,
     examples: [
       ['secrets set stripe-key', 'asks for the value'],
@@ -31,7 +32,7 @@ A value may be a JSON object of several fields.`,
     name: 'secrets list',
     takes: '',
     summary: 'the names of the secrets, never their values',
-    group: 'More',
+    group: 'Server',
     options: OPTIONS,
     examples: [['secrets list', 'and when each was changed']],
     load: () => import('../commands/secrets-list.ts'),
@@ -40,7 +41,7 @@ A value may be a JSON object of several fields.`,
     name: 'secrets rotate',
     takes: '[name]',
     summary: 'give a secret a new value, or seal all under a new key',
-    group: 'More',
+    group: 'Server',
     options: [{ flags: '--key', text: 'instead of one value: seal all secrets under a new key' }, ...OPTIONS],
     examples: [
       ['secrets rotate stripe-key', 'asks for the new value; refuses a name that is not there'],
@@ -54,7 +55,7 @@ With NEBULA_SECRETS_KEY, --key takes the new key from NEBULA_SECRETS_NEXT_KEY.`,
     name: 'secrets delete',
     takes: '<name>',
     summary: 'forget a secret',
-    group: 'More',
+    group: 'Server',
     options: OPTIONS,
     examples: [['secrets delete stripe-key', 'nodes that name it fail from now on']],
     load: () => import('../commands/secrets-delete.ts'),

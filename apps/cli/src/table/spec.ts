@@ -23,15 +23,22 @@ export interface CommandSpec {
   readonly load: () => Promise<CommandModule>;
 }
 
-export type Group = 'Run' | 'Write' | 'Look at runs' | 'Change runs' | 'More';
+export type Group = 'Run' | 'Write' | 'Look at runs' | 'Change runs' | 'Server' | 'More';
 
-export const GROUPS: readonly Group[] = ['Run', 'Write', 'Look at runs', 'Change runs', 'More'];
+export const GROUPS: readonly Group[] = ['Run', 'Write', 'Look at runs', 'Change runs', 'Server', 'More'];
 
 export const JSON_OUTPUT: OptionSpec = { flags: '--json', text: 'print one JSON document on stdout' };
 export const DATA_DIR: OptionSpec = {
   flags: '--data-dir <dir>',
   text: 'where runs are kept (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
 };
+/** Which server. With a data folder: where the runs are. */
+export const SERVER: readonly OptionSpec[] = [
+  { flags: '--server <url>', text: 'talk to this server instead (or $NEBULA_SERVER, or the context in use)' },
+  { flags: '--token <token>', text: 'who you are there (or $NEBULA_TOKEN, or that of the context)' },
+  { flags: '--context <name>', text: 'the server that `nebula context add` has given this name' },
+];
+export const PLACE: readonly OptionSpec[] = [DATA_DIR, ...SERVER];
 export const QUIET: OptionSpec = { flags: '-q, --quiet', text: 'say nothing while it runs' };
 
 /** For what is shown to people; documents are always whole. */

@@ -1,5 +1,5 @@
 /** Commands for those who write workflows. */
-import { type CommandSpec, DATA_DIR, JSON_OUTPUT } from './spec.ts';
+import { type CommandSpec, JSON_OUTPUT, PLACE, SERVER } from './spec.ts';
 
 export const WRITE_COMMANDS: readonly CommandSpec[] = [
   {
@@ -72,7 +72,7 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '[files...]',
     summary: 'write TypeScript types for actions and workflows',
     group: 'Write',
-    options: [{ flags: '-o, --out <file>', text: 'write them to this file, if they are new' }, DATA_DIR, JSON_OUTPUT],
+    options: [{ flags: '-o, --out <file>', text: 'write them to this file, if they are new' }, ...PLACE, JSON_OUTPUT],
     examples: [
       ['types -o nebula.types.ts', 'of the actions here, and the workflows of the project and its data folder'],
       ['types order.yaml', 'of one workflow, on stdout'],
@@ -103,7 +103,7 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '[name]',
     summary: 'list the actions, or tell all about one',
     group: 'Write',
-    options: [JSON_OUTPUT],
+    options: [...SERVER, JSON_OUTPUT],
     examples: [
       ['actions', 'what workflows here can use'],
       ['actions http.request', 'its input, output, effect and capabilities'],

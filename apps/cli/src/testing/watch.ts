@@ -12,7 +12,7 @@ import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { CTRL_C, listenForKeys } from '../terminal/keys.ts';
 import { printableLine } from '../terminal/width.ts';
 import { plural } from '../views/words.ts';
-import { WatchedFolders } from './watched-folder.ts';
+import { WatchedFolders } from '../watched-folder.ts';
 
 const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
 

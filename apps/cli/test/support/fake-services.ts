@@ -53,9 +53,15 @@ export async function play(argv: readonly string[], script: Script = {}, io: Mem
     openSecrets: async () => script.secrets ?? memorySecrets(),
     openDesk: async () => session,
     openEngine: async () => session,
+    openOffice: noServer,
+    openServer: noServer,
   };
   const exitCode = await runCommandLine({ io, services, program: 'nebula' }, argv);
   return { exitCode, io, calls };
+}
+
+async function noServer(): Promise<never> {
+  throw new Error('no server here');
 }
 
 function fakeSession(script: Script, calls: unknown[][]): EngineSession {

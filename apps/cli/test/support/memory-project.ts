@@ -113,6 +113,8 @@ export class MemoryProject {
       openSecrets: async () => this.#secrets,
       openDesk: async () => this.#openDesk(),
       openEngine: () => this.#openEngine(),
+      openOffice: noServer,
+      openServer: noServer,
     };
   }
 
@@ -155,6 +157,10 @@ export class MemoryProject {
       close: () => engine.close(),
     };
   }
+}
+
+async function noServer(): Promise<never> {
+  throw new Error('no server here');
 }
 
 /** As much of the documents as the tests look at. */

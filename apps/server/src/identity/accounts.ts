@@ -189,7 +189,7 @@ export class Accounts {
 /** By owner, so that theirs are found without looking at everybody's. Ids of users have no spaces. */
 export const keyOf = (owner: string, keyId: string): string => `${owner} ${keyId}`;
 
-function principalOf({ id, body }: Read<UserRecord>): Principal {
+export function principalOf({ id, body }: Read<UserRecord>): Principal {
   return { kind: 'user', name: id, isAdmin: body.admin, roles: body.roles, scopes: null };
 }
 

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { NOBODY, type Principal } from './principal.ts';
 
-const OWNER: Principal = { kind: 'token', name: 'owner', isAdmin: true, roles: {}, scopes: null };
+export const OWNER: Principal = { kind: 'token', name: 'owner', isAdmin: true, roles: {}, scopes: null };
 
 export function desktopIdentity(token: string): (request: Pick<FastifyRequest, 'headers'>) => Promise<Principal> {
   const wanted = Buffer.from(token);

@@ -187,12 +187,12 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
           payload: (payload ?? null) as Json,
         }),
       ),
-    answerApproval: ({ params: { executionId }, body: { node, approved, comment, form }, who }) =>
+    answerApproval: ({ params: { executionId }, body: { node, approved, by, comment, form }, who }) =>
       accepted(
         executionId,
         engine.requestAnswer(executionId, node, {
           approved,
-          by: who.name,
+          by: answering(who, by),
           ...(comment !== undefined && { comment }),
           ...(form !== undefined && { form: form as Json }),
         }),
@@ -218,6 +218,12 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
         ),
       ),
   };
+}
+
+/** Only an administrator answers for others. */
+function answering(who: Principal, by: string | undefined): string {
+  if (by === undefined || by === who.name || who.isAdmin) return by ?? who.name;
+  throw new NebulaError('NOT_ALLOWED', `${who.name} may not answer as ${by}.`, { hint: 'Leave `by` out.' });
 }
 
 function summaryOf(row: ExecutionRow): AnswerOf<'listExecutions'>['items'][number] {

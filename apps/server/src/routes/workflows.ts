@@ -6,6 +6,7 @@ import {
   type Json,
   NebulaError,
   type Problem,
+  readDefinition,
   readDefinitionObject,
   usedWorkflows,
   type WorkflowDefinition,
@@ -18,6 +19,7 @@ import type { Parts } from '../parts.ts';
 import { etagOf, expectedRevision, readRecord, type WorkflowRecord } from '../records.ts';
 import { activate, checkTriggers } from '../triggers/activation.ts';
 import { changesBetween } from './diff.ts';
+import { workflowsInside } from './inside.ts';
 import { isoTime } from './times.ts';
 
 const OWN = [
@@ -71,7 +73,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
 
   return {
     async validateWorkflow({ body }) {
-      const { problems } = compiled(parts, body);
+      const { problems } = await compiled(parts, body);
       return ok({
         valid: problems.every(({ severity }) => severity !== 'error'),
         problems: problems.map(problemDocument),
@@ -79,7 +81,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
     },
 
     async registerWorkflow({ body, project }) {
-      const { definition, problems } = compiled(parts, body);
+      const { definition, problems } = await compiled(parts, body);
       const errors = problems.filter(({ severity }) => severity === 'error');
       if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
       const home = project ?? DEFAULT_PROJECT;
@@ -212,12 +214,17 @@ interface Given {
   readonly filename?: string;
 }
 
-function compiled(
-  { catalog }: Parts,
-  { definition, source, filename = 'workflow.yaml' }: Given,
-): { readonly definition: WorkflowDefinition | undefined; readonly problems: readonly Problem[] } {
+interface Compiled {
+  readonly definition: WorkflowDefinition | undefined;
+  readonly problems: readonly Problem[];
+}
+
+async function compiled(parts: Parts, { definition, source, filename = 'workflow.yaml' }: Given): Promise<Compiled> {
+  const { catalog } = parts;
   if (source !== undefined) {
-    const { definition: read, problems } = compileSource(source, catalog, { file: filename });
+    const written = readDefinition(source, { file: filename }).definition;
+    const workflows = written === undefined ? () => undefined : await workflowsInside(parts, written);
+    const { definition: read, problems } = compileSource(source, catalog, { file: filename, workflows });
     return { definition: read, problems };
   }
   if (definition === undefined) {
@@ -227,7 +234,8 @@ function compiled(
   }
   const read = readDefinitionObject(definition as Json);
   if (read.definition === undefined) return { definition: undefined, problems: read.problems };
-  const { problems } = compilePlan(read.definition, catalog);
+  const workflows = await workflowsInside(parts, read.definition);
+  const { problems } = compilePlan(read.definition, catalog, { workflows });
   return { definition: read.definition, problems: [...read.problems, ...problems] };
 }
 

@@ -160,6 +160,14 @@ export const OPERATIONS = {
     query: object(executions.WaitQuery, closed),
     answers: { 200: executions.Result },
   },
+  awaitRest: {
+    tag: 'Executions',
+    summary: 'Whether it has ended, or waits for a person or a signal, waiting for that if asked to',
+    needs: 'viewer',
+    params: ofExecution,
+    query: object(executions.WaitQuery, closed),
+    answers: { 200: executions.Rest },
+  },
   deleteExecution: {
     tag: 'Executions',
     summary: 'Delete an execution that has ended',
@@ -246,6 +254,13 @@ export const OPERATIONS = {
     body: executions.PublishBody,
     answers: { 202: executions.Published },
     isIdempotent: true,
+  },
+  listPlaces: {
+    tag: 'Executions',
+    summary: 'Who holds a key that executions share, and who waits for it, in the order in which they are granted',
+    needs: 'viewer',
+    query: object({ key: Type.String({ minLength: 1, maxLength: 5_000 }) }, closed),
+    answers: { 200: executions.Places },
   },
 
   followExecution: {

@@ -21,6 +21,7 @@ export const ROUTES = {
   bulkExecutions: 'POST /executions/bulk',
   getExecution: 'GET /executions/:executionId',
   getResult: 'GET /executions/:executionId/result',
+  awaitRest: 'GET /executions/:executionId/rest',
   deleteExecution: 'DELETE /executions/:executionId',
   relaunchExecution: 'POST /executions/:executionId/relaunch',
   getJournal: 'GET /executions/:executionId/journal',
@@ -40,6 +41,7 @@ export const ROUTES = {
   replayExecution: 'POST /executions/:executionId/replay',
   settleNode: 'POST /executions/:executionId/settle',
   publishSignal: 'POST /signals',
+  listPlaces: 'GET /places',
 
   followExecution: 'GET /executions/:executionId/events',
   followLogs: 'GET /executions/:executionId/logs/stream',

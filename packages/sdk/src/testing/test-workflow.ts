@@ -1,6 +1,6 @@
 /** Runs a workflow in memory, with mocks and virtual time. */
 import type { Json } from '@nebula/core';
-import type { NebulaConfig } from '../config.ts';
+import type { NebulaConfig } from '../config-model.ts';
 import type { Workflow } from '../workflow/uses.ts';
 import { Coverage } from './coverage.ts';
 import type { Mock } from './mock.ts';

@@ -156,6 +156,20 @@ export const Explanation = Type.Object({
   next: Type.Array(Type.String()),
 });
 
+/** `settled`: false when the wait was over before the run had come to rest. */
+export const Rest = Type.Object({
+  executionId: Type.String(),
+  settled: Type.Boolean(),
+  parked: Type.Boolean({ description: 'Nothing but a person or a signal moves it.' }),
+  resting: Type.Boolean({ description: 'The same, or an execution that runs for it.' }),
+  waitingFor: Type.Array(Explanation),
+  inside: Type.Array(Type.String({ description: 'Executions for which it waits, which are parked themselves.' })),
+});
+
+export const Places = Type.Object({
+  items: Type.Array(Type.Object({ executionId: Type.String(), node: Type.String(), isHeld: Type.Boolean() })),
+});
+
 export const UndoPlan = Type.Object({
   steps: Type.Array(
     Type.Object({
@@ -206,6 +220,13 @@ export const AnswerBody = Type.Object(
   {
     node: NodePath,
     approved: Type.Boolean(),
+    by: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Who answers: you, unless an administrator says otherwise.',
+      }),
+    ),
     comment: Type.Optional(Type.String({ maxLength: 10_000 })),
     form: Type.Optional(AnyJson),
   },

@@ -1,0 +1,38 @@
+import { NebulaError } from '@nebula/core';
+import { writeLines } from '../conclude.ts';
+import { textOption } from '../desk.ts';
+import { stdinText, tellDone } from '../office.ts';
+import { asked, connect } from '../remote/connection.ts';
+import { checkContextName, readContexts, writeContexts } from '../remote/contexts.ts';
+import { serverUrl } from '../remote/server-place.ts';
+import type { CommandOptions, Context } from '../services.ts';
+
+export async function execute(
+  context: Context,
+  [name = '']: readonly string[],
+  options: CommandOptions,
+): Promise<number> {
+  const { io } = context;
+  checkContextName(name);
+  const text = textOption(options, 'server');
+  if (text === undefined)
+    throw new NebulaError('USAGE', 'where is it? --server URL', { hint: 'e.g. --server http://127.0.0.1:7777' });
+  const url = serverUrl(text);
+  const token = options.tokenStdin === true ? (await stdinText(io)).trim() : undefined;
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    throw new NebulaError('USAGE', 'what came on stdin is no token', { hint: 'one word, without blanks' });
+  }
+  const { contexts } = await readContexts(io);
+  await writeContexts(io, { current: name, contexts: { ...contexts, [name]: { url, ...(token && { token }) } } });
+  const who = await greeting(url, token).catch((error: unknown) => {
+    if (!(error instanceof NebulaError)) throw error;
+    writeLines(io.err, [`${io.err.colors.yellow('!')} kept, but: ${error.message}`]);
+    return undefined;
+  });
+  const words = `${name} is ${url}${who === undefined ? '' : `, where you are ${who}`}; commands talk to it from now on`;
+  return tellDone(context, options, { name, url, current: true, user: who ?? null }, words);
+}
+
+async function greeting(url: string, token: string | undefined): Promise<string> {
+  return (await asked(connect({ url, token }).call('getMe'))).user;
+}

@@ -1,0 +1,18 @@
+import { tellDone } from '../office.ts';
+import { contextNamed, LOCAL, readContexts, writeContexts } from '../remote/contexts.ts';
+import type { CommandOptions, Context } from '../services.ts';
+
+export async function execute(
+  context: Context,
+  [name = '']: readonly string[],
+  options: CommandOptions,
+): Promise<number> {
+  const saved = await readContexts(context.io);
+  if (name === LOCAL) {
+    if (saved.current !== null) await writeContexts(context.io, { ...saved, current: null });
+    return tellDone(context, options, { current: null }, 'commands work on the data folder from now on');
+  }
+  const { url } = contextNamed(saved, name);
+  await writeContexts(context.io, { ...saved, current: name });
+  return tellDone(context, options, { current: name, url }, `commands talk to ${url} from now on`);
+}

@@ -1,0 +1,31 @@
+import { NebulaError } from '@nebula/core';
+import { writeLines } from '../conclude.ts';
+import { textOption } from '../desk.ts';
+import { withOfficeAs } from '../office.ts';
+import { rolesOf } from '../people.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+
+export function execute(context: Context, [name = '']: readonly string[], options: CommandOptions): Promise<number> {
+  const { out } = context.io;
+  const expires = textOption(options, 'expires');
+  const roles = rolesOf(options);
+  if (textOption(options, 'as') === undefined) {
+    throw new NebulaError('USAGE', 'a key belongs to a user: say which with --as', {
+      hint: '`nebula users list` shows them; a desktop server has none, and its token is in the file `token`',
+    });
+  }
+  return withOfficeAs(context, options, async (office) => {
+    const body = { name, roles, ...(expires !== undefined && { expires }) };
+    const key = await office.call('createKey', { body });
+    if (options.json === true) {
+      out.write(jsonDocument(key));
+      return 0;
+    }
+    writeLines(out, [
+      `${out.colors.green('✓')} the key ${name} of ${key.owner}; it is shown this once:`,
+      out.colors.bold(key.token),
+    ]);
+    return 0;
+  });
+}

@@ -1,0 +1,24 @@
+import { allItems, pageOf, tellList, withOfficeAs } from '../office.ts';
+import { rolesText } from '../people.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
+import { momentText } from '../views/words.ts';
+
+export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io } = context;
+  return withOfficeAs(context, options, async (office) => {
+    const keys = await allItems((cursor) => office.call('listKeys', { query: pageOf(cursor) }));
+    return tellList(context, options, {
+      document: { keys },
+      headings: [{ title: 'KEY' }, { title: 'NAME' }, { title: 'OWNER' }, { title: 'ENDS' }, { title: 'MAY' }],
+      rows: keys.map(({ keyId, name, owner, expiresAt, roles }) => [
+        keyId,
+        printableLine(name),
+        owner,
+        expiresAt === null ? io.out.colors.dim('never') : momentText(Date.parse(expiresAt)),
+        rolesText(roles) || io.out.colors.dim('nothing'),
+      ]),
+      none: 'no keys',
+    });
+  });
+}

@@ -1,0 +1,161 @@
+import path from 'node:path';
+import { NebulaError } from '@nebula/core';
+import type { NebulaConfig } from '@nebula/sdk';
+import { textOption } from '../desk.ts';
+import { EXIT } from '../exit-code.ts';
+import { watchConfig } from '../serve/config-watch.ts';
+import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
+import { DEFAULT_PATTERNS, foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
+import type { CommandOptions, Context, Project, ServerSession } from '../services.ts';
+import { concealed } from '../terminal/concealed.ts';
+import { captureForeignOutput } from '../terminal/foreign-output.ts';
+import { listenForInterrupt } from '../terminal/interrupt.ts';
+import { outliveReaders } from '../terminal/io.ts';
+import { WatchedFolders } from '../watched-folder.ts';
+
+export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
+  const dataDir = textOption(options, 'dataDir');
+  const project = await context.services.openProject(dataDir === undefined ? {} : { dataDir });
+  const report = reportOf(context, project, options);
+  const interrupt = listenForInterrupt();
+  try {
+    await serveUntil(context, project, report, options, interrupt.happened);
+  } finally {
+    interrupt.release();
+  }
+  report.stopped();
+  return EXIT.completed;
+}
+
+async function serveUntil(
+  context: Context,
+  project: Project,
+  report: ServeReport,
+  options: CommandOptions,
+  interrupted: Promise<unknown>,
+): Promise<void> {
+  const session = await context.services.openServer(project, {
+    ...given(options),
+    onTrouble: (error) => report.trouble(error),
+    onRequest: (operation, status, milliseconds) => report.request(operation, status, milliseconds),
+  });
+  const releaseOutput = captureForeignOutput((line) => report.foreign(concealed(line)));
+  const stopOutliving = outliveReaders();
+  try {
+    const stopServing = await serve(context, project, session, report);
+    await interrupted;
+    report.stopping();
+    stopServing();
+  } finally {
+    await session.close();
+    releaseOutput();
+    stopOutliving();
+  }
+}
+
+function reportOf({ io, program }: Context, { config }: Project, options: CommandOptions): ServeReport {
+  const level = config.server?.logLevel ?? 'info';
+  if (options.json === true || !io.out.live) return jsonReport(io.out, io.now, level);
+  const shown = (file: string): string => {
+    const relative = path.relative(io.cwd, file);
+    return relative.startsWith('..') ? file : relative || '.';
+  };
+  return terminalReport(io.out, { program, level, now: io.now, shown });
+}
+
+function given(options: CommandOptions): { readonly preset?: string; readonly host?: string; readonly port?: number } {
+  const preset = textOption(options, 'preset');
+  const host = textOption(options, 'host');
+  const port = textOption(options, 'port');
+  return {
+    ...(preset !== undefined && { preset }),
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port: portOf(port) }),
+  };
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new NebulaError('USAGE', `--port ${text}: not a port`, {
+    hint: 'a whole number up to 65535; 0 takes any free one',
+  });
+}
+
+/** Says what there is, and then what happens. Returns the way to stop saying it. */
+async function serve(
+  context: Context,
+  project: Project,
+  session: ServerSession,
+  report: ServeReport,
+): Promise<() => void> {
+  const { io } = context;
+  const files = new WorkflowFiles(context, project, session.office, io.out.colors);
+  let patterns = patternsOf(project.config);
+  const look = (): void => {
+    files.look(patterns).then(
+      (all) => {
+        for (const one of all) report.file(one);
+      },
+      (error: unknown) => report.trouble(error),
+    );
+  };
+  const folders = new WatchedFolders(look);
+  for (const folder of foldersOf(project.dir, patterns)) await folders.add(folder);
+  const stopConfig = watchedConfig(project, report, (config) => {
+    patterns = patternsOf(config);
+    void Promise.all(foldersOf(project.dir, patterns).map((folder) => folders.add(folder))).then(look);
+  });
+  const news = await files.look(patterns);
+  report.started({
+    url: session.url,
+    version: (await session.office.call('getInfo')).version,
+    preset: session.preset,
+    tokenFile: session.tokenFile,
+    dataDir: project.dataDir,
+    news,
+    isOpen: session.isOpen,
+    hasUsers: session.preset === 'desktop' || (await hasUsers(session)),
+  });
+  const stopEvents = session.engine.on((event) => {
+    if (event.type === 'finished') report.finished(event.document);
+    else if (event.type === 'trouble' || event.type === 'fault') report.trouble(event.error);
+  });
+  return () => {
+    stopConfig();
+    folders.close();
+    stopEvents();
+  };
+}
+
+function patternsOf({ server }: NebulaConfig): readonly string[] {
+  return server?.workflows ?? DEFAULT_PATTERNS;
+}
+
+async function hasUsers({ office }: ServerSession): Promise<boolean> {
+  return (await office.call('listUsers', { query: { limit: 1 } })).items.length > 0;
+}
+
+function watchedConfig(
+  { configFile, config: first }: Project,
+  report: ServeReport,
+  onWorkflows: (config: NebulaConfig) => void,
+): () => void {
+  if (configFile === undefined) return () => undefined;
+  const name = path.basename(configFile);
+  let level = first.server?.logLevel ?? 'info';
+  return watchConfig(configFile, first, {
+    onChange({ config, waiting }) {
+      report.level = config.server?.logLevel ?? 'info';
+      if (report.level !== level) report.config(`${name}: the log level is ${report.level}`, 'info');
+      ({ level } = report);
+      if (waiting.length > 0) report.config(`${name}: taken up at the next start: ${waiting.join(', ')}`, 'warn');
+      else report.config(`${name} was read again; code in it is taken up at the next start`, 'info');
+      onWorkflows(config);
+    },
+    onBroken(error) {
+      report.trouble(error);
+      report.config(`${name} cannot be used; the server goes on as it was`, 'warn');
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import { allItems, pageOf, tellList, withOffice } from '../office.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
+import { agoText } from '../views/words.ts';
+
+export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
+  const { colors } = context.io.out;
+  return withOffice(context, options, async (office) => {
+    const workflows = await allItems((cursor) => office.call('listWorkflows', { query: pageOf(cursor) }));
+    return tellList(context, options, {
+      document: { workflows },
+      headings: [
+        { title: 'WORKFLOW' },
+        { title: 'ACTIVE' },
+        { title: 'NEWEST' },
+        { title: 'CHANGED' },
+        { title: 'NAME' },
+      ],
+      rows: workflows.map(({ workflowId, activeVersion, newestVersion, updatedAt, name }) => [
+        workflowId,
+        activeVersion === null ? colors.dim('–') : colors.green(`v${activeVersion}`),
+        `v${newestVersion}`,
+        agoText(Date.parse(updatedAt), context.io.now()),
+        printableLine(name ?? ''),
+      ]),
+      none: `no workflow is registered here; ${context.program} workflows register FILE`,
+    });
+  });
+}

@@ -1,0 +1,41 @@
+import { writeLines } from '../conclude.ts';
+import { placeOf, placeText, textOption } from '../desk.ts';
+import { withOffice } from '../office.ts';
+import { registerAll } from '../serve/workflow-files.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { jsonDocument } from '../views/json.ts';
+import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
+
+/** All files are checked before the first is stored. */
+export async function execute(context: Context, files: readonly string[], options: CommandOptions): Promise<number> {
+  const { io } = context;
+  const activate = options.activate !== false;
+  const home = textOption(options, 'project');
+  // The folder has to be free for the office: files look up what is registered there.
+  const place = await context.services.openProject(placeOf(options));
+  const loaded: LoadedWorkflow[] = [];
+  for (const file of files) {
+    const project = await context.services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
+    loaded.push(await loadWorkflow(context, { ...project, dataDir: place.dataDir, server: place.server }, file));
+  }
+  return await withOffice(
+    context,
+    options,
+    async (office, project) => {
+      const done: { workflowId: string; version: number; created: boolean; active: boolean }[] = [];
+      for (const { definition, others } of loaded) {
+        const how = { activate, ...(home !== undefined && { project: home }) };
+        const { workflowId, version, created, active } = await registerAll(office, others, definition, how);
+        done.push({ workflowId, version, created, active });
+        if (options.json === true) continue;
+        const { colors } = io.out;
+        const news = created ? 'is new' : 'was there already';
+        const state = active ? 'active' : 'not active';
+        writeLines(io.out, [`${colors.green('✓')} ${workflowId} ${colors.dim(`v${version}`)} ${news}, ${state}`]);
+      }
+      if (options.json === true) io.out.write(jsonDocument({ place: placeText(project), workflows: done }));
+      return 0;
+    },
+    { makesFolder: true },
+  );
+}

@@ -1,0 +1,38 @@
+/** What the configuration says to an engine. */
+import { type Action, NebulaError, parseDuration, parseSize } from '@nebula/core';
+import type { EngineOptions } from '@nebula/engine';
+import type { NebulaConfig } from '@nebula/sdk';
+import type { Project } from '../services.ts';
+
+export async function allActions({ config }: Project): Promise<readonly Action[]> {
+  const { builtinActions } = await import('@nebula/actions');
+  return [...builtinActions, ...(config.actions ?? [])];
+}
+
+export async function engineOptions(project: Project): Promise<EngineOptions> {
+  const { retryPolicies, capabilities, concurrency, expressionLimits } = project.config;
+  const retentionMs = retentionOf(project.config);
+  const inlineLimitBytes = sizeOf('inlineLimit', project.config.inlineLimit);
+  return {
+    actions: await allActions(project),
+    ...(retryPolicies !== undefined && { retryPolicies }),
+    ...(capabilities !== undefined && { capabilities }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(expressionLimits !== undefined && { expressionLimits }),
+    ...(retentionMs !== undefined && { retentionMs }),
+    ...(inlineLimitBytes !== undefined && { inlineLimitBytes }),
+  };
+}
+
+function retentionOf({ retention }: NebulaConfig): number | null | undefined {
+  return typeof retention === 'string' ? measured('retention', parseDuration(retention)) : retention;
+}
+
+export function sizeOf(key: string, size: string | number | undefined): number | undefined {
+  return typeof size === 'string' ? measured(key, parseSize(size)) : size;
+}
+
+function measured(key: string, value: number | { readonly message: string; readonly hint: string }): number {
+  if (typeof value === 'number') return value;
+  throw new NebulaError('CONFIG_INVALID', `${key} in the configuration: ${value.message}`, { hint: value.hint });
+}

@@ -1,0 +1,237 @@
+/** A whole server on the drivers of a preset: engine, records, secrets, leader, API. */
+import { createCatalog, NebulaError } from '@nebula/core';
+import { localLeader } from '@nebula/drivers/memory';
+import { createEngine } from '@nebula/engine';
+import type { ServerConfig } from '@nebula/sdk';
+import { localOffice, type NebulaServer, type Office, type Parts, startServer } from '@nebula/server';
+import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
+import type { OfficeSession, Project, ServeOptions, ServerSession } from '../services.ts';
+import type { Io } from '../terminal/io.ts';
+import { allActions, engineOptions, sizeOf } from './engine-options.ts';
+import { driverContext, type Keeping, openDoing, openKeeping, openSecrets } from './keeping.ts';
+
+const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_PORT = 7777;
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]', '::1'];
+/** Where many people's runs go on at once. */
+const SELFHOST_CONCURRENCY = 64;
+/** How long an attempt may take to end by itself when the server stops. */
+const HAND_BACK_MS = 5_000;
+
+type Preset = ServerSession['preset'];
+
+/** Throws `PRESET_NOT_BUILT` where a preset, or what was asked for beside it, has no drivers yet. */
+export function presetOf({ preset = 'desktop', database = 'sqlite', queue = 'memory' }: ServerConfig): Preset {
+  const missing = [
+    ...(preset === 'cloud' ? ['the preset cloud needs postgres, a message broker and object storage'] : []),
+    ...(database === 'sqlite' ? [] : [`the database ${schemeOf(database)} has no driver`]),
+    ...(queue === 'memory' ? [] : [`the queue ${schemeOf(queue)} has no driver`]),
+  ];
+  if (missing.length === 0 && preset !== 'cloud') return preset;
+  throw new NebulaError('PRESET_NOT_BUILT', `not built yet: ${missing.join('; ')}`, {
+    hint: 'desktop and selfhost run on sqlite and a queue in memory; what workflows mean is the same on every preset',
+  });
+}
+
+/** A URL may hold a password. */
+function schemeOf(text: string): string {
+  return text.split(':')[0]?.slice(0, 40) ?? '';
+}
+
+export async function openServer(project: Project, options: ServeOptions, env: Io['env']): Promise<ServerSession> {
+  const config = { ...project.config.server, ...given(options) } as ServerConfig;
+  const preset = presetOf(config);
+  const opened = await openParts(project, preset, env).catch((error: unknown) => {
+    throw alreadyServed(project, error);
+  });
+  const { parts } = opened;
+  try {
+    await parts.engine.open();
+    const token = preset === 'desktop' ? makeToken(project.dataDir) : undefined;
+    const server = await listening(project, parts, config, { ...options, preset, token });
+    const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid });
+    return {
+      url: reachable(server.url),
+      preset,
+      isOpen: !LOOPBACK_NAMES.includes(config.host ?? DEFAULT_HOST),
+      tokenFile: token === undefined ? undefined : tokenFile(project.dataDir),
+      engine: parts.engine,
+      office: officeSession(server.office, async () => undefined),
+      async close() {
+        takeNoteBack();
+        await server.close();
+        await opened.close();
+      },
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+function given({ preset, host, port }: ServeOptions) {
+  return {
+    ...(preset !== undefined && { preset }),
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+  };
+}
+
+interface OpenedParts {
+  readonly parts: Parts;
+  close(): Promise<void>;
+}
+
+async function openParts(project: Project, preset: Preset, env: Io['env']): Promise<OpenedParts> {
+  const context = await driverContext(project);
+  const opened = await openKeeping(project, context, true);
+  try {
+    return await partsOn(project, opened, env, preset === 'selfhost' ? { concurrency: SELFHOST_CONCURRENCY } : {});
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function partsOn(
+  project: Project,
+  opened: Keeping,
+  env: Io['env'],
+  defaults: { readonly concurrency?: number },
+): Promise<OpenedParts> {
+  const { retryPolicies, capabilities } = project.config;
+  const context = await driverContext(project);
+  const { store, blobs, logs } = opened;
+  const doing = await openDoing(project, context, env);
+  const secrets = await openSecrets(project, context, env);
+  const records = await opened.records();
+  const engine = createEngine(
+    { ...context, store, blobs, logs, ...doing },
+    { ...defaults, ...(await engineOptions(project)) },
+  );
+  const { clock, random, digest } = context;
+  const catalog = createCatalog(await allActions(project), retryPolicies, capabilities);
+  return {
+    parts: { engine, store, records, secrets, blobs, logs, clock, random, digest, catalog },
+    async close() {
+      await engine.close({ graceMs: HAND_BACK_MS });
+      await doing.queue.close();
+      await opened.close();
+    },
+  };
+}
+
+interface Listening extends ServeOptions {
+  readonly preset: string;
+  readonly token: string | undefined;
+}
+
+async function listening(
+  project: Project,
+  parts: Parts,
+  config: ServerConfig,
+  options: Listening,
+): Promise<NebulaServer> {
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, url, origins = [] } = config;
+  const bodyLimitBytes = sizeOf('server.bodyLimit', config.bodyLimit);
+  const { token, preset, onTrouble, onRequest } = options;
+  try {
+    return await startServer(parts, {
+      host,
+      port,
+      preset,
+      version: await versionText(),
+      projectDir: project.dir,
+      leader: localLeader(),
+      onTrouble,
+      onRequest,
+      isSecure: url?.startsWith('https:') ?? false,
+      ...(token !== undefined && { token }),
+      app: {
+        hosts: hostNames(host, config),
+        origins: [...origins],
+        ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
+      },
+    });
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, host, port);
+  }
+}
+
+/** On loopback a page of somebody else could call in the name of whoever looks at it, under a name of its own. */
+function hostNames(host: string, { hosts = [], url }: ServerConfig): readonly string[] | null {
+  const isLoopback = LOOPBACK_NAMES.includes(host);
+  if (!isLoopback && hosts.length === 0) return null;
+  return [...LOOPBACK_NAMES, ...hosts, ...(url === undefined ? [] : [new URL(url).hostname])];
+}
+
+/** Nobody can call an address that means all of them. */
+function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): unknown {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new NebulaError('PORT_TAKEN', `something else listens on ${host}:${port} already`, {
+        hint: `--port ${port + 1}, or --port 0 for any free one; \`nebula doctor\` says whether it is a Nebula`,
+      });
+    case 'EACCES':
+      return new NebulaError('CANNOT_LISTEN', `this user may not listen on port ${port}`, {
+        hint: 'take one above 1023',
+      });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new NebulaError('CANNOT_LISTEN', `${host} is no address of this machine`, {
+        hint: '127.0.0.1 is for this machine alone, 0.0.0.0 for everybody who can reach it',
+      });
+    default:
+      return error;
+  }
+}
+
+function alreadyServed({ dataDir }: Project, error: unknown): unknown {
+  const found = holdingServer(dataDir, error);
+  if (found === undefined) return error;
+  return new NebulaError('STORE_LOCKED', `a server works on ${dataDir} already: ${found.url}, process ${found.pid}`, {
+    hint: `use that one (commands in this folder find it), stop it with \`kill ${found.pid}\`, or take another folder with --data-dir`,
+    details: { url: found.url, pid: found.pid },
+  });
+}
+
+async function versionText(): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}
+
+/** On the folder itself. `elsewhere`: who does it instead, when somebody has the folder. */
+export async function openLocalOffice(
+  project: Project,
+  env: Io['env'],
+  elsewhere: (error: unknown) => Promise<OfficeSession | undefined>,
+): Promise<OfficeSession> {
+  try {
+    const { parts, close } = await openParts(project, 'desktop', env);
+    return officeSession(localOffice(parts), close);
+  } catch (error) {
+    if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') throw error;
+    const other = await elsewhere(error);
+    if (other !== undefined) return other;
+    const opened = await openKeeping(project, await driverContext(project), false);
+    const { parts, close } = await partsOn(project, opened, env, {});
+    return officeSession(localOffice(parts), close);
+  }
+}
+
+function officeSession(office: Office, close: () => Promise<void>): OfficeSession {
+  return {
+    server: undefined,
+    call: (operation, input) => office.call(operation, input),
+    as: async (user) => officeSession(await office.as(user), close),
+    close,
+  };
+}

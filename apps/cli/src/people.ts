@@ -1,0 +1,26 @@
+/** What commands about users and keys have in common. */
+import type { Role } from '@nebula/client';
+import { NebulaError } from '@nebula/core';
+import type { CommandOptions } from './services.ts';
+
+const ROLES: readonly string[] = ['viewer', 'operator', 'editor', 'owner'] satisfies Role[];
+
+/** `--role default=editor`; a role alone is meant for the default project. */
+export function rolesOf(options: CommandOptions): Record<string, Role> {
+  const given = Array.isArray(options.role) ? (options.role as string[]) : [];
+  return Object.fromEntries(
+    given.map((text) => {
+      const [project = '', role = ''] = text.includes('=') ? text.split('=', 2) : ['default', text];
+      if (project !== '' && ROLES.includes(role)) return [project, role as Role];
+      throw new NebulaError('USAGE', `--role ${text}: not a role in a project`, {
+        hint: `e.g. default=operator; roles are ${ROLES.join(', ')}`,
+      });
+    }),
+  );
+}
+
+export function rolesText(roles: Readonly<Record<string, string>>): string {
+  return Object.entries(roles)
+    .map(([project, role]) => `${project}=${role}`)
+    .join(', ');
+}

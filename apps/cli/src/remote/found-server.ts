@@ -1,0 +1,69 @@
+/** The server that works on a data folder says where it is, so that commands find it: `server.json` and, for desktop, `token`. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { NebulaError } from '@nebula/core';
+
+const NOTE = 'server.json';
+const TOKEN = 'token';
+const TOKEN_BYTES = 32;
+const TOKEN_TEXT = /^[\w-]{32,}$/;
+
+export interface ServerNote {
+  readonly url: string;
+  readonly pid: number;
+}
+
+export function tokenFile(dataDir: string): string {
+  return path.join(dataDir, TOKEN);
+}
+
+/** Undefined when there is none, or it is not ours to read. */
+export function readToken(dataDir: string): string | undefined {
+  try {
+    const text = readFileSync(tokenFile(dataDir), 'utf8').trim();
+    return TOKEN_TEXT.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one that is there stays, so that whoever has it keeps it. */
+export function makeToken(dataDir: string): string {
+  const known = readToken(dataDir);
+  if (known !== undefined) return known;
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  try {
+    rmSync(tokenFile(dataDir), { force: true });
+    writeFileSync(tokenFile(dataDir), `${token}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    throw new NebulaError('DATA_DIR_UNWRITABLE', `the token cannot be written: ${(error as Error).message}`, {
+      hint: 'give this user write permission, or choose another folder with --data-dir',
+    });
+  }
+  return token;
+}
+
+export function readNote(dataDir: string): ServerNote | undefined {
+  try {
+    const { url, pid } = JSON.parse(readFileSync(path.join(dataDir, NOTE), 'utf8')) as ServerNote;
+    return typeof url === 'string' && Number.isInteger(pid) ? { url, pid } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the way to take it back. */
+export function leaveNote(dataDir: string, note: ServerNote): () => void {
+  const file = path.join(dataDir, NOTE);
+  writeFileSync(file, `${JSON.stringify(note)}\n`);
+  return () => rmSync(file, { force: true });
+}
+
+/** The server that holds the folder, going by the error of whoever wanted it. A note that a dead one left is nobody's. */
+export function holdingServer(dataDir: string, error: unknown): ServerNote | undefined {
+  if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') return undefined;
+  const note = readNote(dataDir);
+  const holder = error.details as { readonly pid?: number } | undefined;
+  return note !== undefined && note.pid === holder?.pid ? note : undefined;
+}

@@ -1,0 +1,70 @@
+/** A configuration that changes under a running server: what is safe is taken up, of the rest it is said that it waits for a restart. */
+import { watch } from 'node:fs';
+import path from 'node:path';
+import { NebulaError } from '@nebula/core';
+import { CONFIG_KEYS, type ConfigKey, type NebulaConfig } from '@nebula/sdk';
+import { loadConfig } from '../project.ts';
+
+/** Editors write a file in several steps. */
+const QUIET_MS = 150;
+
+export interface ConfigChange {
+  readonly config: NebulaConfig;
+  /** Paths of keys that need a restart. */
+  readonly waiting: readonly string[];
+}
+
+export interface ConfigWatcher {
+  onChange(change: ConfigChange): void;
+  /** It cannot be used as it is now; the old one stays. */
+  onBroken(error: unknown): void;
+}
+
+/** `running`: what the server goes by. Returns the way to stop. */
+export function watchConfig(file: string, running: NebulaConfig, { onChange, onBroken }: ConfigWatcher): () => void {
+  let revision = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    try {
+      const config = await loadConfig(file, ++revision);
+      const waiting = changedKeys(running, config).filter((key) => !isLive(key));
+      onChange({ config, waiting });
+    } catch (error) {
+      onBroken(error);
+    }
+  };
+  const watcher = watch(path.dirname(file), (_, name) => {
+    if (name !== path.basename(file)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void look(), QUIET_MS);
+  });
+  watcher.on('error', (error) =>
+    onBroken(new NebulaError('CONFIG_INVALID', `${file} is not watched: ${error.message}`)),
+  );
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}
+
+/** Paths of what is different. Code cannot be compared: of actions, their names and versions are. */
+function changedKeys(before: NebulaConfig, after: NebulaConfig): string[] {
+  const leaves = Object.keys(CONFIG_KEYS).filter(
+    (key) => !Object.keys(CONFIG_KEYS).some((other) => other.startsWith(`${key}.`)),
+  );
+  return leaves.filter((key) => markOf(valueAt(before, key)) !== markOf(valueAt(after, key)));
+}
+
+function isLive(key: string): boolean {
+  return (CONFIG_KEYS as Readonly<Record<string, ConfigKey>>)[key]?.isLive === true;
+}
+
+function valueAt(config: unknown, key: string): unknown {
+  let value = config;
+  for (const part of key.split('.')) value = (value as Record<string, unknown> | undefined)?.[part];
+  return value;
+}
+
+function markOf(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'function' ? 'code' : inner)) ?? '';
+}

@@ -1,0 +1,249 @@
+/** What a server says while it runs: a screen for people at the start and a line per run, or one JSON document per line. */
+import { formatDuration, type RunDocument } from '@nebula/core';
+import type { Output } from '../terminal/io.ts';
+import { column, fit, printable, printableLine, visibleWidth, wrap } from '../terminal/width.ts';
+import { jsonLine } from '../views/json.ts';
+import { nextLines } from '../views/summary.ts';
+import { runGlyph, runPaint } from '../views/theme.ts';
+import { triggerText } from '../views/triggers.ts';
+import { clockText, plural } from '../views/words.ts';
+import type { FileNews, ServedWorkflow } from './workflow-files.ts';
+
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+
+const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+
+export interface Started {
+  readonly url: string;
+  readonly version: string;
+  readonly preset: string;
+  readonly tokenFile: string | undefined;
+  readonly dataDir: string;
+  readonly news: readonly FileNews[];
+  /** Beyond this machine. */
+  readonly isOpen: boolean;
+  readonly hasUsers: boolean;
+}
+
+export interface ServeReport {
+  level: Level;
+  started(facts: Started): void;
+  file(news: FileNews): void;
+  finished(document: RunDocument): void;
+  request(operation: string, status: number, milliseconds: number): void;
+  trouble(error: unknown): void;
+  /** A change of the configuration that was taken up, or needs a restart. */
+  config(message: string, level: Level): void;
+  /** A line that something in this process printed by itself. */
+  foreign(line: string): void;
+  stopping(): void;
+  stopped(): void;
+}
+
+interface Told {
+  readonly code?: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+function toldOf(error: unknown): Told {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code, hint } = error as { code?: unknown; hint?: string };
+  return { ...(typeof code === 'string' && { code }), message: error.message, hint };
+}
+
+function tookText({ startedAt, finishedAt }: RunDocument): string {
+  if (startedAt === null || finishedAt === null) return '';
+  return formatDuration(Date.parse(finishedAt) - Date.parse(startedAt));
+}
+
+/** For programs: every line is a document with `at`, `level` and `event`. */
+export function jsonReport(out: Output, now: () => number, level: Level): ServeReport {
+  const report = {
+    level,
+    say(of: Level, event: string, members: object = {}): void {
+      if (LEVELS.indexOf(of) < LEVELS.indexOf(report.level)) return;
+      out.write(jsonLine({ at: new Date(now()).toISOString(), level: of, event, ...members }));
+    },
+    started({ news, ...facts }: Started): void {
+      for (const one of news) report.file(one);
+      report.say('info', 'server.started', facts);
+    },
+    file(news: FileNews): void {
+      const { file } = news;
+      if (news.kind === 'broken') report.say('error', 'workflow.broken', { file, message: news.message });
+      else if (news.kind === 'gone') report.say('warn', 'workflow.file-gone', { file, workflowId: news.workflowId });
+      else {
+        const { workflowId, version } = news.workflow;
+        report.say('info', 'workflow.registered', { file, workflowId, version, new: news.isNew });
+      }
+    },
+    finished({ executionId, workflowId, version, status, startedAt, finishedAt, error }: RunDocument): void {
+      const members = { executionId, workflowId, version, status, startedAt, finishedAt };
+      report.say('info', 'run.finished', error === null ? members : { ...members, error });
+    },
+    request: (operation: string, status: number, milliseconds: number) =>
+      report.say('debug', 'request', { operation, status, milliseconds: Math.round(milliseconds * 10) / 10 }),
+    trouble: (error: unknown) => report.say('error', 'trouble', toldOf(error)),
+    config: (message: string, of: Level) => report.say(of, 'config.changed', { message }),
+    foreign: (line: string) => report.say('info', 'output', { line }),
+    stopping: () => report.say('info', 'server.stopping'),
+    stopped: () => report.say('info', 'server.stopped'),
+  };
+  return report;
+}
+
+export interface TerminalReportOptions {
+  readonly program: string;
+  readonly level: Level;
+  now(): number;
+  /** How a file or folder is named here. */
+  shown(file: string): string;
+}
+
+export function terminalReport(out: Output, { program, level, now, shown }: TerminalReportOptions): ServeReport {
+  const { colors } = out;
+  const lines = (all: readonly string[]): void => out.write(all.map((line) => `${line}\n`).join(''));
+  const say = (of: Level, sign: string, text: string): void => {
+    if (LEVELS.indexOf(of) < LEVELS.indexOf(report.level)) return;
+    const [first = '', ...rest] = wrap(text, Math.max(20, out.columns() - SAID_INDENT.length));
+    lines([`${colors.dim(clockText(now()).slice(0, 8))}  ${sign} ${first}`, ...rest.map((line) => SAID_INDENT + line)]);
+  };
+  const report: ServeReport = {
+    level,
+    started(facts) {
+      lines(screenLines(facts, { colors, width: out.columns(), program, now: now(), shown }));
+    },
+    file(news) {
+      if (news.kind === 'gone') {
+        say('warn', colors.yellow('!'), `${printableLine(news.file)} is gone; ${news.workflowId} stays active`);
+      } else if (news.kind === 'broken') {
+        if (news.report.length > 0) lines(['', ...news.report]);
+        const what = `${printableLine(news.file)} is broken: ${printableLine(news.message)}`;
+        say('error', colors.red('✗'), `${what}; what was active before stays`);
+      } else {
+        const { workflowId, version } = news.workflow;
+        say('info', colors.green('✓'), `${workflowId} ${colors.dim(`v${version}`)} is active`);
+      }
+    },
+    finished(document) {
+      const { status, workflowId, version, executionId, error } = document;
+      const paint = runPaint(status, colors);
+      const why = error === null ? '' : `  ${colors.red(error.code)} ${printableLine(error.message)}`;
+      const head = `${workflowId} ${colors.dim(`v${version}`)}  ${paint(status)}  ${tookText(document)}`;
+      const cells = Math.max(20, out.columns() - 12);
+      say('info', paint(runGlyph(status)), fit(`${head.trimEnd()}  ${colors.dim(executionId)}${why}`, cells));
+    },
+    request: (operation, status, milliseconds) =>
+      say('debug', colors.dim('·'), colors.dim(`${operation} ${status} ${milliseconds.toFixed(1)}ms`)),
+    trouble(error) {
+      const { code, message, hint } = toldOf(error);
+      const what = code === undefined ? '' : `${code}: `;
+      say('error', colors.red('!'), printable(`${what}${message}${hint === undefined ? '' : ` (${hint})`}`));
+    },
+    config: (message, of) => say(of, of === 'info' ? colors.green('✓') : colors.yellow('!'), printable(message)),
+    foreign: (line) => lines([colors.dim(`│ ${printable(line)}`)]),
+    stopping: () => say('info', colors.yellow('■'), 'stopping: what runs is handed back. Once more to leave at once.'),
+    stopped: () =>
+      say('info', colors.green('✓'), 'stopped; nothing finished is lost, and the rest goes on with the next start'),
+  };
+  return report;
+}
+
+interface ScreenOptions extends Pick<TerminalReportOptions, 'program' | 'shown'> {
+  readonly colors: Output['colors'];
+  readonly width: number;
+  readonly now: number;
+}
+
+/** Below the time and the sign. */
+const SAID_INDENT = ' '.repeat(12);
+const LABEL_CELLS = 9;
+const INDENT = '  ';
+
+/** Where to go, and what is there. */
+export function screenLines(facts: Started, options: ScreenOptions): string[] {
+  const { colors, width, program, shown } = options;
+  const { url, version, preset, tokenFile, dataDir, news } = facts;
+  const rows: (readonly [string, string])[] = [
+    ['server', colors.bold(colors.cyan(url))],
+    ['API', colors.cyan(`${url}/api/docs`)],
+    ...(tokenFile === undefined ? [] : [['token', shown(tokenFile)] as const]),
+    ['data', shown(dataDir)],
+  ];
+  const warnings = [
+    ...(facts.isOpen && tokenFile !== undefined
+      ? ['others can reach it, and whoever has the token owns it; --preset selfhost has users']
+      : []),
+    ...(facts.hasUsers ? [] : ['nobody can sign in yet; make the first user:']),
+  ];
+  return [
+    `${colors.magenta('◆')} ${colors.bold('Nebula')} ${version}  ${colors.dim(preset)}`,
+    '',
+    ...rows.flatMap(([label, value]) => labelled(label, value, options)),
+    '',
+    ...workflowLines(news, options),
+    ...warnings.flatMap((text) => wrap(`! ${text}`, width).map((line) => colors.yellow(line))),
+    ...nextLines(nextSteps(facts, program), { colors, width }),
+    colors.dim('Ctrl-C stops it'),
+    '',
+  ];
+}
+
+function labelled(label: string, value: string, { colors, width }: ScreenOptions): string[] {
+  if (INDENT.length + LABEL_CELLS + visibleWidth(value) > width)
+    return [`${INDENT}${colors.dim(label)}`, `${INDENT}${value}`];
+  return [`${INDENT}${colors.dim(column(label, LABEL_CELLS))}${value}`];
+}
+
+function nextSteps({ news, hasUsers }: Started, program: string): (readonly [string, string])[] {
+  const served = news.flatMap((one) => (one.kind === 'registered' ? [one.workflow] : []));
+  const first = served.find((one) => !one.needsInput) ?? served[0];
+  return [
+    ...(hasUsers ? [] : [[`${program} users add NAME --admin`, 'in another terminal'] as const]),
+    first === undefined
+      ? [`${program} workflows register FILE`, 'put one here']
+      : [`${program} start ${first.workflowId}`, 'in another terminal: start one, and watch it'],
+    [`${program} executions list`, 'what has run'],
+  ];
+}
+
+function workflowLines(news: readonly FileNews[], options: ScreenOptions): string[] {
+  const { colors, width, now } = options;
+  if (news.length === 0) {
+    const where = 'no workflow files here; server.workflows of the configuration says where they are';
+    return [...wrap(where, width - 2).map((line) => colors.dim(INDENT + line)), ''];
+  }
+  const served = news.flatMap((one) => (one.kind === 'registered' ? [one.workflow] : []));
+  const broken = news.filter((one) => one.kind === 'broken');
+  const cells = Math.max(0, ...served.map(({ workflowId }) => visibleWidth(workflowId)));
+  return [
+    `${INDENT}${colors.bold(plural(served.length, 'workflow'))}`,
+    ...served.flatMap((workflow) => servedLines(workflow, Math.min(cells, 30), { colors, width, now })),
+    ...broken.flatMap(({ file, report }) => [
+      ...report.map((line) => `${INDENT}${line}`),
+      `${INDENT}${colors.red('✗')} ${printableLine(file)} ${colors.red('is broken')}`,
+    ]),
+    '',
+  ];
+}
+
+function servedLines(
+  { workflowId, version, triggers }: ServedWorkflow,
+  cells: number,
+  { colors, width, now }: Pick<ScreenOptions, 'colors' | 'width' | 'now'>,
+): string[] {
+  const head = `${INDENT}${colors.green('✓')} ${column(workflowId, cells)} ${colors.dim(`v${version}`)}`;
+  const texts = triggers.map(({ trigger, nextFireAt }) => triggerText(trigger, nextFireAt, now));
+  const [first, ...rest] = texts;
+  if (first === undefined) return [head.trimEnd()];
+  const room = width - visibleWidth(head) - 2;
+  if (texts.some((text) => visibleWidth(text) > room)) {
+    return [
+      head.trimEnd(),
+      ...texts.flatMap((text) => wrap(text, width - 6).map((line) => `      ${colors.dim(line)}`)),
+    ];
+  }
+  const indent = ' '.repeat(visibleWidth(head) + 2);
+  return [`${head}  ${colors.dim(first)}`, ...rest.map((text) => indent + colors.dim(text))];
+}

@@ -1,0 +1,191 @@
+/**
+ * The workflow files of a project, registered and activated, and again when they change.
+ *
+ *  1 A file that is broken is told with its problems; the version that was good before stays active.
+ *  2 What has not changed since it was registered here is left alone, so that what others activate stays.
+ *  3 One look at the files at a time; a change during a look leads to one more.
+ */
+import { existsSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  isJsonObject,
+  type Json,
+  NebulaError,
+  pinWorkflows,
+  type TriggerDefinition,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { Context, OfficeSession, Project } from '../services.ts';
+import type { Colors } from '../terminal/io.ts';
+import { triggerScheduleId } from '../views/triggers.ts';
+import { type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
+
+export const DEFAULT_PATTERNS: readonly string[] = ['workflows/**/*.{yaml,yml,json}'];
+/** A folder of data is not searched to its end. */
+const MAX_FILES = 2_000;
+
+export type FileNews =
+  | { readonly kind: 'registered'; readonly file: string; readonly workflow: ServedWorkflow; readonly isNew: boolean }
+  | { readonly kind: 'broken'; readonly file: string; readonly message: string; readonly report: readonly string[] }
+  | { readonly kind: 'gone'; readonly file: string; readonly workflowId: string };
+
+export interface ServedWorkflow {
+  readonly workflowId: string;
+  readonly version: number;
+  /** It cannot be started without one. */
+  readonly needsInput: boolean;
+  readonly triggers: readonly { readonly trigger: TriggerDefinition; readonly nextFireAt: number | null }[];
+}
+
+export class WorkflowFiles {
+  readonly #context: Context;
+  readonly #project: Project;
+  readonly #office: OfficeSession;
+  readonly #colors: Colors;
+  /** By file: what was registered, or why it could not be. */
+  readonly #known = new Map<string, { readonly mark: string; readonly workflowId: string | undefined }>();
+  #look: Promise<readonly FileNews[]> | undefined;
+
+  constructor(context: Context, project: Project, office: OfficeSession, colors: Colors) {
+    this.#context = context;
+    this.#project = project;
+    this.#office = office;
+    this.#colors = colors;
+  }
+
+  /** What is different since the last look. */
+  async look(patterns: readonly string[]): Promise<readonly FileNews[]> {
+    const before = this.#look;
+    const look = (async () => {
+      await before?.catch(() => undefined);
+      return await this.#lookNow(patterns);
+    })();
+    this.#look = look;
+    return await look;
+  }
+
+  async #lookNow(patterns: readonly string[]): Promise<readonly FileNews[]> {
+    const files = await filesOf(this.#project.dir, patterns);
+    const news: FileNews[] = [];
+    for (const file of files) {
+      const one = await this.#take(path.relative(this.#context.io.cwd, path.join(this.#project.dir, file)) || file);
+      if (one !== undefined) news.push(one);
+    }
+    for (const [file, { workflowId }] of this.#known) {
+      if (existsSync(path.resolve(this.#context.io.cwd, file))) continue;
+      this.#known.delete(file);
+      if (workflowId !== undefined) news.push({ kind: 'gone', file, workflowId });
+    }
+    return news;
+  }
+
+  async #take(file: string): Promise<FileNews | undefined> {
+    try {
+      const checked = await checkFile(this.#context, this.#project, file);
+      const before = this.#known.get(file);
+      const mark = markOf(checked);
+      if (before?.mark === mark) return undefined;
+      if (checked.definition === undefined) {
+        this.#known.set(file, { mark, workflowId: before?.workflowId });
+        const errors = checked.problems.filter(({ severity }) => severity === 'error');
+        const message = errors[0]?.message ?? 'a workflow that it runs has errors';
+        return { kind: 'broken', file, message, report: reportLines(checked, this.#colors) };
+      }
+      const { workflow, isNew } = await this.#register(checked, checked.definition);
+      this.#known.set(file, { mark, workflowId: workflow.workflowId });
+      return { kind: 'registered', file, workflow, isNew };
+    } catch (error) {
+      if (!(error instanceof NebulaError)) throw error;
+      const mark = `${error.code} ${error.message}`;
+      const before = this.#known.get(file);
+      if (before?.mark === mark) return undefined;
+      this.#known.set(file, { mark, workflowId: before?.workflowId });
+      return {
+        kind: 'broken',
+        file,
+        report: [],
+        message: error.hint === undefined ? error.message : `${error.message} (${error.hint})`,
+      };
+    }
+  }
+
+  async #register(checked: CheckedFile, definition: WorkflowDefinition) {
+    const others = checked.others.flatMap((other) => other.definition ?? []);
+    const registered = await registerAll(this.#office, others, definition, { activate: true });
+    const { workflowId, version, created } = registered;
+    const schedules = new Map<string, number>();
+    for (const [index, trigger] of (definition.triggers ?? []).entries()) {
+      if (trigger.schedule === undefined && trigger.interval === undefined) continue;
+      const scheduleId = triggerScheduleId(workflowId, index);
+      const { nextFireAt } = await this.#office.call('getSchedule', { params: { scheduleId } });
+      if (nextFireAt !== null) schedules.set(scheduleId, Date.parse(nextFireAt));
+    }
+    const triggers = (definition.triggers ?? []).map((trigger, index) => ({
+      trigger,
+      nextFireAt: schedules.get(triggerScheduleId(workflowId, index)) ?? null,
+    }));
+    return { workflow: { workflowId, version, needsInput: needsInput(definition), triggers }, isNew: created };
+  }
+}
+
+function needsInput({ input }: WorkflowDefinition): boolean {
+  const required = isJsonObject(input) ? input.required : undefined;
+  return Array.isArray(required) && required.length > 0;
+}
+
+/** The same file with the same workflows inside is the same. */
+function markOf({ definition, problems, others }: CheckedFile): string {
+  const inside = others.map((other) => other.definition);
+  return JSON.stringify(
+    definition === undefined ? problems.map(({ code, message }) => [code, message]) : [definition, inside],
+  );
+}
+
+/** What is run inside is stored first, and pinned to what was stored. Only the last one is activated. */
+export async function registerAll(
+  office: OfficeSession,
+  others: readonly WorkflowDefinition[],
+  definition: WorkflowDefinition,
+  { activate, project }: { readonly activate: boolean; readonly project?: string },
+) {
+  const versions = new Map<string, number>();
+  const store = async (one: WorkflowDefinition, isActive: boolean) => {
+    const pinned = pinWorkflows(one, (id) => versions.get(id)) as unknown as Json;
+    const body = { definition: pinned, activate: isActive, ...(project !== undefined && { project }) };
+    const registered = await office.call('registerWorkflow', { body });
+    versions.set(registered.workflowId, registered.version);
+    return registered;
+  };
+  for (const other of others) await store(other, false);
+  return await store(definition, activate);
+}
+
+async function filesOf(dir: string, patterns: readonly string[]): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    for await (const file of glob(pattern, { cwd: dir })) {
+      if (/\.test\.\w+$/.test(file) || found.size >= MAX_FILES) continue;
+      found.add(file);
+    }
+  }
+  return [...found].sort();
+}
+
+/** The folders below which files may come and go; one that is not there yet is told by the folder above it. */
+export function foldersOf(dir: string, patterns: readonly string[]): readonly string[] {
+  const folders = patterns.map((pattern) => {
+    const parts = pattern.split('/');
+    const fixed = parts.slice(
+      0,
+      Math.max(
+        0,
+        parts.findIndex((part) => /[*?{[]/.test(part)),
+      ),
+    );
+    let folder = path.resolve(dir, ...(fixed.length > 0 ? fixed : [path.dirname(pattern.replace(/[*?{[].*$/, 'x'))]));
+    while (!existsSync(folder) && folder !== dir && folder !== path.dirname(folder)) folder = path.dirname(folder);
+    return folder;
+  });
+  return [...new Set(folders)];
+}

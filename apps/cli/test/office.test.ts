@@ -1,0 +1,264 @@
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { projectFolder } from './support/nebula-process.ts';
+import { Served, say } from './support/served.ts';
+
+const greeting = (word: string): string => `
+id: greeting
+description: Says it.
+triggers:
+  - webhook: { path: /greeting }
+  - schedule: { cron: "0 2 * * *", timezone: Europe/Berlin }
+nodes: { say: { action: core.set@1, with: { value: ${word} } } }
+output: "{{ $nodes.say.output }}"
+`;
+const PASSWORD = 'a long enough password';
+
+let served: Served;
+
+beforeAll(async () => {
+  served = await Served.open({ 'one.yaml': greeting('hello'), 'two.yaml': greeting('hi') });
+});
+
+afterAll(async () => {
+  expect(served.troubles).toEqual([]);
+  await served.close();
+});
+
+/** With a server, and on a folder that nobody has. */
+const places = [
+  ['at a server', () => ({ cwd: served.cwd, env: { NEBULA_SERVER: served.url } })],
+  [
+    'on a data folder',
+    () => ({ cwd: projectFolder({ 'one.yaml': greeting('hello'), 'two.yaml': greeting('hi') }), env: {} }),
+  ],
+] as const;
+
+describe.each(places)('workflows %s', (name, place) => {
+  test('[CLI-257] are registered, listed, shown, activated and compared', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    const first = await nebula('workflows', 'register', 'one.yaml');
+    expect([first.code, first.out, first.err]).toEqual([0, '✓ greeting v1 is new, active\n', '']);
+    expect((await nebula('workflows', 'register', 'two.yaml', '--no-activate')).out).toBe(
+      '✓ greeting v2 is new, not active\n',
+    );
+    const list = JSON.parse((await nebula('workflows', 'list', '--json')).out);
+    expect(list).toMatchObject({
+      workflows: [{ workflowId: 'greeting', activeVersion: 1, newestVersion: 2, versions: 2 }],
+    });
+    expect((await nebula('workflows', 'list')).out).toMatch(/WORKFLOW.*\ngreeting +v1 +v2 +just now/);
+    const shown = (await nebula('workflows', 'show', 'greeting')).out;
+    expect(shown).toContain('greeting  v1 is active  default\nSays it.\n');
+    expect(shown).toMatch(/started by {2}POST \/hooks\/greeting\nstarted by {2}0 2 \* \* \* Europe\/Berlin, next /);
+    expect(shown).toContain('│ core.set@1 │');
+    expect((await nebula('workflows', 'activate', 'greeting')).out).toBe('✓ greeting v2 is active\n');
+    expect((await nebula('workflows', 'activate', 'greeting', 'v1')).out).toBe('✓ greeting v1 is active\n');
+    expect((await nebula('workflows', 'diff', 'greeting', '1')).out).toBe(
+      '- nodes.say.with.value: "hello"\n+ nodes.say.with.value: "hi"\n',
+    );
+    expect((await nebula('workflows', 'diff', 'greeting', '1', '1')).out).toBe('v1 and v1 say the same\n');
+    expect((await nebula('workflows', 'register', 'one.yaml')).out).toBe('✓ greeting v1 was there already, active\n');
+    expect((await nebula('workflows', 'deactivate', 'greeting')).out).toContain('the triggers of greeting are off');
+    const slip = await nebula('workflows', 'show', 'greting');
+    expect([slip.code, slip.err]).toEqual([
+      2,
+      expect.stringMatching(/^error UNKNOWN_WORKFLOW: .*\nhint: did you mean greeting\?/),
+    ]);
+    const none = await nebula('workflows', 'activate', 'greeting', '7');
+    expect([none.code, none.err]).toEqual([
+      2,
+      expect.stringContaining('error UNKNOWN_WORKFLOW: There is no version 7'),
+    ]);
+    expect((await nebula('workflows', 'activate', 'greeting', 'newest')).code).toBe(2);
+    writeFileSync(path.join(cwd, 'bad.yaml'), 'id: bad\nnodes: { a: { action: nope@1 } }\n');
+    const bad = await nebula('workflows', 'register', 'one.yaml', 'bad.yaml');
+    expect([bad.code, bad.out, bad.err]).toEqual([2, '', expect.stringContaining('bad.yaml:2:')]);
+    expect(name).toBeTruthy();
+  });
+
+  test('[CLI-258] are started by their id: what is active, a version, once', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    await nebula('workflows', 'register', 'two.yaml', 'one.yaml');
+    const active = await nebula('start', 'greeting');
+    expect([active.code, active.err]).toEqual([0, '']);
+    expect(active.out).toMatch(/run started {2}greeting v\d/);
+    expect(active.out).toContain('"hello"');
+    const { activeVersion } = JSON.parse((await nebula('workflows', 'show', 'greeting', '--json')).out);
+    const other = String(3 - activeVersion);
+    expect(JSON.parse((await nebula('start', 'greeting', '--workflow-version', other, '--json')).out)).toMatchObject({
+      output: 'hi',
+    });
+    const first = JSON.parse((await nebula('start', 'greeting', '--idempotency-key', 'k', '--json')).out);
+    const second = await nebula('start', 'greeting', '--idempotency-key', 'k', '--json');
+    expect([JSON.parse(second.out).executionId, second.err]).toEqual([
+      first.executionId,
+      expect.stringContaining('already completed'),
+    ]);
+    const left = await nebula('start', 'greeting', '--no-wait');
+    expect(left).toMatchObject({ code: 0, out: expect.stringMatching(/^exe_[0-9a-z]+\n$/) });
+    expect((await nebula('resume', left.out.trim())).code).toBe(0);
+    const slip = await nebula('start', 'greting');
+    expect([slip.code, slip.err]).toEqual([2, expect.stringContaining('did you mean greeting?')]);
+  });
+});
+
+describe('what only a server does', () => {
+  test('[CLI-258] launch plans are started by name, with what they fix', async () => {
+    await served.nebula(['workflows', 'register', 'one.yaml']);
+    const put = { params: { planId: 'daily' }, body: { workflowId: 'greeting' } };
+    await served.session.office.call('putPlan', put);
+    const { code, out } = await served.nebula(['start', 'daily', '--plan']);
+    expect([code, out]).toEqual([0, expect.stringContaining('"hello"')]);
+    const cwd = projectFolder({ 'one.yaml': greeting('hello') });
+    await say(cwd, ['workflows', 'register', 'one.yaml']);
+    expect(await say(cwd, ['start', 'daily', '--plan'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('error NEEDS_SERVER'),
+    });
+  });
+
+  test('[CLI-260] schedules are listed, and fired before their time', async () => {
+    await served.nebula(['workflows', 'register', 'one.yaml']);
+    const list = await served.nebula(['schedules', 'list']);
+    expect(list.out).toMatch(/greeting--1 +greeting +0 2 \* \* \* Europe\/Berlin +– +\d{2,4}/);
+    const fired = await served.nebula(['schedules', 'fire', 'greeting--1']);
+    const executionId = /exe_[0-9a-z]+/.exec(fired.out)?.[0] as string;
+    expect([fired.code, fired.out]).toEqual([0, `✓ greeting is started: ${executionId}\n`]);
+    expect((await served.nebula(['resume', executionId])).code).toBe(0);
+    expect(await served.nebula(['schedules', 'fire', 'nope'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('UNKNOWN_SCHEDULE'),
+    });
+    const cwd = projectFolder({ 'one.yaml': greeting('hello') });
+    await say(cwd, ['workflows', 'register', 'one.yaml']);
+    expect((await say(cwd, ['schedules', 'list'])).out).toContain('greeting--1');
+    const alone = await say(cwd, ['schedules', 'fire', 'greeting--1']);
+    expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('error NEEDS_SERVER')]);
+  });
+
+  test('[CLI-35] looking at a folder without data makes none', async () => {
+    const cwd = projectFolder({});
+    for (const argv of [
+      ['workflows', 'list'],
+      ['users', 'list'],
+      ['schedules', 'list'],
+      ['start', 'x'],
+    ]) {
+      expect(await say(cwd, argv), argv.join(' ')).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('DATA_DIR_MISSING'),
+      });
+    }
+    expect(existsSync(path.join(cwd, '.nebula'))).toBe(false);
+  });
+});
+
+describe('people', () => {
+  test('[CLI-259, CLI-244] users and keys: on the folder, beside the server, and over HTTP', async () => {
+    const selfhost = await Served.open({ 'one.yaml': greeting('hello') }, { preset: 'selfhost' });
+    const { cwd, url } = selfhost;
+    const stdin = `${PASSWORD}\n`;
+    try {
+      expect([selfhost.session.tokenFile, existsSync(path.join(cwd, '.nebula/token'))]).toEqual([undefined, false]);
+      const added = await say(cwd, ['users', 'add', 'ann', '--admin', '--password-stdin'], { stdin });
+      expect([added.code, added.out, added.err]).toEqual([0, '✓ ann may sign in, and do everything\n', '']);
+      expect(await say(cwd, ['users', 'add', 'ann', '--password-stdin'], { stdin })).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('USER_EXISTS'),
+      });
+      const both = `${PASSWORD}\nanother long password\n`;
+      const there = ['--server', url, '--as', 'ann', '--password-stdin'];
+      const bob = await say(cwd, ['users', 'add', 'bob', '--role', 'viewer', ...there], { stdin: both });
+      expect([bob.code, bob.err]).toEqual([0, '']);
+      expect((await say(cwd, ['users', 'list', ...there], { stdin })).out).toMatch(
+        /ann .*everything\nbob .*default=viewer\n$/,
+      );
+      expect((await say(cwd, ['users', 'list'])).out).toContain('bob');
+      const wrong = await say(cwd, ['users', 'list', ...there], { stdin: 'not the password\n' });
+      expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('error LOGIN_FAILED')]);
+      const key = await say(cwd, ['keys', 'create', 'ci', '--role', 'editor', ...there, '--expires', '90d', '--json'], {
+        stdin,
+      });
+      const { token, keyId } = JSON.parse(key.out);
+      const env = { NEBULA_SERVER: url, NEBULA_TOKEN: token };
+      expect((await say(cwd, ['run', 'one.yaml'], { env })).code).toBe(0);
+      const mine = await say(cwd, ['keys', 'list']);
+      expect([mine.out.includes(keyId), mine.out.includes(token)]).toEqual([true, false]);
+      const local = await say(cwd, ['keys', 'create', 'look', '--as', 'bob', '--role', 'viewer']);
+      expect(local.out).toMatch(/the key look of bob; it is shown this once:\nnbk_\w+\n$/);
+      const look = { NEBULA_SERVER: url, NEBULA_TOKEN: local.out.trim().split('\n')[1] as string };
+      expect((await say(cwd, ['executions', 'list'], { env: look })).code).toBe(0);
+      const refused = await say(cwd, ['run', 'one.yaml'], { env: look });
+      expect([refused.code, refused.err]).toEqual([
+        2,
+        expect.stringContaining('error NOT_ALLOWED: bob/look may not do this'),
+      ]);
+      expect((await say(cwd, ['keys', 'remove', keyId])).code).toBe(0);
+      expect(await say(cwd, ['run', 'one.yaml'], { env })).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('NOT_SIGNED_IN'),
+      });
+      expect(
+        (await say(cwd, ['users', 'passwd', 'bob', '--password-stdin'], { stdin: 'yet another password' })).code,
+      ).toBe(0);
+      expect((await say(cwd, ['users', 'remove', 'bob'])).code).toBe(0);
+      expect(await say(cwd, ['users', 'passwd', 'bob', '--password-stdin'], { stdin })).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('UNKNOWN_USER'),
+      });
+      expect(await say(cwd, ['users', 'add', 'eve'])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('--password-stdin'),
+      });
+      expect(await say(cwd, ['keys', 'create', 'x'])).toMatchObject({ code: 2, err: expect.stringContaining('--as') });
+      expect(await say(cwd, ['users', 'add', 'eve', '--role', 'default=king'])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('viewer, operator'),
+      });
+    } finally {
+      await selfhost.close();
+    }
+  });
+});
+
+describe('doctor', () => {
+  test('[CLI-261] a folder with a server, one without, and a server alone', async () => {
+    const well = await say(served.cwd, ['doctor', '--json']);
+    expect(JSON.parse(well.out)).toMatchObject({ ok: true });
+    expect(JSON.parse(well.out).checks.map(({ name }: { name: string }) => name)).toEqual([
+      'node',
+      'folder',
+      'disk',
+      'database',
+      'token',
+      'clock',
+      'server',
+      'access',
+    ]);
+    const fresh = await say(projectFolder({}), ['doctor']);
+    expect([fresh.code, fresh.out]).toEqual([0, expect.stringMatching(/✓ database +it is made with the first run/)]);
+    const there = await served.nebula(['doctor']);
+    expect([there.code, there.out]).toEqual([0, expect.stringMatching(/✓ access +you are owner/)]);
+  });
+
+  test('[CLI-261] what is wrong, with what to do', async () => {
+    const cwd = projectFolder({ 'one.yaml': greeting('hello') });
+    await say(cwd, ['run', 'one.yaml']);
+    writeFileSync(path.join(cwd, '.nebula/server.json'), '{"url":"http://127.0.0.1:1","pid":1}');
+    writeFileSync(path.join(cwd, '.nebula/token'), 'short');
+    writeFileSync(path.join(cwd, '.nebula/secrets.json'), '{}');
+    writeFileSync(path.join(cwd, '.nebula/nebula.db'), 'no database at all, whatever it says');
+    chmodSync(path.join(cwd, '.nebula'), 0o755);
+    const { code, out } = await say(cwd, ['doctor'], { columns: 60 });
+    expect(code).toBe(1);
+    for (const name of ['folder', 'database', 'token', 'secrets', 'server'])
+      expect(out).toMatch(new RegExp(`✗ ${name} `));
+    expect(out.match(/→ /g)?.length).toBe(5);
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(90);
+    const gone = await say(cwd, ['doctor', '--server', 'http://127.0.0.1:1', '--json']);
+    expect(JSON.parse(gone.out).checks.at(-1)).toMatchObject({ name: 'server', ok: false, hint: expect.any(String) });
+  });
+});

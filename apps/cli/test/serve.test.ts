@@ -1,0 +1,348 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { CONFIG_KEYS, defineConfig } from '@nebula/sdk';
+import picocolors from 'picocolors';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Started, screenLines } from '../src/serve/report.ts';
+import { visibleWidth } from '../src/terminal/width.ts';
+import { nebula, projectFolder, type RunningProcess, startNebula } from './support/nebula-process.ts';
+import { hasScript, PSEUDO_TERMINAL } from './support/pseudo-terminal.ts';
+import { Served, say } from './support/served.ts';
+
+const HELLO = `
+id: hello
+triggers:
+  - webhook: { path: /hello, respond: result }
+  - schedule: { cron: "0 2 * * *" }
+nodes: { greet: { action: core.set@1, with: { value: hello } } }
+output: "{{ $nodes.greet.output }}"
+`;
+const SLOW = `
+id: slow
+nodes:
+  first: { action: core.set@1, with: { value: 1 } }
+  nap: { action: core.sleep@1, needs: [first], with: { duration: 2500ms } }
+  last: { action: core.log@1, needs: [nap], with: { message: slept } }
+`;
+const TIMEOUT = { timeout: 60_000 };
+
+interface Line {
+  readonly event: string;
+  readonly url?: string;
+  readonly [member: string]: unknown;
+}
+
+const linesOf = (running: RunningProcess): Line[] =>
+  running
+    .stdout()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+
+async function serve(cwd: string, ...args: string[]): Promise<RunningProcess & { url: string }> {
+  const running = startNebula(['serve', ...(args.includes('--port') ? [] : ['--port', '0']), ...args], { cwd });
+  await running.until('"server.started"');
+  const url = linesOf(running).find(({ event }) => event === 'server.started')?.url as string;
+  return { ...running, url };
+}
+
+const outside = (cwd: string) => ({ cwd, env: { XDG_CONFIG_HOME: path.join(cwd, 'user') } });
+
+describe('a server process', TIMEOUT, () => {
+  test('[CLI-240, CLI-241, CLI-252] says what there is, serves, and stops', async () => {
+    const cwd = projectFolder({
+      'workflows/hello.yaml': HELLO,
+      'workflows/deep/slow.yaml': SLOW,
+      'workflows/x.test.yaml': 'no',
+    });
+    const server = await serve(cwd);
+    expect(linesOf(server)).toMatchObject([
+      { event: 'workflow.registered', level: 'info', workflowId: 'slow', version: 1 },
+      { event: 'workflow.registered', workflowId: 'hello' },
+      {
+        event: 'server.started',
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+        preset: 'desktop',
+        version: '0.1.0',
+      },
+    ]);
+    const token = path.join(cwd, '.nebula/token');
+    expect(statSync(token).mode & 0o777).toBe(0o600);
+    expect(Buffer.from(readFileSync(token, 'utf8').trim(), 'base64url')).toHaveLength(32);
+    expect(JSON.parse(readFileSync(path.join(cwd, '.nebula/server.json'), 'utf8'))).toEqual({
+      url: server.url,
+      pid: server.child.pid,
+    });
+    expect(await (await fetch(`${server.url}/hooks/hello`, { method: 'POST' })).json()).toBe('hello');
+    expect((await fetch(`${server.url}/api/docs`)).status).toBe(200);
+    const started = await nebula(['start', 'hello', '--json'], outside(cwd));
+    expect([started.code, JSON.parse(started.stdout).output]).toEqual([0, 'hello']);
+    const left = await nebula(['start', 'slow', '--no-wait'], outside(cwd));
+    await server.until(/"run\.finished".*"hello"/);
+    server.child.kill('SIGTERM');
+    const { code, stderr } = await server.ended;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(linesOf(server).slice(-2)).toMatchObject([{ event: 'server.stopping' }, { event: 'server.stopped' }]);
+    await expect(fetch(`${server.url}/health`)).rejects.toThrow();
+    const again = await serve(cwd);
+    await again.until(new RegExp(`"run\\.finished".*${left.stdout.trim()}.*"completed"`));
+    // Who has the token keeps it.
+    expect(readFileSync(token, 'utf8').trim()).toHaveLength(43);
+    again.child.kill('SIGINT');
+    expect((await again.ended).code).toBe(0);
+  });
+
+  test('[CLI-241, CLI-253] killed and started again: runs go on, and who watched them sees their end', async () => {
+    const cwd = projectFolder({ 'workflows/slow.yaml': SLOW });
+    const server = await serve(cwd);
+    const port = new URL(server.url).port;
+    const watching = startNebula(['start', 'slow'], outside(cwd));
+    await watching.until('nap started');
+    server.child.kill('SIGKILL');
+    await server.ended;
+    const again = await serve(cwd, '--port', port);
+    const { code, stdout, stderr } = await watching.ended;
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout).toContain('does not answer');
+    expect(stdout).toMatch(/first completed[\s\S]*nap started, attempt 2[\s\S]*last completed/);
+    expect(stdout.match(/first completed/g)).toHaveLength(1);
+    again.child.kill('SIGTERM');
+    await again.ended;
+  });
+
+  test('[CLI-254] Ctrl-C ends the watching, not the run', async () => {
+    const cwd = projectFolder({ 'workflows/slow.yaml': SLOW });
+    const server = await serve(cwd);
+    const watching = startNebula(['start', 'slow'], outside(cwd));
+    await watching.until('nap started');
+    watching.child.kill('SIGINT');
+    const { code, stdout } = await watching.ended;
+    expect([code, stdout]).toEqual([130, expect.stringContaining(`it goes on at ${server.url}`)]);
+    await server.until(/"run\.finished".*"completed"/);
+    server.child.kill('SIGTERM');
+    await server.ended;
+  });
+
+  test('[CLI-242] ports, addresses and folders that cannot be had', async () => {
+    const cwd = projectFolder({});
+    const server = await serve(cwd);
+    const second = await nebula(['serve', '--port', '0'], outside(cwd));
+    expect([second.code, second.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /^error STORE_LOCKED: a server works on .* already: http:\/\/127\.0\.0\.1:\d+, process \d+\nhint: .*kill/,
+      ),
+    ]);
+    const other = projectFolder({});
+    const taken = await nebula(['serve', '--port', new URL(server.url).port], outside(other));
+    expect([taken.code, taken.stdout, taken.stderr]).toEqual([
+      2,
+      '',
+      expect.stringMatching(/^error PORT_TAKEN: .*\nhint: --port \d+/),
+    ]);
+    const nowhere = await nebula(['serve', '--host', '203.0.113.7', '--port', '0'], outside(other));
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error CANNOT_LISTEN: .*\nhint: 127\.0\.0\.1/),
+    ]);
+    const unwritable = await nebula(['serve', '--data-dir', '/proc/nebula'], outside(other));
+    expect([unwritable.code, unwritable.stderr]).toEqual([2, expect.stringContaining('error DATA_DIR_UNWRITABLE')]);
+    expect((await nebula(['serve', '--port', '99999'], outside(other))).stderr).toContain('error USAGE');
+    server.child.kill('SIGTERM');
+    await server.ended;
+  });
+
+  test('[CLI-243, CLI-247] workflows and configuration that change under it', async () => {
+    const config = (more: string) => `server:\n  workflows: [flows/*.yaml]\n${more}`;
+    const cwd = projectFolder({ 'flows/hello.yaml': HELLO, 'nebula.config.yaml': config('') });
+    const server = await serve(cwd);
+    const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text);
+    const active = async () => JSON.parse((await say(cwd, ['workflows', 'list', '--json'])).out).workflows;
+    write('flows/hello.yaml', HELLO.replace('core.set@1', 'core.sett@1'));
+    await server.until(/"workflow\.broken".*hello\.yaml.*core\.sett/);
+    expect(await active()).toMatchObject([{ workflowId: 'hello', activeVersion: 1 }]);
+    write('flows/hello.yaml', HELLO.replace('value: hello', 'value: hi'));
+    await server.until(/"workflow\.registered".*"version":2/);
+    expect(await (await fetch(`${server.url}/hooks/hello`, { method: 'POST' })).json()).toBe('hi');
+    write('flows/slow.yaml', SLOW);
+    await server.until(/"workflow\.registered".*"slow"/);
+    rmSync(path.join(cwd, 'flows/slow.yaml'));
+    await server.until(/"workflow\.file-gone".*"slow"/);
+    expect(await active()).toMatchObject([{ activeVersion: 2 }, { workflowId: 'slow', activeVersion: 1 }]);
+    write('nebula.config.yaml', config('  logLevel: debug\nconcurrency: 2\n'));
+    await server.until(/the log level is debug/);
+    await server.until(/taken up at the next start: concurrency/);
+    await fetch(`${server.url}/api/v1/info`);
+    await server.until(/"request".*"getInfo"/);
+    write('nebula.config.yaml', 'server:\n  prot: 1\n');
+    await server.until(/"trouble".*CONFIG_INVALID.*Did you mean 'port'/);
+    await server.until(/goes on as it was/);
+    write('more.yaml', SLOW.replace('id: slow', 'id: other'));
+    write('nebula.config.yaml', 'server:\n  workflows: [flows/*.yaml, more.yaml]\n');
+    await server.until(/"workflow\.registered".*"other"/);
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+  });
+
+  // A pseudo terminal is made by `script` of util-linux.
+  test.skipIf(!hasScript())('[CLI-240] on a terminal it is a screen, and a line per run', async () => {
+    const cwd = projectFolder({ 'workflows/hello.yaml': HELLO });
+    const bin = new URL('../bin/nebula.js', import.meta.url).pathname;
+    const { spawn } = await import('node:child_process');
+    const command = `stty cols 80; exec '${process.execPath}' '${bin}' serve --port 0`;
+    const child = spawn(PSEUDO_TERMINAL, ['-qfec', command, '/dev/null'], {
+      cwd,
+      env: { ...process.env, TERM: 'xterm', NO_COLOR: '1' },
+    });
+    let screen = '';
+    child.stdout.on('data', (chunk) => {
+      screen += chunk;
+    });
+    await expect.poll(() => screen, { timeout: 20_000 }).toContain('Ctrl-C stops it');
+    expect(screen).toMatch(/◆ Nebula 0\.1\.0 {2}desktop/);
+    expect(screen).toMatch(/server +http:\/\/127\.0\.0\.1:\d+/);
+    expect(screen).toMatch(/token +\.nebula\/token/);
+    expect(screen).toMatch(/✓ hello v1 {2}POST \/hooks\/hello/);
+    expect(screen).toMatch(/0 2 \* \* \*, next .* \(in /);
+    const { url, pid } = JSON.parse(readFileSync(path.join(cwd, '.nebula/server.json'), 'utf8'));
+    await fetch(`${url}/hooks/hello`, { method: 'POST' });
+    await expect
+      .poll(() => screen, { timeout: 10_000 })
+      .toMatch(/\d\d:\d\d:\d\d {2}✓ hello v1 {2}completed {2}\d+ms {2}exe_/);
+    process.kill(pid, 'SIGTERM');
+    await expect.poll(() => screen, { timeout: 10_000 }).toContain('stopped; nothing finished is lost');
+  });
+});
+
+describe('the screen', () => {
+  const facts: Started = {
+    url: 'http://127.0.0.1:7777',
+    version: '0.1.0',
+    preset: 'desktop',
+    tokenFile: '/p/.nebula/token',
+    dataDir: '/p/.nebula',
+    isOpen: false,
+    hasUsers: true,
+    news: [
+      {
+        kind: 'registered',
+        file: 'a.yaml',
+        isNew: true,
+        workflow: {
+          workflowId: 'nightly-report',
+          version: 3,
+          needsInput: false,
+          triggers: [
+            { trigger: { schedule: { cron: '0 2 * * *', timezone: 'Europe/Berlin' } }, nextFireAt: 86_400_000 },
+            { trigger: { event: { name: 'order-\u001b[2Jplaced' } }, nextFireAt: null },
+            { trigger: { interval: { every: '5m' } }, nextFireAt: 300_000 },
+            { trigger: { file: { path: 'inbox/*.csv' } }, nextFireAt: null },
+          ],
+        },
+      },
+      { kind: 'broken', file: 'b.yaml', message: 'no', report: ['b.yaml:1:1  error X'] },
+    ],
+  };
+  const draw = (width: number, more: Partial<Started> = {}) =>
+    screenLines(
+      { ...facts, ...more },
+      { colors: picocolors.createColors(false), width, program: 'nebula', now: 0, shown: (file) => file },
+    );
+
+  test.each([40, 80])('[CLI-222, CLI-240] fits into %d columns', (width) => {
+    for (const line of draw(width, { isOpen: true, hasUsers: false })) {
+      if (!/nebula |http:|error X/.test(line)) expect(visibleWidth(line), line).toBeLessThanOrEqual(width);
+    }
+  });
+
+  test('[CLI-240] triggers, broken files, and what somebody should know', () => {
+    const text = draw(80).join('\n');
+    expect(text).toMatch(/0 2 \* \* \* Europe\/Berlin, next/);
+    expect(text).toContain('signal order-␛[2Jplaced');
+    expect(text).toContain('files in inbox/*.csv');
+    expect(text).toContain('✗ b.yaml is broken');
+    expect(text).not.toContain('!');
+    expect(draw(80, { isOpen: true }).join('\n')).toContain('whoever has the token owns it');
+    expect(draw(80, { hasUsers: false, tokenFile: undefined }).join('\n')).toMatch(
+      /nobody can sign in yet[\s\S]*users add NAME --admin/,
+    );
+    expect(draw(80, { news: [] }).join('\n')).toContain('no workflow files here');
+  });
+});
+
+describe('presets, names and the configuration', () => {
+  test('[CLI-244] what has no drivers yet says so', async () => {
+    const cwd = projectFolder({});
+    const cloud = await say(cwd, ['serve', '--preset', 'cloud']);
+    expect([cloud.code, cloud.err]).toEqual([
+      2,
+      expect.stringMatching(/^error PRESET_NOT_BUILT: .*postgres.*\nhint: desktop and selfhost/),
+    ]);
+    for (const [key, value] of [
+      ['database', 'postgres://ann:secret@db/x'],
+      ['queue', 'redis://q'],
+    ] as const) {
+      writeFileSync(path.join(cwd, 'nebula.config.yaml'), `server: { preset: selfhost, ${key}: "${value}" }\n`);
+      const { code, err } = await say(cwd, ['serve']);
+      expect([code, err]).toEqual([2, expect.stringContaining(`the ${key} ${value.split(':')[0]} has no driver`)]);
+      expect(err).not.toContain('secret');
+    }
+  });
+
+  test('[CLI-245] names under which a server on loopback answers', async () => {
+    const served = await Served.open({ 'nebula.config.yaml': 'server: { hosts: [flows.example.com] }\n' });
+    const { port } = new URL(served.url);
+    const statusAs = async (host: string): Promise<number> => {
+      const { request } = await import('node:http');
+      return await new Promise((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path: '/api/v1/info', headers: { host } };
+        request(options, (response) => resolve(response.resume().statusCode as number))
+          .on('error', reject)
+          .end();
+      });
+    };
+    for (const name of ['localhost', '127.0.0.1', '[::1]', 'flows.example.com'])
+      expect(await statusAs(`${name}:${port}`), name).toBe(200);
+    for (const name of ['evil.example.com', 'localhost.evil.example'])
+      expect(await statusAs(`${name}:${port}`), name).toBe(403);
+    await served.close();
+  });
+
+  test('[CLI-246] YAML takes the same keys, but no code', async () => {
+    const examples = Object.entries(CONFIG_KEYS).filter(
+      ([key, { isCode }]) => isCode === undefined && !key.startsWith('drivers'),
+    );
+    for (const [key, { example }] of examples) expect(() => defineConfig(parse(example)), key).not.toThrow();
+    const cwd = projectFolder({
+      'nebula.config.yaml': 'dataDir: var\nconcurrency: 2\n',
+      'a.yaml': SLOW.replace('2500ms', '1ms'),
+    });
+    expect((await say(cwd, ['run', 'a.yaml'])).code).toBe(0);
+    expect(statSync(path.join(cwd, 'var/nebula.db')).isFile()).toBe(true);
+    for (const [text, words] of [
+      ['concurency: 3', "did you mean 'concurrency'?"],
+      ['server: { port: "80" }', 'a whole number from 0 to 65535'],
+      ['actions: []', 'nebula.config.ts'],
+      ['drivers: {}', 'nebula.config.ts'],
+      ['a: [', 'docs/reference/config.md'],
+      ['- 1', 'Write defineConfig'],
+    ] as const) {
+      writeFileSync(path.join(cwd, 'nebula.config.yaml'), text);
+      const { code, err } = await say(cwd, ['run', 'a.yaml']);
+      expect([code, err.toLowerCase()], text).toEqual([2, expect.stringContaining(words.toLowerCase())]);
+      expect(err, text).toMatch(/^error CONFIG_INVALID: .*nebula\.config\.yaml/);
+    }
+  });
+
+  test('[CLI-253] something else that answers is no server', async () => {
+    const odd = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => odd.once('listening', resolve));
+    const { port } = odd.address() as AddressInfo;
+    const { code, err } = await say(projectFolder({}), ['executions', 'list', '--server', `127.0.0.1:${port}`]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/^error NOT_A_SERVER: /)]);
+    odd.close();
+  });
+});

@@ -1,0 +1,44 @@
+/** The keys of the configuration, from the table that checks it. */
+import { CONFIG_KEYS, type ConfigKey } from '@nebula/sdk';
+import { cell, code, type Page, page, table } from './page.ts';
+
+type Entry = readonly [path: string, key: ConfigKey];
+
+export function configPage(): Page {
+  const entries = Object.entries(CONFIG_KEYS) as Entry[];
+  const sections = entries.filter(([path]) => isSection(path) && !path.includes('.'));
+  const plain = entries.filter(([path]) => !path.includes('.') && !isSection(path));
+  return page(
+    'config',
+    'Configuration',
+    '`packages/sdk/src/config-keys.ts`',
+    [
+      'A project is configured in `nebula.config.ts` (or `.mts`, `.js`, `.mjs`), or in `nebula.config.yaml` with the same keys except those that are code. The nearest one above the workflow counts. What is misspelt or of the wrong type is `CONFIG_INVALID` before anything runs.',
+      'A running server takes up changes of the keys marked *live* by itself; when another one changes, it says that it waits for a restart.',
+      '## Keys',
+      keyTable(plain),
+      ...sections.flatMap(([name, { doc, example }]) => [
+        `## ${name}`,
+        `${doc} For example ${code(example)}.`,
+        keyTable(entries.filter(([path]) => path.startsWith(`${name}.`))),
+      ]),
+    ].join('\n\n'),
+  );
+}
+
+function isSection(path: string): boolean {
+  return Object.keys(CONFIG_KEYS).some((other) => other.startsWith(`${path}.`));
+}
+
+function keyTable(entries: readonly Entry[]): string {
+  return table(
+    ['key', 'type', 'meaning', 'default', 'example'],
+    entries.map(([path, { type, doc, default: byDefault = '', example, isCode, isLive }]) => [
+      code(path),
+      cell(type),
+      cell(`${doc}${isLive ? ' *Live.*' : ''}${isCode ? ' *TypeScript only.*' : ''}`),
+      cell(byDefault),
+      code(example),
+    ]),
+  );
+}
