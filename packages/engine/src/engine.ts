@@ -28,7 +28,7 @@ import { Starts } from './starts.ts';
 import { Sweeper } from './sweeper.ts';
 import { Turns } from './turns.ts';
 import { Values } from './values.ts';
-import { Waker, type WakerParts } from './waker.ts';
+import { Waker, type WakerParts, WORKER_PREFIX } from './waker.ts';
 
 const DEFAULTS = {
   concurrency: 4,
@@ -75,7 +75,7 @@ class LocalEngine extends StoreDesk implements Engine {
     const plans = new Plans(drivers, catalog, options);
     super(drivers, catalog, plans);
     this.all = drivers;
-    this.workerId = drivers.random.id('wrk');
+    this.workerId = drivers.random.id(WORKER_PREFIX);
     this.plans = plans;
     this.runs = new Runs(drivers.store, plans, this.workerId, (run) => {
       this.untilDone(() => this.children.adopt(run));

@@ -14,7 +14,7 @@
  *
  * What fills the slots is in `tasks.ts`; what becomes of a run that could not be written or read, in `recovery.ts`.
  */
-import { decide, goOnWith, type Held, hasLeftOver, newTurn, type RunState, type Stimulus } from '@nebula/core';
+import { decide, goOnWith, HERE, type Held, hasLeftOver, newTurn, type RunState, type Stimulus } from '@nebula/core';
 import type { Clock, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import { cacheBlobs } from './cache.ts';
@@ -90,7 +90,9 @@ export class Turns {
     });
     const draftOf = (run: LiveRun, now: number): Draft => this.draftOf(run, now);
     this.tasks = new Tasks({ ...parts, recovery: this.recovery, draftOf });
-    parts.queue.onAvailable(() => this.kick());
+    parts.queue.onAvailable((routes) => {
+      if (routes.includes(HERE)) this.kick();
+    });
   }
 
   /** From now on ready nodes are started. */
