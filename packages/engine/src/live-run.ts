@@ -1,6 +1,7 @@
 /** A run that is in this process's memory, between two frames or in the middle of one. */
 import type { Attempt, Plan, RunState, Stimulus, Turn } from '@nebula/core';
 import type { Delivery } from '@nebula/ports';
+import type { Claim } from './outside.ts';
 
 export interface LiveRun {
   readonly executionId: string;
@@ -54,7 +55,17 @@ export interface Draft {
   readonly late: Set<Stimulus>;
   /** Claims that the draft knew of. */
   readonly claims: number;
-  readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery }[];
+  /** Outcomes among these of attempts that are not open. */
+  readonly refused: Set<Stimulus>;
+  /** `claim`: for a worker outside. */
+  readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery; readonly claim?: Claim | undefined }[];
+}
+
+/** An attempt whose frame is durable. */
+export interface GrantedAttempt {
+  readonly run: LiveRun;
+  readonly attempt: Attempt;
+  readonly at: number;
 }
 
 export function newLiveRun(state: RunState, isNew: boolean, project: string): LiveRun {

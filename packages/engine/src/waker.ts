@@ -261,8 +261,8 @@ export class Waker {
     const { workerId, attempts } = this.parts;
     const drafted = new Set(run.draft?.starting.map(({ attempt }) => `${attempt.node}:${attempt.attempt}`));
     return openAttempts(run.state).filter(({ worker, node, attempt }) => {
-      if (worker !== workerId) return gone.has(worker);
-      return !attempts.has(run.executionId, node, attempt) && !drafted.has(`${node}:${attempt}`);
+      if (drafted.has(`${node}:${attempt}`)) return false;
+      return worker === workerId ? !attempts.has(run.executionId, node, attempt) : gone.has(worker);
     });
   }
 

@@ -109,6 +109,15 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
       return () => listeners.delete(listener);
     },
     metrics: () => ({ counters: {}, gauges: {}, histograms: {} }),
+    announce: () => undefined,
+    outside: {
+      claim: async () => [],
+      extend: note('extend', () => ({ until: 0, cancel: null })),
+      log: note('log', () => ({ until: 0, cancel: null })),
+      credential: note('credential', () => 'secret'),
+      end: note('end', () => undefined),
+      running: () => 0,
+    },
     close: note('close', () => undefined),
   };
   return {
