@@ -29,8 +29,12 @@ import { activateTriggers } from './triggers/activation.ts';
 import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
+import { Announced } from './workers/announced.ts';
+import { Registry } from './workers/registry.ts';
+import { workerRoutes } from './workers/routes.ts';
 
 export type { Parts } from './parts.ts';
+export { announcedActions } from './workers/announced.ts';
 
 export interface ServerOptions {
   readonly host: string;
@@ -72,6 +76,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     isLeader: () => scheduler.isLeader,
     onTrouble,
   });
+  const announced = new Announced(parts, onTrouble);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
   const handlers = {
@@ -93,6 +98,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...credentialRoutes(parts),
     ...planRoutes(parts),
     ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
+    ...workerRoutes(parts, new Registry(parts), announced),
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
   } satisfies Partial<Handlers> as unknown as Handlers;
@@ -115,6 +121,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   });
   webhookRoutes(app, parts, launcher);
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
+  await announced.open();
   await feed.open();
   scheduler.open();
   files.open();
@@ -126,6 +133,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     async close() {
       isClosing = true;
       files.close();
+      announced.close();
       await scheduler.close();
       feed.close();
       await app.close();

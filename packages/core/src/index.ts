@@ -78,7 +78,16 @@ export { newRunState } from './run/new-state.ts';
 export { recallDispatched } from './run/phases.ts';
 export { refuseCancel, refuseReplay } from './run/refusals.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
-export { idempotencyKey, isFinished, isStopped, nodeAt, pathOf, startPermit, statusOf, stopReason } from './run/standing.ts';
+export {
+  idempotencyKey,
+  isFinished,
+  isStopped,
+  nodeAt,
+  pathOf,
+  startPermit,
+  statusOf,
+  stopReason,
+} from './run/standing.ts';
 export { startKey } from './run/start-key.ts';
 export type { NodeState, RunState } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';

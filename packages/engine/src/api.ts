@@ -238,8 +238,8 @@ export interface Outside {
 }
 
 export interface ClaimRequest {
-  /** Whether the worker may run what waits on this route. */
-  serves(route: string): boolean;
+  /** Whether the worker may run what waits on this route, in this project. */
+  serves(route: string, project: string): boolean;
   readonly max: number;
   /** It is lost when nothing is heard of it for so long. */
   readonly leaseMs: number;
@@ -267,6 +267,8 @@ export interface OutsideWork {
   readonly deadline: number | null;
   /** Aliases that may be asked for. */
   readonly credentials: readonly string[];
+  /** What the action may reach. */
+  readonly capabilities: Capabilities;
 }
 
 export interface LeaseBeat {

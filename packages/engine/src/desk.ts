@@ -59,7 +59,10 @@ export interface DeskDrivers {
   readonly digest: Digest;
 }
 
-export function createDesk(drivers: DeskDrivers, options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'announced'>): Desk {
+export function createDesk(
+  drivers: DeskDrivers,
+  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'announced'>,
+): Desk {
   const catalog = createCatalog(options.actions, options.retryPolicies ?? {});
   catalog.announce(options.announced ?? []);
   return new StoreDesk(drivers, catalog);

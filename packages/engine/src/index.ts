@@ -22,3 +22,4 @@ export type {
 export { createDesk, type DeskDrivers } from './desk.ts';
 export { createEngine } from './engine.ts';
 export { keyedExecutionId } from './execution-id.ts';
+export { executionOfLease } from './lease.ts';

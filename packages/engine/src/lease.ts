@@ -20,3 +20,8 @@ export function parseLease(leaseId: string): Lease | undefined {
   if (!id.startsWith(`${LEASE_PREFIX}_`) || !/^\d{1,9}$/.test(attempt) || path.length === 0) return undefined;
   return { executionId, attempt: Number(attempt), node: path.join('/'), worker: leaseId };
 }
+
+/** For those who want to know whose business it is, before anything is looked at. */
+export function executionOfLease(leaseId: string): string | undefined {
+  return parseLease(leaseId)?.executionId;
+}

@@ -50,6 +50,11 @@ import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
 import type { Values } from './values.ts';
 
+/** What workers may take depends on the project, too. Names of projects have no blanks. */
+export function routeIn(project: string, route: string): string {
+  return route === HERE ? HERE : `${project} ${route}`;
+}
+
 const DEFAULT_LEASE_MS = 30_000;
 /** How long a claimed task may be on its way through a turn; after that nobody waits for it. */
 const GRANT_MS = 30_000;
@@ -189,7 +194,10 @@ export class OutsideAttempts implements Outside {
   private serve(): void {
     const { queue } = this.parts;
     for (const waiter of [...this.waiters]) {
-      const routes = queue.routes().filter((route) => route !== HERE && waiter.request.serves(route));
+      const routes = queue.routes().filter((text) => {
+        const blank = text.indexOf(' ');
+        return text !== HERE && waiter.request.serves(text.slice(blank + 1), text.slice(0, blank));
+      });
       if (routes.length === 0) continue;
       const deliveries = queue.poll(waiter.request.max, routes);
       if (deliveries.length > 0) waiter.take(deliveries);
@@ -285,6 +293,7 @@ export class OutsideAttempts implements Outside {
       idempotencyKey: attempt.idempotencyKey,
       deadline,
       credentials: Object.keys(attempt.credentials),
+      capabilities: attempt.granted,
     };
   }
 

@@ -8,7 +8,7 @@ import { type Attempt, blobsToStart, NebulaError, nextReady, nodeAt, recallDispa
 import type { Clock, Delivery, Queue, Store } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import type { Draft, LiveRun } from './live-run.ts';
-import type { Claim } from './outside.ts';
+import { type Claim, routeIn } from './outside.ts';
 import { RETRY_MIN_MS, type Recovery } from './recovery.ts';
 import type { Runs } from './runs.ts';
 import type { Values } from './values.ts';
@@ -54,6 +54,7 @@ export class Tasks {
     if (ready.length === 0) return;
     const tasks = ready.map((task) => ({
       ...task,
+      route: routeIn(run.project, task.route),
       executionId,
       taskId: `${executionId}:${task.node}:${task.attempt}`,
     }));

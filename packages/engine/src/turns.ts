@@ -14,7 +14,17 @@
  *
  * What fills the slots is in `tasks.ts`; what becomes of a run that could not be written or read, in `recovery.ts`.
  */
-import { decide, goOnWith, HERE, type Held, hasLeftOver, isOpen, newTurn, type RunState, type Stimulus } from '@nebula/core';
+import {
+  decide,
+  goOnWith,
+  HERE,
+  type Held,
+  hasLeftOver,
+  isOpen,
+  newTurn,
+  type RunState,
+  type Stimulus,
+} from '@nebula/core';
 import type { Clock, Delivery, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import { cacheBlobs } from './cache.ts';

@@ -37,7 +37,10 @@ const whose = fc.record({
 });
 const deeds: fc.Arbitrary<Deed[]> = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('claim'), max: fc.integer({ min: 1, max: 3 }), goes: fc.boolean() }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ do: fc.constant('claim'), max: fc.integer({ min: 1, max: 3 }), goes: fc.boolean() }),
+    },
     { weight: 6, arbitrary: whose },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('pass'), ms: fc.constantFrom(1, 500, 9_000, 40_000) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('crash') }) },

@@ -3,7 +3,7 @@ import { announcedAction, type Json, mayServe } from '@nebula/core';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { describe, expect, it } from 'vitest';
 import type { ClaimRequest, OutsideWork } from '../src/index.ts';
-import { BenchTop, type BenchOptions } from './bench-top.ts';
+import { type BenchOptions, BenchTop } from './bench-top.ts';
 
 const LEASE_MS = 30_000;
 const TEXT = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } } as const;
@@ -55,7 +55,9 @@ const STALE = { code: 'STALE_LEASE' };
 
 async function started(top: BenchTop, executionId: string): Promise<readonly unknown[]> {
   const frames = await top.engine.journal(executionId);
-  return frames.flatMap(({ entries }) => entries).filter((entry) => (entry as { type: string }).type === 'node.started');
+  return frames
+    .flatMap(({ entries }) => entries)
+    .filter((entry) => (entry as { type: string }).type === 'node.started');
 }
 
 describe('claims', () => {
@@ -64,11 +66,21 @@ describe('claims', () => {
     const executionId = await top.start({ nodes: { a: far({ with: { x: '{{ $input.x }}' } }) } }, { x: 5 });
     expect(await top.statuses(executionId)).toEqual({ a: 'queued' });
     const work = await claimOne(top);
-    expect(work).toMatchObject({ action: 'far@1', input: { x: 5 }, executionId, node: 'a', attempt: 1, deadline: null });
+    expect(work).toMatchObject({
+      action: 'far@1',
+      input: { x: 5 },
+      executionId,
+      node: 'a',
+      attempt: 1,
+      deadline: null,
+    });
     expect(await started(top, executionId)).toMatchObject([{ node: 'a', attempt: 1, worker: work.leaseId }]);
     expect(await claim(top)).toEqual([]);
     await complete(top, work, { done: true });
-    expect(await top.engine.document(executionId)).toMatchObject({ status: 'completed', output: { a: { done: true } } });
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'completed',
+      output: { a: { done: true } },
+    });
     expect(top.ran).toEqual([]);
   });
 
@@ -91,7 +103,10 @@ describe('claims', () => {
 
   it('[ENG-150] an input that does not fit is never given out', async () => {
     const top = await opened();
-    const executionId = await top.start({ nodes: { a: { action: 'far.text@1', with: { text: '{{ $input.x }}' } } } }, { x: 1 });
+    const executionId = await top.start(
+      { nodes: { a: { action: 'far.text@1', with: { text: '{{ $input.x }}' } } } },
+      { x: 1 },
+    );
     expect(await claim(top)).toEqual([]);
     expect(await top.engine.document(executionId)).toMatchObject({ error: { code: 'INPUT_INVALID', node: 'a' } });
   });
@@ -100,7 +115,9 @@ describe('claims', () => {
     const top = await opened();
     const served: string[] = [];
     const wait = (name: string, more: Partial<ClaimRequest> = {}) =>
-      top.engine.outside.claim(asking({ waitMs: 20_000, ...more })).then((work) => served.push(`${name} ${work.length}`));
+      top.engine.outside
+        .claim(asking({ waitMs: 20_000, ...more }))
+        .then((work) => served.push(`${name} ${work.length}`));
     void wait('other', { serves: () => false });
     void wait('first');
     void wait('second');
@@ -158,7 +175,9 @@ describe('outcomes', () => {
     for (const leaseId of ['', 'nonsense', work.leaseId.replace(executionId, 'exe_other'), work.leaseId.slice(1)]) {
       await expect(during(top, top.engine.outside.end(leaseId, { status: 'returned' }))).rejects.toMatchObject(STALE);
     }
-    expect(await top.engine.document(executionId)).toMatchObject({ nodes: { a: { output: 1 }, b: { status: 'queued' } } });
+    expect(await top.engine.document(executionId)).toMatchObject({
+      nodes: { a: { output: 1 }, b: { status: 'queued' } },
+    });
   });
 
   it('[ENG-152] of two outcomes told at once one counts', async () => {
@@ -174,7 +193,10 @@ describe('outcomes', () => {
     const top = await opened();
     const executionId = await top.start({ nodes: { a: { action: 'far.text@1', with: { text: 'x' } } } });
     await complete(top, await claimOne(top), { text: 5 });
-    expect(await top.engine.document(executionId)).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_INVALID' } });
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'OUTPUT_INVALID' },
+    });
   });
 
   it('[ENG-152] a large output becomes a blob', async () => {
@@ -327,7 +349,10 @@ describe('leases', () => {
     const { leaseId } = await claimOne(top);
     await during(top, top.engine.outside.extend(leaseId, { progress: 0.5, message: 'half' }));
     expect(top.events).toContainEqual({ type: 'progress', executionId, node: 'a', fraction: 0.5, message: 'half' });
-    await during(top, top.engine.outside.log(leaseId, [{ message: 'one', level: 'warn', fields: { x: 1 } }, { message: 'two' }]));
+    await during(
+      top,
+      top.engine.outside.log(leaseId, [{ message: 'one', level: 'warn', fields: { x: 1 } }, { message: 'two' }]),
+    );
     const lines = await top.drivers.logs.read({ executionId, limit: 10 });
     expect(lines).toMatchObject([
       { node: 'a', attempt: 1, level: 'warn', message: 'one', fields: { x: 1 } },

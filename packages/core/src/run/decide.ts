@@ -139,7 +139,10 @@ function enterRoot(turn: Turn): void {
 }
 
 /** The fence: whether it is the outcome of the attempt that the node has open. */
-export function isOpen(state: RunState, { node: path, attempt, worker }: Omit<OpenAttempt, 'worker'> & { readonly worker?: string }): boolean {
+export function isOpen(
+  state: RunState,
+  { node: path, attempt, worker }: Omit<OpenAttempt, 'worker'> & { readonly worker?: string },
+): boolean {
   const phase = nodeAt(state, path)?.phase;
   return phase?.status === 'running' && phase.attempt === attempt && phase.worker === (worker ?? phase.worker);
 }

@@ -20,7 +20,10 @@ const far = { labels: ['far'] };
 
 function begun(short: Short): RunState {
   const state = newRunState(planOf(short), 'exe_test');
-  decide(newTurn(state, 0, () => null), { type: 'start', input: {}, trigger: null });
+  decide(
+    newTurn(state, 0, () => null),
+    { type: 'start', input: {}, trigger: null },
+  );
   return state;
 }
 
