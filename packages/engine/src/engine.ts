@@ -194,7 +194,6 @@ class LocalEngine extends StoreDesk implements Engine {
     this.phase = 'closing';
     this.turns.stopTakingWork();
     this.outside.close();
-    this.turns.kick();
     await this.waker.close();
     await this.sweeper.close();
     await this.attempts.handBack(graceMs);

@@ -114,6 +114,7 @@ export class Turns {
 
   stopTakingWork(): void {
     this.takesWork = false;
+    this.tasks.refuseClaimed();
   }
 
   /** A worker outside has taken a task from the queue. */
