@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { OperationId } from '@nebula/client/contract';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
+import { compatRoutes } from './compat/routes.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
 import type { Handlers } from './http/handler.ts';
 import { publicRoutes } from './http/public.ts';
@@ -77,6 +78,8 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     onTrouble,
   });
   const announced = new Announced(parts, onTrouble);
+  const registry = new Registry(parts);
+  const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
   const handlers = {
@@ -98,7 +101,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...credentialRoutes(parts),
     ...planRoutes(parts),
     ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
-    ...workerRoutes(parts, new Registry(parts), announced),
+    ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
   } satisfies Partial<Handlers> as unknown as Handlers;
@@ -109,7 +112,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
       handlers,
       authenticate,
       repeats: new Repeats(parts),
-      audit: auditLog(parts),
+      audit,
       onFault: onTrouble,
       ...(options.onRequest && { onRequest: options.onRequest }),
     },
@@ -120,6 +123,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     troubles: async () => (isClosing ? { server: 'it is closing' } : await storeTrouble(parts)),
   });
   webhookRoutes(app, parts, launcher);
+  compatRoutes(app, { parts, launcher, registry, announced, authenticate, audit });
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
   await announced.open();
   await feed.open();

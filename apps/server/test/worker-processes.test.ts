@@ -44,7 +44,11 @@ class Machine {
   }
 
   async serve(): Promise<ChildProcess> {
-    const child = this.start(process.execPath, [path.join(HERE, 'support/serve-process.ts'), this.dir, String(this.port)]);
+    const child = this.start(process.execPath, [
+      path.join(HERE, 'support/serve-process.ts'),
+      this.dir,
+      String(this.port),
+    ]);
     await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
     return child;
   }
@@ -70,7 +74,8 @@ class Machine {
   async running(executionId: string, count: number): Promise<void> {
     const statuses = async (): Promise<number> => {
       const { nodes } = await this.client.call('getExecution', { params: { executionId } });
-      return Object.values(nodes as Record<string, { status: string }>).filter(({ status }) => status === 'running').length;
+      return Object.values(nodes as Record<string, { status: string }>).filter(({ status }) => status === 'running')
+        .length;
     };
     await expect.poll(statuses, WAIT).toBe(count);
   }
@@ -137,7 +142,9 @@ describe('nebula worker', { timeout: 120_000 }, () => {
     const root = path.join(HERE, '../../..');
     const bin = path.join(root, 'apps/cli/bin/nebula.js');
     const child = machine.start(process.execPath, [bin, 'worker', '--labels', 'near, far', '--quiet'], root);
-    await expect.poll(async () => (await machine.client.call('listWorkers')).items[0]?.labels, WAIT).toEqual(['near', 'far']);
+    await expect
+      .poll(async () => (await machine.client.call('listWorkers')).items[0]?.labels, WAIT)
+      .toEqual(['near', 'far']);
     const definition = {
       config: { capabilities: { shell: ['sh'] } },
       nodes: { say: { action: 'shell.run@1', with: { program: 'sh', args: ['-c', 'echo hello'] }, labels: ['far'] } },

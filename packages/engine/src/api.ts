@@ -233,6 +233,8 @@ export interface Outside {
   credential(leaseId: string, alias: string): Promise<string>;
   /** Durable when it resolves. */
   end(leaseId: string, outcome: OutsideOutcome): Promise<void>;
+  /** Why what runs of a node should stop, if it should. */
+  stopReason(executionId: string, node: string): Promise<string | null>;
   /** How much a worker has, as far as this process knows. */
   running(holder: string): number;
 }

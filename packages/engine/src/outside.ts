@@ -18,6 +18,7 @@ import {
   describePath,
   HERE,
   hold,
+  isFinished,
   isOpen,
   type Json,
   NebulaError,
@@ -413,6 +414,15 @@ export class OutsideAttempts implements Outside {
     }
     this.parts.meter.add('workflow.node.executed');
     this.forget(leaseId);
+  }
+
+  async stopReason(executionId: string, path: string): Promise<string | null> {
+    const run = await this.parts.runs.load(executionId);
+    if (run === undefined) return null;
+    await this.parts.catchUp(run);
+    const node = nodeAt(run.state, path);
+    this.parts.onRest(executionId);
+    return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node.scope);
   }
 
   private async outcomeOf(known: Known, node: NodeState, told: OutsideOutcome): Promise<Outcome> {

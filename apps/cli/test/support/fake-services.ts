@@ -116,6 +116,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
       log: note('log', () => ({ until: 0, cancel: null })),
       credential: note('credential', () => 'secret'),
       end: note('end', () => undefined),
+      stopReason: async () => null,
       running: () => 0,
     },
     close: note('close', () => undefined),

@@ -27,7 +27,7 @@ export async function projectOfWorkflow({ store, records }: Parts, workflowId: s
 }
 
 /** Of one whose execution is gone there is nothing to tell but that it is stale. */
-async function projectOfLease({ store }: Parts, leaseId: string): Promise<string> {
+export async function projectOfLease({ store }: Parts, leaseId: string): Promise<string> {
   const executionId = executionOfLease(leaseId);
   const row = executionId === undefined ? undefined : await store.execution(executionId);
   if (row !== undefined) return row.project;
