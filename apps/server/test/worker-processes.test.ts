@@ -5,12 +5,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createClient, type NebulaClient } from '@nebula/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { hasPython } from './support/python.ts';
 
 const TOKEN = 'a-token-for-tests';
 const HERE = import.meta.dirname;
+const SERVER = fileURLToPath(new URL('./support/serve-process.ts', import.meta.url));
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
@@ -44,11 +46,7 @@ class Machine {
   }
 
   async serve(): Promise<ChildProcess> {
-    const child = this.start(process.execPath, [
-      path.join(HERE, 'support/serve-process.ts'),
-      this.dir,
-      String(this.port),
-    ]);
+    const child = this.start(process.execPath, [SERVER, this.dir, String(this.port)]);
     await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
     return child;
   }
@@ -96,6 +94,7 @@ async function killed(child: ChildProcess): Promise<void> {
 const note = { action: 'slow.note@1', retry: { system: 5, delay: '0s' } };
 const NODES = { a: note, b: note, c: note, d: { ...note, needs: ['a', 'b', 'c'] } };
 
+// These need python3 on the machine.
 describe.skipIf(!hasPython())('processes that are killed', { timeout: 120_000 }, () => {
   it('[WRK-21] a worker dies: another one does its work, and nothing is lost', async () => {
     const machine = new Machine(await freePort());

@@ -1,7 +1,6 @@
 /** A run that is in this process's memory, between two frames or in the middle of one. */
 import type { Attempt, Plan, RunState, Stimulus, Turn } from '@nebula/core';
 import type { Delivery } from '@nebula/ports';
-import type { Claim } from './outside.ts';
 
 export interface LiveRun {
   readonly executionId: string;
@@ -59,6 +58,15 @@ export interface Draft {
   readonly refused: Set<Stimulus>;
   /** `claim`: for a worker outside. */
   readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery; readonly claim?: Claim | undefined }[];
+}
+
+/** A task for a worker outside, on its way through a turn. */
+export interface Claim {
+  readonly leaseId: string;
+  /** Its frame is durable. */
+  given(granted: GrantedAttempt): void;
+  /** It comes to nothing. */
+  refused(): void;
 }
 
 /** An attempt whose frame is durable. */

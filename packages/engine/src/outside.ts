@@ -16,7 +16,6 @@ import {
   actionWork,
   compileSchema,
   describePath,
-  HERE,
   hold,
   isFinished,
   isOpen,
@@ -45,20 +44,14 @@ import {
   type Timer,
 } from '@nebula/ports';
 import type { ClaimRequest, LeaseBeat, LeaseLine, LeaseState, Outside, OutsideOutcome, OutsideWork } from './api.ts';
-import { LEASE_PREFIX, type Lease, leaseName, parseLease } from './lease.ts';
-import type { Draft, GrantedAttempt, LiveRun } from './live-run.ts';
+import { Claims } from './claims.ts';
+import { type Lease, parseLease } from './lease.ts';
+import type { Claim, Draft, GrantedAttempt, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
 import type { Values } from './values.ts';
 
-/** What workers may take depends on the project, too. Names of projects have no blanks. */
-export function routeIn(project: string, route: string): string {
-  return route === HERE ? HERE : `${project} ${route}`;
-}
-
 const DEFAULT_LEASE_MS = 30_000;
-/** How long a claimed task may be on its way through a turn; after that nobody waits for it. */
-const GRANT_MS = 30_000;
 /** How soon to look again at a run that is in the middle of something, and how often. */
 const LOOK_AGAIN_MS = 5;
 const MAX_LOOKS = 1_000;
@@ -86,20 +79,6 @@ export interface OutsideParts {
   onRest(executionId: string): void;
 }
 
-/** A task on its way through a turn. */
-export interface Claim {
-  readonly leaseId: string;
-  /** Its frame is durable. */
-  given(granted: GrantedAttempt): void;
-  /** It comes to nothing. */
-  refused(): void;
-}
-
-interface Waiter {
-  readonly request: ClaimRequest;
-  take(deliveries: readonly Delivery[]): void;
-}
-
 /** A lease that this process has heard of. */
 interface Known {
   readonly lease: Lease;
@@ -121,26 +100,26 @@ interface Waiting {
 
 export class OutsideAttempts implements Outside {
   private readonly parts: OutsideParts;
-  private readonly waiters = new Set<Waiter>();
+  private readonly claims: Claims;
   private readonly known = new Map<string, Known>();
   /** How many leases of each run are known. */
   private readonly perRun = new Map<string, number>();
   private readonly waiting = new Map<Stimulus, Waiting>();
-  private readonly unhear: () => void;
   private isClosed = false;
 
   constructor(parts: OutsideParts) {
     this.parts = parts;
-    this.unhear = parts.queue.onAvailable((routes) => {
-      if (this.waiters.size > 0 && routes.some((route) => route !== HERE)) this.serve();
+    this.claims = new Claims({
+      ...parts,
+      begin: (lease, until, request, granted) => this.begin(lease, until, request, granted),
+      giveBack: (lease) => this.report(lease, { status: 'returned' }),
     });
     parts.meter.gauge('workflow.outside_tasks', () => this.known.size);
   }
 
   close(): void {
     this.isClosed = true;
-    this.unhear();
-    for (const waiter of [...this.waiters]) waiter.take([]);
+    this.claims.close();
     for (const { timer } of this.known.values()) timer?.cancel();
   }
 
@@ -155,105 +134,8 @@ export class OutsideAttempts implements Outside {
     return count;
   }
 
-  async claim(request: ClaimRequest): Promise<readonly OutsideWork[]> {
-    const { clock } = this.parts;
-    const until = clock.now() + (request.waitMs ?? 0);
-    for (;;) {
-      const deliveries = await this.deliveries(request, until);
-      if (deliveries.length === 0) return [];
-      const work = await this.grant(request, deliveries);
-      if (work.length > 0 && request.signal?.aborted) {
-        for (const { leaseId } of work) await this.end(leaseId, { status: 'returned' }).catch(this.parts.onTrouble);
-        return [];
-      }
-      if (work.length > 0 || clock.now() >= until) return work;
-    }
-  }
-
-  /** What waits for such a worker, as soon as there is something. */
-  private deliveries(request: ClaimRequest, until: number): Promise<readonly Delivery[]> {
-    const { clock } = this.parts;
-    const { signal } = request;
-    if (this.isClosed || signal?.aborted) return Promise.resolve([]);
-    return new Promise((resolve) => {
-      const take = (deliveries: readonly Delivery[]): void => {
-        if (!this.waiters.delete(waiter)) return;
-        timer.cancel();
-        signal?.removeEventListener('abort', giveUp);
-        resolve(deliveries);
-      };
-      const giveUp = (): void => take([]);
-      const waiter: Waiter = { request, take };
-      this.waiters.add(waiter);
-      const timer = clock.timer(Math.max(0, until - clock.now()), giveUp, { background: true });
-      signal?.addEventListener('abort', giveUp);
-      this.serve();
-    });
-  }
-
-  /** Those who have waited longest are served first. */
-  private serve(): void {
-    const { queue } = this.parts;
-    for (const waiter of [...this.waiters]) {
-      const routes = queue.routes().filter((text) => {
-        const blank = text.indexOf(' ');
-        return text !== HERE && waiter.request.serves(text.slice(blank + 1), text.slice(0, blank));
-      });
-      if (routes.length === 0) continue;
-      const deliveries = queue.poll(waiter.request.max, routes);
-      if (deliveries.length > 0) waiter.take(deliveries);
-    }
-  }
-
-  private async grant(request: ClaimRequest, deliveries: readonly Delivery[]): Promise<OutsideWork[]> {
-    const { store, queue, clock, random } = this.parts;
-    const until = clock.now() + request.leaseMs;
-    const named = deliveries.map((delivery) => ({
-      delivery,
-      leaseId: leaseName(random.id(LEASE_PREFIX), delivery.task),
-    }));
-    try {
-      // Before the journal names it: whoever looks at the run then must find that it is good.
-      await Promise.all(named.map(({ leaseId }) => store.heartbeat(leaseId, until)));
-    } catch (error) {
-      for (const delivery of deliveries) queue.nack(delivery, 0);
-      throw error;
-    }
-    const granted = await Promise.all(
-      named.map(({ delivery, leaseId }) => this.throughTurn(delivery, leaseId, until, request)),
-    );
-    return granted.filter((work) => work !== undefined);
-  }
-
-  private throughTurn(
-    delivery: Delivery,
-    leaseId: string,
-    until: number,
-    request: ClaimRequest,
-  ): Promise<OutsideWork | undefined> {
-    const { clock, offer } = this.parts;
-    return new Promise((resolve) => {
-      let isAwaited = true;
-      const settle = (work: OutsideWork | undefined): void => {
-        isAwaited = false;
-        timer.cancel();
-        resolve(work);
-      };
-      const timer = clock.timer(GRANT_MS, () => settle(undefined), { background: true });
-      offer(delivery, {
-        leaseId,
-        refused: () => settle(undefined),
-        given: (granted) => {
-          const lease = parseLease(leaseId) as Lease;
-          const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted;
-          settle(isWanted ? this.begin(lease, until, request, granted) : this.giveBack(lease));
-        },
-      });
-    });
-  }
-
-  private giveBack(lease: Lease): undefined {
-    this.report(lease, { status: 'returned' });
+  claim(request: ClaimRequest): Promise<readonly OutsideWork[]> {
+    return this.claims.claim(request);
   }
 
   /** The attempt is open under this lease. */
@@ -530,7 +412,7 @@ export class OutsideAttempts implements Outside {
     if (known.secrets !== undefined) return known.secrets;
     const { credentials } = actionWork(node);
     const names = Object.values(credentials);
-    const values = await Promise.all(names.map((name) => this.parts.secrets?.get(name)));
+    const values = await Promise.all(names.map(async (name) => this.parts.secrets?.get(name)));
     known.secrets ??= new Set(values.filter((value) => value !== undefined));
     return known.secrets;
   }

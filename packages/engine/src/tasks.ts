@@ -7,8 +7,9 @@
 import { type Attempt, blobsToStart, NebulaError, nextReady, nodeAt, recallDispatched, take } from '@nebula/core';
 import type { Clock, Delivery, Queue, Store } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
-import type { Draft, LiveRun } from './live-run.ts';
-import { type Claim, routeIn } from './outside.ts';
+import { routeIn } from './claims.ts';
+import type { Claim, Draft, LiveRun } from './live-run.ts';
+
 import { RETRY_MIN_MS, type Recovery } from './recovery.ts';
 import type { Runs } from './runs.ts';
 import type { Values } from './values.ts';

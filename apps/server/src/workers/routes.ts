@@ -22,7 +22,7 @@ const OWN = [
   'revealCredential',
 ] as const satisfies readonly OperationId[];
 
-export const LEASE_LIMITS = { defaultMs: 30_000, minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
+const LEASE_LIMITS = { defaultMs: 30_000, minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
 
 export function workerRoutes(
   { engine: { outside } }: Parts,
@@ -107,7 +107,7 @@ export function workerRoutes(
     },
 
     async revealCredential({ params: { leaseId, alias } }) {
-      return ok({ value: valueOf(await outside.credential(leaseId, alias)) });
+      return ok({ value: revealed(await outside.credential(leaseId, alias)) });
     },
   };
 }
@@ -158,7 +158,7 @@ function leaseDocument({ until, cancel }: LeaseState): AnswerOf<'extendLease'> {
 }
 
 /** A secret that is an object of texts is given as one: that is how it was set. */
-function valueOf(secret: string): string | Record<string, string> {
+function revealed(secret: string): string | Record<string, string> {
   if (!secret.startsWith('{')) return secret;
   try {
     const value: unknown = JSON.parse(secret);
