@@ -1,8 +1,10 @@
 /** Attempts that workers of other processes run. */
 import { announcedAction, type Json, mayServe } from '@nebula/core';
+import { memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import { memorySecrets } from '@nebula/drivers/secrets';
+import type { Queue } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
-import type { ClaimRequest, OutsideWork } from '../src/index.ts';
+import { type ClaimRequest, createEngine, type Engine, type OutsideWork } from '../src/index.ts';
 import { type BenchOptions, BenchTop } from './bench-top.ts';
 
 const LEASE_MS = 30_000;
@@ -410,5 +412,55 @@ describe('announcements', () => {
     const work = await claimOne(top, { serves: (route) => mayServe(route, new Set(['far@1.5']), new Set()) });
     await complete(top, work, 'no integer');
     expect(await top.engine.document(next)).toMatchObject({ error: { code: 'OUTPUT_INVALID' } });
+  });
+});
+
+describe('in a fleet', () => {
+  /** An engine beside the others, on the same data and the same queue. */
+  async function join(top: BenchTop, queue: Queue): Promise<Engine> {
+    const store = memoryStore({ data: top.data, exclusive: false });
+    const engine = createEngine({ ...top.drivers, store, queue }, { actions: top.actions, announced });
+    await during(top, engine.open());
+    return engine;
+  }
+
+  it('[ENG-162] any engine gives work out, and any other takes what became of it', async () => {
+    const top = await opened();
+    await top.engine.close();
+    const memory = memoryQueue({ clock: top.clock });
+    const shared: Queue = {
+      local: false,
+      enqueue: async (tasks) => memory.enqueue(tasks),
+      poll: (max, routes) => memory.poll(max, routes),
+      routes: () => memory.routes(),
+      onAvailable: (callback) => memory.onAvailable(callback),
+      ack: (delivery) => memory.ack(delivery),
+      nack: (delivery, delayMs) => memory.nack(delivery, delayMs),
+      extend: (delivery) => memory.extend(delivery),
+      depth: () => memory.depth(),
+      close: () => memory.close(),
+    };
+    const [first, second, third] = [await join(top, shared), await join(top, shared), await join(top, shared)];
+    const { workflowId, version } = await first.register({ id: 'test', nodes: { a: far(), b: far({ needs: ['a'] }) } });
+    const executionId = await during(top, first.start(workflowId, version));
+    const [a] = await during(top, second.outside.claim(asking()));
+    if (a === undefined) throw new Error('there was no work');
+    expect(await during(top, third.outside.extend(a.leaseId))).toMatchObject({ cancel: null });
+    await during(top, first.outside.end(a.leaseId, { status: 'completed', output: 1 }));
+    for (const engine of [first, second, third]) {
+      const again = engine.outside.end(a.leaseId, { status: 'completed', output: 2 });
+      await expect(during(top, again)).rejects.toMatchObject(STALE);
+    }
+    const [b] = await during(top, third.outside.claim(asking({ waitMs: 1 })));
+    await during(top, second.outside.end(b?.leaseId ?? '', { status: 'completed', output: 3 }));
+    expect(await first.document(executionId)).toMatchObject({
+      status: 'completed',
+      nodes: { a: { output: 1 }, b: { output: 3 } },
+    });
+    for (const engine of [first, second, third]) {
+      const closing = engine.close({ graceMs: 0 });
+      await top.clock.advance(100);
+      await closing;
+    }
   });
 });
