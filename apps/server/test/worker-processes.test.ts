@@ -51,8 +51,14 @@ class Machine {
     return child;
   }
 
-  async work(seconds: number, workers: number): Promise<ChildProcess> {
-    const child = this.start('python3', [path.join(HERE, 'support/slow_worker.py'), String(seconds), this.trace]);
+  /** `leaseSeconds`: must outlast what the server takes to come back, where it is to be waited for. */
+  async work(seconds: number, workers: number, leaseSeconds = 3): Promise<ChildProcess> {
+    const child = this.start('python3', [
+      path.join(HERE, 'support/slow_worker.py'),
+      String(seconds),
+      this.trace,
+      String(leaseSeconds),
+    ]);
     await expect.poll(async () => (await this.client.call('listWorkers')).items.length, WAIT).toBe(workers);
     return child;
   }
@@ -111,7 +117,7 @@ describe.skipIf(!hasPython())('processes that are killed', { timeout: 120_000 },
   it('[WRK-22] the server dies: the worker goes on, and what it has done is not done again', async () => {
     const machine = new Machine(await freePort());
     const server = await machine.serve();
-    await machine.work(1.5, 1);
+    await machine.work(1.5, 1, 60);
     const executionId = await machine.begin({ nodes: NODES });
     await machine.running(executionId, 3);
     await killed(server);

@@ -112,7 +112,10 @@ export class OutsideAttempts implements Outside {
     this.claims = new Claims({
       ...parts,
       begin: (lease, until, request, granted) => this.begin(lease, until, request, granted),
-      giveBack: (lease) => this.report(lease, { status: 'returned' }),
+      giveBack: (lease) => {
+        this.forget(lease.worker);
+        this.report(lease, { status: 'returned' });
+      },
     });
     parts.meter.gauge('workflow.outside_tasks', () => this.known.size);
   }

@@ -141,6 +141,7 @@ describe('claims', () => {
     const half = top.engine.outside.claim(asking({ signal: late.signal }));
     late.abort();
     expect(await during(top, half)).toEqual([]);
+    expect(top.engine.metrics().gauges['workflow.outside_tasks']).toBe(0);
     await complete(top, await claimOne(top));
     expect(await top.status(executionId)).toBe('completed');
   });
@@ -152,6 +153,14 @@ describe('claims', () => {
     await top.clock.advance(1_000);
     await closing;
     expect(await claiming).toEqual([]);
+  });
+
+  it('[ENG-163] a worker gets work of the projects only for which it works', async () => {
+    const top = await opened();
+    const { workflowId, version } = await top.register({ nodes: { a: far() } });
+    await during(top, top.engine.start(workflowId, version, { project: 'theirs' }));
+    expect(await claim(top, { serves: (_, project) => project === 'default' })).toEqual([]);
+    expect(await claim(top, { serves: (_, project) => project === 'theirs' })).toHaveLength(1);
   });
 
   it('[ENG-160] work for others does not stand in the way of this process, nor the other way round', async () => {

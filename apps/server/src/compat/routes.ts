@@ -110,14 +110,13 @@ function workflowRoutes(app: FastifyInstance, own: CompatParts): void {
   app.get('/api/workflows', async (request: Ask) => {
     await allowed(own, request, 'listWorkflows', 'viewer');
     const { limit = '100', offset = '0', status } = request.query;
-    const all = await Promise.all(
-      (await records.list(KIND, { limit: PAGE })).map(async (row) => {
-        const { id, body } = parsed<GraphRecord>(row);
-        return statusOf(id, body, await newestRun(parts, id));
-      }),
-    );
-    const wanted = all.filter((one) => status === undefined || one['status'] === status);
-    return wanted.slice(count(offset), count(offset) + count(limit));
+    const rows = (await records.list(KIND, { limit: PAGE })).map((row) => parsed<GraphRecord>(row));
+    const [from, to] = [count(offset), count(offset) + count(limit)];
+    const shown = async ({ id, body }: (typeof rows)[number]): Promise<JsonObject> =>
+      statusOf(id, body, await newestRun(parts, id));
+    // Runs are read only where they have to be.
+    if (status === undefined) return await Promise.all(rows.slice(from, to).map(shown));
+    return (await Promise.all(rows.map(shown))).filter((one) => one['status'] === status).slice(from, to);
   });
 
   app.get('/api/workflows/:id/status', async (request: Ask) => {
@@ -196,7 +195,7 @@ function jobRoutes(app: FastifyInstance, own: CompatParts): void {
     const { lease_ttl_secs: ttl = 30 } = (request.body ?? {}) as { lease_ttl_secs?: unknown };
     if (typeof ttl !== 'number' || !(ttl > 0) || ttl > MAX_TTL_SECONDS)
       throw invalid('lease_ttl_secs', 'is not a number of seconds');
-    await registry.put(workerId, { labels, actions: [...JOBS] }, who);
+    await registry.keep(workerId, { labels, actions: [...JOBS] }, who);
     const has = new Set(labels);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());

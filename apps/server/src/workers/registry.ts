@@ -39,6 +39,16 @@ export class Registry {
     return record;
   }
 
+  /** For workers that say who they are with every claim: written when something is new, or it has been a while. */
+  async keep(workerId: string, worker: Omit<WorkerRecord, 'seenAt' | 'owner'>, who: Principal): Promise<void> {
+    const { records, clock } = this.parts;
+    const found = await readRecord<WorkerRecord>(records, KIND, workerId);
+    if (found !== undefined) checkOwner(found, who);
+    const body = found?.body;
+    const isNew = body === undefined || clock.now() - body.seenAt >= SEEN_EVERY_MS;
+    if (isNew || String(body.labels) !== String(worker.labels)) await this.put(workerId, worker, who);
+  }
+
   /** It has just been heard of. Rejects with `UNKNOWN_WORKER`. */
   async seen(workerId: string, who: Principal): Promise<WorkerRecord> {
     const { records, clock } = this.parts;

@@ -1,4 +1,4 @@
-"""A worker whose work takes a while, and leaves a trace of every time it is done. Arguments: seconds, file."""
+"""A worker whose work takes a while, and leaves a trace of every time it is done. Arguments: seconds, file, seconds of its leases."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../../examples/workers/python"))
 import nebula_worker  # noqa: E402
 
-nebula_worker.LEASE_SECONDS = 3
+nebula_worker.LEASE_SECONDS = int(sys.argv[3])
 nebula_worker.BEAT_SECONDS = 0.5
 nebula_worker.WAIT_SECONDS = 2
 
