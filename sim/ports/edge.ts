@@ -34,6 +34,8 @@ export function edgedSandbox(process: Process, sandbox: Sandbox, actions: Readon
   return {
     run: (invocation) => process.call('sandbox.run', () => sandbox.run(own(invocation))),
     verify: (invocation) => process.call('sandbox.verify', () => sandbox.verify(own(invocation))),
+    admit: (foreign, told) => sandbox.admit(foreign, told),
+    admitLine: (foreign, line) => sandbox.admitLine(foreign, line),
   };
 }
 
@@ -56,7 +58,8 @@ export function edgedQueue(process: Process, queue: Queue): Queue {
   return {
     local: queue.local,
     enqueue: (tasks) => process.callNow('queue.enqueue', undefined, () => queue.enqueue(tasks)),
-    poll: (max) => process.callNow('queue.poll', [], () => queue.poll(max)),
+    poll: (max, routes) => process.callNow('queue.poll', [], () => queue.poll(max, routes)),
+    routes: () => queue.routes(),
     onAvailable: (callback) => queue.onAvailable(callback),
     ack: (delivery) => process.callNow('queue.ack', false, () => queue.ack(delivery)),
     nack: (delivery, delayMs) => process.callNow('queue.nack', false, () => queue.nack(delivery, delayMs)),

@@ -52,9 +52,10 @@ export class Broker {
           for (const task of tasks) this.accept(task);
           this.announce();
         }),
-      poll: (max) => process.callNow('queue.poll', [], () => this.handOut(max)),
+      poll: (max, routes) => process.callNow('queue.poll', [], () => this.handOut(max, routes)),
+      routes: () => this.routes(),
       onAvailable: (callback) => {
-        const listener = process.callback('queue.onAvailable', callback);
+        const listener = process.callback('queue.onAvailable', () => callback(this.routes()));
         this.listeners.set(listener, process);
         this.announce();
         return () => this.listeners.delete(listener);
@@ -93,10 +94,15 @@ export class Broker {
     this.clock.timer(ms, () => this.announce());
   }
 
-  private handOut(max: number): Delivery[] {
+  private routes(): string[] {
+    const now = this.clock.now();
+    return [...new Set([...this.messages].filter(({ from }) => from <= now).map(({ task }) => task.route))];
+  }
+
+  private handOut(max: number, routes: readonly string[] = ['']): Delivery[] {
     const now = this.clock.now();
     const ready = [...this.messages]
-      .filter(({ from }) => from <= now)
+      .filter(({ from, task }) => from <= now && routes.includes(task.route))
       .sort((a, b) => b.task.priority - a.task.priority || a.arrival - b.arrival);
     return ready.slice(0, max).map((message) => {
       message.receipt = ++this.receipts;

@@ -20,6 +20,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>
   sdk: { core: 'all', ports: 'types' },
   // The test kit runs workflows with the real engine in memory. Authors enter it by a name of its own, in tests only.
   'sdk/testing': { core: 'all', ports: 'all', engine: 'all', drivers: 'all' },
+  // A worker outside the server talks to it, and runs actions in a sandbox of its own.
+  'sdk/worker': { core: 'all', ports: 'all', drivers: 'all', client: 'all' },
   actions: { core: 'all', sdk: 'all' },
 };
 

@@ -9,11 +9,13 @@ import { RUN_COMMANDS } from './table/run.ts';
 import { SECRETS_COMMANDS } from './table/secrets.ts';
 import { SERVER_COMMANDS } from './table/server.ts';
 import type { CommandSpec } from './table/spec.ts';
+import { WORKER_COMMANDS } from './table/worker.ts';
 import { WRITE_COMMANDS } from './table/write.ts';
 
 /** In the order in which they are listed. */
 export const COMMANDS: readonly CommandSpec[] = [
   ...RUN_COMMANDS,
+  ...WORKER_COMMANDS,
   ...WRITE_COMMANDS,
   ...LOOK_COMMANDS,
   ...CHANGE_COMMANDS,

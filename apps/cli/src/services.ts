@@ -54,8 +54,11 @@ export interface DeskSession {
   close(): Promise<void>;
 }
 
+/** What commands ask of an engine, here or at a server. */
+export type RunningEngine = Omit<Engine, 'announce' | 'outside' | 'input' | 'plan'>;
+
 export interface EngineSession extends DeskSession {
-  readonly engine: Engine;
+  readonly engine: RunningEngine;
   newExecutionId(): string;
   /** Of the start of this workflow with this idempotency key: always the same. */
   keyedExecutionId(workflowId: string, key: string): string;

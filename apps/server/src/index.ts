@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { OperationId } from '@nebula/client/contract';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
+import { compatRoutes } from './compat/routes.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
 import type { Handlers } from './http/handler.ts';
 import { publicRoutes } from './http/public.ts';
@@ -33,9 +34,13 @@ import { Sweeper } from './sweeper.ts';
 import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
+import { Announced } from './workers/announced.ts';
+import { Registry } from './workers/registry.ts';
+import { workerRoutes } from './workers/routes.ts';
 
 export { localOffice, type Office, type OfficeCall } from './office.ts';
 export type { Parts } from './parts.ts';
+export { announcedActions } from './workers/announced.ts';
 
 export interface ServerOptions {
   readonly host: string;
@@ -86,6 +91,9 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     isLeader: () => scheduler.isLeader,
     onTrouble,
   });
+  const announced = new Announced(parts, onTrouble);
+  const registry = new Registry(parts);
+  const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
   const handlers = {
@@ -105,6 +113,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...credentialRoutes(parts),
     ...planRoutes(parts),
     ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
+    ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
   } satisfies Partial<Handlers> as unknown as Handlers;
@@ -114,7 +123,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
       handlers,
       authenticate,
       repeats: new Repeats(parts),
-      audit: auditLog(parts),
+      audit,
       onFault: onTrouble,
       ...(options.onRequest && { onRequest: options.onRequest }),
     },
@@ -125,9 +134,11 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     troubles: async () => (isClosing ? { server: 'it is closing' } : await storeTrouble(parts)),
   });
   webhookRoutes(app, parts, launcher);
+  compatRoutes(app, { parts, launcher, registry, announced, authenticate, audit });
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
   await ensureDefaultProject(parts);
   const sweeper = new Sweeper(parts, onTrouble);
+  await announced.open();
   await feed.open();
   scheduler.open();
   files.open();
@@ -136,6 +147,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     isClosing = true;
     files.close();
     sweeper.close();
+    announced.close();
     await scheduler.close();
     feed.close();
     await app.close();

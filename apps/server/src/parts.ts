@@ -1,5 +1,5 @@
 /** What the server is made of. It holds no state of its own: whatever lasts is behind these. */
-import type { Catalog } from '@nebula/core';
+import type { OpenCatalog } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
 import type { Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
 
@@ -13,5 +13,5 @@ export interface Parts {
   readonly clock: Clock;
   readonly random: Random;
   readonly digest: Digest;
-  readonly catalog: Catalog;
+  readonly catalog: OpenCatalog;
 }

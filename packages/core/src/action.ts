@@ -108,6 +108,8 @@ export interface Action<Input = Json, Output = Json> {
   /** Checks and converts the resolved input (a Standard Schema may transform it). */
   readonly parseInput?: (input: Json) => Input | Promise<Input>;
   readonly parseOutput?: (output: Output) => Json | Promise<Json>;
+  /** Nothing here can run it: it was announced by a worker outside, which does. */
+  readonly isOutside?: true;
   run(ctx: ActionContext, input: Input): Promise<Output> | Output;
   verify?(ctx: ActionContext, input: Input): Promise<Verification> | Verification;
 }
@@ -116,6 +118,8 @@ export interface Action<Input = Json, Output = Json> {
 export interface Catalog {
   /** What the operator grants to every workflow. */
   readonly capabilities: Capabilities;
+  /** Those of this process: a node that asks for others is run elsewhere. */
+  readonly labels: readonly string[];
   /** `reference` is `name@version`, or `name` for the newest version. */
   action(reference: string): Action | undefined;
   actionIds(): Iterable<string>;

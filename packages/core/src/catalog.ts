@@ -1,51 +1,113 @@
 /** The actions and retry policies that definitions may name, by version. */
 import type { Action, Capabilities, Catalog, RetryPolicyFunction } from './action.ts';
 import { NebulaError } from './error.ts';
+import { canonicalJson, type Json } from './value.ts';
 
 interface Version {
   readonly major: number;
   readonly minor: number;
 }
 
+type ById = Map<string, { readonly version: Version; readonly action: Action }[]>;
+
+/** A catalogue to which workers outside add what they can run. */
+export interface OpenCatalog extends Catalog {
+  /**
+   * From now on these are the announced actions; those that this process has are its own, whoever announces them.
+   * False when nothing is different.
+   */
+  announce(actions: readonly Action[]): boolean;
+  /** Grows with every announcement that changes something: plans of an earlier one may be out of date. */
+  readonly revision: number;
+}
+
 export function createCatalog(
   actions: readonly Action[],
   retryPolicies: Readonly<Record<string, RetryPolicyFunction>> = {},
   capabilities: Capabilities = {},
-): Catalog {
-  const byId = new Map<string, { readonly version: Version; readonly action: Action }[]>();
+  labels: readonly string[] = [],
+): OpenCatalog {
+  const own: ById = new Map();
   for (const action of actions) {
-    const versions = byId.get(action.id) ?? [];
-    const version = parseVersion(action.version);
-    if (versions.some((one) => compare(one.version, version) === 0)) {
-      throw new NebulaError('DUPLICATE_ACTION', `Action '${action.id}@${action.version}' is defined twice.`, {
-        hint: 'Give one of them another id or version.',
-      });
-    }
-    versions.push({ version, action });
-    versions.sort((a, b) => compare(b.version, a.version));
-    byId.set(action.id, versions);
+    if (add(own, action)) continue;
+    throw new NebulaError('DUPLICATE_ACTION', `Action '${action.id}@${action.version}' is defined twice.`, {
+      hint: 'Give one of them another id or version.',
+    });
   }
   const policies = new Map(Object.entries(retryPolicies));
+  let byId = own;
+  let revision = 0;
+  let told = canonicalJson([]);
   return {
     capabilities,
+    labels,
     action: (reference) => find(byId, reference),
     actionIds: () => byId.keys(),
     versionsOf: (id) => (byId.get(id) ?? []).map(({ action }) => action.version),
     retryPolicy: (name) => policies.get(name),
     retryPolicyNames: () => policies.keys(),
+    announce: (announced) => {
+      const text = canonicalJson(announced.map(described));
+      if (text === told) return false;
+      told = text;
+      revision++;
+      byId = new Map(Array.from(own, ([id, versions]) => [id, [...versions]]));
+      for (const action of announced) add(byId, action);
+      return true;
+    },
+    get revision() {
+      return revision;
+    },
   };
 }
 
+/** What is known of an action that a worker outside runs. */
+export type ActionDescription = Pick<
+  Action,
+  'id' | 'version' | 'title' | 'description' | 'input' | 'output' | 'credentials'
+> & { readonly effect?: 'pure' | 'idempotent' | 'once' };
+
+/** Made from what a worker tells; only such a worker can run it. */
+export function announcedAction(description: ActionDescription): Action {
+  return {
+    ...description,
+    isOutside: true,
+    run: () => {
+      throw new NebulaError('RUNS_OUTSIDE', `${description.id} is run by workers outside this process.`, {
+        hint: 'Start a worker that has it: `nebula worker --server URL`.',
+      });
+    },
+  };
+}
+
+function described({ run: _, verify: __, parseInput: ___, parseOutput: ____, ...rest }: Action): Json {
+  return rest as unknown as Json;
+}
+
+/** False when there is one of this id and version. */
+function add(byId: ById, action: Action): boolean {
+  const versions = byId.get(action.id) ?? [];
+  const version = parseVersion(action.version);
+  if (versions.some((one) => compare(one.version, version) === 0)) return false;
+  versions.push({ version, action });
+  versions.sort((a, b) => compare(b.version, a.version));
+  byId.set(action.id, versions);
+  return true;
+}
+
 /** `name` takes the newest; `name@2` the newest 2.x; `name@2.1` the newest 2.x that is at least 2.1. */
-function find(
-  byId: ReadonlyMap<string, readonly { readonly version: Version; readonly action: Action }[]>,
-  reference: string,
-): Action | undefined {
+function find(byId: ById, reference: string): Action | undefined {
   const [id = '', asked] = reference.split('@');
   const versions = byId.get(id);
   if (asked === undefined) return versions?.[0]?.action;
-  const { major, minor } = parseVersion(asked);
-  return versions?.find(({ version }) => version.major === major && version.minor >= minor)?.action;
+  return versions?.find(({ action }) => fitsVersion(action.version, asked))?.action;
+}
+
+/** Whether an action of this version is what `asked` means: the same major version, and no older minor one. */
+export function fitsVersion(version: string, asked: string): boolean {
+  const has = parseVersion(version);
+  const wants = parseVersion(asked);
+  return has.major === wants.major && has.minor >= wants.minor;
 }
 
 function parseVersion(text: string): Version {

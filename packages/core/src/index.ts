@@ -10,7 +10,7 @@ export type {
   ShellResult,
   Verification,
 } from './action.ts';
-export { createCatalog } from './catalog.ts';
+export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
   type ConfigDefinition,
@@ -48,6 +48,7 @@ export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAUL
 export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
 export { isImplied, type Plan, type RetryPlan, type TriggerPlan } from './plan/plan.ts';
+export { HERE, mayServe, parseRoute, type Route } from './plan/route.ts';
 export { compileSource, type SourceCompilation } from './plan/source.ts';
 export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
@@ -55,7 +56,7 @@ export { type DocumentPath, didYouMean, type Problem, type SourceRange } from '.
 export { decideRetry } from './retry/retry.ts';
 export { actionWork } from './run/action-work.ts';
 export { type OpenChild, openChild, openChildren } from './run/children.ts';
-export { decide, goOnWith, timeoutError } from './run/decide.ts';
+export { decide, goOnWith, isOpen, timeoutError } from './run/decide.ts';
 export { type Attempt, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
 export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
 export {
@@ -77,7 +78,16 @@ export { newRunState } from './run/new-state.ts';
 export { recallDispatched } from './run/phases.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
-export { idempotencyKey, isFinished, isStopped, nodeAt, pathOf, startPermit, statusOf } from './run/standing.ts';
+export {
+  idempotencyKey,
+  isFinished,
+  isStopped,
+  nodeAt,
+  pathOf,
+  startPermit,
+  statusOf,
+  stopReason,
+} from './run/standing.ts';
 export { startKey } from './run/start-key.ts';
 export type { NodeState, RunState } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';

@@ -108,6 +108,7 @@ test('the memory queue keeps a hundred thousand tasks in order, fast', () => {
     node: `n${index}`,
     attempt: 1,
     priority: (index * 7) % 10,
+    route: '',
   }));
   const startedAt = performance.now();
   void queue.enqueue(tasks);

@@ -9,6 +9,7 @@ import type {
   Plan,
   RetryPolicyFunction,
   RunDocument,
+  RunError,
   Settlement,
   TimelineEvent,
 } from '@nebula/core';
@@ -18,6 +19,7 @@ import type {
   Digest,
   ExecutionFilter,
   ExecutionRow,
+  LogLevel,
   Logs,
   Queue,
   Random,
@@ -43,6 +45,10 @@ export interface Drivers {
 export interface EngineOptions {
   readonly actions: readonly Action[];
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
+  /** Actions that workers outside have announced. */
+  readonly announced?: readonly Action[];
+  /** Labels of this process: nodes that ask for others are run by workers outside. */
+  readonly labels?: readonly string[];
   /** Attempts that may run at the same time in this process. */
   readonly concurrency?: number;
   /** What the operator grants to every workflow, besides what workflows grant themselves. */
@@ -207,11 +213,93 @@ export interface Engine extends Desk {
   peek(executionId: string): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;
   metrics(): Metrics;
+  /** From now on workers outside run these, besides what this process has: plans are compiled with them. */
+  announce(actions: readonly Action[]): void;
+  /** What workers of other processes do with this engine. */
+  readonly outside: Outside;
   /**
    * Stops taking work, aborts what runs and waits up to `graceMs` for it to end; what does not end is handed back.
    * Runs stay resumable.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
+
+/** Work for workers of other processes. Whatever names a lease is refused with `STALE_LEASE` once its attempt is over. */
+export interface Outside {
+  /** Takes what fits, or waits for it. What nobody is there any more to take is handed back. */
+  claim(request: ClaimRequest): Promise<readonly OutsideWork[]>;
+  /** Tells that the attempt is alive, and how far it is. */
+  extend(leaseId: string, beat?: LeaseBeat): Promise<LeaseState>;
+  log(leaseId: string, lines: readonly LeaseLine[]): Promise<LeaseState>;
+  /** The secret behind an alias of the node's. */
+  credential(leaseId: string, alias: string): Promise<string>;
+  /** Durable when it resolves. */
+  end(leaseId: string, outcome: OutsideOutcome): Promise<void>;
+  /** Why what runs of a node should stop, if it should. */
+  stopReason(executionId: string, node: string): Promise<string | null>;
+  /** How much a worker has, as far as this process knows. */
+  running(holder: string): number;
+}
+
+export interface ClaimRequest {
+  /** Whether the worker may run what waits on this route, in this project. */
+  serves(route: string, project: string): boolean;
+  readonly max: number;
+  /** It is lost when nothing is heard of it for so long. */
+  readonly leaseMs: number;
+  /** How long to wait for work; not at all when left out. */
+  readonly waitMs?: number;
+  /** Aborted when whoever asks has gone. */
+  readonly signal?: AbortSignal;
+  /** Who asks. */
+  readonly holder?: string;
+}
+
+export interface OutsideWork {
+  readonly leaseId: string;
+  /** The lease is good until then. */
+  readonly until: number;
+  /** `id@version`. */
+  readonly action: string;
+  readonly input: Json;
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly node: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  /** Then the attempt has timed out; null: never. */
+  readonly deadline: number | null;
+  /** Aliases that may be asked for. */
+  readonly credentials: readonly string[];
+  /** What the action may reach. */
+  readonly capabilities: Capabilities;
+}
+
+export interface LeaseBeat {
+  /** As before when left out. */
+  readonly leaseMs?: number;
+  readonly progress?: number;
+  readonly message?: string;
+}
+
+export interface LeaseLine {
+  readonly at?: number;
+  readonly level?: LogLevel;
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, Json>>;
+}
+
+export interface LeaseState {
+  readonly until: number;
+  /** Why the attempt should stop, if it should. */
+  readonly cancel: string | null;
+}
+
+/** `unknown`: it may have taken effect. `returned`: it was not begun. */
+export type OutsideOutcome =
+  | { readonly status: 'completed'; readonly output: Json }
+  | { readonly status: 'failed'; readonly error: RunError }
+  | { readonly status: 'unknown'; readonly error: RunError }
+  | { readonly status: 'returned' };
 
 export type { Explanation, Settlement };

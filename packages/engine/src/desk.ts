@@ -2,7 +2,6 @@
 import {
   type Awaited,
   type BlobRef,
-  type Catalog,
   compileSchema,
   createCatalog,
   describePath,
@@ -17,6 +16,7 @@ import {
   NebulaError,
   type NodeState,
   nodeAt,
+  type OpenCatalog,
   type Plan,
   pathOf,
   RUN_DEFAULTS,
@@ -68,8 +68,12 @@ export interface DeskDrivers {
   readonly digest: Digest;
 }
 
-export function createDesk(drivers: DeskDrivers, options: Pick<EngineOptions, 'actions' | 'retryPolicies'>): Desk {
+export function createDesk(
+  drivers: DeskDrivers,
+  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'announced'>,
+): Desk {
   const catalog = createCatalog(options.actions, options.retryPolicies ?? {});
+  catalog.announce(options.announced ?? []);
   return new StoreDesk(drivers, catalog);
 }
 
@@ -78,7 +82,7 @@ export class StoreDesk implements Desk {
   protected readonly holds = new Holds();
   private readonly deskPlans: Plans;
 
-  constructor(drivers: DeskDrivers, catalog: Catalog, plans?: Plans) {
+  constructor(drivers: DeskDrivers, catalog: OpenCatalog, plans?: Plans) {
     this.drivers = drivers;
     this.deskPlans = plans ?? new Plans(drivers, catalog);
   }

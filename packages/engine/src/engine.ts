@@ -1,5 +1,6 @@
 /** The engine: starts runs, keeps them going, and lets people see them. It ties the parts together and decides nothing. */
 import {
+  type Action,
   createCatalog,
   documentOf,
   isFinished,
@@ -7,6 +8,7 @@ import {
   type Json,
   NebulaError,
   nodeAt,
+  type OpenCatalog,
   openChildren,
   RUN_DEFAULTS,
   type RunDocument,
@@ -23,6 +25,7 @@ import { StoreDesk } from './desk.ts';
 import { Durations } from './durations.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import { Meter } from './metrics.ts';
+import { OutsideAttempts } from './outside.ts';
 import { Plans } from './plans.ts';
 import { Runs } from './runs.ts';
 import { Settling } from './settling.ts';
@@ -30,7 +33,7 @@ import { Starts } from './starts.ts';
 import { Sweeper } from './sweeper.ts';
 import { Turns } from './turns.ts';
 import { Values } from './values.ts';
-import { Waker, type WakerParts } from './waker.ts';
+import { Waker, type WakerParts, WORKER_PREFIX } from './waker.ts';
 
 const DEFAULTS = {
   concurrency: 4,
@@ -65,6 +68,8 @@ class LocalEngine extends StoreDesk implements Engine {
   private readonly waker: Waker;
   private readonly sweeper: Sweeper;
   private readonly starts: Starts;
+  private readonly catalog: OpenCatalog;
+  readonly outside: OutsideAttempts;
   private readonly children: Children;
   private readonly settling: Settling;
   private readonly listeners = new Set<(event: LiveEvent) => void>();
@@ -73,11 +78,14 @@ class LocalEngine extends StoreDesk implements Engine {
   private phase: 'new' | 'open' | 'closing' | 'closed' = 'new';
 
   constructor(drivers: Drivers, options: EngineOptions) {
-    const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, options.capabilities);
+    const { actions, retryPolicies = {}, capabilities, labels, announced = [] } = options;
+    const catalog = createCatalog(actions, retryPolicies, capabilities, labels);
+    catalog.announce(announced);
     const plans = new Plans(drivers, catalog, options);
     super(drivers, catalog, plans);
+    this.catalog = catalog;
     this.all = drivers;
-    this.workerId = drivers.random.id('wrk');
+    this.workerId = drivers.random.id(WORKER_PREFIX);
     this.plans = plans;
     this.runs = new Runs(drivers.store, plans, this.workerId, (run) => {
       this.untilDone(() => this.children.adopt(run));
@@ -108,12 +116,22 @@ class LocalEngine extends StoreDesk implements Engine {
       concurrency,
       retentionMs: options.retentionMs === undefined ? DEFAULTS.retentionMs : options.retentionMs,
       onFrame: (run, draft, at) => this.onFrame(run, draft, at),
-      onNothing: (run) => this.onNothing(run),
+      onNothing: (run, draft) => this.onNothing(run, draft),
       onFault: (run, error) => this.onFault(run.executionId, error),
       onTrouble: (error) => this.trouble(error),
       onWake: (at) => this.waker.wakeAt(at),
       isLeased: () => this.waker.isLeased(),
       onCacheAsk: (run, node) => this.lookInCache(run, node),
+    });
+    this.outside = new OutsideAttempts({
+      ...shared,
+      post: (run, stimulus) => this.turns.post(run, stimulus),
+      offer: (delivery, claim) => this.turns.claim(delivery, claim),
+      catchUp: (run) => this.turns.catchUp(run),
+      report: (executionId, stimulus) => this.report(executionId, stimulus),
+      onProgress: (executionId, node, fraction, message) => this.publishProgress(executionId, node, fraction, message),
+      onTrouble: (error) => this.trouble(error),
+      onRest: (executionId) => this.restAgain(executionId),
     });
     const maxCachedRuns = options.maxCachedRuns ?? DEFAULTS.maxCachedRuns;
     this.waker = this.newWaker({ ...shared, attempts: this.attempts, maxCachedRuns });
@@ -187,6 +205,7 @@ class LocalEngine extends StoreDesk implements Engine {
     if (this.phase === 'closed' || this.phase === 'closing') return;
     this.phase = 'closing';
     this.turns.stopTakingWork();
+    this.outside.close();
     await this.waker.close();
     await this.sweeper.close();
     await this.attempts.handBack(graceMs);
@@ -198,6 +217,11 @@ class LocalEngine extends StoreDesk implements Engine {
       hint: 'The run goes on when an engine is opened on the same data.',
     });
     this.settling.rejectAll(closed);
+    this.outside.onFault(closed);
+  }
+
+  announce(actions: readonly Action[]): void {
+    if (this.catalog.announce(actions)) this.plans.forget();
   }
 
   register(definition: Json): Promise<{ workflowId: string; version: number; created: boolean }> {
@@ -305,6 +329,7 @@ class LocalEngine extends StoreDesk implements Engine {
 
   private onFrame(run: LiveRun, draft: Draft, at: number): void {
     for (const done of run.onCreated.splice(0)) done();
+    this.outside.onDecided(draft);
     this.count(run, draft);
     for (const child of draft.turn.children) this.children.start(run, child);
     if (this.listeners.size > 0) this.publishFrame(run, draft, at);
@@ -319,7 +344,8 @@ class LocalEngine extends StoreDesk implements Engine {
   }
 
   /** A late report, or one for a run that has ended: it may have been loaded for nothing else. */
-  private onNothing(run: LiveRun): void {
+  private onNothing(run: LiveRun, draft: Draft): void {
+    this.outside.onDecided(draft);
     this.attempts.verifyUnknown(run);
     this.rest(run, this.all.clock.now(), false);
   }
@@ -337,7 +363,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.settling.rest(run);
     const wakeAt = run.storedWakeAt;
     const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
-    if (!isFar || !this.runs.isIdle(run) || this.children.areHere(run)) return;
+    if (!isFar || !this.runs.isIdle(run) || this.children.areHere(run) || this.outside.has(executionId)) return;
     this.runs.forget(run);
     // It may have been the last one for which its parent stayed.
     if (run.state.parent !== null) this.restAgain(run.state.parent.executionId);
@@ -358,16 +384,19 @@ class LocalEngine extends StoreDesk implements Engine {
   private stop(error: NebulaError): void {
     this.lost = error;
     this.turns.stopTakingWork();
+    this.outside.close();
     this.turns.close();
     void this.waker.close();
     void this.sweeper.close();
     void this.attempts.handBack(0);
     this.settling.rejectAll(error);
+    this.outside.onFault(error);
   }
 
   private onFault(executionId: string, error: unknown): void {
     this.publish({ type: 'fault', executionId, error });
     this.settling.reject(executionId, error);
+    this.outside.onFault(error, executionId);
   }
 
   private count(run: LiveRun, { turn }: Draft): void {

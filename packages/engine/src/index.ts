@@ -1,4 +1,5 @@
 export type {
+  ClaimRequest,
   Desk,
   Drivers,
   Engine,
@@ -6,8 +7,14 @@ export type {
   Explanation,
   Histogram,
   JournalFrame,
+  LeaseBeat,
+  LeaseLine,
+  LeaseState,
   LiveEvent,
   Metrics,
+  Outside,
+  OutsideOutcome,
+  OutsideWork,
   Settled,
   Settlement,
   StartOptions,
@@ -15,3 +22,4 @@ export type {
 export { createDesk, type DeskDrivers } from './desk.ts';
 export { createEngine } from './engine.ts';
 export { keyedExecutionId } from './execution-id.ts';
+export { executionOfLease } from './lease.ts';

@@ -54,7 +54,26 @@ export interface Draft {
   readonly late: Set<Stimulus>;
   /** Claims that the draft knew of. */
   readonly claims: number;
-  readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery }[];
+  /** Outcomes among these of attempts that are not open. */
+  readonly refused: Set<Stimulus>;
+  /** `claim`: for a worker outside. */
+  readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery; readonly claim?: Claim | undefined }[];
+}
+
+/** A task for a worker outside, on its way through a turn. */
+export interface Claim {
+  readonly leaseId: string;
+  /** Its frame is durable. */
+  given(granted: GrantedAttempt): void;
+  /** It comes to nothing. */
+  refused(): void;
+}
+
+/** An attempt whose frame is durable. */
+export interface GrantedAttempt {
+  readonly run: LiveRun;
+  readonly attempt: Attempt;
+  readonly at: number;
 }
 
 export function newLiveRun(state: RunState, isNew: boolean, project: string): LiveRun {

@@ -63,6 +63,6 @@ type CounterName =
   | 'engine.reloads'
   | 'engine.snapshots';
 
-type GaugeName = 'workflow.parallel_tasks' | 'engine.cached_runs' | 'engine.queue_depth';
+type GaugeName = 'workflow.parallel_tasks' | 'workflow.outside_tasks' | 'engine.cached_runs' | 'engine.queue_depth';
 
 type HistogramName = 'workflow.duration_ms' | 'workflow.node.duration_ms' | 'engine.commit_ms';

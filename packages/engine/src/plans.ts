@@ -1,12 +1,12 @@
 /** Workflow versions: stored once, compiled once, shared by all their runs. */
 import {
-  type Catalog,
   canonicalJson,
   compilePlan,
   EXPRESSION_LIMITS,
   type ExpressionLimits,
   type Json,
   NebulaError,
+  type OpenCatalog,
   type Plan,
   pinWorkflows,
   usedWorkflows,
@@ -19,7 +19,7 @@ const MAX_CACHED_PLANS = 500;
 
 export class Plans {
   private readonly store: Store;
-  private readonly catalog: Catalog;
+  private readonly catalog: OpenCatalog;
   private readonly clock: Clock;
   private readonly digest: Digest;
   private readonly limits: ExpressionLimits;
@@ -28,7 +28,7 @@ export class Plans {
 
   constructor(
     { store, clock, digest }: { store: Store; clock: Clock; digest: Digest },
-    catalog: Catalog,
+    catalog: OpenCatalog,
     { expressionLimits, compiled }: Pick<EngineOptions, 'expressionLimits' | 'compiled'> = {},
   ) {
     this.store = store;
@@ -57,6 +57,11 @@ export class Plans {
       });
     }
     return { workflowId: definition.id, version: outcome.version, created: outcome.created };
+  }
+
+  /** There are other actions now: what was compiled may name older ones. */
+  forget(): void {
+    this.cache.clear();
   }
 
   /** A plan that is in memory already. */
@@ -113,7 +118,7 @@ export class Plans {
     const definition = { ...parsed(text), version };
     const inlined = await this.inlined(definition);
     // What is inlined is pinned to its version, or is the newest there is.
-    const key = `${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
+    const key = `${this.catalog.revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
     const known = this.compiled?.get(key);
     if (known !== undefined) return known;
     const plan = this.compileAnew(definition, inlined);

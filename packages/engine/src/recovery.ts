@@ -169,9 +169,10 @@ export class Recovery {
   private release(run: LiveRun): Draft | null {
     const { draft } = run;
     run.draft = null;
-    for (const { delivery } of draft?.starting ?? []) {
-      this.parts.attempts.unreserve();
+    for (const { delivery, claim } of draft?.starting ?? []) {
+      if (claim === undefined) this.parts.attempts.unreserve();
       this.parts.queue.ack(delivery);
+      claim?.refused();
     }
     return draft;
   }

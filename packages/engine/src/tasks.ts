@@ -7,7 +7,9 @@
 import { type Attempt, blobsToStart, NebulaError, nextReady, nodeAt, recallDispatched, take } from '@nebula/core';
 import type { Clock, Delivery, Queue, Store } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
-import type { Draft, LiveRun } from './live-run.ts';
+import { routeIn } from './claims.ts';
+import type { Claim, Draft, LiveRun } from './live-run.ts';
+
 import { RETRY_MIN_MS, type Recovery } from './recovery.ts';
 import type { Runs } from './runs.ts';
 import type { Values } from './values.ts';
@@ -29,15 +31,18 @@ export interface TasksParts {
   onTrouble(error: unknown): void;
 }
 
-/** A task that waited for its run to be read. `isFresh`: nothing newer is known of the run. */
+/** `isFresh`: it waited for its run to be read, and nothing newer is known of that. `claim`: for a worker outside. */
 interface Offer {
   readonly delivery: Delivery;
   readonly isFresh: boolean;
+  readonly claim?: Claim | undefined;
 }
 
 export class Tasks {
   private readonly parts: TasksParts;
   private readonly offers: Offer[] = [];
+  /** For workers outside: they take no slot of this process. */
+  private claimed: Offer[] = [];
 
   constructor(parts: TasksParts) {
     this.parts = parts;
@@ -50,6 +55,7 @@ export class Tasks {
     if (ready.length === 0) return;
     const tasks = ready.map((task) => ({
       ...task,
+      route: routeIn(run.project, task.route),
       executionId,
       taskId: `${executionId}:${task.node}:${task.attempt}`,
     }));
@@ -71,50 +77,79 @@ export class Tasks {
     }
   }
 
+  /** A worker outside has taken it from the queue. */
+  claim(delivery: Delivery, claim: Claim): void {
+    this.claimed.push({ delivery, claim, isFresh: false });
+  }
+
+  startClaimed(drafted: Set<LiveRun>, now: number): void {
+    const claimed = this.claimed;
+    this.claimed = [];
+    for (const offer of claimed) this.start(offer, drafted, now);
+  }
+
+  /** Nothing is begun any more. */
+  refuseClaimed(): void {
+    for (const { delivery, claim } of this.claimed.splice(0)) {
+      this.parts.queue.nack(delivery, 0);
+      claim?.refused();
+    }
+  }
+
+  private offerAgain(offer: Offer): void {
+    (offer.claim === undefined ? this.offers : this.claimed).push(offer);
+  }
+
   private start(offer: Offer, drafted: Set<LiveRun>, now: number): void {
-    const { delivery } = offer;
+    const { delivery, claim } = offer;
     const { queue, runs, values, attempts, workerId } = this.parts;
     const { executionId, node, attempt: number } = delivery.task;
     const run = runs.get(executionId);
     if (run === undefined) {
       // Our own queue has it left over from a run that is gone from here. From one that others fill, too, it is work.
-      if (queue.local) queue.ack(delivery);
+      if (queue.local) this.drop(offer);
       else void this.read(offer);
       return;
     }
     if (run.isBusy) {
       queue.nack(delivery, BUSY_MS);
+      claim?.refused();
       return;
     }
     const missing = run.state.spilled > 0 ? values.missing(blobsToStart(run.state, node)) : [];
     if (missing.length > 0) {
-      this.parts.recovery.fetch(run, missing, () => this.offers.push(offer));
+      this.parts.recovery.fetch(run, missing, () => this.offerAgain(offer));
       return;
     }
     try {
       const draft = this.parts.draftOf(run, now);
       drafted.add(run);
-      const attempt = take(draft.turn, node, number, workerId) ?? this.takeAnyway(draft, offer);
+      const attempt = take(draft.turn, node, number, claim?.leaseId ?? workerId) ?? this.takeAnyway(draft, offer);
       if (attempt === undefined) {
         if (this.mayBeBehind(run, offer)) void this.read(offer, run);
-        else queue.ack(delivery);
+        else this.drop(offer);
         if (queue.local) this.enqueueReady(run);
         return;
       }
-      attempts.reserve();
-      draft.starting.push({ attempt, delivery });
+      if (claim === undefined) attempts.reserve();
+      draft.starting.push({ attempt, delivery, claim });
     } catch (error) {
-      queue.ack(delivery);
+      this.drop(offer);
       drafted.delete(run);
       this.parts.recovery.undecided(run, error);
     }
   }
 
+  private drop({ delivery, claim }: Offer): void {
+    this.parts.queue.ack(delivery);
+    claim?.refused();
+  }
+
   /** What this process once handed to the shared queue may be lost there: it does not stand in the way of what is not. */
-  private takeAnyway({ turn }: Draft, { delivery, isFresh }: Offer): Attempt | undefined {
+  private takeAnyway({ turn }: Draft, { delivery, isFresh, claim }: Offer): Attempt | undefined {
     if (!isFresh || turn.state.dispatched === 0) return undefined;
     recallDispatched(turn.state);
-    return take(turn, delivery.task.node, delivery.task.attempt, this.parts.workerId);
+    return take(turn, delivery.task.node, delivery.task.attempt, claim?.leaseId ?? this.parts.workerId);
   }
 
   /** A task of an attempt that this process does not know of yet: another engine has written to the run since. */
@@ -126,7 +161,8 @@ export class Tasks {
   }
 
   /** Reads a run for one of its tasks, and offers the task again. */
-  private read({ delivery }: Offer, live?: LiveRun): Promise<void> {
+  private read(offer: Offer, live?: LiveRun): Promise<void> {
+    const { delivery, claim } = offer;
     const { queue, runs, clock, recovery, onTrouble } = this.parts;
     return recovery.whileReading(async () => {
       try {
@@ -134,13 +170,14 @@ export class Tasks {
         if (live !== undefined) await new Promise<void>((resolve) => clock.soon(resolve));
         const isFresh = live === undefined || (await recovery.catchUp(live));
         const run = await runs.load(delivery.task.executionId);
-        if (run === undefined) queue.ack(delivery);
-        else this.offers.push({ delivery, isFresh });
+        if (run === undefined) this.drop(offer);
+        else this.offerAgain({ delivery, claim, isFresh });
       } catch (error) {
         onTrouble(error);
         // What is damaged stays so; the run's wake-up tells it.
-        if (error instanceof NebulaError && !error.retryable) queue.ack(delivery);
-        else queue.nack(delivery, RETRY_MIN_MS);
+        if (error instanceof NebulaError && !error.retryable) return this.drop(offer);
+        queue.nack(delivery, RETRY_MIN_MS);
+        claim?.refused();
       }
     });
   }

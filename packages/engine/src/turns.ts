@@ -14,13 +14,23 @@
  *
  * What fills the slots is in `tasks.ts`; what becomes of a run that could not be written or read, in `recovery.ts`.
  */
-import { decide, goOnWith, type Held, hasLeftOver, newTurn, type RunState, type Stimulus } from '@nebula/core';
-import type { Clock, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
+import {
+  decide,
+  goOnWith,
+  HERE,
+  type Held,
+  hasLeftOver,
+  isOpen,
+  newTurn,
+  type RunState,
+  type Stimulus,
+} from '@nebula/core';
+import type { Clock, Delivery, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import { cacheBlobs } from './cache.ts';
 import type { Durations } from './durations.ts';
 import type { Holds } from './holds.ts';
-import type { Draft, LiveRun } from './live-run.ts';
+import type { Claim, Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import { Recovery } from './recovery.ts';
 import type { Runs } from './runs.ts';
@@ -48,7 +58,7 @@ export interface TurnsParts {
   /** A frame is durable. */
   onFrame(run: LiveRun, draft: Draft, at: number): void;
   /** What happened to a run changes nothing. */
-  onNothing(run: LiveRun): void;
+  onNothing(run: LiveRun, draft: Draft): void;
   /** A run cannot go on in this process; it stays in the store. */
   onFault(run: LiveRun, error: unknown): void;
   /** The store does not take appends; it is tried again. */
@@ -90,7 +100,9 @@ export class Turns {
     });
     const draftOf = (run: LiveRun, now: number): Draft => this.draftOf(run, now);
     this.tasks = new Tasks({ ...parts, recovery: this.recovery, draftOf });
-    parts.queue.onAvailable(() => this.kick());
+    parts.queue.onAvailable((routes) => {
+      if (routes.includes(HERE)) this.kick();
+    });
   }
 
   /** From now on ready nodes are started. */
@@ -101,6 +113,13 @@ export class Turns {
 
   stopTakingWork(): void {
     this.takesWork = false;
+    this.tasks.refuseClaimed();
+  }
+
+  /** A worker outside has taken a task from the queue. */
+  claim(delivery: Delivery, claim: Claim): void {
+    this.tasks.claim(delivery, claim);
+    this.kick();
   }
 
   /** No turn begins after this. */
@@ -163,7 +182,11 @@ export class Turns {
     const drafted = new Set<LiveRun>();
     for (const run of this.dirty) if (this.decideOn(run, now)) drafted.add(run);
     this.dirty = new Set();
-    if (this.takesWork && this.parts.isLeased()) this.tasks.startReady(drafted, now);
+    if (!this.takesWork) this.tasks.refuseClaimed();
+    else if (this.parts.isLeased()) {
+      this.tasks.startReady(drafted, now);
+      this.tasks.startClaimed(drafted, now);
+    }
 
     for (const run of drafted) {
       const large = largeIn(run, this.parts.values);
@@ -229,6 +252,7 @@ export class Turns {
       // All of it before any is decided on: if it has to be decided on again, none may be missing.
       for (const stimulus of mailbox) draft.stimuli.push(stimulus);
       for (const stimulus of mailbox) {
+        if (stimulus.type === 'ended' && !isOpen(state, stimulus)) draft.refused.add(stimulus);
         if (isTooLate(state, stimulus)) draft.late.add(stimulus);
         else decide(draft.turn, stimulus);
       }
@@ -249,7 +273,15 @@ export class Turns {
     if (run.draft === null) {
       const at = Math.max(now, run.lastAt);
       const turn = newTurn(run.state, at, this.parts.values.lookup, () => this.parts.random.id('exe'));
-      run.draft = { turn, stimuli: [], messages: [], late: new Set(), starting: [], claims: run.claims };
+      run.draft = {
+        turn,
+        stimuli: [],
+        messages: [],
+        late: new Set(),
+        refused: new Set(),
+        starting: [],
+        claims: run.claims,
+      };
     }
     return run.draft;
   }
@@ -284,12 +316,13 @@ export class Turns {
     try {
       const write = writeOf(run, this.parts);
       if (write !== undefined || run.draft === null) return write;
-      const { turn } = run.draft;
+      const { draft } = run;
+      const { turn } = draft;
       run.draft = null;
       // Asked again: that it stands before the cache was written earlier.
       this.answer(run, turn, []);
       if (!this.parts.queue.local) this.tasks.enqueueReady(run);
-      this.parts.onNothing(run);
+      this.parts.onNothing(run, draft);
       return undefined;
     } catch (error) {
       this.recovery.putAside(run, error);
@@ -327,8 +360,11 @@ export class Turns {
     // The answer of the store may have taken so long that others have given up what this process would begin, or that it
     // has been told to close since: then nobody would wait for what it begins.
     const mayBegin = draft.starting.length === 0 || (this.takesWork && this.parts.isLeased());
-    for (const { attempt, delivery } of draft.starting) {
-      if (mayBegin) this.parts.attempts.begin(run, attempt, delivery, turn.now);
+    for (const { attempt, delivery, claim } of draft.starting) {
+      if (claim !== undefined) {
+        this.parts.queue.ack(delivery);
+        claim.given({ run, attempt, at: turn.now });
+      } else if (mayBegin) this.parts.attempts.begin(run, attempt, delivery, turn.now);
       else this.parts.attempts.giveBack(run, attempt, delivery);
     }
     for (const abort of turn.aborts) this.parts.attempts.abort(run.executionId, abort);

@@ -31,6 +31,8 @@ const CLAIM_BATCH = 256;
 const CROWDED_MS = 200;
 /** How soon to try again what the store did not do. */
 const TROUBLE_MS = 1_000;
+/** Of the names of engines among the workers. */
+export const WORKER_PREFIX = 'wrk';
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = LEASE_MS / 3;
 /** How often to look, when others have written, whether they wrote to runs of which something runs here. */
@@ -78,7 +80,8 @@ export class Waker {
     const { store, clock, workerId } = this.parts;
     this.isOpen = true;
     await this.extendLease();
-    await store.reapWorkers(store.exclusive ? null : clock.now(), workerId, clock.now());
+    // Alone on the store, whoever else worked here is gone; workers outside keep what they have.
+    await store.reapWorkers(clock.now(), workerId, clock.now(), store.exclusive ? WORKER_PREFIX : undefined);
     this.unwatch = store.watch(() => this.wakeAt(clock.now()));
     this.beatLater(HEARTBEAT_MS);
     this.wakeAt(clock.now());
@@ -258,8 +261,8 @@ export class Waker {
     const { workerId, attempts } = this.parts;
     const drafted = new Set(run.draft?.starting.map(({ attempt }) => `${attempt.node}:${attempt.attempt}`));
     return openAttempts(run.state).filter(({ worker, node, attempt }) => {
-      if (worker !== workerId) return gone.has(worker);
-      return !attempts.has(run.executionId, node, attempt) && !drafted.has(`${node}:${attempt}`);
+      if (drafted.has(`${node}:${attempt}`)) return false;
+      return worker === workerId ? !attempts.has(run.executionId, node, attempt) : gone.has(worker);
     });
   }
 
@@ -280,8 +283,8 @@ export class Waker {
     try {
       await this.extendLease();
       this.parts.onLease();
+      await store.reapWorkers(clock.now(), workerId, clock.now());
       if (!store.exclusive) {
-        await store.reapWorkers(clock.now(), workerId, clock.now());
         // Long due, and not given to this engine: another one goes on with them, or has ended them.
         for (const run of this.parts.runs.dueBefore(clock.now() - CLAIM_MS)) await this.parts.catchUp(run);
       }

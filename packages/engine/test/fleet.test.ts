@@ -52,11 +52,12 @@ function sharedQueue(top: BenchTop, loses: (task: Task) => boolean = () => false
   const shared: Queue = {
     local: false,
     enqueue: async (tasks) => void queue.enqueue(tasks.filter((task) => !loses(task))),
-    poll: (max) => {
-      const deliveries = queue.poll(max);
+    poll: (max, routes) => {
+      const deliveries = queue.poll(max, routes);
       polled.push(...deliveries);
       return deliveries;
     },
+    routes: () => queue.routes(),
     onAvailable: (callback) => queue.onAvailable(callback),
     ack: (delivery) => queue.ack(delivery),
     nack: (delivery, delayMs) => queue.nack(delivery, delayMs),

@@ -8,6 +8,7 @@
  *  Q3 Higher priority first; equal priority in order of arrival.
  *  Q4 A delivery that came back may not be acked by its former receiver (ack returns false).
  *  Q5 Enqueuing the same taskId while it waits or is held is enqueuing it once.
+ *  Q6 Tasks of one route are given to nobody who asks for others.
  */
 
 export interface Task {
@@ -18,6 +19,8 @@ export interface Task {
   readonly attempt: number;
   /** 0 to 9; 9 is the most urgent. */
   readonly priority: number;
+  /** Who may run it: '' the process that enqueued it or one like it, else a worker outside that fits. */
+  readonly route: string;
 }
 
 export interface Delivery {
@@ -33,10 +36,12 @@ export interface Queue {
    */
   readonly local: boolean;
   enqueue(tasks: readonly Task[]): Promise<void> | undefined;
-  /** Takes what is here now, without waiting. */
-  poll(max: number): readonly Delivery[];
-  /** Calls back when `poll` may give something. Returns the way to stop. */
-  onAvailable(callback: () => void): () => void;
+  /** Takes what is here now, without waiting: of these routes, the most urgent first. Without `routes`, of ''. */
+  poll(max: number, routes?: readonly string[]): readonly Delivery[];
+  /** Those on which something waits to be taken. */
+  routes(): readonly string[];
+  /** Calls back when `poll` may give something, with the routes on which it may. Returns the way to stop. */
+  onAvailable(callback: (routes: readonly string[]) => void): () => void;
   ack(delivery: Delivery): boolean;
   /** Gives the task back, to be delivered again after the delay. */
   nack(delivery: Delivery, delayMs: number): boolean;

@@ -25,8 +25,26 @@ export type InvocationOutcome =
   | { readonly status: 'failed'; readonly error: RunError }
   | { readonly status: 'aborted'; readonly error: RunError };
 
+export type ForeignOutcome = Exclude<InvocationOutcome, { readonly status: 'aborted' }>;
+
+/** An attempt that ran elsewhere, and what it may not tell. */
+export interface Foreign {
+  readonly action: Action;
+  readonly node: string;
+  /** Values that it was handed. */
+  readonly secrets: readonly string[];
+}
+
+export interface Line {
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, Json>>;
+}
+
 export interface Sandbox {
   /** Never rejects: whatever the action does becomes an outcome. */
   run(invocation: Invocation): Promise<InvocationOutcome>;
   verify(invocation: Invocation): Promise<Verification>;
+  /** What ran elsewhere crosses the same border: held to the action's schema and to all limits, without secrets. */
+  admit(foreign: Foreign, told: ForeignOutcome): InvocationOutcome;
+  admitLine(foreign: Foreign, line: Line): Line;
 }

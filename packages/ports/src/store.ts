@@ -229,15 +229,16 @@ export interface Store {
    */
   claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim>;
 
-  /** One lease per worker process. */
+  /** One lease per worker process, and one per attempt that a worker outside has. */
   heartbeat(worker: string, expiresAt: number): Promise<void>;
   /** Of the given workers, those whose lease is good at `now`. */
   liveWorkers(workers: readonly string[], now: number): Promise<ReadonlySet<string>>;
   /**
-   * Forgets workers whose lease has passed (or, where `now` is null, every worker but `except`)
-   * and makes all unfinished executions that they owned due at `wakeAt`. Returns how many workers went.
+   * Forgets workers whose lease has passed, but never `except`, and makes all unfinished executions that they owned due
+   * at `wakeAt`. Returns how many workers went. With `processes` those whose name begins so go, too, whatever their
+   * lease says, and every owner but `except` counts as gone: for an engine that knows that it is alone.
    */
-  reapWorkers(now: number | null, except: string, wakeAt: number): Promise<number>;
+  reapWorkers(now: number, except: string, wakeAt: number, processes?: string): Promise<number>;
 
   /** The same hash is the same version, and the newest again; without `version` the next free one is taken. */
   registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome>;

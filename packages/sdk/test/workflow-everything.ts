@@ -52,6 +52,7 @@ export const everything = workflow(
         estimate: '2s',
         enabled: true,
         effect: 'pure',
+        labels: ['eu'],
         capabilities: { network: ['crm.example.com'] },
         retry: { policy: 'fixed', delay: '1s', attempts: 3, on: ['BUSY'] },
         timeout: { attempt: '10s', queued: '1m', total: '2m' },

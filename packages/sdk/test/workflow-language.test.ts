@@ -159,6 +159,7 @@ const ACTION: Keys<ActionOptions<never, never>> = {
   ...ATTEMPTS,
   effect: true,
   capabilities: true,
+  labels: true,
   cache: true,
   rateLimit: true,
 };

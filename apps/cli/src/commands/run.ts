@@ -1,11 +1,10 @@
 import { type Json, NebulaError, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
-import type { Engine } from '@nebula/engine';
 import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines } from '../conclude.ts';
 import { documentOf, placeOf, textOption } from '../desk.ts';
 import { resumeSome } from '../go-on.ts';
 import { applySettings, readJson } from '../input.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
-import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
+import type { CommandOptions, Context, EngineSession, Project, RunningEngine } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { packed } from '../terminal/width.ts';
 import { runGlyph, runPaint } from '../views/theme.ts';
@@ -144,7 +143,7 @@ export function keyOf(options: CommandOptions): string | undefined {
 
 /** What is run inside another is pinned to what was registered here, which need not be the newest: it may be an old text again. */
 async function registerAll(
-  engine: Engine,
+  engine: RunningEngine,
   definitions: readonly WorkflowDefinition[],
 ): Promise<{ readonly workflowId: string; readonly version: number }> {
   const versions = new Map<string, number>();

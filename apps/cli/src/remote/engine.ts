@@ -8,7 +8,8 @@
  */
 import type { NebulaClient } from '@nebula/client';
 import { isJsonObject, NebulaError, type RunDocument, type TimelineEvent } from '@nebula/core';
-import type { Engine, Explanation, LiveEvent, Settled } from '@nebula/engine';
+import type { Explanation, LiveEvent, Settled } from '@nebula/engine';
+import type { RunningEngine } from '../services.ts';
 import { asked, found } from './connection.ts';
 import { remoteDesk, timelineEvent, untilThere } from './desk.ts';
 
@@ -31,7 +32,7 @@ const ENDS: ReadonlySet<string> = new Set([
 const TURNS: ReadonlySet<string> = new Set(['WorkflowReopened', 'CompensationStarted']);
 
 /** `onAway` is given the way to say that the server does not answer just now. */
-export function remoteEngine(client: NebulaClient, onAway: (tell: (error: unknown) => void) => void): Engine {
+export function remoteEngine(client: NebulaClient, onAway: (tell: (error: unknown) => void) => void): RunningEngine {
   const following = new Following(client);
   onAway((error) => following.away(error));
   const desk = remoteDesk(client);
@@ -70,17 +71,11 @@ export function remoteEngine(client: NebulaClient, onAway: (tell: (error: unknow
     },
     peek: (executionId) => following.documents.get(executionId),
     on: (listener) => following.on(listener),
-    input: () => Promise.reject(notHere('the input of a run')),
-    plan: () => Promise.reject(notHere('a compiled workflow')),
     metrics: () => ({ counters: {}, gauges: {}, histograms: {} }),
     async close() {
       following.close();
     },
   };
-}
-
-function notHere(what: string): NebulaError {
-  return new NebulaError('INTERNAL', `${what} stays at the server`);
 }
 
 class Following {

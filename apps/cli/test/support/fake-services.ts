@@ -116,6 +116,16 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
       return () => listeners.delete(listener);
     },
     metrics: () => ({ counters: {}, gauges: {}, histograms: {} }),
+    announce: () => undefined,
+    outside: {
+      claim: async () => [],
+      extend: note('extend', () => ({ until: 0, cancel: null })),
+      log: note('log', () => ({ until: 0, cancel: null })),
+      credential: note('credential', () => 'secret'),
+      end: note('end', () => undefined),
+      stopReason: async () => null,
+      running: () => 0,
+    },
     close: note('close', () => undefined),
   };
   return {

@@ -1,6 +1,7 @@
 /** Which project a request concerns: the one place that says so, so that no route can forget it. */
 import type { OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
+import { executionOfLease } from '@nebula/engine';
 import type { Parts } from '../parts.ts';
 
 export const DEFAULT_PROJECT = 'default';
@@ -31,6 +32,14 @@ export async function requireProject({ records }: Pick<Parts, 'records'>, projec
   throw unknown('UNKNOWN_PROJECT', 'project', project);
 }
 
+/** Of one whose execution is gone there is nothing to tell but that it is stale. */
+export async function projectOfLease({ store }: Parts, leaseId: string): Promise<string> {
+  const executionId = executionOfLease(leaseId);
+  const row = executionId === undefined ? undefined : await store.execution(executionId);
+  if (row !== undefined) return row.project;
+  throw new NebulaError('STALE_LEASE', 'There is no such lease.', { hint: 'Drop this work.' });
+}
+
 const ofRecord =
   (kind: string, code: string, what: string): Lookup =>
   async ({ records }, id) => {
@@ -43,6 +52,7 @@ const BY_PARAMETER: Readonly<Record<string, Lookup>> = {
   executionId: projectOfExecution,
   workflowId: projectOfWorkflow,
   planId: ofRecord('plan', 'UNKNOWN_PLAN', 'launch plan'),
+  leaseId: projectOfLease,
   scheduleId: ofRecord('schedule', 'UNKNOWN_SCHEDULE', 'schedule'),
 };
 

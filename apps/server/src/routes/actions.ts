@@ -47,6 +47,6 @@ function documentOf(action: Action): AnswerOf<'getAction'> {
     output: (output ?? null) as Json,
     effect: typeof effect === 'function' ? 'depends on the input' : effect,
     capabilities: [...capabilities],
-    runs: 'here',
+    runs: action.isOutside ? 'outside' : 'here',
   };
 }

@@ -417,6 +417,7 @@ export const OPERATIONS = {
     params: object({ workerId: Id }),
     body: resources.ClaimBody,
     answers: { 200: resources.Claimed },
+    isReading: true,
   },
   beatWorker: {
     tag: 'Workers',

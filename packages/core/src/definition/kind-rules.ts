@@ -20,6 +20,7 @@ const FITTING: Readonly<Record<string, { readonly kinds: readonly string[]; read
   credentials: { kinds: ATTEMPTED, hint: 'put it on the node that runs the action' },
   cache: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
   rateLimit: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
+  labels: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
   compensate: { kinds: ATTEMPTED, hint: 'put it on the nodes that have something to undo' },
   concurrency: { kinds: LASTING, hint: 'remove it: the node takes no time' },
 };

@@ -135,6 +135,8 @@ export interface NodeDefinition extends NodeWork {
   readonly onError?: OnError;
   readonly priority?: number;
   readonly estimate?: string;
+  /** Of the workers that may run it. */
+  readonly labels?: readonly string[];
   readonly enabled?: boolean;
   readonly effect?: Effect;
   readonly cache?: CacheDefinition;

@@ -4,7 +4,6 @@ import {
   DURATION,
   EXPRESSION,
   ID,
-  later,
   PRIORITY,
   RETRY_KEY,
   TEXT,
@@ -49,7 +48,12 @@ export const NODE: RecordType = {
     },
     priority: { type: PRIORITY, doc: 'From 0 to 9, 9 being the most urgent. Default: that of the workflow.' },
     estimate: { type: DURATION, doc: 'How long the node will probably take, to start the critical path first.' },
-    labels: later('Labels of the workers that may run the node.'),
+    labels: {
+      type: { is: 'list', of: TEXT, orOne: true },
+      doc: 'The node is run by a worker that has all of these labels.',
+      alias: ['runsOn', 'runs_on', 'runs-on', 'tags'],
+      example: 'labels: [gpu]',
+    },
     enabled: { type: { is: 'boolean' }, doc: 'false skips the node but goes on after it, with the output null.' },
     effect: {
       type: { is: 'choice', of: ['pure', 'idempotent', 'once'] },

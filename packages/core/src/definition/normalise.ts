@@ -1,5 +1,5 @@
 /**
- * Several ways of writing → one model: `needs` is a list, edges have `from` and `to`, what is for editors is gone.
+ * Several ways of writing → one model: `needs` and `labels` are lists, edges have `from` and `to`, what is for editors is gone.
  * Works on definitions with mistakes too, leaving out what cannot be understood, so that the graph is checked as well.
  */
 import type { DocumentPath } from '../problem.ts';
@@ -51,18 +51,19 @@ function normaliseNodes(nodes: Json, path: DocumentPath, origins: Origins): Json
 
 function normaliseNode(node: JsonObject, id: string, path: DocumentPath, origins: Origins): JsonObject {
   const body = memberOf(node, 'do');
-  const normal = normaliseNeeds(node);
+  const normal = listed(listed(node, 'needs'), 'labels');
   return isJsonObject(body) ? { ...normal, do: normaliseGraph(body, [...path, 'nodes', id, 'do'], origins) } : normal;
 }
 
-function normaliseNeeds(node: JsonObject): JsonObject {
-  const needs = memberOf(node, 'needs');
-  if (needs === undefined) return node;
-  if (typeof needs === 'string') return { ...node, needs: [needs] };
-  if (!Array.isArray(needs)) return { ...node, needs: [] };
-  return needs.every((id) => typeof id === 'string')
+/** One text stands for a list of it. */
+function listed(node: JsonObject, key: string): JsonObject {
+  const texts = memberOf(node, key);
+  if (texts === undefined) return node;
+  if (typeof texts === 'string') return { ...node, [key]: [texts] };
+  if (!Array.isArray(texts)) return { ...node, [key]: [] };
+  return texts.every((text) => typeof text === 'string')
     ? node
-    : { ...node, needs: needs.filter((id) => typeof id === 'string') };
+    : { ...node, [key]: texts.filter((text) => typeof text === 'string') };
 }
 
 function normaliseEdges(list: readonly Json[]): { edges: EdgeDefinition[]; origins: EdgeOrigin[] | undefined } {

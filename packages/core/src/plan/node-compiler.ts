@@ -8,6 +8,7 @@ import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { CachePlan, Mutable, NodePlan, RetryPlan, Timeouts, Work } from './plan.ts';
 import { durationOf, retryPlan } from './retry-plan.ts';
+import { HERE, routeOf } from './route.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { compileWork, type Surroundings } from './work.ts';
 
@@ -53,6 +54,7 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
       estimateMs,
       isEstimated: definition.estimate !== undefined,
       priority: definition.priority ?? config.priority ?? RUN_DEFAULTS.priority,
+      route: work !== undefined && 'action' in work ? routeOf(context.catalog, work.action, definition.labels) : HERE,
       enabled: definition.enabled ?? true,
       when,
       onError: definition.onError,

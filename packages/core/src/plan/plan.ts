@@ -86,6 +86,8 @@ export interface NodePlan {
   /** The definition says how long: nothing that is learnt counts. */
   readonly isEstimated: boolean;
   readonly priority: number;
+  /** Where its attempts are run: '' in this process, else by a worker outside that fits. */
+  readonly route: string;
   readonly enabled: boolean;
   readonly when: CompiledValue | undefined;
   readonly onError: OnError | undefined;
@@ -274,6 +276,7 @@ export interface MergeWork {
 
 /** An action of its own, which sees the node as `$self`. Evaluated when the node completes. */
 export interface CompensationPlan extends Omit<ActionWork, 'kind'> {
+  readonly route: string;
   readonly retry: RetryPlan;
   readonly timeouts: Timeouts;
 }

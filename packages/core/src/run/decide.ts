@@ -19,8 +19,8 @@ import { type CacheMiss, JOURNAL_FORMAT } from './entry.ts';
 import { drain, makeReady, pass } from './flow.ts';
 import { type Held, hold } from './held.ts';
 import { replay, retry } from './reopen.ts';
-import { isEnding, isFinished, isOver, isStopped, nodeAt, pathOf } from './standing.ts';
-import type { NodeState, TimerItem } from './state.ts';
+import { isEnding, isFinished, isOver, isStopped, must, nodeAt, pathOf } from './standing.ts';
+import type { NodeState, RunState, TimerItem } from './state.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
 import { attemptsToStop, isPastTotal, popDue } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
@@ -140,9 +140,19 @@ function enterRoot(turn: Turn): void {
   }
 }
 
-function ended(turn: Turn, { node: path, attempt, outcome, jitter }: Stimulus & { type: 'ended' }): void {
-  const node = nodeAt(turn.state, path);
-  if (node?.phase.status !== 'running' || node.phase.attempt !== attempt) return;
+/** The fence: whether it is the outcome of the attempt that the node has open. */
+export function isOpen(
+  state: RunState,
+  { node: path, attempt, worker }: Omit<OpenAttempt, 'worker'> & { readonly worker?: string },
+): boolean {
+  const phase = nodeAt(state, path)?.phase;
+  return phase?.status === 'running' && phase.attempt === attempt && phase.worker === (worker ?? phase.worker);
+}
+
+function ended(turn: Turn, stimulus: Stimulus & { type: 'ended' }): void {
+  if (!isOpen(turn.state, stimulus)) return;
+  const { node: path, outcome, jitter } = stimulus;
+  const node = must(turn.state, path);
   switch (outcome.status) {
     case 'completed':
       return finishAttempt(turn, node, outcome.output);

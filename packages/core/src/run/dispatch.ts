@@ -8,17 +8,22 @@ import { failNode } from './advance.ts';
 import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
 import { type Held, heldValue, hold } from './held.ts';
+import { enterDispatched } from './phases.ts';
 import { idempotencyKey, isFinished, isStopped, nodeAt, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import { isPastTotal } from './timers.ts';
 import { emit, type Turn } from './turn.ts';
+import { goesFirst } from './urgency.ts';
 import { RunScope } from './view.ts';
+import { firstReady } from './wake.ts';
 
 /** A node that may be handed to the queue. */
 export interface ReadyNode {
   readonly node: string;
   readonly attempt: number;
   readonly priority: number;
+  /** Who may run it. */
+  readonly route: string;
 }
 
 /** An attempt to be run, once the frame that says so is written. */
@@ -45,16 +50,24 @@ export interface Attempt {
 export function nextReady(state: RunState, window: number): ReadyNode[] {
   const tasks: ReadyNode[] = [];
   if (state.pausedAt !== null) return tasks;
-  const limit = Math.min(state.plan.maxParallelism, window);
-  while (state.dispatched + state.running.size < limit) {
-    const node = state.ready.pop();
+  while (state.dispatched + state.running.size < state.plan.maxParallelism) {
+    const node = mostUrgent(state, window);
     if (node === undefined) break;
-    if (node.place !== 'ready' || isStopped(state, node.scope)) continue;
-    node.place = 'dispatched';
-    state.dispatched++;
-    tasks.push({ node: pathOf(node), attempt: node.attempts + 1, priority: node.plan.priority });
+    const { priority, route } = node.plan;
+    enterDispatched(state, node);
+    tasks.push({ node: pathOf(node), attempt: node.attempts + 1, priority, route });
   }
   return tasks;
+}
+
+/** Of what this process has room for, and of what others run: how much these can take at once, nobody here knows. */
+function mostUrgent(state: RunState, window: number): NodeState | undefined {
+  const outside = state.dispatchedOutside + state.runningOutside;
+  const here = state.dispatched + state.running.size - outside;
+  const own = here < window ? firstReady(state, state.ready) : undefined;
+  const theirs = firstReady(state, state.readyOutside);
+  if (own === undefined || theirs === undefined) return (own ? state.ready : state.readyOutside).pop();
+  return (goesFirst(state.plan)(own, theirs) ? state.ready : state.readyOutside).pop();
 }
 
 /** Starts an attempt, unless the journal says otherwise by now. */

@@ -107,6 +107,7 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
   state.heldUntil = null;
   state.pausedAt = null;
   state.ready.clear();
+  state.readyOutside.clear();
   state.timers.clear();
   state.settled.clear();
   state.released.clear();

@@ -115,6 +115,7 @@ function compensate(state: RunState, scope: ScopeState, entry: ScopeCompensating
     state.stopping = null;
     state.status = 'compensating';
     state.ready.clear();
+    state.readyOutside.clear();
     state.timers.clear();
     state.settled.clear();
     state.released.clear();

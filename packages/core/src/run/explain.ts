@@ -3,6 +3,7 @@
 import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
+import { HERE, parseRoute } from '../plan/route.ts';
 import type { Awaited, CacheHit } from './entry.ts';
 import { goneFrom } from './refusals.ts';
 import { runsOnce } from './scopes.ts';
@@ -275,7 +276,15 @@ function explainQueued(state: RunState, node: NodeState, waitedMs: number): stri
       `${waited} and waits for a slot: ${active} of ${state.plan.maxParallelism} (maxParallelism) are held by ${holders}.`,
     ];
   }
-  return [`${waited} and waits for a worker with a free slot.`];
+  return node.plan.route === HERE
+    ? [`${waited} and waits for a worker with a free slot.`]
+    : explainOutside(node.plan.route, waited);
+}
+
+function explainOutside(route: string, waited: string): string[] {
+  const { action, version, labels } = parseRoute(route);
+  const labelled = labels.length === 0 ? '' : ` and the labels ${labels.join(', ')}`;
+  return [`${waited} and waits for a worker outside with ${action}@${version}${labelled}.`];
 }
 
 function explainSkipped(node: NodeState, why: 'dead' | 'when' | 'disabled' | 'failure'): string[] {

@@ -4,7 +4,7 @@ import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { JsonObject } from '../value.ts';
 import type { Held } from './held.ts';
 import type { NodeState, Phase, Realm, RunState, ScopeState } from './state.ts';
-import { isEarlier, isMoreUrgent, rankOf } from './urgency.ts';
+import { goesFirst, rankOf } from './urgency.ts';
 
 const NONE: readonly string[] = [];
 const PENDING: Phase = { status: 'pending' };
@@ -50,7 +50,10 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     children: new Set(),
     listening: new Set(),
     dispatched: 0,
-    ready: new Heap(plan.mode === 'sequential' ? isEarlier : isMoreUrgent),
+    dispatchedOutside: 0,
+    runningOutside: 0,
+    ready: new Heap(goesFirst(plan)),
+    readyOutside: new Heap(goesFirst(plan)),
     timers: new Heap((a, b) => a.at < b.at),
     settled: new Set(),
     released: new Set(),

@@ -2,6 +2,8 @@
  * How a node goes from one phase to the next, and what waits for it: a slot, a level, a gate. Everything that folds an
  * entry changes phases through here, which keeps the indexes of the state true.
  */
+import type { Heap } from '../heap.ts';
+import { HERE } from '../plan/route.ts';
 import { gatesOf, isReservation } from './gates.ts';
 import type { Held } from './held.ts';
 import { countBusy } from './scopes.ts';
@@ -15,18 +17,37 @@ export function enter(state: RunState, node: NodeState, phase: Phase): void {
   node.phase = phase;
   const busy = Number(isBusy(phase.status)) - Number(isBusy(before));
   if (busy !== 0) countBusy(state, node, busy > 0 ? 1 : -1);
-  if (before === 'running') state.running.delete(node);
+  if (before === 'running') leaveRunning(state, node);
   else if (before === 'child') state.children.delete(node);
   else if (before === 'unknown') state.unknown.delete(node);
   else if (before === 'listening') {
     state.listening.delete(node);
     state.deaf.push(pathOf(node));
   } else if (before === 'gated') state.gated.delete(node);
-  if (phase.status === 'running') state.running.add(node);
+  if (phase.status === 'running') enterRunning(state, node);
   else if (phase.status === 'child') state.children.add(node);
   else if (phase.status === 'unknown') state.unknown.add(node);
   else if (phase.status === 'listening') state.listening.add(node);
   else if (phase.status === 'gated') state.gated.add(node);
+}
+
+/** Also where a snapshot says so. */
+export function enterRunning(state: RunState, node: NodeState): void {
+  state.running.add(node);
+  if (isOutside(node)) state.runningOutside++;
+}
+
+function leaveRunning(state: RunState, node: NodeState): void {
+  state.running.delete(node);
+  if (isOutside(node)) state.runningOutside--;
+}
+
+function isOutside({ plan }: NodeState): boolean {
+  return plan.route !== HERE;
+}
+
+function readyOf(state: RunState, node: NodeState): Heap<NodeState> {
+  return isOutside(node) ? state.readyOutside : state.ready;
 }
 
 /** Something outside works for the node, and has to be waited for when it is stopped. */
@@ -37,7 +58,7 @@ function isBusy(status: Phase['status']): boolean {
 export function leaveQueue(state: RunState, node: NodeState): void {
   // Whatever it goes to now, it has passed.
   if (node.phase.status === 'gated' || node.phase.status === 'queued') node.passed = Number.MAX_SAFE_INTEGER;
-  if (node.place === 'dispatched') state.dispatched--;
+  if (node.place === 'dispatched') leaveDispatched(state, node);
   else if (node.place === 'held') node.scope.held.delete(node);
   state.released.delete(node);
   node.place = 'none';
@@ -46,6 +67,17 @@ export function leaveQueue(state: RunState, node: NodeState): void {
 /** From gate to gate and on to a slot it is one wait. */
 export function queuedSince({ phase }: NodeState, at: number): number {
   return phase.status === 'gated' || phase.status === 'queued' ? phase.since : at;
+}
+
+export function enterDispatched(state: RunState, node: NodeState): void {
+  node.place = 'dispatched';
+  state.dispatched++;
+  if (isOutside(node)) state.dispatchedOutside++;
+}
+
+function leaveDispatched(state: RunState, node: NodeState): void {
+  state.dispatched--;
+  if (isOutside(node)) state.dispatchedOutside--;
 }
 
 export function enqueue(state: RunState, node: NodeState, at: number): void {
@@ -64,10 +96,11 @@ export function recallDispatched(state: RunState): void {
     for (const node of scope.nodes) {
       if (node.place !== 'dispatched') continue;
       node.place = 'ready';
-      state.ready.push(node);
+      readyOf(state, node).push(node);
     }
   }
   state.dispatched = 0;
+  state.dispatchedOutside = 0;
 }
 
 export function takesSlot({ plan }: NodeState): boolean {
@@ -82,7 +115,7 @@ export function placeReady(state: RunState, node: NodeState): void {
     node.scope.held.add(node);
   } else if (isReady) {
     node.place = 'ready';
-    state.ready.push(node);
+    readyOf(state, node).push(node);
   } else {
     // Needs no slot, or must be granted something first: whoever decides looks at it at once.
     state.released.add(node);

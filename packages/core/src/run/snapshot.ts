@@ -7,7 +7,7 @@ import type { Plan } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
 import type { Held } from './held.ts';
 import { newRunState } from './new-state.ts';
-import { placeReady } from './phases.ts';
+import { enterRunning, placeReady } from './phases.ts';
 import { countBusy, newBody, noticeNodeStopped, placeScope, realmInside, runsOnce } from './scopes.ts';
 import { isFinal, isStopped, nodeAt, pathOf } from './standing.ts';
 import type { BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
@@ -256,7 +256,7 @@ function isSettled(state: RunState, scope: ScopeState): boolean {
 function indexNode(state: RunState, node: NodeState): void {
   const { status } = node.phase;
   if (status === 'running') {
-    state.running.add(node);
+    enterRunning(state, node);
     countBusy(state, node, 1);
   } else if (status === 'unknown') state.unknown.add(node);
   else if (status === 'child') {

@@ -72,6 +72,18 @@ export function isStopped(state: RunState, scope: ScopeState): boolean {
   }
 }
 
+/** Why what runs in the scope is to stop; null when it is not. */
+export function stopReason(state: RunState, scope: ScopeState): string | null {
+  if (!isStopped(state, scope)) return null;
+  if (state.stopping !== null) return state.stopping.error?.message ?? `the run is ${state.stopping.status}`;
+  for (let at: ScopeState | undefined = scope; at !== undefined; at = at.parent?.scope) {
+    if (at.stopping !== null) return at.stopping.error.message;
+    const around = at.parent?.phase;
+    if (around?.status === 'open' && around.stopping !== null) return around.stopping.error.message;
+  }
+  return 'what is around it has ended';
+}
+
 /** While a run is undone, and its failure node runs, no other node of the root has a future. */
 export function isOver(state: RunState, { scope, plan }: NodeState): boolean {
   return state.ending !== null && scope === state.root && plan !== state.plan.failureNode;

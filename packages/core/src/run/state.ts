@@ -313,9 +313,14 @@ export interface RunState {
   readonly children: Set<NodeState>;
   /** Waits, the oldest first. */
   readonly listening: Set<NodeState>;
-  /** Handed to the queue and not started yet. */
+  /** Handed to the queue and not started yet; of these, those that workers outside run. */
   dispatched: number;
+  dispatchedOutside: number;
+  /** Of what runs, what workers outside run. */
+  runningOutside: number;
   readonly ready: Heap<NodeState>;
+  /** Ready for workers outside: neither they nor what this process runs stand in each other's way. */
+  readonly readyOutside: Heap<NodeState>;
   readonly timers: Heap<TimerItem>;
   /** Scopes and composite nodes at whose end the decision must look: all nodes final, or stopped and nothing runs. */
   readonly settled: Set<ScopeState | NodeState>;

@@ -63,11 +63,12 @@ export type Stimulus =
       readonly result: ChildResult;
       readonly jitter: number;
     }
-  /** `jitter`: from 0 up to 1, drawn by the caller. */
+  /** `jitter`: from 0 up to 1, drawn by the caller. `worker`: whose attempt it must be, where others may have begun it. */
   | {
       readonly type: 'ended';
       readonly node: string;
       readonly attempt: number;
+      readonly worker?: string;
       readonly outcome: Outcome;
       readonly jitter: number;
     }

@@ -97,7 +97,7 @@ function chain({ nodes, indexOf, entries, ends, levels }: UndoGraph): void {
 const PLAIN_EDGE = { on: 'success', when: undefined, match: undefined, matchError: undefined, reads: [] } as const;
 
 function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
-  const { action, effect, granted, credentials, retry, timeouts } = compensationAt(state, item);
+  const { action, effect, granted, credentials, retry, timeouts, route } = compensationAt(state, item);
   const work: ActionWork = { kind: 'action', action, effect, granted, credentials, with: withOf(item) };
   return {
     index: 0,
@@ -112,6 +112,7 @@ function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
     estimateMs: 0,
     isEstimated: true,
     priority: 9,
+    route,
     enabled: true,
     when: undefined,
     onError: 'ignore',

@@ -1,9 +1,15 @@
 /** Which of two ready nodes goes first. */
+import type { Plan } from '../plan/plan.ts';
 import { type Estimates, ranksWith } from './estimates.ts';
 import type { NodeState, RunState } from './state.ts';
 
 export function rankOf({ scope, plan }: NodeState): number {
   return scope.rankBase + (scope.ranks?.[plan.index] ?? plan.rank);
+}
+
+/** One at a time, the order of the definition is what people expect. */
+export function goesFirst({ mode }: Plan): (a: NodeState, b: NodeState) => boolean {
+  return mode === 'sequential' ? isEarlier : isMoreUrgent;
 }
 
 /** Before anything of it is ready. */
@@ -13,7 +19,7 @@ export function estimate(state: RunState, estimates: Estimates): void {
 }
 
 /** Priority first, then the longer way to the end, then the order of the definition. */
-export function isMoreUrgent(a: NodeState, b: NodeState): boolean {
+function isMoreUrgent(a: NodeState, b: NodeState): boolean {
   if (a.plan.priority !== b.plan.priority) return a.plan.priority > b.plan.priority;
   const rankA = rankOf(a);
   const rankB = rankOf(b);
@@ -21,7 +27,7 @@ export function isMoreUrgent(a: NodeState, b: NodeState): boolean {
 }
 
 /** The order of the definition: a body stands where its composite node stands, its rounds one after the other. */
-export function isEarlier(a: NodeState, b: NodeState): boolean {
+function isEarlier(a: NodeState, b: NodeState): boolean {
   if (a.scope === b.scope) return a.plan.index < b.plan.index;
   const wayA = wayTo(a);
   const wayB = wayTo(b);

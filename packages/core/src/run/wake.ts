@@ -1,5 +1,6 @@
 /** The one wake time of a run: never later than the next moment at which something must be done. */
 
+import type { Heap } from '../heap.ts';
 import { actionWork } from './action-work.ts';
 import { isFinished, isStopped, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
@@ -58,11 +59,16 @@ export function toVerify(state: RunState): NodeState[] {
 /** Ready, and held back by nothing but a lack of slots. */
 function hasReady(state: RunState): boolean {
   if (state.pausedAt !== null) return false;
-  for (let node = state.ready.peek(); node !== undefined; node = state.ready.peek()) {
-    if (node.place === 'ready' && !isStopped(state, node.scope)) return true;
-    state.ready.pop();
+  return firstReady(state, state.ready) !== undefined || firstReady(state, state.readyOutside) !== undefined;
+}
+
+/** The most urgent one; what has lost its place is dropped on the way. */
+export function firstReady(state: RunState, ready: Heap<NodeState>): NodeState | undefined {
+  for (let node = ready.peek(); node !== undefined; node = ready.peek()) {
+    if (node.place === 'ready' && !isStopped(state, node.scope)) return node;
+    ready.pop();
   }
-  return false;
+  return undefined;
 }
 
 /** Unfinished, and neither time nor a worker nor another run will move it: it waits for a person or a signal. */

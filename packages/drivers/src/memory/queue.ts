@@ -1,7 +1,8 @@
 /**
  * The queue of one process.
  *
- *  1. A task is in `#tasks` from `enqueue` until `ack`, and in exactly one of `#ready`, `#held`, `#delayed`.
+ *  1. A task is in `#tasks` from `enqueue` until `ack`, and in exactly one of `#ready` (under its route), `#held`, `#delayed`.
+ *     A route without ready tasks is not in `#ready`.
  *  2. `#held` is in order of `until`: visibility is the same for all, and `extend` moves to the end.
  *  3. A task that comes back keeps its place of arrival.
  *  4. One timer, set for the earliest return or before it. Until then nothing is looked through: walking over the
@@ -23,6 +24,12 @@ interface Waiting {
 
 const DEFAULT_VISIBILITY_MS = 30_000;
 
+const HERE: readonly string[] = [''];
+
+function goesFirst(a: Waiting, b: Waiting): boolean {
+  return a.task.priority > b.task.priority || (a.task.priority === b.task.priority && a.arrival < b.arrival);
+}
+
 export function memoryQueue(options: MemoryQueueOptions): Queue {
   return new MemoryQueue(options.clock, options.visibilityMs ?? DEFAULT_VISIBILITY_MS);
 }
@@ -32,12 +39,10 @@ class MemoryQueue implements Queue {
   readonly #clock: Clock;
   readonly #visibilityMs: number;
   readonly #tasks = new Set<string>();
-  readonly #ready = new Heap<Waiting>(
-    (a, b) => a.task.priority > b.task.priority || (a.task.priority === b.task.priority && a.arrival < b.arrival),
-  );
+  readonly #ready = new Map<string, Heap<Waiting>>();
   readonly #held = new Map<number, { readonly waiting: Waiting; readonly until: number }>();
   readonly #delayed = new Heap<{ readonly waiting: Waiting; readonly at: number }>((a, b) => a.at < b.at);
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(routes: readonly string[]) => void>();
   #arrivals = 0;
   #receipts = 0;
   #announced = false;
@@ -54,17 +59,17 @@ class MemoryQueue implements Queue {
     for (const task of tasks) {
       if (this.#closed || this.#tasks.has(task.taskId)) continue;
       this.#tasks.add(task.taskId);
-      this.#ready.push({ task, arrival: this.#arrivals++ });
+      this.#makeReady({ task, arrival: this.#arrivals++ });
     }
     this.#announce();
   }
 
-  poll(max: number): readonly Delivery[] {
+  poll(max: number, routes: readonly string[] = HERE): readonly Delivery[] {
     this.#takeBack();
     const deliveries: Delivery[] = [];
     const until = this.#clock.now() + this.#visibilityMs;
     while (deliveries.length < max) {
-      const waiting = this.#ready.pop();
+      const waiting = this.#mostUrgent(routes);
       if (waiting === undefined) break;
       const receipt = ++this.#receipts;
       this.#held.set(receipt, { waiting, until });
@@ -74,8 +79,13 @@ class MemoryQueue implements Queue {
     return deliveries;
   }
 
-  onAvailable(callback: () => void): () => void {
-    const listener = (): void => callback();
+  routes(): readonly string[] {
+    this.#takeBack();
+    return [...this.#ready.keys()];
+  }
+
+  onAvailable(callback: (routes: readonly string[]) => void): () => void {
+    const listener = (routes: readonly string[]): void => callback(routes);
     this.#listeners.add(listener);
     this.#announce();
     return () => this.#listeners.delete(listener);
@@ -90,7 +100,7 @@ class MemoryQueue implements Queue {
     const waiting = this.#release(delivery);
     if (waiting === undefined) return false;
     if (delayMs <= 0) {
-      this.#ready.push(waiting);
+      this.#makeReady(waiting);
       this.#announce();
     } else {
       const at = this.#clock.now() + delayMs;
@@ -117,6 +127,29 @@ class MemoryQueue implements Queue {
     this.#listeners.clear();
   }
 
+  #makeReady(waiting: Waiting): void {
+    const { route } = waiting.task;
+    let heap = this.#ready.get(route);
+    if (heap === undefined) {
+      heap = new Heap(goesFirst);
+      this.#ready.set(route, heap);
+    }
+    heap.push(waiting);
+  }
+
+  #mostUrgent(routes: readonly string[]): Waiting | undefined {
+    let first: { readonly route: string; readonly heap: Heap<Waiting>; readonly waiting: Waiting } | undefined;
+    for (const route of routes) {
+      const heap = this.#ready.get(route);
+      const waiting = heap?.peek();
+      if (heap === undefined || waiting === undefined) continue;
+      if (first === undefined || goesFirst(waiting, first.waiting)) first = { route, heap, waiting };
+    }
+    first?.heap.pop();
+    if (first?.heap.size === 0) this.#ready.delete(first.route);
+    return first?.waiting;
+  }
+
   /** The held task, if its visibility has not passed. */
   #release(delivery: Delivery): Waiting | undefined {
     this.#takeBack();
@@ -132,11 +165,11 @@ class MemoryQueue implements Queue {
     for (const [receipt, { waiting, until }] of this.#held) {
       if (until > now) break;
       this.#held.delete(receipt);
-      this.#ready.push(waiting);
+      this.#makeReady(waiting);
     }
     for (let next = this.#delayed.peek(); next !== undefined && next.at <= now; next = this.#delayed.peek()) {
       this.#delayed.pop();
-      this.#ready.push(next.waiting);
+      this.#makeReady(next.waiting);
     }
     this.#timerAt = Number.POSITIVE_INFINITY;
     const oldest = this.#held.values().next();
@@ -158,7 +191,9 @@ class MemoryQueue implements Queue {
     this.#announced = true;
     this.#clock.soon(() => {
       this.#announced = false;
-      if (this.#ready.size > 0) for (const listener of [...this.#listeners]) listener();
+      if (this.#ready.size === 0) return;
+      const routes = [...this.#ready.keys()];
+      for (const listener of [...this.#listeners]) listener(routes);
     });
   }
 }

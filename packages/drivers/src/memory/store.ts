@@ -295,14 +295,16 @@ class MemoryStore implements Store {
     return new Set(workers.filter((worker) => (leases.get(worker) ?? Number.NEGATIVE_INFINITY) > now));
   }
 
-  async reapWorkers(now: number | null, except: string, wakeAt: number): Promise<number> {
+  async reapWorkers(now: number, except: string, wakeAt: number, processes?: string): Promise<number> {
     const { workers, runs } = this.#open();
-    const gone = [...workers].filter(([worker, lease]) => worker !== except && (now === null || lease <= now));
+    const isGone = (worker: string, lease: number): boolean =>
+      lease <= now || (processes !== undefined && worker.startsWith(processes));
+    const gone = [...workers].filter(([worker, lease]) => worker !== except && isGone(worker, lease));
     const dead = new Set(gone.map(([worker]) => worker));
     for (const run of runs.values()) {
       const { owner } = run.row;
       if (owner === null || owner === except || isFinished(run.row)) continue;
-      if (now === null || dead.has(owner)) run.row = { ...run.row, wakeAt: earlier(run.row.wakeAt, wakeAt) };
+      if (processes !== undefined || dead.has(owner)) run.row = { ...run.row, wakeAt: earlier(run.row.wakeAt, wakeAt) };
     }
     for (const worker of dead) workers.delete(worker);
     this.#wrote();

@@ -15,7 +15,7 @@ import {
   NebulaError,
   type RunError,
 } from '@nebula/core';
-import type { Clock, Invocation, LogLevel } from '@nebula/ports';
+import type { Clock, Invocation, Line, LogLevel } from '@nebula/ports';
 import { Redactor } from '../secrets/redaction.ts';
 import { readEnv } from './doors/env.ts';
 import { capped, stackOf, toAbortError, toRunError, withoutSecrets } from './failure.ts';
@@ -165,10 +165,8 @@ export class Attempt implements ActionContext, StrayListener {
   }
 
   #log(level: LogLevel, message: unknown, fields: unknown): void {
-    const said = this.#excerpt(typeof message === 'string' ? message : String(message));
-    const text = capped(said, SANDBOX_LIMITS.maxLogMessageChars);
-    const kept = fields === undefined ? undefined : loggable(fields, this.#redactor);
-    outside(() => this.#invocation.onLog(level, text, kept));
+    const line = loggable(this.#redactor, message, fields);
+    outside(() => this.#invocation.onLog(level, line.message, line.fields));
   }
 
   #excerpt(text: string): string {
@@ -186,8 +184,15 @@ export class Attempt implements ActionContext, StrayListener {
   }
 }
 
+/** A line of a log, within its limits and without what credentials gave. */
+export function loggable(redactor: Redactor | undefined, message: unknown, fields: unknown): Line {
+  const said = typeof message === 'string' ? message : String(message);
+  const text = capped(redactor?.excerpt(said) ?? said, SANDBOX_LIMITS.maxLogMessageChars);
+  return { message: text, ...(fields !== undefined && { fields: loggableFields(fields, redactor) }) };
+}
+
 /** A log line is never worth an error. */
-function loggable(fields: unknown, redactor: Redactor | undefined): Record<string, Json> {
+function loggableFields(fields: unknown, redactor: Redactor | undefined): Record<string, Json> {
   try {
     const json = withoutSecrets(toJson(fields, 'fields'), redactor);
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, Json>;

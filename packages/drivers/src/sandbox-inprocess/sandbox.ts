@@ -11,8 +11,9 @@
 import { resolve } from 'node:path';
 import type { Action, Json, Verification } from '@nebula/core';
 import type { Clock, Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
-import { Attempt } from './attempt.ts';
-import { toAbortError } from './failure.ts';
+import { Redactor } from '../secrets/redaction.ts';
+import { Attempt, loggable } from './attempt.ts';
+import { toAbortError, toRunError } from './failure.ts';
 import type { Host } from './host.ts';
 import { copyJson, toJson } from './json-value.ts';
 import { checkSchema } from './schema.ts';
@@ -41,6 +42,8 @@ export function createInProcessSandbox(options: InProcessSandboxOptions): Sandbo
 }
 
 class InProcessSandbox implements Sandbox {
+  readonly admit = BORDER.admit;
+  readonly admitLine = BORDER.admitLine;
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -98,6 +101,32 @@ class InProcessSandbox implements Sandbox {
     }
     return { happened: 'unknown' };
   }
+}
+
+/** The border, for what other processes have run. */
+const BORDER: Pick<Sandbox, 'admit' | 'admitLine'> = {
+  admit({ action, node, secrets }, told) {
+    const redactor = redactorOf(secrets);
+    try {
+      if (told.status === 'failed') {
+        const { code, kind, message, details } = told.error;
+        throw Object.assign(new Error(message), { name: 'ActionError', code, kind, details });
+      }
+      return { status: 'completed', output: redactor.json(admitOutput(action, told.output)) };
+    } catch (thrown) {
+      return { status: 'failed', error: toRunError(thrown, node, redactor) };
+    }
+  },
+
+  admitLine({ secrets }, { message, fields }) {
+    return loggable(redactorOf(secrets), message, fields);
+  },
+};
+
+function redactorOf(secrets: readonly string[]): Redactor {
+  const redactor = new Redactor();
+  for (const secret of secrets) redactor.add(secret);
+  return redactor;
 }
 
 function callRun(action: Action, attempt: Attempt, input: Json): unknown {

@@ -214,18 +214,21 @@ export class Journal {
     );
   }
 
-  reapWorkers(now: number | null, except: string, wakeAt: number): number {
-    const gone = now === null ? 'worker <> ?' : 'worker <> ? AND expires_at <= ?';
-    const parameters = now === null ? [except] : [except, now];
-    // Without a time, whoever is not `except` is gone, also those that never had a lease.
-    const owners = now === null ? 'owner <> ?' : `owner IN (SELECT worker FROM workers WHERE ${gone})`;
+  reapWorkers(now: number, except: string, wakeAt: number, processes?: string): number {
+    const isAlone = processes !== undefined;
+    const gone = isAlone
+      ? 'worker <> ? AND (expires_at <= ? OR substr(worker, 1, ?) = ?)'
+      : 'worker <> ? AND expires_at <= ?';
+    const parameters = isAlone ? [except, now, processes.length, processes] : [except, now];
+    // To one that is alone all others are gone, also those that never had a lease.
+    const owners = isAlone ? 'owner <> ?' : `owner IN (SELECT worker FROM workers WHERE ${gone})`;
     return this.#transaction(() => {
       this.#statements.run(
         `UPDATE executions INDEXED BY executions_by_status SET wake_at = coalesce(min(wake_at, ?), ?)
          WHERE status IN (${literals(UNFINISHED_STATUSES)}) AND ${owners}`,
         wakeAt,
         wakeAt,
-        ...parameters,
+        ...(isAlone ? [except] : parameters),
       );
       return this.#statements.run(`DELETE FROM workers WHERE ${gone}`, ...parameters);
     });

@@ -298,8 +298,8 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.liveWorkers(workers, now));
   }
 
-  reapWorkers(now: number | null, except: string, wakeAt: number): Promise<number> {
-    return this.#write('reapWorkers', now, except, wakeAt);
+  reapWorkers(now: number, except: string, wakeAt: number, processes?: string): Promise<number> {
+    return this.#write('reapWorkers', now, except, wakeAt, processes);
   }
 
   registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome> {

@@ -76,7 +76,7 @@ function someCall(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, nu
     (store) => store.claimDue(x, x + y, `w${z}`, z),
     (store) => store.heartbeat(`w${z}`, x),
     (store) => store.liveWorkers(['w1', 'w2', 'w3'], x),
-    (store) => store.reapWorkers(draw.maybe(x) ?? null, 'w1', y),
+    (store) => store.reapWorkers(x, 'w1', y, ...(draw.maybe(true) ? ['w'] : [])),
     (store) => store.saveSnapshot(executionId, { seq: x, state: `${y}` }),
     (store) => store.snapshot(executionId),
     (store) =>

@@ -58,7 +58,7 @@ const USES: Readonly<Record<string, (journal: Journal, reads: Reads) => void>> =
       [{ executionId: 'a', frame: { seq: 2, at: 1, entries: '' }, status: 'completed', wakeAt: null, taken: ['m'] }],
       [],
     ),
-  'reap workers': (journal) => journal.reapWorkers(null, 'me', 5),
+  'reap workers': (journal) => journal.reapWorkers(5, 'me', 5, 'wrk'),
   delete: (journal) => {
     journal.append([{ executionId: 'a', status: 'completed' }], []);
     journal.deleteExecution('a');

@@ -25,13 +25,14 @@ export function queueSuite(name: string, open: () => Promise<QueueSubject>): voi
     deliveryTests(queueTest);
     orderTests(queueTest);
     hintTests(queueTest);
+    routeTests(queueTest);
   });
 }
 
 type QueueTest = (title: string, body: (subject: QueueSubject) => Promise<void>) => void;
 
-function task(node: string, priority = 5): Task {
-  return { taskId: `exe:${node}:1`, executionId: 'exe', node, attempt: 1, priority };
+function task(node: string, priority = 5, route = ''): Task {
+  return { taskId: `exe:${node}:1`, executionId: 'exe', node, attempt: 1, priority, route };
 }
 
 function nodes(deliveries: readonly Delivery[]): readonly string[] {
@@ -171,6 +172,34 @@ function orderTests(test: QueueTest): void {
     expect(nodes(queue.poll(2))).toEqual(['a', 'b']);
     expect(nodes(queue.poll(2))).toEqual(['c']);
     expect(queue.poll(2)).toEqual([]);
+  });
+}
+
+function routeTests(test: QueueTest): void {
+  test('[QUE-10] tasks are given to those who ask for their route', async ({ queue, visibilityMs, pass }) => {
+    await queue.enqueue([task('a', 5, 'x'), task('b'), task('c', 9, 'y'), task('d', 5, 'x')]);
+    expect([...queue.routes()].sort()).toEqual(['', 'x', 'y']);
+    expect(nodes(queue.poll(10))).toEqual(['b']);
+    expect(queue.poll(10, ['z'])).toEqual([]);
+    expect(queue.poll(10, [])).toEqual([]);
+    const [c, a] = queue.poll(2, ['x', 'y']) as [Delivery, Delivery];
+    expect(nodes([c, a])).toEqual(['c', 'a']);
+    expect(queue.routes()).toEqual(['x']);
+    expect(queue.nack(a, 0)).toBe(true);
+    expect(nodes(queue.poll(10, ['x']))).toEqual(['a', 'd']);
+    expect(queue.routes()).toEqual([]);
+    await pass(visibilityMs);
+    expect([...queue.routes()].sort()).toEqual(['', 'x', 'y']);
+    expect(nodes(queue.poll(10, ['', 'x', 'y']))).toEqual(['c', 'a', 'b', 'd']);
+  });
+
+  test('[QUE-10] receivers hear on which routes something waits', async ({ queue, pass }) => {
+    const heard: string[] = [];
+    queue.onAvailable((routes) => heard.push(...routes));
+    await queue.enqueue([task('a', 5, 'x')]);
+    await pass(1);
+    expect(heard).toContain('x');
+    expect(heard).not.toContain('');
   });
 }
 

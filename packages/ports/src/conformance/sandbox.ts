@@ -91,6 +91,7 @@ export function sandboxSuite(name: string, open: OpenSandboxFunction): void {
     contextRules({ run, output, sandbox: () => host.sandbox });
     capabilityRules({ run, output, projectDir: () => host.projectDir });
     verifyRules((action, rest) => host.sandbox.verify(makeInvocation(action, rest)));
+    foreignRules(() => host.sandbox);
     credentialRules({
       told: async (body, action, rest) => {
         const invocation = makeInvocation(makeAction(body, action), { ...handsOut, ...rest });
@@ -105,6 +106,38 @@ export function sandboxSuite(name: string, open: OpenSandboxFunction): void {
           ),
         ),
     });
+  });
+}
+
+function foreignRules(sandbox: () => Sandbox): void {
+  const action = { ...makeAction(() => null), output: ORDER };
+  const foreign = { action, node: 'far', secrets: ['hunter2-hunter2'] };
+
+  test('[SBX-40] what ran elsewhere is held to the schema and told without secrets', () => {
+    const { admit } = sandbox();
+    const output = { total: 7, note: 'with hunter2-hunter2 in it' };
+    expect(admit(foreign, { status: 'completed', output })).toEqual({
+      status: 'completed',
+      output: { total: 7, note: 'with [redacted] in it' },
+    });
+    const refused = admit(foreign, { status: 'completed', output: { total: 'x' } });
+    expect(refused).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_INVALID', kind: 'USER', node: 'far' } });
+    const error = { code: 'BROKEN', kind: 'SYSTEM', message: 'hunter2-hunter2', details: { a: 1 } } as const;
+    expect(admit(foreign, { status: 'failed', error })).toEqual({
+      status: 'failed',
+      error: { ...error, message: '[redacted]', node: 'far' },
+    });
+    const long = { code: 'LONG', kind: 'USER', message: 'x'.repeat(10_000_000) } as const;
+    expect(JSON.stringify(admit(foreign, { status: 'failed', error: long })).length).toBeLessThan(100_000);
+  });
+
+  test('[SBX-40] so are its lines', () => {
+    const line = { message: 'says hunter2-hunter2', fields: { a: ['hunter2-hunter2'] } };
+    expect(sandbox().admitLine(foreign, line)).toEqual({
+      message: 'says [redacted]',
+      fields: { a: ['[redacted]'] },
+    });
+    expect(sandbox().admitLine(foreign, { message: 'plain' })).toEqual({ message: 'plain' });
   });
 }
 

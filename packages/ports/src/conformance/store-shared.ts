@@ -33,18 +33,21 @@ export function sharedTests(test: StoreTest): void {
     expect(await store.liveWorkers(['dead', 'alive'], 1)).toEqual(new Set(['alive']));
   });
 
-  test('[STO-27] without a time every other worker is reaped, known or not', async ({ store }) => {
+  test('[STO-27] for one that is alone every other process is reaped, known or not', async ({ store }) => {
+    await store.heartbeat('lease-1', 1_000);
+    await store.heartbeat('lease-2', 10);
     await store.heartbeat('w1', 1_000);
     await store.heartbeat('w2', 1_000);
     await store.heartbeat('me', 1_000);
     await putOwned(store, 'of-w1', 'w1', { wakeAt: 500 });
     await putOwned(store, 'of-forgotten', 'never-said-a-word');
     await putOwned(store, 'of-me', 'me');
-    expect(await store.reapWorkers(null, 'me', 60)).toBe(2);
+    expect(await store.reapWorkers(50, 'me', 60, 'w')).toBe(3);
     expect((await store.execution('of-w1'))?.wakeAt).toBe(60);
     expect((await store.execution('of-forgotten'))?.wakeAt).toBe(60);
     expect((await store.execution('of-me'))?.wakeAt).toBe(null);
-    expect(await store.liveWorkers(['w1', 'w2', 'me'], 1)).toEqual(new Set(['me']));
+    const all = ['w1', 'w2', 'me', 'lease-1', 'lease-2'];
+    expect(await store.liveWorkers(all, 1)).toEqual(new Set(['me', 'lease-1']));
   });
 
   test('[STO-28] versions count up; the same content is the same version', async ({ store }) => {

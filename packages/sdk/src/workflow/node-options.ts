@@ -46,6 +46,8 @@ export interface AttemptOptions<Output, Item, E extends OnError = OnError> exten
 export interface ActionOptions<Output, Item, E extends OnError = OnError> extends AttemptOptions<Output, Item, E> {
   readonly effect?: Given<'effect'>;
   readonly capabilities?: Given<'capabilities'>;
+  /** Of the workers that may run it. */
+  readonly labels?: Given<'labels'>;
   readonly cache?: Given<'cache'>;
   readonly rateLimit?: { readonly key: Value<string>; readonly limit: number; readonly per: string };
 }

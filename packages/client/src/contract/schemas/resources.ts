@@ -157,6 +157,7 @@ const ClaimedWork = Type.Object(
     idempotencyKey: Type.String(),
     deadline: nullable(Moment),
     credentials: Type.Array(Type.String({ description: 'Aliases that may be revealed.' })),
+    capabilities: Type.Optional({ ...AnyJson, description: 'What the action may reach, as the workflow grants it.' }),
     traceparent: Type.Optional(Type.String()),
   },
   { $id: 'Work' },

@@ -11,6 +11,7 @@ import type { NodeReader } from '../node-reader.ts';
 import { checkParameters } from '../parameters.ts';
 import type { ActionWork, CompensationPlan } from '../plan.ts';
 import { retryPlan } from '../retry-plan.ts';
+import { routeOf } from '../route.ts';
 import { timeoutsOf } from '../timeouts.ts';
 
 export function actionWork(reader: NodeReader, action: Action | undefined): ActionWork | undefined {
@@ -52,6 +53,7 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
     parts && {
       ...parts,
       effect: undefined,
+      route: routeOf(context.catalog, parts.action, definition.labels),
       retry: retryPlan(compensate.retry, context.definition.config?.retry, context.catalog),
       timeouts: timeoutsOf(compensate.timeout),
     }

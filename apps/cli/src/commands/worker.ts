@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { NebulaError } from '@nebula/core';
+import type { WorkerEvent } from '@nebula/sdk/worker';
+import { writeLines } from '../conclude.ts';
+import { countOption, textOption } from '../desk.ts';
+import { EXIT } from '../exit-code.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { listenForInterrupt } from '../terminal/interrupt.ts';
+import type { Io } from '../terminal/io.ts';
+
+const DEFAULT_CONCURRENCY = 4;
+
+export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io, services } = context;
+  const dataDir = textOption(options, 'dataDir');
+  const project = await services.openProject(dataDir === undefined ? {} : { dataDir });
+  const server = textOption(options, 'server') ?? io.env['NEBULA_SERVER'];
+  if (server === undefined) {
+    throw new NebulaError('SERVER_MISSING', 'nothing says where the server is', {
+      hint: 'give --server http://127.0.0.1:7777, or set NEBULA_SERVER',
+    });
+  }
+  const token = await tokenOf(io, project.dataDir);
+  const workerId = textOption(options, 'id');
+  const { createWorker } = await import('@nebula/sdk/worker');
+  const worker = createWorker({
+    server,
+    actions: await services.actions(project),
+    labels: labelsOf(textOption(options, 'labels')),
+    concurrency: countOption(options, 'concurrency', DEFAULT_CONCURRENCY),
+    projectDir: project.dir,
+    ...(token !== undefined && { token }),
+    ...(workerId !== undefined && { workerId }),
+    onEvent: (event) => {
+      if (options['quiet'] !== true) writeLines(io.err, [lineOf(event, server)]);
+    },
+  });
+  const interrupt = listenForInterrupt();
+  try {
+    const running = worker.run();
+    const signal = await Promise.race([interrupt.happened, running.then(() => undefined)]);
+    await worker.stop();
+    return signal === undefined ? EXIT.completed : EXIT.interrupted;
+  } finally {
+    interrupt.release();
+  }
+}
+
+async function tokenOf({ env }: Io, dataDir: string): Promise<string | undefined> {
+  if (env['NEBULA_TOKEN'] !== undefined) return env['NEBULA_TOKEN'];
+  try {
+    return (await readFile(path.join(dataDir, 'token'), 'utf8')).trim();
+  } catch {
+    // A server elsewhere: it says what is missing.
+    return undefined;
+  }
+}
+
+function labelsOf(text = ''): string[] {
+  return text
+    .split(',')
+    .map((label) => label.trim())
+    .filter((label) => label !== '');
+}
+
+function lineOf(event: WorkerEvent, server: string): string {
+  switch (event.type) {
+    case 'ready':
+      return `${event.workerId} waits for work from ${server}`;
+    case 'started':
+      return `${event.work.executionId} ${event.work.node}  ${event.work.action}  attempt ${event.work.attempt}`;
+    case 'ended':
+      return `${event.work.executionId} ${event.work.node}  ${event.outcome}`;
+    case 'trouble':
+      return `! ${event.error instanceof Error ? event.error.message : String(event.error)}`;
+  }
+}

@@ -1,0 +1,99 @@
+/** Workers outside, as they have announced themselves. A record each, kept until it leaves or has not been heard of for a day. */
+import type { AnswerOf } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
+import type { Principal } from '../identity/principal.ts';
+import type { Parts } from '../parts.ts';
+import { listRecords, type Read, readRecord } from '../records.ts';
+import { isoTime } from '../routes/times.ts';
+
+const KIND = 'worker';
+/** A claim waits for a minute at the most: one that has been silent for longer is not there. */
+const LIVE_MS = 90_000;
+/** Not with every call: a record is a write. */
+const SEEN_EVERY_MS = 10_000;
+const FORGET_MS = 24 * 3_600_000;
+
+export interface WorkerRecord {
+  readonly labels: readonly string[];
+  /** `id@version`. */
+  readonly actions: readonly string[];
+  /** Who announced it. Others may not speak for it. */
+  readonly owner: string;
+  readonly seenAt: number;
+}
+
+type OfRegistry = Pick<Parts, 'records' | 'clock' | 'engine'>;
+
+export class Registry {
+  private readonly parts: OfRegistry;
+
+  constructor(parts: OfRegistry) {
+    this.parts = parts;
+  }
+
+  async put(workerId: string, worker: Omit<WorkerRecord, 'seenAt' | 'owner'>, who: Principal): Promise<WorkerRecord> {
+    const before = await readRecord<WorkerRecord>(this.parts.records, KIND, workerId);
+    if (before !== undefined) checkOwner(before, who);
+    const record = { ...worker, owner: before?.body.owner ?? who.name, seenAt: this.parts.clock.now() };
+    await this.write(workerId, record);
+    return record;
+  }
+
+  /** For workers that say who they are with every claim: written when something is new, or it has been a while. */
+  async keep(workerId: string, worker: Omit<WorkerRecord, 'seenAt' | 'owner'>, who: Principal): Promise<void> {
+    const { records, clock } = this.parts;
+    const found = await readRecord<WorkerRecord>(records, KIND, workerId);
+    if (found !== undefined) checkOwner(found, who);
+    const body = found?.body;
+    const isNew = body === undefined || clock.now() - body.seenAt >= SEEN_EVERY_MS;
+    if (isNew || String(body.labels) !== String(worker.labels)) await this.put(workerId, worker, who);
+  }
+
+  /** It has just been heard of. Rejects with `UNKNOWN_WORKER`. */
+  async seen(workerId: string, who: Principal): Promise<WorkerRecord> {
+    const { records, clock } = this.parts;
+    const found = await readRecord<WorkerRecord>(records, KIND, workerId);
+    if (found === undefined) {
+      throw new NebulaError('UNKNOWN_WORKER', `There is no worker '${workerId}'.`, {
+        hint: 'Announce it first: POST /api/v1/workers.',
+      });
+    }
+    checkOwner(found, who);
+    if (clock.now() - found.body.seenAt < SEEN_EVERY_MS) return found.body;
+    const record = { ...found.body, seenAt: clock.now() };
+    await this.write(workerId, record);
+    return record;
+  }
+
+  async remove(workerId: string, who: Principal): Promise<void> {
+    await this.seen(workerId, who);
+    await this.parts.records.commit([{ kind: KIND, id: workerId, body: null }]);
+  }
+
+  async list(query: { readonly cursor?: string; readonly limit?: number }): Promise<AnswerOf<'listWorkers'>> {
+    const { items, next } = await listRecords<WorkerRecord>(this.parts.records, KIND, query);
+    return { items: items.map(({ id, body }) => this.document(id, body)), next };
+  }
+
+  document(workerId: string, { labels, actions, seenAt }: WorkerRecord): AnswerOf<'registerWorker'> {
+    const { clock, engine } = this.parts;
+    return {
+      workerId,
+      labels: [...labels],
+      actions: [...actions],
+      status: clock.now() - seenAt < LIVE_MS ? 'live' : 'gone',
+      running: engine.outside.running(workerId),
+      lastSeenAt: isoTime(seenAt),
+    };
+  }
+
+  private async write(workerId: string, record: WorkerRecord): Promise<void> {
+    const expiresAt = record.seenAt + FORGET_MS;
+    await this.parts.records.commit([{ kind: KIND, id: workerId, body: JSON.stringify(record), expiresAt }]);
+  }
+}
+
+function checkOwner({ id, body }: Read<WorkerRecord>, { name, isAdmin }: Principal): void {
+  if (isAdmin || body.owner === name) return;
+  throw new NebulaError('NOT_ALLOWED', `The worker '${id}' is somebody else's.`, { hint: 'Choose another workerId.' });
+}

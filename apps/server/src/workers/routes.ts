@@ -1,0 +1,172 @@
+/** Workers outside: they announce themselves, take work under a lease, and tell what became of it. */
+import type { AnswerOf, BodyOf, OperationId } from '@nebula/client/contract';
+import { type ActionDescription, type Json, mayServe, NebulaError, parseDuration, type RunError } from '@nebula/core';
+import type { LeaseState, OutsideOutcome, OutsideWork } from '@nebula/engine';
+import { gone, type Handlers, ok } from '../http/handler.ts';
+import { judge } from '../identity/principal.ts';
+import type { Parts } from '../parts.ts';
+import { isoTime, isoTimeOrNull } from '../routes/times.ts';
+import { type Announced, nameOf } from './announced.ts';
+import type { Registry } from './registry.ts';
+
+const OWN = [
+  'listWorkers',
+  'registerWorker',
+  'claimWork',
+  'beatWorker',
+  'deleteWorker',
+  'extendLease',
+  'logLease',
+  'completeLease',
+  'failLease',
+  'revealCredential',
+] as const satisfies readonly OperationId[];
+
+const LEASE_LIMITS = { defaultMs: 30_000, minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
+
+export function workerRoutes(
+  { engine: { outside } }: Parts,
+  registry: Registry,
+  announced: Announced,
+): Pick<Handlers, (typeof OWN)[number]> {
+  /** Claims that wait, by worker: one that leaves is given nothing more. */
+  const waiting = new Map<string, Set<AbortController>>();
+  return {
+    async listWorkers({ query }) {
+      return ok(await registry.list(query));
+    },
+
+    async registerWorker({ body: { workerId, labels = [], actions }, who }) {
+      const descriptions = actions.map(({ version = '1', ...rest }) => ({ ...rest, version }) as ActionDescription);
+      await announced.add(descriptions);
+      const worker = await registry.put(workerId, { labels, actions: descriptions.map(nameOf) }, who);
+      return ok(registry.document(workerId, worker));
+    },
+
+    async claimWork({ params: { workerId }, body, who, operation, signal }) {
+      const worker = await registry.seen(workerId, who);
+      const labels = new Set(worker.labels);
+      const actions = new Set(worker.actions.filter((action) => isAmong(body.actions, action)));
+      const leaving = new AbortController();
+      const claims = waiting.get(workerId) ?? new Set();
+      waiting.set(workerId, claims.add(leaving));
+      const claiming = outside.claim({
+        holder: workerId,
+        max: body.max ?? 1,
+        leaseMs: leaseMsOf(body.lease) ?? LEASE_LIMITS.defaultMs,
+        waitMs: Math.min(durationOf('wait', body.wait) ?? 0, LEASE_LIMITS.maxWaitMs),
+        signal: AbortSignal.any([signal, leaving.signal]),
+        serves: (route, project) =>
+          mayServe(route, actions, labels) && judge(who, operation, 'worker', project) === 'allowed',
+      });
+      try {
+        return ok({ work: (await claiming).map(workDocument) });
+      } finally {
+        claims.delete(leaving);
+        if (claims.size === 0) waiting.delete(workerId);
+      }
+    },
+
+    async beatWorker({ params: { workerId }, who }) {
+      return ok(registry.document(workerId, await registry.seen(workerId, who)));
+    },
+
+    async deleteWorker({ params: { workerId }, who }) {
+      await registry.remove(workerId, who);
+      for (const leaving of waiting.get(workerId) ?? []) leaving.abort();
+      return gone();
+    },
+
+    async extendLease({ params: { leaseId }, body: { lease, progress, message } }) {
+      const leaseMs = leaseMsOf(lease);
+      const state = await outside.extend(leaseId, {
+        ...(leaseMs !== undefined && { leaseMs }),
+        ...(progress !== undefined && { progress }),
+        ...(message !== undefined && { message }),
+      });
+      return ok(leaseDocument(state));
+    },
+
+    async logLease({ params: { leaseId }, body: { lines } }) {
+      const taken = lines.map(({ at, fields, ...line }) => ({
+        ...line,
+        ...(at !== undefined && { at: Date.parse(at) }),
+        ...(fields !== undefined && { fields: fields as Record<string, Json> }),
+      }));
+      return ok(leaseDocument(await outside.log(leaseId, taken)));
+    },
+
+    async completeLease({ params: { leaseId }, body: { output = null } }) {
+      await outside.end(leaseId, { status: 'completed', output: output as Json });
+      return ok({ accepted: true });
+    },
+
+    async failLease({ params: { leaseId }, body }) {
+      await outside.end(leaseId, failureOf(body));
+      return ok({ accepted: true });
+    },
+
+    async revealCredential({ params: { leaseId, alias } }) {
+      return ok({ value: revealed(await outside.credential(leaseId, alias)) });
+    },
+  };
+}
+
+function failureOf({
+  code = 'ACTION_FAILED',
+  message,
+  kind = 'USER',
+  details,
+  outcome = 'failed',
+}: BodyOf<'failLease'>): OutsideOutcome {
+  if (outcome === 'returned') return { status: 'returned' };
+  const error: RunError = { code, kind, message, ...(details !== undefined && { details: details as Json }) };
+  return { status: outcome, error };
+}
+
+/** `actions` of a claim name them with or without a version. */
+function isAmong(wanted: readonly string[] | undefined, action: string): boolean {
+  return wanted === undefined || wanted.includes(action) || wanted.includes(action.split('@')[0] as string);
+}
+
+function leaseMsOf(text: string | undefined): number | undefined {
+  const ms = durationOf('lease', text);
+  return ms === undefined ? undefined : Math.min(LEASE_LIMITS.maxMs, Math.max(LEASE_LIMITS.minMs, ms));
+}
+
+function durationOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text);
+  if (typeof ms === 'number') return ms;
+  throw new NebulaError('BODY_INVALID', `${name}: ${ms.message}`, {
+    hint: ms.hint,
+    details: { errors: [{ pointer: `/${name}`, detail: ms.message }] },
+  });
+}
+
+function workDocument({ until, deadline, credentials, ...work }: OutsideWork): AnswerOf<'claimWork'>['work'][number] {
+  return {
+    ...work,
+    leaseUntil: isoTime(until),
+    deadline: isoTimeOrNull(deadline),
+    credentials: [...credentials],
+  };
+}
+
+function leaseDocument({ until, cancel }: LeaseState): AnswerOf<'extendLease'> {
+  return { leaseUntil: isoTime(until), cancel };
+}
+
+/** A secret that is an object of texts is given as one: that is how it was set. */
+function revealed(secret: string): string | Record<string, string> {
+  if (!secret.startsWith('{')) return secret;
+  try {
+    const value: unknown = JSON.parse(secret);
+    const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isRecord && Object.values(value).every((one) => typeof one === 'string')
+      ? (value as Record<string, string>)
+      : secret;
+  } catch {
+    return secret;
+  }
+}

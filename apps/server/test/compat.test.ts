@@ -1,0 +1,283 @@
+/** The endpoints of workflow-graph, and its mistakes, mended. */
+import { execFileSync } from 'node:child_process';
+import type { Json } from '@nebula/core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Booted, boot, TOKEN } from './support/boot.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the endpoint gives
+  readonly body: any;
+}
+
+class Graph {
+  readonly server: Booted;
+
+  constructor(server: Booted) {
+    this.server = server;
+  }
+
+  async call(
+    method: string,
+    path: string,
+    body?: Json | string,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const type = typeof body === 'string' ? 'application/yaml' : 'application/json';
+    const response = await fetch(`${this.server.server.url}/api${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, ...(body !== undefined && { 'content-type': type }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  async run(yaml: string): Promise<string> {
+    const { status, body } = await this.call('POST', '/workflows', yaml);
+    expect([status, body]).toEqual([201, expect.objectContaining({ status: 'created' })]);
+    expect(await this.call('POST', `/workflows/${body.id}/run`)).toMatchObject({ status: 202 });
+    return body.id as string;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  async claim(labels: readonly string[] = [], ttl = 30): Promise<any> {
+    const body = { worker_id: 'w1', labels: [...labels], lease_ttl_secs: ttl };
+    let answer: Answer = { status: 0, body: null };
+    await expect
+      .poll(
+        async () => {
+          answer = await this.call('POST', '/jobs/claim', body);
+          return answer.body;
+        },
+        { timeout: 10_000 },
+      )
+      .not.toBeNull();
+    return answer.body;
+  }
+
+  async nothing(labels: readonly string[] = []): Promise<void> {
+    const body = { worker_id: 'w1', labels: [...labels] };
+    expect(await this.call('POST', '/jobs/claim', body)).toEqual({ status: 200, body: null });
+  }
+
+  async complete(lease: string, outputs: Json = {}): Promise<void> {
+    expect(await this.call('POST', `/jobs/${lease}/complete`, { outputs })).toMatchObject({ status: 200 });
+  }
+
+  async status(id: string): Promise<Answer['body']> {
+    return (await this.call('GET', `/workflows/${id}/status`)).body;
+  }
+
+  async until(id: string, status: string): Promise<void> {
+    await expect.poll(async () => (await this.status(id)).status, { timeout: 10_000 }).toBe(status);
+  }
+}
+
+async function opened(): Promise<Graph> {
+  const server = await boot();
+  closing.push(() => server.close());
+  return new Graph(server);
+}
+
+describe('workflow-graph', () => {
+  it('[WFG-1] workflows, workers, claims and leases, as its workers know them', async () => {
+    const graph = await opened();
+    expect(await graph.call('POST', '/workers/register', { worker_id: 'w1', labels: ['linux'] })).toMatchObject({
+      status: 200,
+    });
+    expect(await graph.call('POST', '/workers/w1/heartbeat')).toMatchObject({ status: 200 });
+    expect((await graph.call('GET', '/workers')).body).toMatchObject([{ worker_id: 'w1', labels: ['linux'] }]);
+    const id = await graph.run(`name: CI
+on: push
+env: { G: v }
+jobs:
+  lint: { run: make lint }
+  build: { name: Build, needs: lint, run: make, env: { X: "it's" }, labels: [linux], retries: 2, timeout: 60 }`);
+    const { job, lease } = await graph.claim(['linux']);
+    expect(job).toMatchObject({ job_id: 'lint', workflow_id: id, attempt: 0, upstream_outputs: {} });
+    expect(job.command).toBe("export G='v'\nmake lint");
+    expect(lease).toMatchObject({ job_id: 'lint', workflow_id: id, worker_id: 'w1', ttl_secs: 30 });
+    expect(await graph.call('POST', `/jobs/${lease.lease_id}/heartbeat`)).toMatchObject({ status: 200 });
+    await graph.complete(lease.lease_id, { version: '7' });
+    const next = await graph.claim(['linux']);
+    expect(next.job).toMatchObject({
+      job_id: 'build',
+      required_labels: ['linux'],
+      retry_policy: { max_retries: 2 },
+    });
+    await graph.complete(next.lease.lease_id);
+    await graph.until(id, 'success');
+    expect((await graph.call('GET', '/workflows?status=success&limit=5&offset=0')).body).toMatchObject([
+      { id, name: 'CI' },
+    ]);
+    expect((await graph.call('GET', '/workflows?status=failure')).body).toEqual([]);
+    expect(await graph.call('GET', '/workflows/none/status')).toMatchObject({ status: 404 });
+  });
+
+  it('[WFG-2] labels and retries hold for every job, not only for the first ones', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x }, b: { needs: a, run: y, labels: [gpu], retries: 1 } }');
+    await graph.complete((await graph.claim()).lease.lease_id);
+    await graph.nothing();
+    const first = await graph.claim(['gpu', 'more']);
+    await graph.call('POST', `/jobs/${first.lease.lease_id}/fail`, { error: 'broken', retryable: true });
+    const second = await graph.claim(['gpu']);
+    expect(second.job).toMatchObject({ job_id: 'b', attempt: 1 });
+    await graph.call('POST', `/jobs/${second.lease.lease_id}/fail`, { error: 'broken again' });
+    await graph.until(id, 'failure');
+    expect((await graph.status(id)).jobs[1]).toMatchObject({ status: 'failure', error: 'broken again' });
+  });
+
+  it('[WFG-2] what is not retryable is not retried', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x, retries: 5 } }');
+    const { lease } = await graph.claim();
+    await graph.call('POST', `/jobs/${lease.lease_id}/fail`, { error: 'no', retryable: false });
+    await graph.until(id, 'failure');
+  });
+
+  it('[WFG-3] conditions and time limits are not ignored', async () => {
+    const graph = await opened();
+    const id = await graph.run(`jobs:
+  a: { run: x }
+  b: { needs: a, run: y, if: "$nodes.a.output.go == 'yes'" }
+  c: { needs: a, run: z, timeout: 1 }
+  d: { needs: a, run: w, if: "failure()" }`);
+    await graph.complete((await graph.claim()).lease.lease_id, { go: 'no' });
+    const { job } = await graph.claim();
+    expect(job.job_id).toBe('c');
+    await graph.nothing();
+    await graph.until(id, 'failure');
+    const { jobs } = await graph.status(id);
+    expect(jobs.map((one: { status: string }) => one.status)).toEqual(['success', 'skipped', 'failure', 'skipped']);
+    expect(await graph.call('POST', '/workflows', 'jobs: { a: { run: x, if: "((" } }')).toMatchObject({ status: 422 });
+    expect(await graph.call('POST', '/workflows', 'jobs: { a: { run: x, timeout: soon } }')).toMatchObject({
+      status: 422,
+    });
+  });
+
+  it('[WFG-4] cycles and unknown jobs are refused', async () => {
+    const graph = await opened();
+    for (const bad of [
+      'jobs: { a: { run: x, needs: b }, b: { run: y, needs: a } }',
+      'jobs: { a: { run: x, needs: none } }',
+      '{',
+      'jobs: {}',
+    ]) {
+      const { status } = await graph.call('POST', '/workflows', bad);
+      expect([400, 422]).toContain(status);
+    }
+  });
+
+  it('[WFG-5] what jobs give is passed on', async () => {
+    const graph = await opened();
+    await graph.run('jobs: { a: { run: x }, b: { needs: [a], run: y } }');
+    await graph.complete((await graph.claim()).lease.lease_id, { image: 'app:7' });
+    expect((await graph.claim()).job.upstream_outputs).toEqual({ a: { image: 'app:7' } });
+  });
+
+  it('[WFG-6] every run has an id and a history', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x } }');
+    await graph.complete((await graph.claim()).lease.lease_id, { n: 1 });
+    await graph.until(id, 'success');
+    const { run_id: first } = await graph.status(id);
+    await graph.call('POST', `/workflows/${id}/run`);
+    expect((await graph.status(id)).run_id).not.toBe(first);
+    const old = await graph.call('GET', `/workflows/${id}/status?run=${first}`);
+    expect(old.body).toMatchObject({ run_id: first, status: 'success', jobs: [{ outputs: { n: 1 } }] });
+  });
+
+  it('[WFG-7] a lease that passes without retries left fails the run', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x } }');
+    const { lease } = await graph.claim([], 1);
+    await graph.until(id, 'failure');
+    for (const path of ['heartbeat', 'complete', 'fail']) {
+      expect(await graph.call('POST', `/jobs/${lease.lease_id}/${path}`, {})).toMatchObject({ status: 409 });
+    }
+  });
+
+  it('[WFG-8] a cancelled job is not given out again', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x, retries: 3 }, b: { needs: a, run: y } }');
+    const { lease } = await graph.claim();
+    expect((await graph.call('GET', `/jobs/${id}/a/cancelled`)).body).toBe(false);
+    expect(await graph.call('POST', `/workflows/${id}/cancel`)).toMatchObject({ status: 202 });
+    await expect.poll(async () => (await graph.call('GET', `/jobs/${id}/a/cancelled`)).body).toBe(true);
+    await graph.call('POST', `/jobs/${lease.lease_id}/fail`, { error: 'stopped', retryable: true });
+    await graph.until(id, 'cancelled');
+    await graph.nothing();
+    expect((await graph.call('GET', `/jobs/${id}/a/cancelled`)).body).toBe(true);
+  });
+
+  it('[WFG-9] nothing is done for those whom the server does not know', async () => {
+    const graph = await opened();
+    const nobody = { authorization: 'Bearer wrong' };
+    for (const [method, path] of [
+      ['GET', '/workflows'],
+      ['POST', '/workflows'],
+      ['GET', '/workflows/x/status'],
+      ['POST', '/workflows/x/run'],
+      ['GET', '/workers'],
+      ['POST', '/workers/register'],
+      ['POST', '/jobs/claim'],
+    ] as const) {
+      const body = method === 'POST' ? {} : undefined;
+      expect(await graph.call(method, path, body, nobody)).toMatchObject({ status: 401 });
+    }
+  });
+
+  it('[WFG-10] logs are taken from whoever has the lease, kept, and streamed: what was, then what comes', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x } }');
+    const { lease } = await graph.claim();
+    const chunk = (sequence: number, data: string, stream = 'stdout') => ({
+      workflow_id: id,
+      job_id: 'a',
+      sequence,
+      data,
+      timestamp_ms: 1_700_000_000_000 + sequence,
+      stream,
+    });
+    const push = (...chunks: Json[]) => graph.call('POST', `/jobs/${lease.lease_id}/logs`, { chunks });
+    expect(await push(chunk(0, 'one'), chunk(1, 'two', 'stderr'))).toMatchObject({ status: 200 });
+    expect((await graph.call('GET', `/workflows/${id}/jobs/a/logs`)).body).toEqual([
+      chunk(0, 'one'),
+      chunk(1, 'two', 'stderr'),
+    ]);
+    const response = await fetch(`${graph.server.server.url}/api/workflows/${id}/jobs/a/logs/stream`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    const text = response.text();
+    await push(chunk(2, 'three'));
+    await graph.complete(lease.lease_id);
+    const data = (await text).split('\n').filter((line) => line.startsWith('data: '));
+    expect(data.map((line) => JSON.parse(line.slice(6)).data)).toEqual(['one', 'two', 'three']);
+    expect(await push(chunk(3, 'late'))).toMatchObject({ status: 409 });
+  });
+
+  it('[WFG-11] steps are one command, with their variables and conditions; braces are theirs', async () => {
+    const graph = await opened();
+    await graph.run(`env: { WHO: "o'hara" }
+jobs:
+  a:
+    steps:
+      - id: one
+        run: printf "%s\\n" "$WHO {{.Names}}"
+      - run: echo never
+        if: 1 > 2
+      - run: echo "$X"
+        env: { X: two }
+      - run: echo "[$X]"
+        if: 1 < 2`);
+    const { job } = await graph.claim();
+    expect(execFileSync('sh', ['-c', job.command]).toString()).toBe("o'hara {{.Names}}\ntwo\n[]\n");
+  });
+});

@@ -1,0 +1,38 @@
+/** Who runs the attempts of a node: this process, or a worker outside that has the action and the labels. */
+import type { Action, Catalog } from '../action.ts';
+import { fitsVersion } from '../catalog.ts';
+
+/** Of nodes that this process runs. */
+export const HERE = '';
+
+/** What a route asks of a worker. */
+export interface Route {
+  readonly action: string;
+  readonly version: string;
+  readonly labels: readonly string[];
+}
+
+export function routeOf(catalog: Pick<Catalog, 'labels'>, action: Action, asked: readonly string[] = []): string {
+  const isHere = !action.isOutside && asked.every((label) => catalog.labels.includes(label));
+  if (isHere) return HERE;
+  // The same work has the same text, in whatever order its labels are written.
+  return JSON.stringify([action.id, action.version, ...new Set(asked.toSorted())]);
+}
+
+export function parseRoute(route: string): Route {
+  const [action = '', version = '', ...labels] = JSON.parse(route) as readonly string[];
+  return { action, version, labels };
+}
+
+/** Whether a worker with these actions (`id@version`) and labels may run what waits on a route. */
+export function mayServe(route: string, actions: ReadonlySet<string>, labels: ReadonlySet<string>): boolean {
+  if (route === HERE) return false;
+  const wanted = parseRoute(route);
+  if (!wanted.labels.every((label) => labels.has(label))) return false;
+  if (actions.has(`${wanted.action}@${wanted.version}`)) return true;
+  for (const one of actions) {
+    const [id, version = '1'] = one.split('@');
+    if (id === wanted.action && fitsVersion(version, wanted.version)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,447 @@
+/**
+ * Attempts that workers of other processes run.
+ *
+ *   queue ─▶ claim: lease is stored ─▶ turn: `node.started` names it ─▶ work is given out ─▶ extend … ─▶ end
+ *
+ *  O1 Work is given out once the frame that names its lease is durable. Whoever has gone away meanwhile gets none: it is
+ *     handed back.
+ *  O2 The journal is the fence: what is told of an attempt counts while the journal has it open under this very lease.
+ *     `end` resolves when the outcome is durable, and is refused with `STALE_LEASE` otherwise.
+ *  O3 An attempt is lost when its lease has passed. Timers here notice that at once; what they do not live to see, the
+ *     rows of the store tell whoever looks at the run next.
+ *  O4 What is in memory is for speed. A lease that another process gave out is adopted when something is heard of it.
+ */
+import {
+  type Action,
+  actionWork,
+  compileSchema,
+  describePath,
+  hold,
+  isFinished,
+  isOpen,
+  type Json,
+  NebulaError,
+  type NodeState,
+  nodeAt,
+  type Outcome,
+  type RunError,
+  type Stimulus,
+  stopReason,
+  timeoutError,
+} from '@nebula/core';
+import {
+  type Clock,
+  credentialDoor,
+  type Delivery,
+  type Foreign,
+  type ForeignOutcome,
+  type Logs,
+  type Queue,
+  type Random,
+  type Sandbox,
+  type Secrets,
+  type Store,
+  type Timer,
+} from '@nebula/ports';
+import type { ClaimRequest, LeaseBeat, LeaseLine, LeaseState, Outside, OutsideOutcome, OutsideWork } from './api.ts';
+import { Claims } from './claims.ts';
+import { type Lease, parseLease } from './lease.ts';
+import type { Claim, Draft, GrantedAttempt, LiveRun } from './live-run.ts';
+import type { Meter } from './metrics.ts';
+import type { Runs } from './runs.ts';
+import type { Values } from './values.ts';
+
+const DEFAULT_LEASE_MS = 30_000;
+/** How soon to look again at a run that is in the middle of something, and how often. */
+const LOOK_AGAIN_MS = 5;
+const MAX_LOOKS = 1_000;
+
+export interface OutsideParts {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logs: Logs;
+  readonly sandbox: Sandbox;
+  readonly secrets?: Pick<Secrets, 'get'>;
+  readonly runs: Runs;
+  readonly values: Values;
+  readonly meter: Meter;
+  post(run: LiveRun, stimulus: Stimulus): void;
+  /** For the next turn: starts it under its lease, or says that it cannot be. */
+  offer(delivery: Delivery, claim: Claim): void;
+  /** Reads what another engine wrote to it; false when it could not look. */
+  catchUp(run: LiveRun): Promise<boolean>;
+  report(executionId: string, stimulus: Stimulus): void;
+  onProgress(executionId: string, node: string, fraction: number, message: string | undefined): void;
+  onTrouble(error: unknown): void;
+  /** A run need not stay in memory for its leases any more. */
+  onRest(executionId: string): void;
+}
+
+/** A lease that this process has heard of. */
+interface Known {
+  readonly lease: Lease;
+  readonly holder: string | undefined;
+  leaseMs: number;
+  until: number;
+  readonly deadline: number | null;
+  readonly deadlineError: RunError | undefined;
+  /** What must not be in anything that it tells; read when it is needed. */
+  secrets: Set<string> | undefined;
+  timer: Timer | undefined;
+}
+
+interface Waiting {
+  readonly executionId: string;
+  decided(isAccepted: boolean): void;
+  failed(error: unknown): void;
+}
+
+export class OutsideAttempts implements Outside {
+  private readonly parts: OutsideParts;
+  private readonly claims: Claims;
+  private readonly known = new Map<string, Known>();
+  /** How many leases of each run are known. */
+  private readonly perRun = new Map<string, number>();
+  private readonly waiting = new Map<Stimulus, Waiting>();
+  private isClosed = false;
+
+  constructor(parts: OutsideParts) {
+    this.parts = parts;
+    this.claims = new Claims({
+      ...parts,
+      begin: (lease, until, request, granted) => this.begin(lease, until, request, granted),
+      giveBack: (lease) => {
+        this.forget(lease.worker);
+        this.report(lease, { status: 'returned' });
+      },
+    });
+    parts.meter.gauge('workflow.outside_tasks', () => this.known.size);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.claims.close();
+    for (const { timer } of this.known.values()) timer?.cancel();
+  }
+
+  /** Whether something of the run is out, as far as is known here. */
+  has(executionId: string): boolean {
+    return this.perRun.has(executionId);
+  }
+
+  running(holder: string): number {
+    let count = 0;
+    for (const one of this.known.values()) if (one.holder === holder) count++;
+    return count;
+  }
+
+  claim(request: ClaimRequest): Promise<readonly OutsideWork[]> {
+    return this.claims.claim(request);
+  }
+
+  /** The attempt is open under this lease. */
+  private begin(
+    lease: Lease,
+    until: number,
+    request: ClaimRequest,
+    { run, attempt, at }: GrantedAttempt,
+  ): OutsideWork | undefined {
+    const { action, node, attemptMs, totalMs, totalLeftMs } = attempt;
+    const input = checkedInput(action, attempt.input, node);
+    if ('error' in input) {
+      this.report(lease, { status: 'failed', error: input.error });
+      return undefined;
+    }
+    const isTotal = totalLeftMs !== null && (attemptMs === null || totalLeftMs < attemptMs);
+    const limitMs = isTotal ? totalLeftMs : attemptMs;
+    const deadline = limitMs === null ? null : at + Math.max(0, limitMs);
+    this.keep({
+      lease,
+      holder: request.holder,
+      leaseMs: request.leaseMs,
+      until,
+      deadline,
+      deadlineError: isTotal ? timeoutError('total', totalMs, node) : timeoutError('attempt', attemptMs, node),
+      secrets: undefined,
+      timer: undefined,
+    });
+    return {
+      leaseId: lease.worker,
+      until,
+      action: `${action.id}@${action.version}`,
+      input: input.value,
+      executionId: run.executionId,
+      workflowId: run.plan.workflowId,
+      node,
+      attempt: attempt.attempt,
+      idempotencyKey: attempt.idempotencyKey,
+      deadline,
+      credentials: Object.keys(attempt.credentials),
+      capabilities: attempt.granted,
+    };
+  }
+
+  private keep(known: Known): Known {
+    const { executionId, worker } = known.lease;
+    if (!this.known.has(worker)) this.perRun.set(executionId, (this.perRun.get(executionId) ?? 0) + 1);
+    this.known.set(worker, known);
+    this.watch(known);
+    return known;
+  }
+
+  private forget(leaseId: string): void {
+    const known = this.known.get(leaseId);
+    if (known === undefined) return;
+    known.timer?.cancel();
+    this.known.delete(leaseId);
+    const { executionId } = known.lease;
+    const left = (this.perRun.get(executionId) ?? 1) - 1;
+    if (left > 0) return void this.perRun.set(executionId, left);
+    this.perRun.delete(executionId);
+    this.parts.onRest(executionId);
+  }
+
+  private watch(known: Known): void {
+    const { clock } = this.parts;
+    const { until, deadline } = known;
+    known.timer?.cancel();
+    if (this.isClosed) return;
+    const at = deadline === null ? until : Math.min(until, deadline);
+    known.timer = clock.timer(Math.max(0, at - clock.now()), () => void this.due(known), { background: true });
+  }
+
+  /** Its time is up, or that of its lease. */
+  private async due(known: Known): Promise<void> {
+    const { store, clock, random, report } = this.parts;
+    const { lease, deadline, deadlineError } = known;
+    if (deadline !== null && deadlineError !== undefined && clock.now() >= deadline) {
+      this.report(lease, { status: 'broken-off', error: deadlineError });
+      return this.forget(lease.worker);
+    }
+    if (clock.now() < known.until) return this.watch(known);
+    try {
+      const live = await store.liveWorkers([lease.worker], clock.now());
+      if (this.known.get(lease.worker) !== known || clock.now() < known.until) return;
+      // Another process has extended it, and watches it now.
+      if (live.size === 0) {
+        const { node, attempt, worker } = lease;
+        report(lease.executionId, { type: 'wake', lost: [{ node, attempt, worker }], jitter: random.fraction() });
+      }
+      this.forget(lease.worker);
+    } catch (error) {
+      this.parts.onTrouble(error);
+      // The rows of the store are looked at when the run is woken.
+      this.forget(lease.worker);
+    }
+  }
+
+  private report({ executionId, node, attempt, worker }: Lease, outcome: Outcome): void {
+    const jitter = this.parts.random.fraction();
+    this.parts.report(executionId, { type: 'ended', node, attempt, worker, outcome, jitter });
+  }
+
+  async extend(leaseId: string, { leaseMs, progress, message }: LeaseBeat = {}): Promise<LeaseState> {
+    const { lease, run, node } = await this.open(leaseId);
+    const known = this.adopt(lease, run, node);
+    known.leaseMs = leaseMs ?? known.leaseMs;
+    await this.prolong(known);
+    if (progress !== undefined) {
+      const told = message === undefined ? undefined : await this.clean(known, node, { message });
+      this.parts.onProgress(lease.executionId, lease.node, progress, told?.message);
+    }
+    return { until: known.until, cancel: stopReason(run.state, node.scope) };
+  }
+
+  async log(leaseId: string, lines: readonly LeaseLine[]): Promise<LeaseState> {
+    const { logs, clock } = this.parts;
+    const { lease, run, node } = await this.open(leaseId);
+    const known = this.adopt(lease, run, node);
+    const { executionId, attempt } = lease;
+    for (const { at = clock.now(), level = 'info', ...line } of lines) {
+      const clean = await this.clean(known, node, line);
+      logs.append({ executionId, node: lease.node, attempt, at, level, ...clean });
+    }
+    // Who speaks is alive.
+    await this.prolong(known);
+    return { until: known.until, cancel: stopReason(run.state, node.scope) };
+  }
+
+  async credential(leaseId: string, alias: string): Promise<string> {
+    const { lease, run, node } = await this.open(leaseId);
+    const known = this.adopt(lease, run, node);
+    const { action, credentials } = actionWork(node);
+    if (action.credentials?.includes(alias) === false) {
+      throw new NebulaError('CREDENTIAL_NOT_DECLARED', `${action.id} does not declare the credential '${alias}'.`);
+    }
+    const value = await credentialDoor(this.parts.secrets, credentials)(alias);
+    (await this.secretsOf(known, node)).add(value);
+    return value;
+  }
+
+  async end(leaseId: string, told: OutsideOutcome): Promise<void> {
+    const { store } = this.parts;
+    const { lease, run, node } = await this.open(leaseId);
+    const known = this.adopt(lease, run, node);
+    // The work is done: whatever time storing its outcome takes is not the attempt's.
+    known.timer?.cancel();
+    try {
+      const outcome = await this.outcomeOf(known, node, told);
+      while (!(await this.decided(lease, outcome))) {
+        // On a store of one's own the memory is never behind the journal.
+        if (store.exclusive) throw stale(leaseId);
+        await this.open(leaseId);
+      }
+    } catch (error) {
+      if (this.known.get(leaseId) === known) this.watch(known);
+      throw error;
+    }
+    this.parts.meter.add('workflow.node.executed');
+    this.forget(leaseId);
+  }
+
+  async stopReason(executionId: string, path: string): Promise<string | null> {
+    const run = await this.parts.runs.load(executionId);
+    if (run === undefined) return null;
+    await this.parts.catchUp(run);
+    const node = nodeAt(run.state, path);
+    this.parts.onRest(executionId);
+    return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node.scope);
+  }
+
+  private async outcomeOf(known: Known, node: NodeState, told: OutsideOutcome): Promise<Outcome> {
+    const { sandbox, values } = this.parts;
+    if (told.status === 'returned') return told;
+    const { action } = actionWork(node);
+    const foreign: Foreign = { action, node: known.lease.node, secrets: [...(await this.secretsOf(known, node))] };
+    const admitted = sandbox.admit(foreign, foreignOutcome(told));
+    if (admitted.status !== 'completed') {
+      return { status: told.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
+    }
+    const output = hold(admitted.output);
+    if (values.isLarge(output)) await values.spill(known.lease.executionId, output);
+    return { status: 'completed', output };
+  }
+
+  /** Whether the outcome was taken, once that is durable. */
+  private async decided(lease: Lease, outcome: Outcome): Promise<boolean> {
+    const { runs, random, post } = this.parts;
+    const { executionId, node, attempt, worker } = lease;
+    const run = await runs.load(executionId);
+    if (run === undefined) return false;
+    const stimulus: Stimulus = { type: 'ended', node, attempt, worker, outcome, jitter: random.fraction() };
+    return await new Promise((resolve, reject) => {
+      this.waiting.set(stimulus, { executionId, decided: resolve, failed: reject });
+      post(run, stimulus);
+    });
+  }
+
+  /** A draft is durable, or came to nothing. */
+  onDecided({ stimuli, refused }: Draft): void {
+    if (this.waiting.size === 0) return;
+    for (const stimulus of stimuli) {
+      this.waiting.get(stimulus)?.decided(!refused.has(stimulus));
+      this.waiting.delete(stimulus);
+    }
+  }
+
+  /** What was told of a run cannot be written here. Without `executionId`: of any. */
+  onFault(error: unknown, executionId?: string): void {
+    for (const [stimulus, one] of [...this.waiting]) {
+      if (executionId !== undefined && one.executionId !== executionId) continue;
+      this.waiting.delete(stimulus);
+      one.failed(error);
+    }
+  }
+
+  /** The node whose open attempt the lease is of. Rejects with `STALE_LEASE`. */
+  private async open(
+    leaseId: string,
+  ): Promise<{ readonly lease: Lease; readonly run: LiveRun; readonly node: NodeState }> {
+    const lease = parseLease(leaseId);
+    if (lease === undefined) throw stale(leaseId);
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      const run = await this.parts.runs.load(lease.executionId);
+      if (run === undefined) break;
+      const isNew = await this.parts.catchUp(run);
+      const node = nodeAt(run.state, lease.node);
+      if (node !== undefined && isOpen(run.state, lease)) return { lease, run, node };
+      // What has been decided and is not written yet may come to nothing.
+      if (isNew && run.draft === null && !run.isBusy) break;
+      await new Promise<void>((resolve) => this.parts.clock.timer(LOOK_AGAIN_MS, resolve));
+    }
+    this.forget(leaseId);
+    throw stale(leaseId);
+  }
+
+  /** One that another process gave out, or this one before it was started anew. */
+  private adopt(lease: Lease, run: LiveRun, node: NodeState): Known {
+    const known = this.known.get(lease.worker);
+    if (known !== undefined) return known;
+    const { attemptMs } = node.plan.timeouts;
+    const since = node.phase.status === 'running' ? node.phase.since : run.lastAt;
+    return this.keep({
+      lease,
+      holder: undefined,
+      leaseMs: DEFAULT_LEASE_MS,
+      until: this.parts.clock.now() + DEFAULT_LEASE_MS,
+      deadline: attemptMs === null ? null : since + attemptMs,
+      deadlineError: timeoutError('attempt', attemptMs, lease.node),
+      secrets: undefined,
+      timer: undefined,
+    });
+  }
+
+  private async prolong(known: Known): Promise<void> {
+    const { store, clock } = this.parts;
+    const until = clock.now() + known.leaseMs;
+    await store.heartbeat(known.lease.worker, until);
+    known.until = until;
+    if (this.known.get(known.lease.worker) === known) this.watch(known);
+  }
+
+  private async clean<L extends { readonly message: string }>(
+    known: Known,
+    node: NodeState,
+    line: L,
+  ): Promise<ReturnType<Sandbox['admitLine']>> {
+    const secrets = [...(await this.secretsOf(known, node))];
+    return this.parts.sandbox.admitLine({ action: actionWork(node).action, node: known.lease.node, secrets }, line);
+  }
+
+  /** All that the node may have: nobody remembers over a restart what of it was handed out. */
+  private async secretsOf(known: Known, node: NodeState): Promise<Set<string>> {
+    if (known.secrets !== undefined) return known.secrets;
+    const { credentials } = actionWork(node);
+    const names = Object.values(credentials);
+    const values = await Promise.all(names.map(async (name) => this.parts.secrets?.get(name)));
+    known.secrets ??= new Set(values.filter((value) => value !== undefined));
+    return known.secrets;
+  }
+}
+
+function foreignOutcome(told: Exclude<OutsideOutcome, { status: 'returned' }>): ForeignOutcome {
+  return told.status === 'completed' ? told : { status: 'failed', error: told.error };
+}
+
+/** With defaults filled in. What a richer schema checks is the worker's business. */
+function checkedInput(
+  { input: schema, describeOnly, id, version }: Action,
+  given: Json,
+  node: string,
+): { readonly value: Json } | { readonly error: RunError } {
+  if (schema === undefined || describeOnly?.includes('input')) return { value: given };
+  const value = structuredClone(given);
+  const problems = compileSchema(schema, { fillDefaults: true }).problems(value) ?? [];
+  if (problems.length === 0) return { value };
+  const told = problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`).join('; ');
+  const message = `input of ${id}@${version} does not fit its schema: ${told}`;
+  return { error: { code: 'INPUT_INVALID', kind: 'USER', message, node } };
+}
+
+function stale(leaseId: string): NebulaError {
+  return new NebulaError('STALE_LEASE', `The lease ${leaseId.slice(0, 200)} is not good any more.`, {
+    hint: 'Its attempt has ended, timed out or been given to somebody else: drop this work.',
+  });
+}

@@ -1,0 +1,1 @@
+export { createWorker, type Worker, type WorkerEvent, type WorkerOptions } from './worker.ts';
