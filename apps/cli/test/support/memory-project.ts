@@ -6,7 +6,7 @@ import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryStore } from '@
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
-import { createDesk, createEngine, type Engine, keyedExecutionId } from '@nebula/engine';
+import { createDesk, createEngine, keyedExecutionId } from '@nebula/engine';
 import { ActionError } from '@nebula/sdk';
 import { runCommandLine } from '../../src/main.ts';
 import type { DeskSession, EngineSession, Project, Services } from '../../src/services.ts';
@@ -64,7 +64,7 @@ export class MemoryProject {
   }
 
   /** An engine beside the commands, as another process would have one: a second one is refused. */
-  async besideEngine(work: (engine: Engine) => Promise<void>): Promise<void> {
+  async besideEngine(work: (engine: EngineSession['engine']) => Promise<void>): Promise<void> {
     const session = await this.#openEngine();
     this.#isHeld = true;
     try {
