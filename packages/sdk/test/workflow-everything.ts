@@ -41,6 +41,29 @@ export const everything = workflow(
   },
   (w) => {
     w.startsBy(w.input.id, { policy: 'debounce', window: '10s' });
+    const methods = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'] as const;
+    for (const method of methods) {
+      w.startsOn({ webhook: { path: '/all', method, respond: 'result', input: { id: w.input.id } } });
+    }
+    for (const algorithm of ['sha256', 'sha1', 'sha512'] as const) {
+      const signature = {
+        secret: 'hook',
+        header: 'X-Proof',
+        scheme: 'hmac',
+        algorithm,
+        encoding: 'hex',
+        prefix: 'p=',
+      } as const;
+      w.startsOn({ webhook: { path: `/${algorithm}`, respond: 'immediate', signature } });
+    }
+    w.startsOn({ webhook: { path: '/b', signature: { secret: 'hook', encoding: 'base64' } } });
+    w.startsOn({ webhook: { path: '/t', signature: { secret: 'hook', scheme: 'token' } } });
+    for (const catchUp of ['none', 'last', 'all'] as const) {
+      w.startsOn({ schedule: { cron: '0 6 * * *', timezone: 'Europe/Berlin', catchUp, input: { id: 'daily' } } });
+    }
+    w.startsOn({ interval: { every: '5m', input: { id: w.trigger } } });
+    w.startsOn({ event: { name: 'placed', key: w.input.id, input: { id: w.input.id } } });
+    w.startsOn({ file: { path: 'inbox/*.csv', input: { id: 'file' } } });
     const user = w.node(
       'user',
       fetchUser,

@@ -54,10 +54,9 @@ export class Reads {
   }
 
   lastPosition(): number {
-    const [row] = this.#statements.all<{ position: number }>(
-      'SELECT position FROM frames ORDER BY position DESC LIMIT 1',
+    return (
+      this.#statements.first<{ position: number | null }>('SELECT max(position) AS position FROM frames')?.position ?? 0
     );
-    return row?.position ?? 0;
   }
 
   snapshot(executionId: string): SnapshotRow | undefined {

@@ -8,6 +8,7 @@ import {
   NebulaError,
   type Problem,
   readDefinitionObject,
+  type TriggerDefinition,
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { Parsed, Schema, Written } from '../define-action.ts';
@@ -15,7 +16,7 @@ import { type Expression, type Resolved, type Root, rootReference } from './expr
 import { Graph } from './graph.ts';
 import { GraphDraft } from './graph-draft.ts';
 import type { AnyNode } from './node-handle.ts';
-import { invalid, type Place, renderCondition } from './render.ts';
+import { invalid, type Place, renderCondition, renderValue } from './render.ts';
 import { objectSchema, withDefaults } from './schema-path.ts';
 import { Uses, type Workflow } from './uses.ts';
 import { dataSchema } from './workflow-schema.ts';
@@ -33,19 +34,36 @@ export interface WorkflowOptions<I extends Schema | undefined, Vars> {
   readonly config?: Omit<ConfigDefinition, 'failureNode' | 'start'>;
 }
 
+type TriggerKeys<K extends keyof TriggerDefinition> = Omit<NonNullable<TriggerDefinition[K]>, 'input' | 'key'> & {
+  /** What becomes of what came; may read `w.input` (what came) and `w.trigger`. */
+  readonly input?: unknown;
+};
+
+/** One way in which a workflow is started on a server. */
+export type TriggerOptions =
+  | { readonly webhook: TriggerKeys<'webhook'> }
+  | { readonly schedule: TriggerKeys<'schedule'> }
+  | { readonly interval: TriggerKeys<'interval'> }
+  | { readonly event: TriggerKeys<'event'> & { readonly key?: Expression<unknown> } }
+  | { readonly file: TriggerKeys<'file'> };
+
 /** The outermost graph has also what concerns the whole run. */
 export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
   readonly #root: GraphDraft;
   readonly #config: Record<string, Json>;
+  /** What starts it, as data. */
+  readonly #triggers: Json[];
 
   constructor(
     draft: GraphDraft,
     config: Record<string, Json>,
+    triggers: Json[],
     surroundings: ConstructorParameters<typeof Graph<Input, Vars, never>>[1],
   ) {
     super(draft, surroundings);
     this.#root = draft;
     this.#config = config;
+    this.#triggers = triggers;
   }
 
   /** This node runs after a failure and its compensation, and never otherwise; `w.execution.error` says why. */
@@ -59,11 +77,31 @@ export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
     key: Expression<unknown>,
     options: { readonly policy?: 'allow' | 'singleton' | 'debounce'; readonly window?: string } = {},
   ): void {
+    this.#config.start = { key: renderCondition(key, this.#atStart(), 'the key of starts'), ...options };
+  }
+
+  /** What starts the active version on a server, besides people and programs. */
+  startsOn(trigger: TriggerOptions): void {
+    const [kind, keys] = Object.entries(trigger)[0] as [string, JsonObject & { input?: unknown; key?: unknown }];
+    const { input, key, ...rest } = keys;
+    const place = this.#atStart();
+    this.#triggers.push({
+      [kind]: {
+        ...rest,
+        ...(key !== undefined && { key: renderCondition(key as Expression<unknown>, place, 'the key of events') }),
+        ...(input !== undefined && { input: renderValue(input, place, `the input of a ${kind}`) }),
+      },
+    });
+  }
+
+  #atStart(): Place {
     const read = () => {
-      throw invalid('no node has run when the workflow starts', 'the key may read w.input and w.trigger');
+      throw invalid(
+        'no node has run when the workflow starts',
+        'what is said of starts may read w.input and w.trigger',
+      );
     };
-    const place: Place = { workflow: this.#root.workflow, loops: [], read };
-    this.#config.start = { key: renderCondition(key, place, 'the key of starts'), ...options };
+    return { workflow: this.#root.workflow, loops: [], read };
   }
 }
 
@@ -81,10 +119,11 @@ export function workflow<
   const of = {};
   const draft = new GraphDraft(of);
   const config: Record<string, Json> = { ...(given as JsonObject | undefined) };
+  const triggers: Json[] = [];
   const uses = new Uses();
   const fact = <T>(name: Extract<Root, { kind: 'run' }>['name'], known?: JsonSchema) =>
     rootReference<T>({ kind: 'run', name, of }, known);
-  const w = new WorkflowGraph<Parsed<I>, Vars>(draft, config, {
+  const w = new WorkflowGraph<Parsed<I>, Vars>(draft, config, triggers, {
     input: fact('input', input && withDefaults(input)),
     vars: fact('vars', objectSchema(Object.fromEntries(Object.keys(variables ?? {}).map((name) => [name, true])))),
     execution: fact('execution', EXECUTION),
@@ -99,6 +138,7 @@ export function workflow<
     ...(input !== undefined && { input }),
     ...(variables !== undefined && { variables }),
     ...(Object.keys(config).length > 0 && { config }),
+    ...(triggers.length > 0 && { triggers }),
     ...body,
   });
   return Object.freeze({ id, definition, uses: uses.list(), toJSON: () => definition });
