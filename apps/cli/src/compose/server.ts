@@ -3,7 +3,7 @@ import { createCatalog, NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
 import { createEngine } from '@nebula/engine';
 import type { ServerConfig } from '@nebula/sdk';
-import { localOffice, type NebulaServer, type Office, type Parts, startServer } from '@nebula/server';
+import { announcedActions, localOffice, type NebulaServer, type Office, type Parts, startServer } from '@nebula/server';
 import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
 import type { OfficeSession, Project, ServeOptions, ServerSession } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
@@ -107,7 +107,7 @@ async function partsOn(
   const records = await opened.records();
   const engine = createEngine(
     { ...context, store, blobs, logs, ...doing },
-    { ...defaults, ...(await engineOptions(project)) },
+    { ...defaults, ...(await engineOptions(project)), announced: await announcedActions({ records }) },
   );
   const { clock, random, digest } = context;
   const catalog = createCatalog(await allActions(project), retryPolicies, capabilities);

@@ -68,7 +68,7 @@ export function identityRoutes(
     async login({ body: { user, password }, ip }) {
       const session = await accounts.login(user, password, ip);
       const { csrfToken, expiresAt } = session;
-      const maxAge = Math.floor((expiresAt - clock.now()) / 1_000);
+      const maxAge = Math.ceil((expiresAt - clock.now()) / 1_000);
       return ok(
         { user: session.user, csrfToken, expiresAt: isoTime(expiresAt) },
         { 'set-cookie': cookie(session.token, maxAge) },
