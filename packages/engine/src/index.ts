@@ -2,6 +2,7 @@ export type {
   Desk,
   Drivers,
   Engine,
+  EngineHealth,
   EngineOptions,
   Explanation,
   Histogram,
@@ -15,3 +16,4 @@ export type {
 export { createDesk, type DeskDrivers } from './desk.ts';
 export { createEngine } from './engine.ts';
 export { keyedExecutionId } from './execution-id.ts';
+export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './tracing.ts';

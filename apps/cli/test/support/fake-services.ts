@@ -110,6 +110,8 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
       return () => listeners.delete(listener);
     },
     metrics: () => ({ counters: {}, gauges: {}, histograms: {} }),
+    health: () => ({ phase: 'open', wroteAt: 0, trouble: null }),
+    trace: () => () => undefined,
     close: note('close', () => undefined),
   };
   return {

@@ -19,6 +19,8 @@ export interface MemoryQueueOptions {
 interface Waiting {
   readonly task: Task;
   readonly arrival: number;
+  /** Since when it waits for a receiver. */
+  readonly since: number;
 }
 
 const DEFAULT_VISIBILITY_MS = 30_000;
@@ -51,10 +53,11 @@ class MemoryQueue implements Queue {
   }
 
   enqueue(tasks: readonly Task[]): undefined {
+    const since = this.#clock.now();
     for (const task of tasks) {
       if (this.#closed || this.#tasks.has(task.taskId)) continue;
       this.#tasks.add(task.taskId);
-      this.#ready.push({ task, arrival: this.#arrivals++ });
+      this.#ready.push({ task, arrival: this.#arrivals++, since });
     }
     this.#announce();
   }
@@ -90,7 +93,7 @@ class MemoryQueue implements Queue {
     const waiting = this.#release(delivery);
     if (waiting === undefined) return false;
     if (delayMs <= 0) {
-      this.#ready.push(waiting);
+      this.#ready.push({ ...waiting, since: this.#clock.now() });
       this.#announce();
     } else {
       const at = this.#clock.now() + delayMs;
@@ -109,6 +112,12 @@ class MemoryQueue implements Queue {
 
   depth(): number {
     return this.#tasks.size;
+  }
+
+  waitingSince(): number | null {
+    let oldest: number | null = null;
+    for (const { since } of this.#ready) if (oldest === null || since < oldest) oldest = since;
+    return oldest;
   }
 
   async close(): Promise<void> {
@@ -132,11 +141,11 @@ class MemoryQueue implements Queue {
     for (const [receipt, { waiting, until }] of this.#held) {
       if (until > now) break;
       this.#held.delete(receipt);
-      this.#ready.push(waiting);
+      this.#ready.push({ ...waiting, since: now });
     }
     for (let next = this.#delayed.peek(); next !== undefined && next.at <= now; next = this.#delayed.peek()) {
       this.#delayed.pop();
-      this.#ready.push(next.waiting);
+      this.#ready.push({ ...next.waiting, since: now });
     }
     this.#timerAt = Number.POSITIVE_INFINITY;
     const oldest = this.#held.values().next();
