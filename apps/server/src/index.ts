@@ -1,6 +1,5 @@
 /** The server: API, triggers and live updates over the ports that it is given. */
 import type { AddressInfo } from 'node:net';
-import type { OperationId } from '@nebula/client/contract';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { type AppOptions, buildApp } from './http/app.ts';
@@ -16,6 +15,7 @@ import { Launcher } from './launcher.ts';
 import { Feed } from './live/feed.ts';
 import { liveRoutes } from './live/routes.ts';
 import { liveSocket } from './live/socket.ts';
+import { Observability, type ObservabilityOptions } from './observability/observability.ts';
 import type { Parts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { credentialRoutes } from './routes/credentials.ts';
@@ -30,14 +30,14 @@ import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
 
+export type { LogLevel } from './observability/log.ts';
+export type { TraceOptions } from './observability/otlp.ts';
 export type { Parts } from './parts.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends ObservabilityOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  readonly version: string;
-  readonly preset: string;
   /** Desktop: whoever has this token owns the machine. Otherwise users sign in. */
   readonly token?: string;
   /** Cookies go over HTTPS only. */
@@ -46,8 +46,6 @@ export interface ServerOptions {
   readonly projectDir: string;
   readonly app?: Partial<AppOptions>;
   readonly leader: Leader;
-  onTrouble(error: unknown): void;
-  onRequest?(operation: OperationId, status: number, milliseconds: number): void;
 }
 
 export interface NebulaServer {
@@ -60,11 +58,18 @@ export interface NebulaServer {
 const DEFAULTS: AppOptions = { bodyLimitBytes: 16 * 1024 * 1024, origins: [], hosts: null };
 
 export async function startServer(parts: Parts, options: ServerOptions): Promise<NebulaServer> {
-  const { onTrouble, leader, token, version, preset } = options;
+  const { leader, token, version, preset } = options;
+  let isClosing = false;
+  const seen = new Observability(parts, options, {
+    subscribers: () => feed.size,
+    scheduler: () => scheduler.standing(),
+    isClosing: () => isClosing,
+  });
+  const { onTrouble } = seen;
   const launcher = new Launcher(parts);
   const feed = new Feed({ ...parts, onTrouble });
   const accounts = new Accounts(parts);
-  const scheduler = new Scheduler({ parts, launcher, leader, onTrouble });
+  const scheduler = new Scheduler({ parts, launcher, leader, onTrouble, onFire: seen.onFire });
   const files = new FileWatch({
     parts,
     launcher,
@@ -96,7 +101,6 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
   } satisfies Partial<Handlers> as unknown as Handlers;
-  let isClosing = false;
   const app = buildApp(
     {
       parts,
@@ -104,15 +108,13 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
       authenticate,
       repeats: new Repeats(parts),
       audit: auditLog(parts),
-      onFault: onTrouble,
-      ...(options.onRequest && { onRequest: options.onRequest }),
+      onFault: seen.onFault,
+      onRequest: seen.onRequest,
     },
     { ...DEFAULTS, ...options.app },
   );
-  publicRoutes(app, version, {
-    isAlive: () => !isClosing,
-    troubles: async () => (isClosing ? { server: 'it is closing' } : await storeTrouble(parts)),
-  });
+  publicRoutes(app, version);
+  seen.routes(app, authenticate);
   webhookRoutes(app, parts, launcher);
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
   await feed.open();
@@ -120,24 +122,20 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   files.open();
   await app.listen({ host: options.host, port: options.port });
   const { port } = app.server.address() as AddressInfo;
+  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  seen.log.info({ url, version, preset }, 'listening');
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url,
     inject: app.inject.bind(app),
     async close() {
       isClosing = true;
+      seen.log.info('closing');
       files.close();
       await scheduler.close();
       feed.close();
       await app.close();
+      await seen.close();
+      seen.log.info('closed');
     },
   };
-}
-
-async function storeTrouble({ store }: Parts): Promise<Record<string, string>> {
-  try {
-    await store.lastPosition();
-    return {};
-  } catch (error) {
-    return { store: error instanceof Error ? error.message : String(error) };
-  }
 }

@@ -12,6 +12,8 @@ export interface Launch {
   readonly input?: unknown;
   readonly executionId?: string;
   readonly idempotencyKey?: string;
+  /** The trace context of whoever asks. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Launched {
@@ -31,13 +33,14 @@ export class Launcher {
     const { workflowId, version, input } = await this.resolved(launch);
     const { engine, random, store } = this.parts;
     const project = await projectOfWorkflow(this.parts, workflowId);
-    const { idempotencyKey } = launch;
+    const { idempotencyKey, traceparent } = launch;
     const wanted = launch.executionId ?? (idempotencyKey === undefined ? random.id('exe') : undefined);
     const before = wanted === launch.executionId && wanted !== undefined ? await store.execution(wanted) : undefined;
     const executionId = await engine.start(workflowId, version, {
       input,
       trigger,
       project,
+      ...(traceparent !== undefined && { traceparent }),
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
     });
     return { executionId, isNew: before === undefined && (wanted === undefined || wanted === executionId) };
@@ -104,4 +107,10 @@ export class Launcher {
     const record = await readRecord<WorkflowRecord>(this.parts.records, 'workflow', workflowId);
     return record?.body.active ?? undefined;
   }
+}
+
+/** Whether it is one is looked at where it is used. */
+export function traceparentIn(headers: Readonly<Record<string, unknown>>): string | undefined {
+  const { traceparent } = headers;
+  return typeof traceparent === 'string' ? traceparent : undefined;
 }

@@ -36,7 +36,7 @@ export function readTraceparent(text: string): TraceContext | undefined {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-export function writeTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
+function writeTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 

@@ -209,7 +209,7 @@ function bodyError(error: unknown): unknown {
   return error;
 }
 
-function notSignedIn(): NebulaError {
+export function notSignedIn(): NebulaError {
   return new NebulaError('NOT_SIGNED_IN', 'This server does not know who you are.', {
     hint: 'Send `Authorization: Bearer <token>`; on a desktop the token is in the file `token` of the data folder.',
   });

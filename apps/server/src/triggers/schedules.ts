@@ -9,6 +9,7 @@
 import { nextCronTime } from '@nebula/core';
 import type { Campaign, Leader, Timer } from '@nebula/ports';
 import type { Launcher } from '../launcher.ts';
+import type { SchedulerStanding } from '../observability/health.ts';
 import type { Parts } from '../parts.ts';
 import { parsed, type Read } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
@@ -28,6 +29,7 @@ export interface SchedulerParts {
   readonly launcher: Launcher;
   readonly leader: Leader;
   onTrouble(error: unknown): void;
+  onFire?(schedule: string, lateMs: number): void;
 }
 
 export class Scheduler {
@@ -36,6 +38,8 @@ export class Scheduler {
   private timer: Timer | undefined;
   private round: Promise<void> | undefined;
   private isOpen = false;
+  private lookedAt: number | null = null;
+  private trouble: unknown = null;
 
   constructor(own: SchedulerParts) {
     this.own = own;
@@ -58,6 +62,11 @@ export class Scheduler {
     return this.leadership?.isLeader ?? false;
   }
 
+  standing(): SchedulerStanding {
+    const { lookedAt, trouble } = this;
+    return { role: !this.isOpen ? 'off' : this.isLeader ? 'leads' : 'follows', lookedAt, trouble };
+  }
+
   /** Something about the schedules has changed. */
   changed(): void {
     this.lookIn(0);
@@ -76,8 +85,13 @@ export class Scheduler {
     }
     this.round = this.fireDue()
       .then(
-        (nextAt) => this.lookIn(Math.max(0, Math.min(LOOK_MS, nextAt - this.own.parts.clock.now()))),
+        (nextAt) => {
+          this.lookedAt = this.own.parts.clock.now();
+          this.trouble = null;
+          this.lookIn(Math.max(0, Math.min(LOOK_MS, nextAt - this.lookedAt)));
+        },
         (error: unknown) => {
+          this.trouble = error;
           this.own.onTrouble(error);
           this.lookIn(TROUBLE_MS);
         },
@@ -128,11 +142,12 @@ export class Scheduler {
     const executionId = `exe_s${parts.digest(`${id} ${at}`).slice(0, 40)}`;
     const trigger = { type: 'schedule', id, at: isoTime(at) };
     try {
-      if (source !== null) await fire(parts, launcher, { source, came: {}, trigger, executionId });
-      else {
-        const launch = plan === null ? { workflowId: workflowId as string } : { plan };
-        await launcher.start({ ...launch, input: input ?? {}, executionId }, trigger);
-      }
+      const launch = plan === null ? { workflowId: workflowId as string } : { plan };
+      const { isNew } =
+        source === null
+          ? await launcher.start({ ...launch, input: input ?? {}, executionId }, trigger)
+          : await fire(parts, launcher, { source, came: {}, trigger, executionId });
+      if (isNew) this.own.onFire?.(id, parts.clock.now() - at);
     } catch (error) {
       if ((error as { retryable?: boolean }).retryable) throw error;
       this.own.onTrouble(error);

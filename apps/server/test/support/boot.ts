@@ -52,6 +52,8 @@ export async function boot(
     preset: 'desktop',
     projectDir: process.cwd(),
     leader: localLeader(),
+    log: { level: 'silent' },
+    traces: null,
     onTrouble: (error) => troubles.push(error),
     ...(users ? {} : { token: TOKEN }),
     ...rest,
