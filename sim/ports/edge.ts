@@ -65,6 +65,7 @@ export function edgedQueue(process: Process, queue: Queue): Queue {
     nack: (delivery, delayMs) => process.callNow('queue.nack', false, () => queue.nack(delivery, delayMs)),
     extend: (delivery) => process.callNow('queue.extend', false, () => queue.extend(delivery)),
     depth: () => queue.depth(),
+    waitingSince: () => queue.waitingSince(),
     close: () => queue.close(),
   };
 }

@@ -64,6 +64,7 @@ export class Broker {
       nack: (delivery, delayMs) => process.callNow('queue.nack', false, () => this.settle(delivery, delayMs)),
       extend: (delivery) => process.callNow('queue.extend', false, () => this.extend(delivery)),
       depth: () => this.depth,
+      waitingSince: () => null,
       close: async () => {},
     };
   }

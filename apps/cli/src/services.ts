@@ -55,7 +55,7 @@ export interface DeskSession {
 }
 
 /** What commands ask of an engine, here or at a server. */
-export type RunningEngine = Omit<Engine, 'announce' | 'outside' | 'input' | 'plan'>;
+export type RunningEngine = Omit<Engine, 'announce' | 'outside' | 'input' | 'plan' | 'health' | 'trace'>;
 
 export interface EngineSession extends DeskSession {
   readonly engine: RunningEngine;

@@ -1,6 +1,5 @@
 /** The server: API, triggers and live updates over the ports that it is given. */
 import type { AddressInfo } from 'node:net';
-import type { OperationId } from '@nebula/client/contract';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { compatRoutes } from './compat/routes.ts';
@@ -18,6 +17,7 @@ import { Launcher } from './launcher.ts';
 import { Feed } from './live/feed.ts';
 import { liveRoutes } from './live/routes.ts';
 import { liveSocket } from './live/socket.ts';
+import { Observability, type ObservabilityOptions } from './observability/observability.ts';
 import { type Office, officeOf } from './office.ts';
 import type { Parts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
@@ -38,16 +38,16 @@ import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
 import { workerRoutes } from './workers/routes.ts';
 
+export type { LogLevel } from './observability/log.ts';
+export type { TraceOptions } from './observability/otlp.ts';
 export { localOffice, type Office, type OfficeCall } from './office.ts';
 export type { Parts } from './parts.ts';
 export { announcedActions } from './workers/announced.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends ObservabilityOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  readonly version: string;
-  readonly preset: string;
   /** Desktop: whoever has this token owns the machine. Otherwise users sign in. */
   readonly token?: string;
   /** Cookies go over HTTPS only. */
@@ -56,8 +56,6 @@ export interface ServerOptions {
   readonly projectDir: string;
   readonly app?: Partial<AppOptions>;
   readonly leader: Leader;
-  onTrouble(error: unknown): void;
-  onRequest?(operation: OperationId, status: number, milliseconds: number): void;
 }
 
 export interface NebulaServer {
@@ -76,14 +74,19 @@ const DEFAULTS: AppOptions = { bodyLimitBytes: 16 * 1024 * 1024, origins: [], ho
 export async function startServer(parts: Parts, options: ServerOptions): Promise<NebulaServer> {
   const { leader, token, version, preset } = options;
   let isClosing = false;
+  const seen = new Observability(parts, options, {
+    subscribers: () => feed.size,
+    scheduler: () => scheduler.standing(),
+    isClosing: () => isClosing,
+  });
   // What is under way when a server closes may find the store closed: that is no trouble.
   const onTrouble = (error: unknown): void => {
-    if (!isClosing) options.onTrouble(error);
+    if (!isClosing) seen.onTrouble(error);
   };
   const launcher = new Launcher(parts);
   const feed = new Feed({ ...parts, onTrouble });
   const accounts = new Accounts(parts);
-  const scheduler = new Scheduler({ parts, launcher, leader, onTrouble });
+  const scheduler = new Scheduler({ parts, launcher, leader, onTrouble, onFire: seen.onFire });
   const files = new FileWatch({
     parts,
     launcher,
@@ -124,15 +127,13 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
       authenticate,
       repeats: new Repeats(parts),
       audit,
-      onFault: onTrouble,
-      ...(options.onRequest && { onRequest: options.onRequest }),
+      onFault: seen.onFault,
+      onRequest: seen.onRequest,
     },
     { ...DEFAULTS, ...options.app },
   );
-  publicRoutes(app, version, {
-    isAlive: () => !isClosing,
-    troubles: async () => (isClosing ? { server: 'it is closing' } : await storeTrouble(parts)),
-  });
+  publicRoutes(app, version);
+  seen.routes(app, authenticate);
   webhookRoutes(app, parts, launcher);
   compatRoutes(app, { parts, launcher, registry, announced, authenticate, audit });
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
@@ -151,6 +152,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     await scheduler.close();
     feed.close();
     await app.close();
+    await seen.close();
   };
   try {
     await app.listen({ host: options.host, port: options.port });
@@ -159,8 +161,10 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     throw error;
   }
   const { port } = app.server.address() as AddressInfo;
+  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  seen.log.info({ url, version, preset }, 'listening');
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url,
     inject: app.inject.bind(app),
     listeners: () => feed.size,
     office: officeOf(parts, handlers),
@@ -172,13 +176,4 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
 async function ensureDefaultProject({ records, clock }: Parts): Promise<void> {
   const body: ProjectRecord = { name: DEFAULT_PROJECT, createdAt: clock.now() };
   await records.commit([{ kind: 'project', id: DEFAULT_PROJECT, body: JSON.stringify(body), expected: 0 }]);
-}
-
-async function storeTrouble({ store }: Parts): Promise<Record<string, string>> {
-  try {
-    await store.lastPosition();
-    return {};
-  } catch (error) {
-    return { store: error instanceof Error ? error.message : String(error) };
-  }
 }

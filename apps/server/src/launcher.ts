@@ -15,6 +15,8 @@ export interface Launch {
   readonly idempotencyKey?: string;
   /** Where the run must belong; left out: wherever its workflow does. */
   readonly project?: string;
+  /** The trace context of whoever asks. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Launched {
@@ -37,7 +39,7 @@ export class Launcher {
     if (launch.project !== undefined && launch.project !== project) {
       throw new NebulaError('WORKFLOW_ELSEWHERE', `Workflow '${workflowId}' is not of project '${launch.project}'.`);
     }
-    const { idempotencyKey } = launch;
+    const { idempotencyKey, traceparent } = launch;
     const wanted = launch.executionId ?? (idempotencyKey === undefined ? random.id('exe') : undefined);
     const before = wanted === launch.executionId && wanted !== undefined ? await store.execution(wanted) : undefined;
     if (before !== undefined) refuseOther(before, workflowId);
@@ -45,6 +47,7 @@ export class Launcher {
       input,
       trigger,
       project,
+      ...(traceparent !== undefined && { traceparent }),
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
     });
     // Somebody may have taken the id meanwhile, for something that is not the caller's to see.
@@ -122,4 +125,10 @@ function refuseOther(row: ExecutionRow | undefined, workflowId: string): void {
   throw new NebulaError('EXECUTION_ID_TAKEN', `The id '${row.executionId}' is that of another run.`, {
     hint: 'Choose another id, or leave it out.',
   });
+}
+
+/** Whether it is one is looked at where it is used. */
+export function traceparentIn(headers: Readonly<Record<string, unknown>>): string | undefined {
+  const { traceparent } = headers;
+  return typeof traceparent === 'string' ? traceparent : undefined;
 }

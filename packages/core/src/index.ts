@@ -57,7 +57,7 @@ export { decideRetry } from './retry/retry.ts';
 export { actionWork } from './run/action-work.ts';
 export { type OpenChild, openChild, openChildren } from './run/children.ts';
 export { decide, goOnWith, isOpen, timeoutError } from './run/decide.ts';
-export { type Attempt, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
+export { type Attempt, backlogOf, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
 export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
 export {
   type Awaited,

@@ -27,6 +27,7 @@ import type {
   Secrets,
   Store,
 } from '@nebula/ports';
+import type { TracedFrame } from './tracing.ts';
 
 /** The drivers an app has chosen. */
 export interface Drivers {
@@ -162,6 +163,8 @@ export interface StartOptions {
   readonly parent?: Parent;
   /** Where it belongs; `default` unless told. Children belong where their parents do. */
   readonly project?: string;
+  /** The W3C trace context above the run. What is none is left out of account. */
+  readonly traceparent?: string;
 }
 
 /** How waiting for a run ended: it finished, or nothing can move it without a person or a signal. */
@@ -188,6 +191,15 @@ export interface Histogram {
   readonly sum: number;
   /** Upper bounds (ms) and how many observations were at or below each. */
   readonly buckets: readonly (readonly [upperBoundMs: number, count: number])[];
+}
+
+/** Whether the engine gets on. */
+export interface EngineHealth {
+  readonly phase: 'new' | 'open' | 'closing' | 'closed';
+  /** When the store last took something from this engine, its lease included: several times a minute. Null: never. */
+  readonly wroteAt: number | null;
+  /** What has gone wrong since then, and is being tried again. */
+  readonly trouble: unknown;
 }
 
 export interface Engine extends Desk {
@@ -217,6 +229,12 @@ export interface Engine extends Desk {
   announce(actions: readonly Action[]): void;
   /** What workers of other processes do with this engine. */
   readonly outside: Outside;
+  health(): EngineHealth;
+  /**
+   * From now on every frame is handed to `sink` once it is durable, and attempts and children are told where in the trace
+   * they stand. Returns the way to stop.
+   */
+  trace(sink: (frame: TracedFrame) => void): () => void;
   /**
    * Stops taking work, aborts what runs and waits up to `graceMs` for it to end; what does not end is handed back.
    * Runs stay resumable.

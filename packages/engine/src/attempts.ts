@@ -41,6 +41,7 @@ import {
 } from '@nebula/ports';
 import type { LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
+import type { Tracing } from './tracing.ts';
 import type { Values } from './values.ts';
 
 interface Live {
@@ -64,6 +65,7 @@ export interface AttemptsParts {
   readonly secrets?: Pick<Secrets, 'get'>;
   readonly values: Values;
   readonly meter: Meter;
+  readonly tracing: Tracing;
   readonly workerId: string;
   readonly concurrency: number;
   report(executionId: string, stimulus: Stimulus): void;
@@ -114,7 +116,7 @@ export class Attempts {
     };
     this.live.set(live.key, live);
     this.watchLimits(live);
-    this.parts.sandbox.run(this.invocation(live, run.plan.workflowId)).then(
+    this.parts.sandbox.run(this.invocation(live, run)).then(
       (outcome) => this.ended(live, outcome),
       (error: unknown) => this.ended(live, { status: 'failed', error: sandboxFault(error) }),
     );
@@ -128,10 +130,11 @@ export class Attempts {
     this.parts.report(executionId, { type: 'ended', node, attempt, outcome: { status: 'returned' }, jitter });
   }
 
-  private invocation(live: Live, workflowId: string): Parameters<Sandbox['run']>[0] {
+  private invocation(live: Live, { plan: { workflowId }, state }: LiveRun): Parameters<Sandbox['run']>[0] {
     const { attempt, executionId, controller } = live;
-    const { logs, clock, secrets } = this.parts;
+    const { logs, clock, secrets, tracing } = this.parts;
     const { node, attempt: number } = attempt;
+    const traceparent = tracing.ofAttempt(state, node, number);
     return {
       action: attempt.action,
       input: attempt.input,
@@ -141,6 +144,7 @@ export class Attempts {
       node,
       attempt: number,
       idempotencyKey: attempt.idempotencyKey,
+      ...(traceparent !== undefined && { traceparent }),
       signal: controller.signal,
       credential: credentialDoor(secrets, attempt.credentials),
       onLog: (level, message, fields) =>
@@ -289,9 +293,10 @@ export class Attempts {
 
   private async verify(run: LiveRun, node: NodeState, path: string): Promise<Settlement> {
     const { executionId, plan, state } = run;
-    const { clock, logs, sandbox, secrets, values } = this.parts;
+    const { clock, logs, sandbox, secrets, tracing, values } = this.parts;
     const { action, granted, credentials } = actionWork(node);
     const attempt = node.attempts;
+    const traceparent = tracing.ofAttempt(state, path, attempt);
     const controller = new AbortController();
     let timer: Timer | undefined;
     const tooLate = new Promise<Settlement>((resolve) => {
@@ -312,6 +317,7 @@ export class Attempts {
         node: path,
         attempt,
         idempotencyKey: idempotencyKey(state, path),
+        ...(traceparent !== undefined && { traceparent }),
         signal: controller.signal,
         credential: credentialDoor(secrets, credentials),
         onLog: (level, message, fields) =>

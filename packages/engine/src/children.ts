@@ -19,6 +19,7 @@ import type { Engine } from './api.ts';
 import type { LiveRun } from './live-run.ts';
 import { cancelMessage } from './messages.ts';
 import type { Runs } from './runs.ts';
+import type { Tracing } from './tracing.ts';
 import type { TurnsParts } from './turns.ts';
 import type { Values } from './values.ts';
 
@@ -30,6 +31,7 @@ export interface ChildrenParts {
   readonly clock: Clock;
   readonly runs: Runs;
   readonly values: Values;
+  readonly tracing: Tracing;
   readonly start: Engine['start'];
   isOpen(): boolean;
   stateOf(executionId: string): Promise<RunState | undefined>;
@@ -58,12 +60,14 @@ export class Children {
   start(run: LiveRun, child: ChildStart): void {
     const { executionId: parentId, project } = run;
     if (child.again) return this.parts.untilDone(() => this.goOn(parentId, child));
-    const { clock, isOpen, report, onTrouble, untilDone } = this.parts;
-    const { node, executionId, workflowId, version, input, depth } = child;
+    const { clock, isOpen, report, onTrouble, tracing, untilDone } = this.parts;
+    const { node, executionId, workflowId, version, input, depth, attempt } = child;
     const parent = { executionId: parentId, node, depth };
     const trigger = { type: 'workflow', executionId: parentId, node };
+    const traceparent = tracing.ofAttempt(run.state, node, attempt);
+    const traced = traceparent === undefined ? {} : { traceparent };
     this.count(parentId, 1);
-    this.parts.start(workflowId, version, { executionId, input, trigger, parent, project }).then(
+    this.parts.start(workflowId, version, { executionId, input, trigger, parent, project, ...traced }).then(
       () =>
         untilDone(async () => {
           await this.cancelUnlessWanted(parent, executionId);

@@ -366,11 +366,11 @@ function checkReplay(state: RunState, node: string, input: Json | undefined): vo
   });
 }
 
-/** A fork is nobody's child, stands for no start, and has none of the children of the other run. */
+/** A fork is nobody's child and in nobody's trace, stands for no start, and has none of the children of the other run. */
 function withoutLinks(entry: Entry): Entry {
   if (entry.type === 'child.requested') return { ...entry, copied: true };
   if (entry.type !== 'run.started') return entry;
-  const { parent: _, key: __, ...rest } = entry;
+  const { parent: _, key: __, traceparent: ___, ...rest } = entry;
   return rest;
 }
 

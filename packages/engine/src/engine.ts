@@ -1,6 +1,7 @@
 /** The engine: starts runs, keeps them going, and lets people see them. It ties the parts together and decides nothing. */
 import {
   type Action,
+  backlogOf,
   createCatalog,
   documentOf,
   isFinished,
@@ -17,7 +18,7 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import { STORE_GONE } from '@nebula/ports';
-import type { Drivers, Engine, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
+import type { Drivers, Engine, EngineHealth, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
 import { Cache } from './cache.ts';
 import { Children, type ChildrenParts } from './children.ts';
@@ -31,6 +32,7 @@ import { Runs } from './runs.ts';
 import { Settling } from './settling.ts';
 import { Starts } from './starts.ts';
 import { Sweeper } from './sweeper.ts';
+import { type TracedFrame, Tracing } from './tracing.ts';
 import { Turns } from './turns.ts';
 import { Values } from './values.ts';
 import { Waker, type WakerParts, WORKER_PREFIX } from './waker.ts';
@@ -72,7 +74,10 @@ class LocalEngine extends StoreDesk implements Engine {
   readonly outside: OutsideAttempts;
   private readonly children: Children;
   private readonly settling: Settling;
+  private readonly tracing: Tracing;
   private readonly listeners = new Set<(event: LiveEvent) => void>();
+  private wroteAt: number | null = null;
+  private lastTrouble: unknown = null;
   /** Set when the data is gone. */
   private lost: NebulaError | undefined;
   private phase: 'new' | 'open' | 'closing' | 'closed' = 'new';
@@ -92,8 +97,11 @@ class LocalEngine extends StoreDesk implements Engine {
     });
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
     this.cache = new Cache({ ...drivers, values: this.values });
+    this.tracing = new Tracing(drivers.digest);
     const shared = {
       ...drivers,
+      tracing: this.tracing,
+      onWritten: () => this.written(),
       cache: this.cache,
       runs: this.runs,
       values: this.values,
@@ -152,6 +160,8 @@ class LocalEngine extends StoreDesk implements Engine {
     });
     this.meter.gauge('engine.cached_runs', () => this.runs.size);
     this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
+    this.meter.gauge('engine.ready_nodes', () => this.backlog().count);
+    this.meter.gauge('engine.ready_oldest_ms', () => Math.max(0, drivers.clock.now() - this.backlog().since));
   }
 
   private newWaker(shared: OfWaker): Waker {
@@ -169,7 +179,7 @@ class LocalEngine extends StoreDesk implements Engine {
     });
   }
 
-  private newChildren(shared: Pick<ChildrenParts, 'store' | 'clock' | 'runs' | 'values'>): Children {
+  private newChildren(shared: Pick<ChildrenParts, 'store' | 'clock' | 'runs' | 'values' | 'tracing'>): Children {
     return new Children({
       ...shared,
       start: (...child) => this.start(...child),
@@ -263,6 +273,15 @@ class LocalEngine extends StoreDesk implements Engine {
     return this.meter.read();
   }
 
+  health(): EngineHealth {
+    const { phase, wroteAt } = this;
+    return { phase, wroteAt, trouble: this.lost ?? this.lastTrouble };
+  }
+
+  trace(sink: (frame: TracedFrame) => void): () => void {
+    return this.tracing.to(sink);
+  }
+
   override async publishSignal(...signal: Parameters<StoreDesk['publishSignal']>): Promise<string | undefined> {
     const executionId = await super.publishSignal(...signal);
     this.waker.wakeAt(this.all.clock.now());
@@ -333,6 +352,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.count(run, draft);
     for (const child of draft.turn.children) this.children.start(run, child);
     if (this.listeners.size > 0) this.publishFrame(run, draft, at);
+    if (this.tracing.isOn) this.traceFrame(run, draft, at);
     this.attempts.verifyUnknown(run);
     const isNews = draft.turn.entries.at(-1)?.type === 'run.finished';
     this.rest(run, at, isNews);
@@ -374,10 +394,28 @@ class LocalEngine extends StoreDesk implements Engine {
     if (run !== undefined && this.runs.isIdle(run)) this.rest(run, this.all.clock.now(), false);
   }
 
+  /** What waits for a slot: in the queue, and behind it. */
+  private backlog(): { readonly count: number; readonly since: number } {
+    const { queue, clock } = this.all;
+    let [count, since] = [0, queue.waitingSince() ?? clock.now()];
+    for (const state of this.runs.states()) {
+      const own = backlogOf(state);
+      count += own.count;
+      since = Math.min(since, own.since ?? since);
+    }
+    return { count, since };
+  }
+
   /** What is tried again; unless the data is gone. */
   private trouble(error: unknown): void {
+    this.lastTrouble = error;
     this.publish({ type: 'trouble', error });
     if (error instanceof NebulaError && error.code === STORE_GONE && this.lost === undefined) this.stop(error);
+  }
+
+  private written(): void {
+    this.wroteAt = this.all.clock.now();
+    this.lastTrouble = null;
   }
 
   /** Nothing of what is done here would be kept. */
@@ -421,6 +459,18 @@ class LocalEngine extends StoreDesk implements Engine {
       for (const event of timelineOf(entry, at)) this.publish({ type: 'timeline', executionId, event });
     }
     this.publish({ type: 'changed', executionId });
+  }
+
+  private traceFrame({ executionId, plan, state }: LiveRun, { turn: { entries } }: Draft, at: number): void {
+    if (entries.length === 0) return;
+    const { workflowId, version } = plan;
+    const { seq, traceparent } = state;
+    const actionOf = (path: string): string | undefined => {
+      const work = nodeAt(state, path)?.plan.work;
+      if (work === undefined || !('action' in work)) return undefined;
+      return `${work.action.id}@${work.action.version}`;
+    };
+    this.tracing.tell({ executionId, workflowId, version, traceparent, seq, at, entries, actionOf });
   }
 
   private publishProgress(executionId: string, node: string, fraction: number, message: string | undefined): void {

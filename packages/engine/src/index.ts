@@ -3,6 +3,7 @@ export type {
   Desk,
   Drivers,
   Engine,
+  EngineHealth,
   EngineOptions,
   Explanation,
   Histogram,
@@ -23,3 +24,4 @@ export { createDesk, type DeskDrivers } from './desk.ts';
 export { createEngine } from './engine.ts';
 export { keyedExecutionId } from './execution-id.ts';
 export { executionOfLease } from './lease.ts';
+export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './tracing.ts';

@@ -5,10 +5,47 @@ const BUCKETS_MS = [
   1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 3_600_000,
 ];
 
+const COUNTERS = [
+  'workflow.started',
+  'workflow.completed',
+  'workflow.failed',
+  'workflow.cancelled',
+  'workflow.timed_out',
+  'workflow.node.executed',
+  'workflow.node.failed',
+  'workflow.node.retried',
+  'workflow.dag.level_executed',
+  'engine.frames',
+  'engine.conflicts',
+  'engine.reloads',
+  'engine.snapshots',
+] as const;
+
+const HISTOGRAMS = [
+  'workflow.duration_ms',
+  'workflow.node.duration_ms',
+  'engine.commit_ms',
+  /** How long what is due has waited to be looked at: once per look that finds something, for what waited longest. */
+  'engine.wake_late_ms',
+] as const;
+
+type CounterName = (typeof COUNTERS)[number];
+type HistogramName = (typeof HISTOGRAMS)[number];
+type GaugeName =
+  | 'workflow.parallel_tasks'
+  | 'workflow.outside_tasks'
+  | 'engine.cached_runs'
+  | 'engine.queue_depth'
+  | 'engine.ready_nodes'
+  | 'engine.ready_oldest_ms';
+
 export class Meter {
-  private readonly counters = new Map<string, number>();
+  /** All are there from the beginning: a counter that appears with its first event hides that event from rates. */
+  private readonly counters = new Map<string, number>(COUNTERS.map((name) => [name, 0]));
   private readonly gauges = new Map<string, () => number>();
-  private readonly histograms = new Map<string, { count: number; sum: number; counts: number[] }>();
+  private readonly histograms = new Map<string, { count: number; sum: number; counts: number[] }>(
+    HISTOGRAMS.map((name) => [name, { count: 0, sum: 0, counts: BUCKETS_MS.map(() => 0) }]),
+  );
 
   add(name: CounterName, by = 1): void {
     this.counters.set(name, (this.counters.get(name) ?? 0) + by);
@@ -19,11 +56,7 @@ export class Meter {
   }
 
   observe(name: HistogramName, valueMs: number): void {
-    let histogram = this.histograms.get(name);
-    if (histogram === undefined) {
-      histogram = { count: 0, sum: 0, counts: BUCKETS_MS.map(() => 0) };
-      this.histograms.set(name, histogram);
-    }
+    const histogram = this.histograms.get(name) as { count: number; sum: number; counts: number[] };
     histogram.count++;
     histogram.sum += valueMs;
     const bucket = BUCKETS_MS.findIndex((bound) => valueMs <= bound);
@@ -47,22 +80,3 @@ export class Meter {
     };
   }
 }
-
-type CounterName =
-  | 'workflow.started'
-  | 'workflow.completed'
-  | 'workflow.failed'
-  | 'workflow.cancelled'
-  | 'workflow.timed_out'
-  | 'workflow.node.executed'
-  | 'workflow.node.failed'
-  | 'workflow.node.retried'
-  | 'workflow.dag.level_executed'
-  | 'engine.frames'
-  | 'engine.conflicts'
-  | 'engine.reloads'
-  | 'engine.snapshots';
-
-type GaugeName = 'workflow.parallel_tasks' | 'workflow.outside_tasks' | 'engine.cached_runs' | 'engine.queue_depth';
-
-type HistogramName = 'workflow.duration_ms' | 'workflow.node.duration_ms' | 'engine.commit_ms';

@@ -47,6 +47,10 @@ export class Runs {
     return this.live.get(executionId);
   }
 
+  states(): RunState[] {
+    return Array.from(this.live.values(), ({ state }) => state);
+  }
+
   create(plan: Plan, executionId: string, project: string): LiveRun {
     const run = newLiveRun(newRunState(plan, executionId), true, project);
     this.live.set(executionId, run);

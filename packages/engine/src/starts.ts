@@ -8,6 +8,7 @@ import type { Message } from './messages.ts';
 import type { Plans } from './plans.ts';
 import { StartTaken } from './recovery.ts';
 import type { Runs } from './runs.ts';
+import { readTraceparent } from './tracing.ts';
 import type { Turns } from './turns.ts';
 
 /** As all ids: they become part of paths, keys and commands. */
@@ -131,13 +132,18 @@ export class Starts {
     policy: StartPolicy = {},
   ): Promise<string> {
     const { runs, turns, durations } = this.parts;
-    const { trigger = { type: 'manual' }, parent, input = {}, project = DEFAULT_PROJECT } = options;
+    const { trigger = { type: 'manual' }, parent, input = {}, project = DEFAULT_PROJECT, traceparent } = options;
     const known = runs.get(executionId);
     const run = known ?? runs.create(plan, executionId, project);
     this.parts.onStart(executionId);
     if (known === undefined) {
       const estimates = durations.estimates(plan);
-      const more = { ...(parent && { parent }), ...(estimates && { estimates }) };
+      const isTraced = traceparent !== undefined && readTraceparent(traceparent) !== undefined;
+      const more = {
+        ...(parent && { parent }),
+        ...(estimates && { estimates }),
+        ...(isTraced && { traceparent }),
+      };
       turns.post(run, { type: 'start', input, trigger, ...more, ...policy });
     }
     if (run.isNew) {

@@ -63,6 +63,8 @@ export interface TurnsParts {
   onFault(run: LiveRun, error: unknown): void;
   /** The store does not take appends; it is tried again. */
   onTrouble(error: unknown): void;
+  /** The store has taken something. */
+  onWritten(): void;
   /** A run's wake time was written. */
   onWake(at: number): void;
   /** A node wants to know whether the cache has its output. */
@@ -218,9 +220,13 @@ export class Turns {
 
   /** False when the store took nothing. */
   private async append(frames: readonly Sealed[]): Promise<boolean> {
+    const { clock, meter, store } = this.parts;
+    const begunAt = clock.now();
     let outcomes: readonly WriteOutcome[];
     try {
-      outcomes = await this.parts.store.append(frames.map(({ write }) => write));
+      outcomes = await store.append(frames.map(({ write }) => write));
+      meter.observe('engine.commit_ms', Math.max(0, clock.now() - begunAt));
+      this.parts.onWritten();
     } catch (error) {
       this.parts.onTrouble(error);
       for (const { run } of frames) this.recovery.putOff(run, error);

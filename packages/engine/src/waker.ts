@@ -21,6 +21,7 @@ import type { Attempts } from './attempts.ts';
 import type { Cache } from './cache.ts';
 import type { LiveRun, TakenMessage } from './live-run.ts';
 import { stimulusOf } from './messages.ts';
+import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
 import type { Values } from './values.ts';
 
@@ -46,6 +47,7 @@ export interface WakerParts {
   readonly attempts: Attempts;
   readonly values: Values;
   readonly cache: Cache;
+  readonly meter: Meter;
   readonly workerId: string;
   readonly maxCachedRuns: number;
   post(run: LiveRun, stimulus: Stimulus): void;
@@ -53,6 +55,8 @@ export interface WakerParts {
   catchUp(run: LiveRun): Promise<boolean>;
   onFault(executionId: string, error: unknown): void;
   onTrouble(error: unknown): void;
+  /** The store has taken something. */
+  onWritten(): void;
   /** The lease was extended. */
   onLease(): void;
   /** A start came too late to put the run off: it has begun. */
@@ -135,13 +139,15 @@ export class Waker {
   }
 
   private async claim(): Promise<void> {
-    const { store, clock, runs, workerId, maxCachedRuns } = this.parts;
+    const { store, clock, runs, workerId, maxCachedRuns, meter } = this.parts;
     const now = clock.now();
     const room = Math.min(CLAIM_BATCH, maxCachedRuns - runs.size);
     const isCrowded = room <= 0;
     const limit = isCrowded ? CLAIM_BATCH : room;
     const only = isCrowded ? this.wanted(runs.ids()) : this.only && [...this.only];
-    const { executionIds, nextWakeAt } = await store.claimDue(now, now + CLAIM_MS, workerId, limit, only);
+    const claim = await store.claimDue(now, now + CLAIM_MS, workerId, limit, only);
+    const { executionIds, nextWakeAt, dueSince } = claim;
+    if (dueSince !== null) meter.observe('engine.wake_late_ms', Math.max(0, clock.now() - dueSince));
     for (const executionId of executionIds) await this.tryWake(executionId, now + CLAIM_MS);
     if (!store.exclusive) await this.lookAfterAttempts(now);
     if (isCrowded) this.wakeAt(now + CROWDED_MS);
@@ -275,6 +281,7 @@ export class Waker {
     const until = clock.now() + LEASE_MS;
     await store.heartbeat(workerId, until);
     this.leaseUntil = until;
+    this.parts.onWritten();
   }
 
   private async beat(): Promise<void> {

@@ -704,7 +704,9 @@ describe('engines that share a store', () => {
     const wrapStore = altered(() => {
       const store = shared();
       const claimDue: Store['claimDue'] = (...args) =>
-        first.isDeaf ? Promise.resolve({ executionIds: [], nextWakeAt: null }) : store.claimDue(...args);
+        first.isDeaf
+          ? Promise.resolve({ executionIds: [], nextWakeAt: null, dueSince: null })
+          : store.claimDue(...args);
       return { ...bound(store), exclusive: false, claimDue };
     });
     await top.open({ wrapStore, concurrency });

@@ -63,6 +63,7 @@ function sharedQueue(top: BenchTop, loses: (task: Task) => boolean = () => false
     nack: (delivery, delayMs) => queue.nack(delivery, delayMs),
     extend: (delivery) => queue.extend(delivery),
     depth: () => queue.depth(),
+    waitingSince: () => queue.waitingSince(),
     close: () => queue.close(),
   };
   return { shared, polled };
@@ -319,7 +320,7 @@ describe('a cancel that another engine hears', () => {
     const top = await begun(new BenchTop());
     // What is due is always given to the other one.
     const first = await join(top, undefined, () => ({
-      claimDue: async () => ({ executionIds: [], nextWakeAt: null }),
+      claimDue: async () => ({ executionIds: [], nextWakeAt: null, dueSince: null }),
     }));
     await start(top, first, { nodes: { a: hand() } });
     const second = await join(top);

@@ -447,6 +447,7 @@ describe('in a fleet', () => {
       nack: (delivery, delayMs) => memory.nack(delivery, delayMs),
       extend: (delivery) => memory.extend(delivery),
       depth: () => memory.depth(),
+      waitingSince: () => memory.waitingSince(),
       close: () => memory.close(),
     };
     const [first, second, third] = [await join(top, shared), await join(top, shared), await join(top, shared)];

@@ -154,7 +154,7 @@ describe('children', () => {
       wrapStore: (store) =>
         changed(store, {
           claimDue: (...args) =>
-            isOff ? Promise.resolve({ executionIds: [], nextWakeAt: null }) : store.claimDue(...args),
+            isOff ? Promise.resolve({ executionIds: [], nextWakeAt: null, dueSince: null }) : store.claimDue(...args),
         }),
     });
     await top.register({ id: 'sub', nodes: { work: hand() } });

@@ -48,5 +48,7 @@ export interface Queue {
   extend(delivery: Delivery): boolean;
   /** Number of tasks that wait or are held. */
   depth(): number;
+  /** When the task that has waited longest for a receiver came (again); null when none waits. For people who look: it may cost a walk over what waits. */
+  waitingSince(): number | null;
   close(): Promise<void>;
 }

@@ -11,6 +11,8 @@ export interface Invocation {
   readonly node: string;
   readonly attempt: number;
   readonly idempotencyKey: string;
+  /** Where the attempt stands in a trace (W3C trace context): sent along with what it asks of others. */
+  readonly traceparent?: string;
   readonly signal: AbortSignal;
   /** The secret behind an alias of the node's. What it gave is not in anything that leaves the sandbox. */
   readonly credential: (alias: string) => Promise<string>;

@@ -123,6 +123,8 @@ export interface DueClaim {
   readonly executionIds: readonly string[];
   /** The earliest wake time that is left, claimed ones included; null when there is none. */
   readonly nextWakeAt: number | null;
+  /** Of those that were taken, the earliest wake time: since then something has been due. Null when none was. */
+  readonly dueSince: number | null;
 }
 
 /** Which executions; what is left out does not matter. */

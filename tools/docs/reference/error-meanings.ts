@@ -84,6 +84,9 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   TOO_LARGE: 'The file is larger than the limit.',
   TOO_MANY_ALIASES: 'More YAML aliases than anybody writes by hand.',
   TOO_MANY_NODES: 'More than 200,000 nodes.',
+  TRACES_NOT_TAKEN:
+    'The collector of traces refused spans, or could not be reached; they are lost, and nothing else is.',
+  TRACES_URL_INVALID: 'The address of the collector of traces is none.',
   TYPE_MISMATCH: 'What an expression gives can never be what is wanted there.',
   UNDECLARED_FIELD: 'The schema does not mention the field; it may be a slip (warning).',
   UNKNOWN_ACTION: 'There is no action of this name; your own come from `nebula.config.ts`.',

@@ -126,6 +126,8 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
       stopReason: async () => null,
       running: () => 0,
     },
+    health: () => ({ phase: 'open', wroteAt: 0, trouble: null }),
+    trace: () => () => undefined,
     close: note('close', () => undefined),
   };
   return {

@@ -214,7 +214,7 @@ export async function refuse(reply: FastifyReply, error: unknown): Promise<Fasti
   return reply.status(status).type('application/problem+json; charset=utf-8').send(JSON.stringify(body));
 }
 
-function notSignedIn(): NebulaError {
+export function notSignedIn(): NebulaError {
   return new NebulaError('NOT_SIGNED_IN', 'This server does not know who you are.', {
     hint: 'Send `Authorization: Bearer <token>`; on a desktop the token is in the file `token` of the data folder.',
   });

@@ -4,7 +4,7 @@ import { type Json, NebulaError, parseDuration, type RunDocument } from '@nebula
 import { type ExecutionFilter, type ExecutionRow, type ExecutionStatus, FINISHED_STATUSES } from '@nebula/ports';
 import { created, gone, type Handlers, ok, type Reply, reply } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
-import type { Launcher } from '../launcher.ts';
+import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 import { undoPlanOf } from './undo-plan.ts';
@@ -54,8 +54,9 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
   };
 
   return {
-    async startExecution({ body, query, who, signal }) {
-      const { executionId, isNew } = await launcher.start(body, { type: 'api', by: who.name });
+    async startExecution({ body, query, who, headers, signal }) {
+      const traceparent = traceparentIn(headers);
+      const { executionId, isNew } = await launcher.start({ ...body, traceparent }, { type: 'api', by: who.name });
       const result = await resultOf(parts, executionId, query.wait, signal);
       return isNew ? created(result) : ok(result);
     },

@@ -20,10 +20,12 @@ export interface Firing {
   /** The same is the same run. */
   readonly executionId?: string;
   readonly idempotencyKey?: string;
+  /** The trace context of what came. */
+  readonly traceparent?: string | undefined;
 }
 
 export async function fire(parts: Parts, launcher: Launcher, firing: Firing): Promise<Launched> {
-  const { source, came, trigger, executionId, idempotencyKey } = firing;
+  const { source, came, trigger, executionId, idempotencyKey, traceparent } = firing;
   const { workflowId, version } = source;
   const { plan, own } = await triggerOf(parts, source);
   const input = mapped(() => triggerInput(plan, own, came, trigger));
@@ -32,6 +34,7 @@ export async function fire(parts: Parts, launcher: Launcher, firing: Firing): Pr
       workflowId,
       version,
       input,
+      traceparent,
       ...(executionId !== undefined && { executionId }),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     },

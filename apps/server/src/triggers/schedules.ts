@@ -9,6 +9,7 @@
 import { nextCronTime } from '@nebula/core';
 import type { Campaign, Leader, Timer } from '@nebula/ports';
 import type { Launcher } from '../launcher.ts';
+import type { SchedulerStanding } from '../observability/health.ts';
 import type { Parts } from '../parts.ts';
 import { parsed, type Read } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
@@ -30,6 +31,7 @@ export interface SchedulerParts {
   readonly launcher: Launcher;
   readonly leader: Leader;
   onTrouble(error: unknown): void;
+  onFire?(schedule: string, lateMs: number): void;
 }
 
 export class Scheduler {
@@ -38,6 +40,8 @@ export class Scheduler {
   private timer: Timer | undefined;
   private round: Promise<void> | undefined;
   private isOpen = false;
+  private lookedAt: number | null = null;
+  private trouble: unknown = null;
 
   constructor(own: SchedulerParts) {
     this.own = own;
@@ -60,6 +64,11 @@ export class Scheduler {
     return this.leadership?.isLeader ?? false;
   }
 
+  standing(): SchedulerStanding {
+    const { lookedAt, trouble } = this;
+    return { role: !this.isOpen ? 'off' : this.isLeader ? 'leads' : 'follows', lookedAt, trouble };
+  }
+
   /** Something about the schedules has changed. */
   changed(): void {
     this.lookIn(0);
@@ -78,8 +87,13 @@ export class Scheduler {
     }
     this.round = this.fireDue()
       .then(
-        (nextAt) => this.lookIn(Math.max(0, Math.min(LOOK_MS, nextAt - this.own.parts.clock.now()))),
+        (nextAt) => {
+          this.lookedAt = this.own.parts.clock.now();
+          this.trouble = null;
+          this.lookIn(Math.max(0, Math.min(LOOK_MS, nextAt - this.lookedAt)));
+        },
         (error: unknown) => {
+          this.trouble = error;
           this.own.onTrouble(error);
           this.lookIn(TROUBLE_MS);
         },
@@ -125,7 +139,9 @@ export class Scheduler {
     const { parts, launcher } = this.own;
     const executionId = `exe_s${parts.digest(`${id} ${at}`).slice(0, 40)}`;
     try {
-      await fireSchedule(parts, launcher, schedule, { type: 'schedule', id, at: isoTime(at) }, executionId);
+      const trigger = { type: 'schedule', id, at: isoTime(at) };
+      const { isNew } = await fireSchedule(parts, launcher, schedule, trigger, executionId);
+      if (isNew) this.own.onFire?.(id, parts.clock.now() - at);
     } catch (error) {
       if ((error as { retryable?: boolean }).retryable) throw error;
       this.own.onTrouble(error);

@@ -5,7 +5,7 @@ import { FINISHED_STATUSES } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../http/app.ts';
 import { nestsTooDeep, tooDeep } from '../http/bodies.ts';
-import type { Launcher } from '../launcher.ts';
+import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { readRecord } from '../records.ts';
 import { resultOf } from '../routes/executions.ts';
@@ -45,6 +45,7 @@ export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Laun
           came: cameWith(request),
           trigger: triggerOf(parts, hook.body, id, request),
           ...repeatKey(id, request),
+          traceparent: traceparentIn(request.headers),
         });
         if (hook.body.respond === 'immediate') return reply.status(202).send({ executionId });
         const gone = new AbortController();

@@ -84,6 +84,8 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     preset: 'desktop',
     projectDir: process.cwd(),
     leader: localLeader(),
+    log: { level: 'silent' },
+    traces: null,
     onTrouble: (error) => troubles.push(error),
     ...(users ? {} : { token: TOKEN }),
     ...rest,

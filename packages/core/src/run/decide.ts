@@ -108,7 +108,7 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
 }
 
 function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
-  const { input, trigger, parent, hold: held, key, estimates } = stimulus;
+  const { input, trigger, parent, hold: held, key, estimates, traceparent } = stimulus;
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -122,6 +122,7 @@ function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
     ...(parent === undefined ? {} : { parent }),
     ...(key === undefined ? {} : { key }),
     ...(estimates === undefined ? {} : { estimates }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   });
   if (held === undefined) return enterRoot(turn);
   emit(turn, { type: 'run.held', until: held.until });

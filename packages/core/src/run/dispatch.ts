@@ -70,6 +70,19 @@ function mostUrgent(state: RunState, window: number): NodeState | undefined {
   return (goesFirst(state.plan)(own, theirs) ? state.ready : state.readyOutside).pop();
 }
 
+/** How many nodes could run if there were a slot for them, and since when the first of them could. A walk over them. */
+export function backlogOf(state: RunState): { readonly count: number; readonly since: number | null } {
+  if (state.pausedAt !== null) return { count: 0, since: null };
+  let count = state.dispatched;
+  let since: number | null = null;
+  for (const { place, scope, phase } of [...state.ready, ...state.readyOutside]) {
+    if (place !== 'ready' || isStopped(state, scope)) continue;
+    count++;
+    if (phase.status === 'queued' && (since === null || phase.since < since)) since = phase.since;
+  }
+  return { count, since };
+}
+
 /** Starts an attempt, unless the journal says otherwise by now. */
 export function take(turn: Turn, path: string, attempt: number, worker: string): Attempt | undefined {
   const { state } = turn;

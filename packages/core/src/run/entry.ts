@@ -64,6 +64,8 @@ export interface RunStarted {
   readonly key?: string;
   /** How long nodes took in earlier runs: the longest way goes first. */
   readonly estimates?: Estimates;
+  /** The W3C trace context of whoever started it: its spans are below that one. */
+  readonly traceparent?: string;
 }
 
 export interface Parent {

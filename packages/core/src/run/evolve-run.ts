@@ -54,6 +54,7 @@ function start(state: RunState, entry: RunStarted, at: number): void {
   state.root.realm = { ...state.root.realm, input: entry.input };
   state.trigger = entry.trigger;
   state.parent = entry.parent ?? null;
+  state.traceparent = entry.traceparent ?? null;
   state.startKey = entry.key ?? null;
   if (entry.estimates !== undefined) estimate(state, entry.estimates);
   countSpilled(state, entry.input);

@@ -20,6 +20,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     status: 'pending',
     trigger: null,
     parent: null,
+    traceparent: null,
     startKey: null,
     estimates: null,
     startedAt: 0,

@@ -23,6 +23,7 @@ const RUN_FIELDS = [
   'status',
   'trigger',
   'parent',
+  'traceparent',
   'startKey',
   'estimates',
   'startedAt',

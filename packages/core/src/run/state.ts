@@ -264,6 +264,8 @@ export interface RunState {
   status: RunStatus;
   trigger: Json;
   parent: Parent | null;
+  /** The trace of whoever started it; null: it is a trace of its own. */
+  traceparent: string | null;
   /** Of the starts of this workflow, which ones it stands for, while it does. */
   startKey: string | null;
   /** How long nodes took in earlier runs, as it was told at its start. */

@@ -52,6 +52,7 @@ export type Stimulus =
       readonly hold?: Hold;
       readonly key?: string;
       readonly estimates?: Estimates;
+      readonly traceparent?: string;
     }
   /** A run that is held back begins with this input instead, and later. */
   | { readonly type: 'restart'; readonly input: Json; readonly until: number }

@@ -20,6 +20,8 @@ export interface MemoryQueueOptions {
 interface Waiting {
   readonly task: Task;
   readonly arrival: number;
+  /** Since when it waits for a receiver. */
+  readonly since: number;
 }
 
 const DEFAULT_VISIBILITY_MS = 30_000;
@@ -56,10 +58,11 @@ class MemoryQueue implements Queue {
   }
 
   enqueue(tasks: readonly Task[]): undefined {
+    const since = this.#clock.now();
     for (const task of tasks) {
       if (this.#closed || this.#tasks.has(task.taskId)) continue;
       this.#tasks.add(task.taskId);
-      this.#makeReady({ task, arrival: this.#arrivals++ });
+      this.#makeReady({ task, arrival: this.#arrivals++, since });
     }
     this.#announce();
   }
@@ -100,7 +103,7 @@ class MemoryQueue implements Queue {
     const waiting = this.#release(delivery);
     if (waiting === undefined) return false;
     if (delayMs <= 0) {
-      this.#makeReady(waiting);
+      this.#makeReady({ ...waiting, since: this.#clock.now() });
       this.#announce();
     } else {
       const at = this.#clock.now() + delayMs;
@@ -119,6 +122,14 @@ class MemoryQueue implements Queue {
 
   depth(): number {
     return this.#tasks.size;
+  }
+
+  waitingSince(): number | null {
+    let oldest: number | null = null;
+    for (const heap of this.#ready.values()) {
+      for (const { since } of heap) if (oldest === null || since < oldest) oldest = since;
+    }
+    return oldest;
   }
 
   async close(): Promise<void> {
@@ -165,11 +176,11 @@ class MemoryQueue implements Queue {
     for (const [receipt, { waiting, until }] of this.#held) {
       if (until > now) break;
       this.#held.delete(receipt);
-      this.#makeReady(waiting);
+      this.#makeReady({ ...waiting, since: now });
     }
     for (let next = this.#delayed.peek(); next !== undefined && next.at <= now; next = this.#delayed.peek()) {
       this.#delayed.pop();
-      this.#makeReady(next.waiting);
+      this.#makeReady({ ...next.waiting, since: now });
     }
     this.#timerAt = Number.POSITIVE_INFINITY;
     const oldest = this.#held.values().next();

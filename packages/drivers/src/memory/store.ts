@@ -280,10 +280,11 @@ class MemoryStore implements Store {
       .filter((run) => run.row.wakeAt !== null && run.row.wakeAt <= now)
       .sort((a, b) => (a.row.wakeAt as number) - (b.row.wakeAt as number) || a.number - b.number)
       .slice(0, limit);
+    const dueSince = due[0]?.row.wakeAt ?? null;
     for (const run of due) run.row = { ...run.row, wakeAt: until, owner };
     if (due.length > 0) this.#wrote();
     const nextWakeAt = runs.reduce<number | null>((next, run) => earlier(next, run.row.wakeAt), null);
-    return { executionIds: due.map((run) => run.row.executionId), nextWakeAt };
+    return { executionIds: due.map((run) => run.row.executionId), nextWakeAt, dueSince };
   }
 
   async heartbeat(worker: string, expiresAt: number): Promise<void> {

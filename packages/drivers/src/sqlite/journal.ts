@@ -189,7 +189,8 @@ export class Journal {
       ) ?? null;
     // An engine that has nothing to do must not write.
     const earliest = nextWakeAt();
-    if (earliest === null || earliest > now || limit <= 0) return { executionIds: [], nextWakeAt: earliest };
+    if (earliest === null || earliest > now || limit <= 0)
+      return { executionIds: [], nextWakeAt: earliest, dueSince: null };
     return this.#transaction(() => {
       const due = this.#statements.all<{ readonly number: number; readonly id: string }>(
         `SELECT number, execution_id AS id FROM executions WHERE wake_at <= ?${among} ORDER BY wake_at, number LIMIT ?`,
@@ -200,7 +201,8 @@ export class Journal {
       for (const { number } of due) {
         this.#statements.run('UPDATE executions SET wake_at = ?, owner = ? WHERE number = ?', until, owner, number);
       }
-      return { executionIds: due.map((row) => row.id), nextWakeAt: nextWakeAt() };
+      const dueSince = due.length > 0 ? earliest : null;
+      return { executionIds: due.map((row) => row.id), nextWakeAt: nextWakeAt(), dueSince };
     });
   }
 

@@ -136,6 +136,17 @@ test('[SBX-22] a Host header does not pick another site, whatever fetch the host
   expect([...new Headers(asked[0]?.[1]?.headers)]).toEqual([['x-kept', 'yes']]);
 });
 
+test('[SBX-38] the place of the attempt in a trace is sent along, unless the action sends another', async () => {
+  const [own, other] = ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '00-1-2-00'];
+  for (const init of [undefined, { headers: { Traceparent: other } }]) {
+    const body = async (ctx: ActionContext) => (await ctx.fetch(`http://127.0.0.1:${port}/`, init)).text();
+    const action = makeAction(body, { capabilities: ['network'] });
+    await host.sandbox.run(makeInvocation(action, { granted: { network: ['*'] }, traceparent: own }));
+  }
+  await fetching(undefined, ['127.0.0.1']);
+  expect(seen.map(({ headers }) => headers['traceparent'])).toEqual([own, other, undefined]);
+});
+
 test('[SBX-22] a dispatcher cannot lead the request elsewhere', async () => {
   let used = false;
   const dispatcher = { dispatch: () => (used = true) };

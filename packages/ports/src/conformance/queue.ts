@@ -165,6 +165,21 @@ function orderTests(test: QueueTest): void {
     expect(queue.depth()).toBe(2);
   });
 
+  test('[QUE-11] what waits for a receiver tells since when', async ({ queue, visibilityMs, pass }) => {
+    expect(queue.waitingSince()).toBeNull();
+    await queue.enqueue([task('a', 1)]);
+    const since = queue.waitingSince() as number;
+    await pass(20);
+    await queue.enqueue([task('b', 9)]);
+    expect(queue.waitingSince()).toBe(since);
+    const [b, a] = queue.poll(2) as [Delivery, Delivery];
+    expect(queue.waitingSince()).toBeNull();
+    queue.nack(b, visibilityMs);
+    expect(queue.waitingSince()).toBeNull();
+    queue.nack(a, 0);
+    expect(queue.waitingSince()).toBeGreaterThanOrEqual(since + 20);
+  });
+
   test('[QUE-9] poll gives at most what is asked for', async ({ queue }) => {
     expect(queue.poll(5)).toEqual([]);
     await queue.enqueue(['a', 'b', 'c'].map((node) => task(node)));

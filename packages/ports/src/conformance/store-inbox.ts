@@ -145,10 +145,14 @@ export function inboxTests(test: StoreTest): void {
       creating('future', { wakeAt: 31 }),
       creating('parked'),
     ]);
-    expect(await store.claimDue(30, 100, 'w', 2)).toEqual({ executionIds: ['early', 'middle'], nextWakeAt: 30 });
-    expect(await store.claimDue(30, 100, 'w', 2)).toEqual({ executionIds: ['late'], nextWakeAt: 31 });
-    expect(await store.claimDue(31, 100, 'w', 2)).toEqual({ executionIds: ['future'], nextWakeAt: 100 });
-    expect(await store.claimDue(32, 100, 'w', 2)).toEqual({ executionIds: [], nextWakeAt: 100 });
+    expect(await store.claimDue(30, 100, 'w', 2)).toEqual({
+      executionIds: ['early', 'middle'],
+      nextWakeAt: 30,
+      dueSince: 10,
+    });
+    expect(await store.claimDue(30, 100, 'w', 2)).toEqual({ executionIds: ['late'], nextWakeAt: 31, dueSince: 30 });
+    expect(await store.claimDue(31, 100, 'w', 2)).toEqual({ executionIds: ['future'], nextWakeAt: 100, dueSince: 31 });
+    expect(await store.claimDue(32, 100, 'w', 2)).toEqual({ executionIds: [], nextWakeAt: 100, dueSince: null });
     await store.append([{ executionId: 'parked', wakeAt: 50 }]);
     expect((await store.claimDue(32, 100, 'w', 2)).nextWakeAt).toBe(50);
   });
@@ -156,13 +160,13 @@ export function inboxTests(test: StoreTest): void {
   test('[STO-25] with names, only the named executions are looked at', async ({ store }) => {
     await store.append([creating('a', { wakeAt: 10 }), creating('b', { wakeAt: 20 }), creating('c', { wakeAt: 30 })]);
     const only = ['b', 'c', 'nobody'];
-    expect(await store.claimDue(25, 100, 'w', 5, only)).toEqual({ executionIds: ['b'], nextWakeAt: 30 });
+    expect(await store.claimDue(25, 100, 'w', 5, only)).toEqual({ executionIds: ['b'], nextWakeAt: 30, dueSince: 20 });
     expect((await store.execution('a'))?.wakeAt).toBe(10);
-    expect(await store.claimDue(25, 100, 'w', 5, [])).toEqual({ executionIds: [], nextWakeAt: null });
+    expect(await store.claimDue(25, 100, 'w', 5, [])).toEqual({ executionIds: [], nextWakeAt: null, dueSince: null });
   });
 
   test('[STO-25] without wake times there is nothing to wait for', async ({ store }) => {
     await put(store, 'parked');
-    expect(await store.claimDue(1_000, 2_000, 'w', 5)).toEqual({ executionIds: [], nextWakeAt: null });
+    expect(await store.claimDue(1_000, 2_000, 'w', 5)).toEqual({ executionIds: [], nextWakeAt: null, dueSince: null });
   });
 }

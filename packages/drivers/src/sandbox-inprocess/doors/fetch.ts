@@ -21,6 +21,9 @@ export async function fetchGranted(
   const headers = new Headers(init.headers);
   // It would pick another site behind a granted address.
   headers.delete('host');
+  if (invocation.traceparent !== undefined && !headers.has('traceparent')) {
+    headers.set('traceparent', invocation.traceparent);
+  }
   // `dispatcher` would let the caller connect to another host than the one checked.
   let request = { ...init, headers, signal, redirect: 'manual', dispatcher: undefined } as RequestInit & {
     headers: Headers;

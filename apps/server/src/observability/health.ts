@@ -1,0 +1,135 @@
+/**
+ * What `/health` and `/ready` answer.
+ *
+ *  H1 `/health` is about the process alone: whoever starts it anew when this is bad makes it better.
+ *  H2 `/ready` is about what is needed to serve: whoever asks others meanwhile is right to.
+ *  H3 Everybody may ask: it costs one small write in a few seconds, however often, and tells codes, not insides.
+ */
+import { NebulaError } from '@nebula/core';
+import type { EngineHealth } from '@nebula/engine';
+import type { Clock, Records, Store } from '@nebula/ports';
+import type { EventLoop } from './event-loop.ts';
+
+/** A write that went well counts for so long. */
+const PROBE_FRESH_MS = 5_000;
+/** One that did not is tried again by whoever asks, but not more often than this. */
+const PROBE_AGAIN_MS = 500;
+const PROBE_LIMIT_MS = 2_000;
+/** The engine extends its lease every ten seconds; three missed ones are not chance. */
+const WRITE_OVERDUE_MS = 35_000;
+/** Whoever leads looks at the schedules every five seconds. */
+const LOOK_OVERDUE_MS = 60_000;
+
+export interface SchedulerStanding {
+  readonly role: 'leads' | 'follows' | 'off';
+  /** When it last looked at all schedules, if it leads. */
+  readonly lookedAt: number | null;
+  /** What its last look ended with. */
+  readonly trouble: unknown;
+}
+
+export interface HealthParts {
+  readonly clock: Clock;
+  readonly store: Pick<Store, 'lastPosition'>;
+  readonly records: Pick<Records, 'commit'>;
+  readonly loop: Pick<EventLoop, 'stalledMs'>;
+  engine(): EngineHealth;
+  scheduler(): SchedulerStanding;
+  isClosing(): boolean;
+}
+
+export interface HealthAnswer {
+  readonly status: 200 | 503;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export class Health {
+  private readonly parts: HealthParts;
+  private probe: { readonly at: number; readonly trouble: string | null } | undefined;
+  private probing: Promise<string | null> | undefined;
+
+  constructor(parts: HealthParts) {
+    this.parts = parts;
+  }
+
+  alive(): HealthAnswer {
+    const stalledMs = this.parts.loop.stalledMs();
+    if (stalledMs > 0) return { status: 503, body: { status: 'stalled', stalledMs } };
+    return { status: 200, body: { status: this.parts.isClosing() ? 'closing' : 'ok' } };
+  }
+
+  async ready(): Promise<HealthAnswer> {
+    const { engine, scheduler, isClosing } = this.parts;
+    const troubles: Record<string, string> = {};
+    if (isClosing()) troubles.server = 'it is closing';
+    else {
+      const store = await this.storeTrouble();
+      if (store !== null) troubles.store = store;
+    }
+    const ofEngine = this.engineTrouble(engine());
+    if (ofEngine !== null) troubles.engine = ofEngine;
+    const standing = scheduler();
+    const ofScheduler = isClosing() ? null : this.schedulerTrouble(standing);
+    if (ofScheduler !== null) troubles.scheduler = ofScheduler;
+    const isReady = Object.keys(troubles).length === 0;
+    return {
+      status: isReady ? 200 : 503,
+      body: { status: isReady ? 'ready' : 'not ready', troubles, engine: engine().phase, scheduler: standing.role },
+    };
+  }
+
+  private engineTrouble({ phase, wroteAt, trouble }: EngineHealth): string | null {
+    if (phase !== 'open') return phase === 'new' ? 'it is not open yet' : `it is ${phase}`;
+    if (trouble !== null) return `what it does fails with ${codeOf(trouble)}`;
+    const silentMs = this.parts.clock.now() - (wroteAt ?? Number.NEGATIVE_INFINITY);
+    return silentMs > WRITE_OVERDUE_MS ? 'it has not been able to write for too long' : null;
+  }
+
+  private schedulerTrouble({ role, lookedAt, trouble }: SchedulerStanding): string | null {
+    if (role === 'off') return 'it is off';
+    if (role === 'follows') return null;
+    if (trouble !== null) return `its last look failed with ${codeOf(trouble)}`;
+    const isOverdue = lookedAt !== null && this.parts.clock.now() - lookedAt > LOOK_OVERDUE_MS;
+    return isOverdue ? 'it has not looked at the schedules for too long' : null;
+  }
+
+  /** One for all who ask at the same time. */
+  private async storeTrouble(): Promise<string | null> {
+    const { probe } = this;
+    const age = this.parts.clock.now() - (probe?.at ?? Number.NEGATIVE_INFINITY);
+    if (probe !== undefined && age < (probe.trouble === null ? PROBE_FRESH_MS : PROBE_AGAIN_MS)) return probe.trouble;
+    this.probing ??= this.tried().then((trouble) => {
+      this.probe = { at: this.parts.clock.now(), trouble };
+      this.probing = undefined;
+      return trouble;
+    });
+    return this.probing;
+  }
+
+  /** Writes, since a store whose disk is full still reads. */
+  private async tried(): Promise<string | null> {
+    const { clock, store, records } = this.parts;
+    let late = (): void => {};
+    const timer = clock.timer(PROBE_LIMIT_MS, () => late(), { background: true });
+    const tooLate = new Promise<string>((resolve) => {
+      late = () => resolve('it takes too long to answer');
+    });
+    const probe = async (): Promise<null> => {
+      await store.lastPosition();
+      await records.commit([{ kind: 'probe', id: 'ready', body: '{}', expiresAt: clock.now() + PROBE_FRESH_MS }]);
+      return null;
+    };
+    try {
+      return await Promise.race([probe(), tooLate]);
+    } catch (error) {
+      return `it fails with ${codeOf(error)}`;
+    } finally {
+      timer.cancel();
+    }
+  }
+}
+
+/** What it says in full is in the log. */
+function codeOf(error: unknown): string {
+  return error instanceof NebulaError ? error.code : 'INTERNAL';
+}

@@ -1,0 +1,27 @@
+/** What goes wrong again and again is told now and then, with how often it was: a store that is away fails every second. */
+import type { Clock } from '@nebula/ports';
+
+const QUIET_MS = 10_000;
+const MAX_KNOWN = 200;
+
+export class Repeated {
+  private readonly clock: Clock;
+  private readonly known = new Map<string, { toldAt: number; since: number }>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** How often it happened since it was last told, this time included; 0: it is not to be told now. */
+  count(what: string): number {
+    const now = this.clock.now();
+    const before = this.known.get(what);
+    if (before !== undefined && now - before.toldAt < QUIET_MS) {
+      before.since++;
+      return 0;
+    }
+    if (this.known.size >= MAX_KNOWN) this.known.clear();
+    this.known.set(what, { toldAt: now, since: 0 });
+    return 1 + (before?.since ?? 0);
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * Makes spans of journals: one for each run, each attempt of a node, and each composite node, wait and child.
+ *
+ *  P1 A span is made by the process that writes its end, of what the journal says: no process needs to know another.
+ *  P2 What began before this process knew of the run is read from its journal; that is rare, and bounded.
+ *  P3 Nothing here is kept for ever: runs that are seldom heard of are forgotten, and read again when they go on.
+ */
+import type { Entry, RunError } from '@nebula/core';
+import { type JournalFrame, readTraceparent, spanIdOf, type TracedFrame, traceOf } from '@nebula/engine';
+import type { Digest } from '@nebula/ports';
+import type { Span } from './otlp.ts';
+
+const MAX_RUNS = 10_000;
+/** Journals that are read at the same time; frames of further runs are given up. */
+const MAX_READING = 8;
+const MAX_WAITING_FRAMES = 1_000;
+const MAX_MESSAGE_CHARS = 500;
+
+interface OpenSpan {
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly startMs: number;
+  readonly node?: string;
+  readonly attempt?: number;
+  readonly child?: string;
+  action?: string | undefined;
+}
+
+interface RunTrace {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly traceId: string;
+  readonly above: string | undefined;
+  /** Of the last frame that was taken in. */
+  seq: number;
+  span: OpenSpan | undefined;
+  /** By path of the node. */
+  readonly open: Map<string, OpenSpan>;
+}
+
+/** A frame that may wait: with what can only be asked while it is told. */
+interface HeldFrame {
+  readonly seq: number;
+  readonly at: number;
+  readonly entries: readonly Entry[];
+  readonly actions: ReadonlyMap<string, string>;
+}
+
+export interface TracerParts {
+  readonly digest: Digest;
+  journal(executionId: string): Promise<readonly JournalFrame[]>;
+  onSpan(span: Span): void;
+  /** Frames of which no spans were made. */
+  onLost(frames: number): void;
+}
+
+interface Ending {
+  readonly status: string;
+  readonly error?: RunError | undefined;
+  readonly cached?: boolean;
+}
+
+export class Tracer {
+  private readonly parts: TracerParts;
+  /** In the order in which they were last heard of. */
+  private readonly runs = new Map<string, RunTrace>();
+  private readonly reading = new Map<string, HeldFrame[]>();
+
+  constructor(parts: TracerParts) {
+    this.parts = parts;
+  }
+
+  take(frame: TracedFrame): void {
+    const { executionId, traceparent } = frame;
+    // Whoever began the trace decided that it is not kept.
+    if (traceparent !== null && readTraceparent(traceparent)?.isSampled === false) return;
+    const held = heldFrame(frame);
+    const waiting = this.reading.get(executionId);
+    if (waiting !== undefined) {
+      if (waiting.length < MAX_WAITING_FRAMES) waiting.push(held);
+      else this.parts.onLost(1);
+      return;
+    }
+    const known = this.runs.get(executionId);
+    if (known !== undefined && known.seq === frame.seq - 1) return this.apply(known, held, true);
+    if (frame.seq === 1) return this.apply(this.newRun(frame), held, true);
+    void this.readFirst(frame, held);
+  }
+
+  /** Others wrote to the run, or it was forgotten here. */
+  private async readFirst(frame: TracedFrame, held: HeldFrame): Promise<void> {
+    const { executionId } = frame;
+    if (this.reading.size >= MAX_READING) {
+      this.runs.delete(executionId);
+      return this.parts.onLost(1);
+    }
+    const waiting = [held];
+    this.reading.set(executionId, waiting);
+    try {
+      const run = this.newRun(frame);
+      for (const { seq, at, entries } of await this.parts.journal(executionId)) {
+        if (seq >= held.seq) break;
+        this.apply(run, { seq, at, entries: entries as unknown as readonly Entry[], actions: new Map() }, false);
+      }
+      for (const next of waiting) this.apply(run, next, true);
+    } catch {
+      this.runs.delete(executionId);
+      this.parts.onLost(waiting.length);
+    } finally {
+      this.reading.delete(executionId);
+    }
+  }
+
+  private newRun({ executionId, workflowId, version, traceparent }: TracedFrame): RunTrace {
+    const { traceId, above } = traceOf(this.parts.digest, executionId, traceparent);
+    return { executionId, workflowId, version, traceId, above, seq: 0, span: undefined, open: new Map() };
+  }
+
+  private apply(run: RunTrace, frame: HeldFrame, isTold: boolean): void {
+    this.runs.delete(run.executionId);
+    this.runs.set(run.executionId, run);
+    if (this.runs.size > MAX_RUNS) this.runs.delete(this.runs.keys().next().value as string);
+    run.seq = frame.seq;
+    for (const entry of frame.entries) this.enter(run, entry, frame, isTold);
+  }
+
+  private enter(run: RunTrace, entry: Entry, frame: HeldFrame, isTold: boolean): void {
+    const end = (node: string, ending: Ending): void => this.end(run, node, ending, frame, isTold);
+    switch (entry.type) {
+      case 'run.started':
+        run.span = this.runSpan(run, 'run', frame);
+        break;
+      case 'run.reopened':
+        run.span = this.runSpan(run, `run ${frame.seq}`, frame);
+        for (const node of entry.open ?? []) this.begin(run, node, `seq ${frame.seq}`, frame);
+        break;
+      case 'node.started':
+        this.begin(run, entry.node, entry.attempt, frame);
+        break;
+      case 'child.requested':
+        this.begin(run, entry.node, entry.attempt, frame, entry.executionId);
+        break;
+      case 'node.opened':
+      case 'node.waiting':
+        // A graph that an action returned belongs to its attempt.
+        if (!run.open.has(entry.node)) this.begin(run, entry.node, `seq ${frame.seq}`, frame);
+        break;
+      case 'node.completed':
+        end(entry.node, { status: 'completed', cached: entry.cached !== undefined });
+        break;
+      case 'node.failed':
+        end(entry.node, { status: 'failed', error: entry.error });
+        break;
+      case 'node.retrying':
+        end(entry.node, { status: 'retrying', error: entry.error });
+        break;
+      case 'node.unknown':
+        end(entry.node, { status: 'unknown', error: entry.error });
+        break;
+      case 'node.returned':
+        end(entry.node, { status: 'returned' });
+        break;
+      case 'node.cancelled':
+        end(entry.node, { status: 'cancelled', error: entry.error });
+        break;
+      case 'scope.closed':
+        if (entry.error !== undefined) this.endBelow(run, `${entry.scope}/`, frame, isTold);
+        break;
+      case 'scope.compensating':
+        this.endBelow(run, entry.scope === '' ? '' : `${entry.scope}/`, frame, isTold);
+        break;
+      case 'run.finished':
+        this.endBelow(run, '', frame, isTold);
+        if (run.span !== undefined && isTold) this.tell(run, run.span, frame.at, entry);
+        run.span = undefined;
+        // Should it be retried, its journal says the rest.
+        this.runs.delete(run.executionId);
+        break;
+      default:
+        break;
+    }
+  }
+
+  private runSpan({ executionId, workflowId, above }: RunTrace, which: string, { at }: HeldFrame): OpenSpan {
+    const spanId = spanIdOf(this.parts.digest, executionId, '', which);
+    return { spanId, parentSpanId: above, name: `workflow ${workflowId}`, startMs: at };
+  }
+
+  /** `which`: the attempt; of what has none, where in the journal it begins. */
+  private begin(run: RunTrace, node: string, which: number | string, frame: HeldFrame, child?: string): void {
+    run.open.set(node, {
+      spanId: spanIdOf(this.parts.digest, run.executionId, node, which),
+      parentSpanId: above(run, node),
+      name: node,
+      startMs: frame.at,
+      node,
+      action: frame.actions.get(node),
+      ...(typeof which === 'number' && { attempt: which }),
+      ...(child !== undefined && { child }),
+    });
+  }
+
+  private end(run: RunTrace, node: string, ending: Ending, frame: HeldFrame, isTold: boolean): void {
+    let span = run.open.get(node);
+    if (span === undefined) {
+      // Neither begun nor done: it was waiting for its turn.
+      if (ending.status !== 'completed' && ending.status !== 'failed') return;
+      // What needs no worker (a condition, a merge, an output of the cache) takes no time.
+      this.begin(run, node, `seq ${frame.seq}`, frame);
+      span = run.open.get(node) as OpenSpan;
+    }
+    run.open.delete(node);
+    if (!isTold) return;
+    span.action ??= frame.actions.get(node);
+    this.tell(run, span, frame.at, ending);
+  }
+
+  /** What is dropped with what is around it. */
+  private endBelow(run: RunTrace, prefix: string, frame: HeldFrame, isTold: boolean): void {
+    for (const node of [...run.open.keys()]) {
+      if (node.startsWith(prefix)) this.end(run, node, { status: 'cancelled' }, frame, isTold);
+    }
+  }
+
+  private tell(run: RunTrace, span: OpenSpan, endMs: number, { status, error, cached }: Ending): void {
+    const { executionId, workflowId, version, traceId } = run;
+    const { spanId, parentSpanId, name, startMs, node, attempt, action, child } = span;
+    const isFailure = error !== undefined && status !== 'cancelled';
+    this.parts.onSpan({
+      traceId,
+      spanId,
+      parentSpanId,
+      name,
+      startMs,
+      endMs,
+      status: isFailure ? 'error' : status === 'completed' ? 'ok' : 'unset',
+      ...(isFailure && { message: error.message.slice(0, MAX_MESSAGE_CHARS) }),
+      attributes: {
+        'nebula.workflow.id': workflowId,
+        'nebula.workflow.version': version,
+        'nebula.execution.id': executionId,
+        'nebula.node': node,
+        'nebula.attempt': attempt,
+        'nebula.action': action,
+        'nebula.child.execution.id': child,
+        'nebula.status': status,
+        'nebula.cached': cached === true ? true : undefined,
+        'error.type': error?.code,
+      },
+    });
+  }
+}
+
+/** The span of the innermost composite node around it, or that of the run. */
+function above({ open, span }: RunTrace, node: string): string | undefined {
+  for (let cut = node.lastIndexOf('/'); cut > 0; cut = node.lastIndexOf('/', cut - 1)) {
+    const around = open.get(node.slice(0, cut));
+    if (around !== undefined) return around.spanId;
+  }
+  return span?.spanId;
+}
+
+function heldFrame({ seq, at, entries, actionOf }: TracedFrame): HeldFrame {
+  const actions = new Map<string, string>();
+  for (const entry of entries) {
+    if (!('node' in entry)) continue;
+    const action = actionOf(entry.node);
+    if (action !== undefined) actions.set(entry.node, action);
+  }
+  return { seq, at, entries, actions };
+}

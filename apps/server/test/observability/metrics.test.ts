@@ -1,0 +1,139 @@
+/** `/metrics`, read as Prometheus reads it. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { expositionOf } from '../../src/observability/exposition.ts';
+import { type Booted, boot, TOKEN } from '../support/boot.ts';
+import { readExposition } from '../support/exposition.ts';
+
+let booted: Booted | undefined;
+afterEach(async () => {
+  await booted?.close();
+  booted = undefined;
+});
+
+const headers = { authorization: `Bearer ${TOKEN}` };
+
+async function scrape({ server }: Booted): Promise<ReturnType<typeof readExposition>> {
+  const response = await fetch(`${server.url}/metrics`, { headers });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return readExposition(await response.text());
+}
+
+const sample = (families: ReturnType<typeof readExposition>, name: string): number | undefined =>
+  families.get(name)?.samples[0]?.value;
+
+/** The names of the field, as they are written down there. */
+const SEED = {
+  'workflow.started': 'counter',
+  'workflow.completed': 'counter',
+  'workflow.failed': 'counter',
+  'workflow.duration_ms': 'histogram',
+  'workflow.node.executed': 'counter',
+  'workflow.node.failed': 'counter',
+  'workflow.node.retried': 'counter',
+  'workflow.node.duration_ms': 'histogram',
+  'workflow.dag.level_executed': 'counter',
+  'workflow.parallel_tasks': 'gauge',
+} as const;
+
+describe('metrics', () => {
+  it('[SRV-200] has all names that dashboards know, before anything has happened', async () => {
+    booted = await boot();
+    const families = await scrape(booted);
+    for (const [name, type] of Object.entries(SEED)) {
+      const exposed = name.replaceAll('.', '_') + (type === 'counter' ? '_total' : '');
+      expect(families.get(exposed)?.type, exposed).toBe(type);
+    }
+    for (const [name, { help }] of families) expect(help, name).toMatch(/^[A-Z0-9].*\.$/);
+  });
+
+  it('[SRV-201] counts runs, nodes, requests and those who follow', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const nodes = {
+      a: { action: 'core.sleep@1', with: { duration: '20ms' } },
+      b: { needs: ['a'], action: 'core.fail@1', with: { message: 'no' } },
+    };
+    await client.call('registerWorkflow', { body: { definition: { id: 'w', nodes } } });
+    await client.call('startExecution', { body: { workflowId: 'w' }, query: { wait: '10s' } });
+    await client.call('getExecution', { params: { executionId: 'exe_nobody' } }).catch(() => undefined);
+    const leave = new AbortController();
+    const stream = await fetch(`${booted.server.url}/api/v1/events`, { headers, signal: leave.signal });
+    expect(stream.status).toBe(200);
+    const families = await scrape(booted);
+    leave.abort();
+    expect(sample(families, 'workflow_started_total')).toBe(1);
+    expect(sample(families, 'workflow_failed_total')).toBe(1);
+    expect(sample(families, 'workflow_node_executed_total')).toBe(2);
+    expect(sample(families, 'live_subscribers')).toBe(1);
+    expect(sample(families, 'engine_ready_nodes')).toBe(0);
+    expect(sample(families, 'engine_ready_oldest_ms')).toBe(0);
+    expect(families.get('engine_wake_late_ms')?.type).toBe('histogram');
+    const requests = families.get('http_request_duration_ms')?.samples.filter(({ name }) => name.endsWith('_count'));
+    const count = (operation: string, status: string) =>
+      requests?.find(({ labels }) => labels['operation'] === operation && labels['status'] === status)?.value;
+    expect(count('startExecution', '2xx')).toBe(1);
+    expect(count('getExecution', '4xx')).toBe(1);
+  });
+
+  it('[SRV-202] tells how late schedules fired, and what the process needs', async () => {
+    booted = await boot();
+    const { client } = booted;
+    await client.call('registerWorkflow', { body: { definition: { id: 'tick', nodes: {} } } });
+    await client.call('putSchedule', { params: { scheduleId: 's' }, body: { workflowId: 'tick', every: '1s' } });
+    await expect
+      .poll(async () => sample(await scrape(booted as Booted), 'schedule_fired_total'), { timeout: 10_000 })
+      .toBeGreaterThan(0);
+    const families = await scrape(booted);
+    const late = families.get('schedule_lateness_ms')?.samples;
+    expect(late?.find(({ name }) => name.endsWith('_count'))?.value).toBeGreaterThan(0);
+    expect(late?.find(({ labels }) => labels['le'] === '5000')?.value).toBeGreaterThan(0);
+    expect(sample(families, 'scheduler_leader')).toBe(1);
+    expect(sample(families, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    expect(sample(families, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+    expect(families.get('nodejs_eventloop_delay_ms')?.samples).toHaveLength(3);
+  });
+
+  it('[SRV-203] is for who is signed in, unless it is said to be public', async () => {
+    booted = await boot();
+    const refused = await fetch(`${booted.server.url}/metrics`);
+    expect(refused.status).toBe(401);
+    expect(await refused.json()).toMatchObject({ code: 'NOT_SIGNED_IN' });
+    const open = await boot({ metrics: 'public' });
+    expect((await fetch(`${open.server.url}/metrics`)).status).toBe(200);
+    await open.close();
+  });
+
+  it('[SRV-204] what could break the format is escaped', () => {
+    const text = expositionOf([
+      {
+        name: 'a',
+        type: 'gauge',
+        help: 'One\\two\nlines.',
+        samples: [{ labels: { x: 'q"b\\n\nc' }, value: Number.POSITIVE_INFINITY }],
+      },
+      {
+        name: 'h_ms',
+        type: 'histogram',
+        help: 'H.',
+        series: [
+          {
+            labels: { x: 'y' },
+            count: 3,
+            sum: 12,
+            buckets: [
+              [1, 1],
+              [10, 2],
+            ],
+          },
+        ],
+      },
+    ]);
+    const families = readExposition(text);
+    expect(families.get('a')?.samples).toEqual([
+      { name: 'a', labels: { x: 'q"b\\n\nc' }, value: Number.POSITIVE_INFINITY },
+    ]);
+    expect(text).toContain('h_ms_bucket{x="y",le="+Inf"} 3\nh_ms_sum{x="y"} 12\nh_ms_count{x="y"} 3\n');
+    expect(() => readExposition(text.replace('le="10"} 2', 'le="10"} 0'))).toThrow('cumulative');
+  });
+});

@@ -1,0 +1,338 @@
+/** Spans of runs, as a collector gets them. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Action } from '@nebula/core';
+import { virtualClock } from '@nebula/drivers/memory';
+import { sha256 } from '@nebula/drivers/real';
+import { type JournalFrame, spanIdOf, type TracedFrame, traceOf } from '@nebula/engine';
+import { ActionError } from '@nebula/sdk';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Span, SpanExporter, tracesFromEnvironment } from '../../src/observability/otlp.ts';
+import { Tracer } from '../../src/observability/spans.ts';
+import { type Booted, boot, TOKEN } from '../support/boot.ts';
+import { type Collector, openCollector } from '../support/collector.ts';
+
+let collector: Collector;
+let booted: Booted | undefined;
+beforeEach(async () => {
+  collector = await openCollector();
+});
+afterEach(async () => {
+  await booted?.close();
+  booted = undefined;
+  await collector.close();
+});
+
+const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const traces = () => ({ url: `${collector.url}/v1/traces`, headers: { 'x-key': 'k' }, service: 'shop' });
+
+/** Runs a workflow to its end and closes the server, which sends the last spans. */
+async function traced(
+  definitions: readonly Record<string, unknown>[],
+  { headers = {}, actions = [] }: { headers?: Record<string, string>; actions?: readonly Action[] } = {},
+): Promise<{ executionId: string; status: string }> {
+  booted = await boot({ traces: traces(), actions });
+  const { client, server } = booted;
+  for (const definition of definitions) await client.call('registerWorkflow', { body: { definition } } as never);
+  const response = await fetch(`${server.url}/api/v1/executions?wait=10s`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ workflowId: definitions.at(-1)?.['id'] }),
+  });
+  const result = (await response.json()) as { executionId: string; status: string };
+  await booted.close();
+  booted = undefined;
+  return result;
+}
+
+/** Fails the first time. */
+function flaky(): Action {
+  let calls = 0;
+  return {
+    id: 'test.flaky',
+    version: '1',
+    effect: 'pure',
+    run: async () => {
+      if (calls++ === 0) throw new ActionError('not yet', { code: 'NOT_YET' });
+      return { calls };
+    },
+  };
+}
+
+describe('traces', () => {
+  it('[SRV-210] each run and each attempt is a span, one below the other', async () => {
+    const nodes = {
+      first: { action: 'test.flaky@1', retry: { attempts: 3, delay: '10ms' } },
+      items: {
+        needs: ['first'],
+        forEach: { in: [1, 2], parallel: true },
+        do: { nodes: { pack: { action: 'core.sleep@1', with: { duration: '5ms' } } } },
+      },
+    };
+    const { executionId, status } = await traced([{ id: 'orders', nodes }], { actions: [flaky()] });
+    expect(status).toBe('completed');
+    const run = collector.named('workflow orders');
+    expect(run).toMatchObject({
+      traceId: traceOf(sha256, executionId, null).traceId,
+      parentSpanId: undefined,
+      status: 1,
+      service: 'shop',
+      attributes: {
+        'nebula.workflow.id': 'orders',
+        'nebula.workflow.version': 1,
+        'nebula.execution.id': executionId,
+        'nebula.status': 'completed',
+      },
+    });
+    const attempts = collector.spans.filter(({ name }) => name === 'first');
+    expect(attempts.map(({ attributes }) => attributes['nebula.attempt'])).toEqual([1, 2]);
+    expect(attempts[0]).toMatchObject({
+      status: 2,
+      message: 'not yet',
+      parentSpanId: run.spanId,
+      spanId: spanIdOf(sha256, executionId, 'first', 1),
+      attributes: { 'nebula.action': 'test.flaky@1', 'nebula.status': 'retrying', 'error.type': 'NOT_YET' },
+    });
+    expect(attempts[1]).toMatchObject({ status: 1, attributes: { 'nebula.status': 'completed' } });
+    const items = collector.named('items');
+    expect(items.parentSpanId).toBe(run.spanId);
+    for (const name of ['items/0/pack', 'items/1/pack']) {
+      const pack = collector.named(name);
+      expect(pack.parentSpanId).toBe(items.spanId);
+      expect(pack.endNano - pack.startNano).toBeGreaterThanOrEqual(5_000_000n);
+    }
+    expect(items.endNano - items.startNano).toBeGreaterThanOrEqual(5_000_000n);
+    expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).toBe(1);
+    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(collector.spans.length);
+    expect(collector.requests[0]).toMatchObject({ path: '/v1/traces', headers: { 'x-key': 'k' } });
+  });
+
+  it('[SRV-211] a trace goes on from the caller, through children, to whom a node calls', async () => {
+    const heard: (string | undefined)[] = [];
+    const other = createServer((request, response) => {
+      heard.push(request.headers['traceparent'] as string | undefined);
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+    const config = { capabilities: { network: ['127.0.0.1'] } };
+    const sub = { id: 'sub', config, nodes: { call: { action: 'http.request@1', with: { url } } } };
+    const main = { id: 'main', nodes: { step: { workflow: { id: 'sub', mode: 'child' } } } };
+    const { status } = await traced([sub, main], { headers: { traceparent: CALLER } });
+    other.close();
+    expect(status).toBe('completed');
+    const [run, step, child, call] = ['workflow main', 'step', 'workflow sub', 'call'].map(collector.named);
+    expect(run).toMatchObject({ traceId: CALLER.split('-')[1], parentSpanId: CALLER.split('-')[2] });
+    expect(step).toMatchObject({ parentSpanId: run?.spanId });
+    expect(step?.attributes['nebula.child.execution.id']).toBe(child?.attributes['nebula.execution.id']);
+    expect(child).toMatchObject({ parentSpanId: step?.spanId, traceId: run?.traceId });
+    expect(call).toMatchObject({ parentSpanId: child?.spanId, attributes: { 'nebula.action': 'http.request@1' } });
+    expect(heard).toEqual([`00-${run?.traceId}-${call?.spanId}-01`]);
+  });
+
+  it('[SRV-211] a webhook goes on in the trace of its caller', async () => {
+    booted = await boot({ traces: traces() });
+    const triggers = [{ webhook: { path: '/came' } }];
+    await booted.client.call('registerWorkflow', {
+      body: { definition: { id: 'hooked', triggers, nodes: {} } },
+    } as never);
+    const response = await fetch(`${booted.server.url}/hooks/came`, {
+      method: 'POST',
+      headers: { traceparent: CALLER },
+    });
+    expect(response.status).toBe(202);
+    const { executionId } = (await response.json()) as { executionId: string };
+    await booted.parts.engine.settled(executionId);
+    await booted.close();
+    booted = undefined;
+    expect(collector.named('workflow hooked')).toMatchObject({
+      traceId: CALLER.split('-')[1],
+      parentSpanId: CALLER.split('-')[2],
+    });
+  });
+
+  it('[SRV-212] a trace that its caller does not keep is not sent', async () => {
+    await traced([{ id: 'w', nodes: {} }], { headers: { traceparent: CALLER.replace(/01$/, '00') } });
+    expect(collector.spans).toEqual([]);
+  });
+});
+
+describe('spans of a journal', () => {
+  const base = { executionId: 'exe_1', workflowId: 'w', version: 3, traceparent: null, actionOf: () => 'a@1' };
+  const frame = (seq: number, entries: readonly unknown[]): TracedFrame =>
+    ({ ...base, seq, at: 1_000 * seq, entries }) as unknown as TracedFrame;
+  const started = frame(1, [
+    { type: 'run.started', workflowId: 'w', version: 3, input: {}, trigger: null },
+    { type: 'node.started', node: 'n', attempt: 1, worker: 'x', effect: 'pure' },
+  ]);
+  const ended = frame(2, [
+    { type: 'node.completed', node: 'n' },
+    { type: 'run.finished', status: 'completed' },
+  ]);
+  const journalOf = (...frames: TracedFrame[]) =>
+    frames.map(({ seq, at, entries }) => ({ seq, at, position: seq, entries })) as unknown as JournalFrame[];
+
+  function bench(journal: () => Promise<readonly JournalFrame[]>) {
+    const spans: Span[] = [];
+    const lost: number[] = [];
+    const tracer = new Tracer({
+      digest: sha256,
+      journal,
+      onSpan: (span) => spans.push(span),
+      onLost: (n) => lost.push(n),
+    });
+    return { tracer, spans, lost };
+  }
+
+  it('[SRV-213] a process that goes on with a run makes the spans that the one before it would have made', async () => {
+    const one = bench(async () => []);
+    one.tracer.take(started);
+    one.tracer.take(ended);
+    const two = bench(async () => journalOf(started, ended));
+    two.tracer.take(ended);
+    await expect.poll(() => two.spans.length).toBe(2);
+    expect(one.spans).toHaveLength(2);
+    expect(two.spans).toEqual(one.spans);
+    expect(two.spans[0]).toMatchObject({ name: 'n', startMs: 1_000, endMs: 2_000 });
+  });
+
+  it('[SRV-213] frames that come while the journal is read wait for it; a gap is read, too', async () => {
+    const middle = frame(2, [
+      { type: 'node.retrying', node: 'n', error: { code: 'E', kind: 'USER', message: 'm' }, until: 9 },
+    ]);
+    const again = frame(3, [{ type: 'node.started', node: 'n', attempt: 2, worker: 'y', effect: 'pure' }]);
+    const last = { ...ended, seq: 4, at: 4_000 };
+    const { tracer, spans } = bench(async () => journalOf(started, middle, again, last));
+    tracer.take(started);
+    // The second frame was another process's.
+    tracer.take(again);
+    tracer.take(last);
+    await expect.poll(() => spans.length).toBe(2);
+    expect(spans[0]).toMatchObject({ spanId: spanIdOf(sha256, 'exe_1', 'n', 2), startMs: 3_000, endMs: 4_000 });
+    expect(spans[1]).toMatchObject({ name: 'workflow w', startMs: 1_000, endMs: 4_000 });
+  });
+
+  it('[SRV-213] what is under way when a run ends, or is undone, ends with it; a retry is a span of its own', async () => {
+    const waits = frame(1, [
+      ...started.entries,
+      { type: 'node.opened', node: 'c' },
+      { type: 'node.waiting', node: 'c/0/w', waits: [] },
+    ]);
+    const undone = frame(2, [{ type: 'scope.compensating', scope: '', status: 'failed', error: null }]);
+    const error = { code: 'E', kind: 'USER', message: 'm' };
+    const failed = frame(3, [{ type: 'run.finished', status: 'failed', error }]);
+    const reopened = frame(4, [{ type: 'run.reopened', nodes: ['n'], open: ['c'] }]);
+    const done = frame(5, [{ type: 'run.finished', status: 'completed' }]);
+    const all = [waits, undone, failed, reopened, done];
+    const { tracer, spans } = bench(async () => journalOf(...all));
+    for (const one of all.slice(0, 3)) tracer.take(one);
+    expect(spans.map(({ name, attributes, status }) => [name, attributes['nebula.status'], status])).toEqual([
+      ['n', 'cancelled', 'unset'],
+      ['c', 'cancelled', 'unset'],
+      ['c/0/w', 'cancelled', 'unset'],
+      ['workflow w', 'failed', 'error'],
+    ]);
+    expect(spans[2]?.parentSpanId).toBe(spans[1]?.spanId);
+    tracer.take(reopened);
+    tracer.take(done);
+    await expect.poll(() => spans.length).toBe(6);
+    expect(spans[5]).toMatchObject({ name: 'workflow w', startMs: 4_000, endMs: 5_000, status: 'ok' });
+    expect(spans[5]?.spanId).not.toBe(spans[3]?.spanId);
+  });
+
+  it('[SRV-214] journals that cannot be read, or too many at once, cost spans and nothing else', async () => {
+    const { tracer, spans, lost } = bench(() => Promise.reject(new Error('no store')));
+    tracer.take(ended);
+    await expect.poll(() => lost).toEqual([1]);
+    const slow = bench(() => new Promise(() => {}));
+    for (let run = 0; run < 20; run++) slow.tracer.take({ ...ended, executionId: `exe_${run}` });
+    expect(slow.lost).toHaveLength(12);
+    expect([...spans, ...slow.spans]).toEqual([]);
+  });
+});
+
+describe('the exporter', () => {
+  const span = (n: number): Span => ({
+    traceId: 'a'.repeat(32),
+    spanId: n.toString(16).padStart(16, '1'),
+    parentSpanId: undefined,
+    name: `s${n}`,
+    startMs: 1,
+    endMs: 2,
+    status: 'ok',
+    attributes: { ratio: 0.5, yes: true },
+  });
+
+  function bench(url = `${collector.url}/v1/traces`) {
+    const clock = virtualClock(0);
+    const troubles: unknown[] = [];
+    const exporter = new SpanExporter({
+      clock,
+      options: { url },
+      resource: { 'service.name': 'n' },
+      onTrouble: (error) => troubles.push(error),
+    });
+    return { clock, exporter, troubles };
+  }
+  const turn = async (clock: { advance(ms: number): Promise<void> }, until: () => boolean): Promise<void> => {
+    for (let n = 0; n < 500 && !until(); n++) {
+      await clock.advance(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(until()).toBe(true);
+  };
+
+  it('[SRV-215] spans go together, and are sent again while the collector is busy', async () => {
+    const { clock, exporter } = bench();
+    collector.answers.push({ status: 503 }, { status: 429, headers: { 'retry-after': '2' } });
+    for (let n = 0; n < 600; n++) exporter.add(span(n));
+    await turn(clock, () => exporter.figures().exported === 600);
+    expect(collector.requests.map(({ spans }) => spans)).toEqual([512, 512, 512, 88]);
+    expect(collector.spans).toHaveLength(600);
+    expect(collector.spans[0]?.attributes).toEqual({ ratio: 0.5, yes: true });
+    expect(exporter.figures()).toEqual({ exported: 600, dropped: 0, queued: 0 });
+  });
+
+  it('[SRV-214] what is refused, or too much, is dropped and counted', async () => {
+    const { clock, exporter, troubles } = bench();
+    collector.answers.push({ status: 400 }, { status: 200, body: { partialSuccess: { rejectedSpans: '3' } } });
+    for (let n = 0; n < 10; n++) exporter.add(span(n));
+    await turn(clock, () => exporter.figures().dropped === 10);
+    expect(troubles).toMatchObject([{ code: 'TRACES_NOT_TAKEN' }]);
+    for (let n = 0; n < 10; n++) exporter.add(span(n));
+    await turn(clock, () => exporter.figures().exported === 7);
+    expect(exporter.figures().dropped).toBe(13);
+    // Nobody is there: the queue is bounded, and closing does not hang.
+    const alone = bench('http://127.0.0.1:1/v1/traces');
+    for (let n = 0; n < 20_000; n++) alone.exporter.add(span(n));
+    expect(alone.exporter.figures().queued).toBeLessThanOrEqual(8_192 + 512);
+    expect(alone.exporter.figures().dropped).toBeGreaterThan(10_000);
+    const closed = alone.exporter.close(1_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await alone.clock.advance(2_000);
+    await closed;
+    expect(alone.exporter.figures()).toMatchObject({ exported: 0 });
+  });
+
+  it('[SRV-216] is told where to send by the variables of OpenTelemetry, and is off without', () => {
+    expect(tracesFromEnvironment({})).toBeUndefined();
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
+    expect(
+      tracesFromEnvironment({
+        OTEL_EXPORTER_OTLP_ENDPOINT,
+        OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%3Db, x = y',
+        OTEL_SERVICE_NAME: 'orders',
+        OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,region=north',
+      }),
+    ).toEqual({
+      url: 'http://collector:4318/v1/traces',
+      headers: { 'api-key': 'a=b', x: 'y' },
+      service: 'orders',
+      attributes: { region: 'north' },
+    });
+    expect(tracesFromEnvironment({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/own' })?.url).toBe('https://c/own');
+    expect(tracesFromEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
+    expect(tracesFromEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_EXPORTER: 'none' })).toBeUndefined();
+    expect(() => tracesFromEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })).toThrow('no address');
+  });
+});

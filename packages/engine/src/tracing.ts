@@ -1,0 +1,96 @@
+/**
+ * Where runs and attempts stand in a trace (W3C trace context). Ids are made of what the journal says, so every process
+ * makes the same ones: spans of several processes fit together although none of them knows of the others.
+ */
+import type { Entry, RunState } from '@nebula/core';
+import type { Digest } from '@nebula/ports';
+
+/** A frame that has become durable, for whoever makes spans of it. */
+export interface TracedFrame {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly traceparent: string | null;
+  readonly seq: number;
+  readonly at: number;
+  readonly entries: readonly Entry[];
+  /** The action of a node, as `name@version`; undefined where it has none. Only while the frame is being told. */
+  actionOf(node: string): string | undefined;
+}
+
+export interface TraceContext {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** 16 hex digits: the span above. */
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** Undefined: it is none. Versions to come begin like this one, too. */
+export function readTraceparent(text: string): TraceContext | undefined {
+  const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(text) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined || version === 'ff') return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId) || (version === '00' && rest !== undefined)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+function writeTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+}
+
+/** The trace of a run: that of whoever started it, or one of its own. */
+export function traceOf(
+  digest: Digest,
+  executionId: string,
+  traceparent: string | null,
+): { readonly traceId: string; readonly above: string | undefined; readonly isSampled: boolean } {
+  const given = traceparent === null ? undefined : readTraceparent(traceparent);
+  if (given !== undefined) return { traceId: given.traceId, above: given.spanId, isSampled: given.isSampled };
+  return { traceId: digest(`trace ${executionId}`).slice(0, 32), above: undefined, isSampled: true };
+}
+
+/** Of an attempt; or, with a text, of whatever else of a run has a span. */
+export function spanIdOf(digest: Digest, executionId: string, node: string, attempt: number | string): string {
+  return digest(`span ${executionId}:${node}:${attempt}`).slice(0, 16);
+}
+
+type Traced = Pick<RunState, 'executionId' | 'traceparent'>;
+
+export class Tracing {
+  private readonly digest: Digest;
+  private readonly sinks = new Set<(frame: TracedFrame) => void>();
+
+  constructor(digest: Digest) {
+    this.digest = digest;
+  }
+
+  get isOn(): boolean {
+    return this.sinks.size > 0;
+  }
+
+  to(sink: (frame: TracedFrame) => void): () => void {
+    this.sinks.add(sink);
+    return () => this.sinks.delete(sink);
+  }
+
+  /** Sinks are guests: what they throw is theirs. */
+  tell(frame: TracedFrame): void {
+    for (const sink of this.sinks) {
+      try {
+        sink(frame);
+      } catch {}
+    }
+  }
+
+  /**
+   * What an attempt, or the execution that runs for it, is told of its place. Where nobody makes spans, the context of
+   * whoever started the run is handed on as it came: a span that nobody exports must not stand above others.
+   */
+  ofAttempt({ executionId, traceparent }: Traced, node: string, attempt: number): string | undefined {
+    if (!this.isOn) return traceparent ?? undefined;
+    const { traceId, isSampled } = traceOf(this.digest, executionId, traceparent);
+    return writeTraceparent({ traceId, spanId: spanIdOf(this.digest, executionId, node, attempt), isSampled });
+  }
+}
