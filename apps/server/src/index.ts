@@ -119,7 +119,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
-  } satisfies Partial<Handlers> as unknown as Handlers;
+  } satisfies Handlers;
   const app = buildApp(
     {
       parts,

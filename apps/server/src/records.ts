@@ -17,7 +17,6 @@ export interface PlanRecord {
   readonly description: string | null;
   readonly inputs: Readonly<Record<string, Json>>;
   readonly fixed: Readonly<Record<string, Json>>;
-  readonly concurrency: { readonly limit: number; readonly policy: 'skip' | 'wait' | 'replace' } | null;
   readonly active: boolean;
 }
 

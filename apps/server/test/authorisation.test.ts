@@ -173,7 +173,7 @@ function expected(operation: OperationId, caller: Caller): Verdict {
 }
 
 const served = (Object.keys(ROUTES) as OperationId[]).filter(
-  (operation) => !/Worker|Lease|claimWork|revealCredential|Cache/.test(operation),
+  (operation) => !/Worker|Lease|claimWork|revealCredential/.test(operation),
 );
 
 describe('who may do what', () => {

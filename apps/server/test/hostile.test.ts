@@ -137,7 +137,6 @@ const GOOD: Partial<Record<OperationId, Record<string, unknown>>> = {
     version: 1,
     inputs: {},
     fixed: {},
-    concurrency: { limit: 1, policy: 'skip' },
     active: true,
   },
   putSchedule: {
@@ -183,9 +182,7 @@ function expectPolite(answer: Answer, what: string): void {
   expect(answer.text.length, where).toBeLessThan(60_000);
 }
 
-const served = (Object.keys(ROUTES) as OperationId[]).filter(
-  (operation) => !/Worker|Lease|claimWork|revealCredential|Cache/.test(operation),
-);
+const served = Object.keys(ROUTES) as OperationId[];
 
 describe('hostile requests', () => {
   let booted: Booted;
