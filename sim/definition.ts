@@ -48,7 +48,7 @@ const OF_ACTIONS: readonly Feature[] = [
     oneIn: 8,
     keys: ({ chance }) => ({ concurrency: { key: chance.pick(['k', 'l']), limit: 1 } }),
   },
-  { oneIn: 3, keys: () => ({ rateLimit: { key: 'k', limit: 1, per: '40s' } }) },
+  { oneIn: 3, keys: () => ({ rateLimit: { key: 'k', limit: 1, per: '1m' } }) },
   { oneIn: 10, keys: () => ({ cache: { version: '1' } }) },
   { oneIn: 2, keys: ({ chance }) => ({ retry: randomRetry(chance) }) },
   { oneIn: 4, keys: ({ chance }) => ({ timeout: randomTimeout(chance) }) },

@@ -73,6 +73,8 @@ const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readon
   { seed: 957, found: 'a run that was read to look into the cache, and had ended, stayed in memory' },
   { seed: 175, found: 'what another run had done, and this one had from the cache, was undone here' },
   { seed: 34, found: 'a child whose parent was read again, not anew, was never started' },
+  { seed: 1886, found: 'what nobody knew to be undone, since the undoing was stopped, was undone again after a retry' },
+  { seed: 1016, found: 'a run that ended in its first frame gave back a place that it had never asked for' },
   {
     seed: 1537,
     found: 'a child was never started: who had asked for it died, and its parent was in the care of another',

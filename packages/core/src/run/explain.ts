@@ -52,13 +52,15 @@ export function explainRun(state: RunState, now: number): Explanation {
   return { ...base, reasons, next: [...state.unknown].flatMap((node) => settleHint(state, node)) };
 }
 
-/** What was done is undone; only that is missing of which nobody knows whether it was done. */
+/** What was done is undone; only that is missing of which nobody knows whether it was done, or undone. */
 function explainDoubt(state: RunState, { status, compensate }: Ending): string[] {
+  const ends = (nodes: readonly NodeState[]): string =>
+    `The run will end as ${status} once somebody has said what became of ${nodes.map(pathOf).join(', ')}`;
+  const undoings = [...state.unknown].filter(({ scope }) => scope.undoes !== null);
+  if (undoings.length > 0) return [`${ends(undoings)}: a retry has to know what was undone.`];
   if (!compensate || !isInDoubt(state, state.root)) return [];
-  const nodes = [...state.unknown].filter(({ plan }) => plan.compensate !== undefined).map(pathOf);
-  return [
-    `The run will end as ${status} once somebody has said what became of ${nodes.join(', ')}: it may have to be undone.`,
-  ];
+  const done = [...state.unknown].filter(({ plan }) => plan.compensate !== undefined);
+  return [`${ends(done)}: it may have to be undone.`];
 }
 
 function resumed({ pausedAt }: RunState): string[] {

@@ -14,8 +14,8 @@ import { armQueued } from './timers.ts';
 /** Every change of phase goes through here: it keeps the indexes true. */
 export function enter(state: RunState, node: NodeState, phase: Phase): void {
   const before = node.phase.status;
+  const busy = Number(isBusy(node, phase.status)) - Number(isBusy(node, before));
   node.phase = phase;
-  const busy = Number(isBusy(phase.status)) - Number(isBusy(before));
   if (busy !== 0) countBusy(state, node, busy > 0 ? 1 : -1);
   if (before === 'running') leaveRunning(state, node);
   else if (before === 'child') state.children.delete(node);
@@ -50,9 +50,12 @@ function readyOf(state: RunState, node: NodeState): Heap<NodeState> {
   return isOutside(node) ? state.readyOutside : state.ready;
 }
 
-/** Something outside works for the node, and has to be waited for when it is stopped. */
-function isBusy(status: Phase['status']): boolean {
-  return status === 'running' || status === 'child';
+/**
+ * Something outside works for the node, and has to be waited for when it is stopped. So has the answer whether something
+ * was undone: a later retry must know what to do again, and what to undo.
+ */
+export function isBusy({ scope }: NodeState, status: Phase['status']): boolean {
+  return status === 'running' || status === 'child' || (status === 'unknown' && scope.undoes !== null);
 }
 
 export function leaveQueue(state: RunState, node: NodeState): void {

@@ -7,7 +7,7 @@ import type { Plan } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
 import type { Held } from './held.ts';
 import { newRunState } from './new-state.ts';
-import { enterRunning, placeReady } from './phases.ts';
+import { enterRunning, isBusy, placeReady } from './phases.ts';
 import { countBusy, newBody, noticeNodeStopped, placeScope, realmInside, runsOnce } from './scopes.ts';
 import { isFinal, isStopped, nodeAt, pathOf } from './standing.ts';
 import type { BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
@@ -256,14 +256,11 @@ function isSettled(state: RunState, scope: ScopeState): boolean {
 
 function indexNode(state: RunState, node: NodeState): void {
   const { status } = node.phase;
-  if (status === 'running') {
-    enterRunning(state, node);
-    countBusy(state, node, 1);
-  } else if (status === 'unknown') state.unknown.add(node);
-  else if (status === 'child') {
-    state.children.add(node);
-    countBusy(state, node, 1);
-  } else if (status === 'listening') state.listening.add(node);
+  if (isBusy(node, status)) countBusy(state, node, 1);
+  if (status === 'running') enterRunning(state, node);
+  else if (status === 'unknown') state.unknown.add(node);
+  else if (status === 'child') state.children.add(node);
+  else if (status === 'listening') state.listening.add(node);
   else if (status === 'gated') state.gated.add(node);
   else if (status === 'queued') placeReady(state, node);
 }

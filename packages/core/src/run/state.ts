@@ -117,7 +117,7 @@ export interface NodeState {
   child: string | undefined;
   /** For a composite node that has been opened. */
   body: BodyState | undefined;
-  /** Attempts under way below this composite node. */
+  /** Attempts under way below this composite node, and undoings there of which nobody knows the outcome. */
   busy: number;
   /** In this process: held back by its level, ready, or handed to the queue. Not part of the fold. */
   place: 'none' | 'held' | 'ready' | 'dispatched';
@@ -196,7 +196,7 @@ export interface ScopeState {
   isClosed: boolean;
   /** It went well, and is kept only for what nobody knows the outcome of. */
   isDone: boolean;
-  /** Attempts under way in it and below. */
+  /** The same for it and below. */
   busy: number;
   /** Nodes that are not final yet. */
   open: number;

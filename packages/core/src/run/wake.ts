@@ -2,7 +2,7 @@
 
 import type { Heap } from '../heap.ts';
 import { actionWork } from './action-work.ts';
-import { isFinished, isStopped, nodeAt, pathOf } from './standing.ts';
+import { isFinished, isStopped, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';
@@ -55,8 +55,6 @@ export function toVerify(state: RunState): NodeState[] {
     (node) =>
       node.phase.status === 'unknown' &&
       !node.phase.isVerified &&
-      // What was undone is undone anew after a retry, in a chain of its own: of the old one nobody waits for an answer.
-      nodeAt(state, pathOf(node)) === node &&
       actionWork(node).action.verify !== undefined,
   );
 }

@@ -219,6 +219,38 @@ describe('what nobody knows the outcome of', () => {
     expect(not.status).toBe('cancelled');
   });
 
+  it('[RUN-248] of an undoing holds a run whose undoing is stopped, and so a retry knows what to do again', () => {
+    const refund = { ...undo, compensate: { action: 'pay@1' } };
+    const stopped = () =>
+      drive({ nodes: { a: undo, p: { needs: ['a'], ...refund }, f: { needs: ['p'] } } })
+        .complete('a')
+        .complete('p')
+        .fail('f')
+        .step(LEAVE)
+        .breakOff('~undo/p');
+    expect(stopped().status).toBe('compensating');
+    expect(explained(stopped())).toContain('will end as failed once somebody has said what became of ~undo/p');
+    const was = stopped().settle('~undo/p', { happened: true, output: 1 });
+    expect(was.status).toBe('failed');
+    expect(was.retry().running()).toEqual(['p']);
+    for (const then of ['fail', 'retry'] as const) {
+      const not = stopped().settle('~undo/p', { happened: false, then });
+      expect(not.status).toBe('failed');
+      expect(not.attempts.has('~undo/a')).toBe(false);
+      expect(not.retry().running()).toEqual(['f']);
+      expect(not.fail('f').running()).toEqual(['~undo/p']);
+    }
+  });
+
+  it('[RUN-248] of an undoing holds the transaction whose undoing is stopped', () => {
+    const workflows = { tx: { nodes: { p: { compensate: { action: 'pay@1' } }, f: { needs: ['p'] } } } };
+    const flow = { nodes: { t: { workflow: { id: 'tx', isolation: 'transactional' } } } };
+    const run = drive(flow, { workflows }).complete('t/p').fail('t/f').step(LEAVE).breakOff('t/~undo/t:p');
+    expect(run.status).toBe('running');
+    run.settle('t/~undo/t:p', { happened: false, then: 'retry' });
+    expect(run.status).toBe('cancelled');
+  });
+
   it('[RUN-234] holds no run that is not undone, or has nothing to undo it with', () => {
     expect(
       drive({ nodes: { p: pay } })
