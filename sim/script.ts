@@ -7,7 +7,7 @@ import { World } from './world.ts';
 const STEPS = 24;
 const MIN_RUNS = 5;
 const MIN_NODES = 40;
-const PATIENCE_ROUNDS = 200;
+const PATIENCE_ROUNDS = 2_000;
 const GAUGES = ['engine.cached_runs', 'workflow.parallel_tasks', 'engine.queue_depth'];
 
 /** One workflow to be started under an id that people chose. */

@@ -68,7 +68,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
   if (isSilent && permits === undefined) return undefined;
   const write: WriteInMaking = { executionId };
-  if (turn.entries.length > 0 || mustBeFenced(run, wake, parts)) {
+  if (turn.entries.length > 0 || mustBeFenced(run, wake, permits, parts)) {
     write.frame = { seq: state.seq + 1, at: turn.now, entries: encodeEntries(turn.entries) };
   }
   if (run.isNew) {
@@ -155,16 +155,18 @@ export function cacheRows({ executionId }: LiveRun, { learnt, now }: Turn): Cach
 }
 
 /**
- * Others may have written to the run since it was read. Putting its wake time off, or taking a message for one that changes
- * nothing, would then undo what they did: an empty frame lets the store refuse it.
+ * Others may have written to the run since it was read. Putting its wake time off, taking a message for one that changes
+ * nothing, or asking again for a place that was given back, would then undo what they did: an empty frame lets the store
+ * refuse it.
  */
 function mustBeFenced(
   { draft, storedWakeAt }: LiveRun,
   wake: { readonly at: number | null } | undefined,
+  permits: PermitChanges | undefined,
   { store }: WriteParts,
 ): boolean {
   if (store.exclusive) return false;
-  if ((draft?.messages.length ?? 0) > 0) return true;
+  if ((draft?.messages.length ?? 0) > 0 || permits !== undefined) return true;
   if (wake === undefined) return false;
   return typeof storedWakeAt !== 'number' || wake.at === null || wake.at > storedWakeAt;
 }

@@ -8,12 +8,12 @@ import { isJsonObject, type Json } from '../value.ts';
 import type { Held } from './held.ts';
 import { newRunState } from './new-state.ts';
 import { enterRunning, isBusy, placeReady } from './phases.ts';
-import { countBusy, newBody, noticeNodeStopped, placeScope, realmInside, runsOnce } from './scopes.ts';
-import { isFinal, isStopped, nodeAt, pathOf } from './standing.ts';
+import { countBusy, newBody, placeScope, realmInside, runsOnce } from './scopes.ts';
+import { isFinal, nodeAt, pathOf } from './standing.ts';
 import type { BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
 import { isTaken } from './taken.ts';
 import { armAll } from './timers.ts';
-import { isUndoing, waitsForUndo } from './transactions.ts';
+import { isSettled } from './transactions.ts';
 import { openUndo } from './undo.ts';
 import { estimate } from './urgency.ts';
 
@@ -231,8 +231,7 @@ function index(state: RunState): void {
   for (const scope of state.scopes.values()) for (const node of scope.nodes) indexNode(state, node);
   restoreOrder(state.listening);
   for (const scope of state.scopes.values()) {
-    if (isSettled(state, scope)) state.settled.add(scope);
-    for (const node of scope.nodes) if (!waitsForUndo(state, node)) noticeNodeStopped(state, node);
+    for (const settled of [scope, ...scope.nodes]) if (isSettled(state, settled)) state.settled.add(settled);
   }
   armAll(state);
 }
@@ -243,15 +242,6 @@ function restoreOrder(listening: Set<NodeState>): void {
   const ordered = [...listening].sort((a, b) => since(a) - since(b));
   listening.clear();
   for (const node of ordered) listening.add(node);
-}
-
-/** A turn may have left the end of a round for the next one. */
-function isSettled(state: RunState, scope: ScopeState): boolean {
-  const { parent, isClosed, open, stopping, busy, undoes } = scope;
-  const isOver = open === 0 || (stopping !== null && busy === 0);
-  if (parent === null || isClosed || !isOver || isStopped(state, parent.scope)) return false;
-  if (undoes === null ? waitsForUndo(state, scope) : isUndoing(state, undoes)) return false;
-  return parent.phase.status === 'open' && parent.phase.stopping === null;
 }
 
 function indexNode(state: RunState, node: NodeState): void {

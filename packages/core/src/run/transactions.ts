@@ -2,7 +2,7 @@
  * Transactions: workflows inside that undo what they did before their node ends, however that comes about. What is around
  * one may be stopped meanwhile; it ends when the transactions in it have undone what they did.
  */
-import { isInside } from './standing.ts';
+import { isInside, isStopped } from './standing.ts';
 import type { NodeState, RunState, ScopeState } from './state.ts';
 import { toUndo } from './undo.ts';
 
@@ -87,4 +87,18 @@ export function isToBeUndone({ stopping }: RunState, node: NodeState): boolean {
     if ('stopping' in at.phase && at.phase.stopping?.compensate === false) return false;
   }
   return true;
+}
+
+/** What is in it has come to its end, and what follows from that is for the next turn. */
+export function isSettled(state: RunState, settled: ScopeState | NodeState): boolean {
+  if (!('nodes' in settled)) {
+    const { phase, busy } = settled;
+    const isOver = phase.status === 'open' && phase.stopping !== null && busy === 0;
+    return isOver && state.stopping === null && !waitsForUndo(state, settled);
+  }
+  const { parent, isClosed, open, stopping, busy, undoes } = settled;
+  const isOver = open === 0 || (stopping !== null && busy === 0);
+  if (parent === null || isClosed || !isOver || isStopped(state, parent.scope)) return false;
+  if (undoes === null ? waitsForUndo(state, settled) : isUndoing(state, undoes)) return false;
+  return parent.phase.status === 'open' && parent.phase.stopping === null;
 }

@@ -6,6 +6,7 @@ import { isFinished, isStopped, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';
+import { isSettled } from './transactions.ts';
 
 /** Null when only a stimulus can move the run. `resyncMs`: how long a lost hint may go unnoticed. */
 export function wakeTime(state: RunState, now: number, resyncMs: number): number | null {
@@ -43,9 +44,10 @@ function hasWork(state: RunState): boolean {
   return state.dispatched > 0 || hasLeftOver(state) || hasReady(state) || toVerify(state).length > 0;
 }
 
-/** The last turn left something for the next one. */
+/** The last turn left something for the next one. What waits for an answer has been looked at, of which no entry tells. */
 export function hasLeftOver(state: RunState): boolean {
-  return state.settled.size > 0;
+  for (const settled of state.settled) if (isSettled(state, settled)) return true;
+  return false;
 }
 
 /** Nodes of unknown outcome whose action can be asked whether it took effect, and has not been. */

@@ -1,6 +1,6 @@
 /** What is stopped from outside: children, transactions, and what nobody knows the outcome of. */
 import { describe, expect, it } from 'vitest';
-import { explainRun, isParked, type Json } from '../../src/index.ts';
+import { explainRun, hasLeftOver, isParked, type Json, newRunState, replay } from '../../src/index.ts';
 import { type Drive, drive } from './drive.ts';
 
 const undo = { compensate: { action: 'do@1' } };
@@ -276,6 +276,8 @@ describe('what nobody knows the outcome of', () => {
     for (const then of ['fail', 'retry'] as const) {
       const run = drive(flow, { workflows }).breakOff('t/p').fail('t/f');
       expect(run.statusOf('t')).toBe('running');
+      // Nothing is left over for whoever reads the run: it would stay in memory.
+      expect(hasLeftOver(replay(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
       run.settle('t/p', { happened: false, then }).breakOff('z');
       expect(run.status).toBe('failed');
     }
