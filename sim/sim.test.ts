@@ -75,7 +75,10 @@ const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readon
   { seed: 34, found: 'a child whose parent was read again, not anew, was never started' },
   { seed: 1886, found: 'what nobody knew to be undone, since the undoing was stopped, was undone again after a retry' },
   { seed: 2811, found: 'a place that another engine had given back was asked for again, and held by nobody for ever' },
-  { seed: 4223, found: 'a run that was read by whoever waited for it, and waited for an answer itself, stayed in memory' },
+  {
+    seed: 4223,
+    found: 'a run that was read by whoever waited for it, and waited for an answer itself, stayed in memory',
+  },
   { seed: 1016, found: 'a run that ended in its first frame gave back a place that it had never asked for' },
   {
     seed: 1537,

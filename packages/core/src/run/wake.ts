@@ -54,10 +54,7 @@ export function hasLeftOver(state: RunState): boolean {
 export function toVerify(state: RunState): NodeState[] {
   if (state.unknown.size === 0) return [];
   return [...state.unknown].filter(
-    (node) =>
-      node.phase.status === 'unknown' &&
-      !node.phase.isVerified &&
-      actionWork(node).action.verify !== undefined,
+    (node) => node.phase.status === 'unknown' && !node.phase.isVerified && actionWork(node).action.verify !== undefined,
   );
 }
 
