@@ -70,7 +70,7 @@ export function mustUndoInside(state: RunState, outer: ScopeState | NodeState): 
 }
 
 /** It would end, if transactions in it were not being undone. */
-export function waitsForUndo(state: RunState, outer: ScopeState | NodeState): boolean {
+function waitsForUndo(state: RunState, outer: ScopeState | NodeState): boolean {
   for (const scope of undoingIn(outer)) if (isUndoing(state, scope)) return true;
   return false;
 }
