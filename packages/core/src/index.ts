@@ -95,6 +95,7 @@ export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './
 export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/turn.ts';
+export { spilledInUndoPlan, type UndoPlan, type UndoStep, undoPlanOf } from './run/undo-plan.ts';
 export {
   concerns,
   hasLeftOver,

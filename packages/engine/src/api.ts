@@ -12,6 +12,7 @@ import type {
   RunError,
   Settlement,
   TimelineEvent,
+  UndoPlan,
 } from '@nebula/core';
 import type {
   Blobs,
@@ -98,6 +99,8 @@ export interface Desk {
   timeline(executionId: string): Promise<readonly TimelineEvent[]>;
   /** Of one node, or, without `node`, of the run. */
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
+  /** What would be undone if the run failed now, and what has been. */
+  undoPlan(executionId: string): Promise<UndoPlan | undefined>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /** False when there is no such execution. The request is durable; an engine acts on it when it sees it. */
   /**

@@ -25,9 +25,12 @@ import {
   refuseCancel,
   refuseReplay,
   refuseSettle,
+  spilledInUndoPlan,
   statusOf,
   type TimelineEvent,
   timelineOf,
+  type UndoPlan,
+  undoPlanOf,
   valuesIn,
 } from '@nebula/core';
 import {
@@ -125,6 +128,14 @@ export class StoreDesk implements Desk {
 
   plan(workflowId: string, version?: number): Promise<Plan> {
     return this.deskPlans.get(workflowId, version);
+  }
+
+  async undoPlan(executionId: string): Promise<UndoPlan | undefined> {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    const values = new Values(this.drivers, RUN_DEFAULTS.inlineLimitBytes);
+    await values.fetch(executionId, spilledInUndoPlan(state));
+    return undoPlanOf(state, values.lookup);
   }
 
   async explain(executionId: string, node?: string): Promise<Explanation | undefined> {

@@ -1,6 +1,6 @@
 /** Looks at the runs of a server and leaves requests there: what `Desk` does on a data folder, over HTTP. */
 import type { AnswerOf, BodyOf, NebulaClient, QueryOf } from '@nebula/client';
-import type { Json, RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
+import type { Json, RunDocument, TimelineEvent, UndoPlan, WorkflowDefinition } from '@nebula/core';
 import type { Desk, Explanation, JournalFrame } from '@nebula/engine';
 import type { ExecutionFilter, ExecutionRow, ExecutionStatus, LogFilter, Logs, StoredLogLine } from '@nebula/ports';
 import type { DeskSession } from '../services.ts';
@@ -58,6 +58,9 @@ export function remoteDesk(client: NebulaClient): Desk {
     async explain(executionId, node) {
       const query = node === undefined ? {} : { node };
       return (await found(client.call('explainExecution', { ...of(executionId), query }))) as Explanation | undefined;
+    },
+    async undoPlan(executionId) {
+      return (await found(client.call('getUndoPlan', of(executionId)))) as UndoPlan | undefined;
     },
     list: (filter) => listOf(client, filter),
     requestCancel: (executionId, reason, options = {}) =>

@@ -1,21 +1,12 @@
 /** What would be undone, and what has been. */
-import type { Json, RunStatus } from '@nebula/core';
+import type { RunStatus, UndoPlan } from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
 
-export interface UndoStep {
-  readonly node: string;
-  readonly action: string | null;
-  readonly with: Json;
-  /** Its parameters cannot be had, so it will fail. */
-  readonly problem: string | null;
-}
-
 export function undoPlanLines(
   status: RunStatus,
-  toUndo: readonly UndoStep[],
-  undone: readonly string[],
+  { toUndo, undone }: UndoPlan,
   view: { readonly colors: Colors; readonly width: number },
 ): string[] {
   const { colors } = view;
@@ -32,7 +23,7 @@ export function undoPlanLines(
   const rows = toUndo.map(({ node, action, with: input, problem }, at) => [
     colors.dim(String(at + 1)),
     colors.bold(printableLine(node)),
-    action ?? colors.dim('a graph made by an action'),
+    action,
     problem === null
       ? printableLine(JSON.stringify(input))
       : colors.red(printableLine(`cannot be resolved: ${problem}`)),

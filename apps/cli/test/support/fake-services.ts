@@ -80,6 +80,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     ),
     timeline: note('timeline', () => script.timeline ?? []),
     explain: note('explain', () => script.explanation),
+    undoPlan: note('undoPlan', () => ({ toUndo: [], undone: [] })),
     list: note('list', () => ({ rows: script.rows ?? [], next: script.next ?? null })),
     requestCancel: note('requestCancel', () => true),
     requestPause: note('requestPause', () => true),

@@ -7,7 +7,6 @@ import { type Principal, visibleProjects } from '../identity/principal.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
-import { undoPlanOf } from './undo-plan.ts';
 
 type Result = AnswerOf<'getResult'>;
 
@@ -132,7 +131,9 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
     },
 
     async getUndoPlan({ params: { executionId } }) {
-      return ok({ steps: await undoPlanOf(parts, executionId) });
+      const plan = await parts.engine.undoPlan(executionId);
+      if (plan === undefined) throw unknownExecution(executionId);
+      return ok({ toUndo: [...plan.toUndo], undone: [...plan.undone] });
     },
 
     async getDefinition({ params: { executionId } }) {

@@ -141,7 +141,7 @@ function withOf({ error }: UndoItem): ActionWork['with'] {
 }
 
 /** Finds the plan of a node that may be long gone from memory. */
-function compensationAt({ plan, undoGraphs }: RunState, { path, graphs }: UndoItem): CompensationPlan {
+export function compensationAt({ plan, undoGraphs }: RunState, { path, graphs }: UndoItem): CompensationPlan {
   const steps = path.split('/');
   const returned = graphs.map((key) => undoGraphs[key]);
   let graph = plan.root;

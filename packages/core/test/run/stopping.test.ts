@@ -1,6 +1,6 @@
 /** What is stopped from outside: children, transactions, and what nobody knows the outcome of. */
 import { describe, expect, it } from 'vitest';
-import { explainRun, hasLeftOver, isParked, type Json, newRunState, replay } from '../../src/index.ts';
+import { explainRun, hasLeftOver, isParked, type Json, newRunState, replay, undoPlanOf } from '../../src/index.ts';
 import { type Drive, drive } from './drive.ts';
 
 const undo = { compensate: { action: 'do@1' } };
@@ -240,6 +240,24 @@ describe('what nobody knows the outcome of', () => {
       expect(not.retry().running()).toEqual(['f']);
       expect(not.fail('f').running()).toEqual(['~undo/p']);
     }
+  });
+
+  it('[RUN-249] the plan of what would be undone has what was done, last first, and not what was undone', () => {
+    const plan = (run: Drive) => undoPlanOf(run.state, () => null);
+    const pay = (of: string) => ({ compensate: { action: 'pay@1', with: { of } } });
+    const flow = { nodes: { a: pay('{{ $self.output }}'), b: { needs: ['a'], ...pay('b') }, f: { needs: ['b'] } } };
+    const run = drive(flow).complete('a', 1).complete('b');
+    const both = [
+      { node: 'b', action: 'pay@1', with: { of: 'b' }, problem: null },
+      { node: 'a', action: 'pay@1', with: { of: 1 }, problem: null },
+    ];
+    expect(plan(run)).toEqual({ toUndo: both, undone: [] });
+    expect(plan(run.fail('f'))).toEqual({ toUndo: both, undone: [] });
+    expect(plan(run.complete('~undo/b'))).toEqual({ toUndo: both.slice(1), undone: ['b'] });
+    expect(plan(run.complete('~undo/a'))).toEqual({ toUndo: [], undone: ['b', 'a'] });
+    // A retry does both again, and has nothing to undo until then.
+    expect(plan(run.retry())).toEqual({ toUndo: [], undone: [] });
+    expect(plan(drive(flow).complete('a', 1).step(LEAVE))).toEqual({ toUndo: [], undone: [] });
   });
 
   it('[RUN-248] of an undoing holds the transaction whose undoing is stopped', () => {

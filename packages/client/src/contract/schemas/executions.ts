@@ -171,14 +171,16 @@ export const Places = Type.Object({
 });
 
 export const UndoPlan = Type.Object({
-  steps: Type.Array(
+  toUndo: Type.Array(
     Type.Object({
-      node: Type.String(),
-      action: nullable(Type.String()),
+      node: Type.String({ description: 'What it undoes.' }),
+      action: Type.String(),
       with: AnyJson,
-      problem: Type.Optional(nullable(Type.String())),
+      problem: nullable(Type.String({ description: 'Its parameters cannot be had, so it will fail.' })),
     }),
+    { description: 'In the order in which it would happen.' },
   ),
+  undone: Type.Array(Type.String(), { description: 'Since the run was last begun.' }),
 });
 
 export const CancelBody = Type.Object(
