@@ -49,7 +49,7 @@ async function gateAt(
 ): Promise<HeldGate[]> {
   const key = permitKey(gate);
   if (key === undefined) return [];
-  const rows = await session.permits(key);
+  const rows = await session.desk.places(executionId, key);
   const own = rows.findIndex((row) => row.executionId === executionId && row.node === node);
   const held = rows.filter(({ isHeld }) => isHeld);
   const holders: Holder[] = [];

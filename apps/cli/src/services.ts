@@ -2,7 +2,7 @@
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from '@nebula/client';
 import type { Action, Catalog, WorkflowDefinition } from '@nebula/core';
 import type { Desk, Engine } from '@nebula/engine';
-import type { Logs, PermitRow, Secrets } from '@nebula/ports';
+import type { Logs, Secrets } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
@@ -41,8 +41,6 @@ export interface ProjectOptions {
 export interface DeskSession {
   readonly desk: Desk;
   readonly logs: Logs;
-  /** Those who hold a key that runs share, and those who wait for it, in the order in which they are granted. */
-  permits(key: string): Promise<readonly PermitRow[]>;
   /** Without a version, the newest. */
   definition(workflowId: string, version?: number): Promise<WorkflowDefinition | undefined>;
   /** Of every workflow that is registered. */

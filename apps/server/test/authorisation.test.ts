@@ -28,7 +28,7 @@ const RULES: Readonly<Partial<Record<OperationId, readonly [Least, About]>>> = {
   getExecution: ['viewer', 'A'],
   getResult: ['viewer', 'A'],
   awaitRest: ['viewer', 'A'],
-  listPlaces: ['viewer', 'none'],
+  listPlaces: ['viewer', 'A'],
   deleteExecution: ['operator', 'A'],
   relaunchExecution: ['operator', 'A'],
   getJournal: ['viewer', 'A'],

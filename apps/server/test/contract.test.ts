@@ -85,7 +85,7 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   getExecution: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
   getResult: async (b) => ({ params: { executionId: await ended(b, failing()) }, query: 'wait=1s' }),
   awaitRest: async (b) => ({ params: { executionId: await parked(b, approval()) }, query: 'wait=1s' }),
-  listPlaces: async () => ({ query: 'key=nobody' }),
+  listPlaces: async (b) => ({ params: { executionId: await parked(b, waiting()) }, query: 'key=nobody' }),
   deleteExecution: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
   relaunchExecution: async (b) => ({ params: { executionId: await ended(b, echo()) }, body: { version: 'active' } }),
   getJournal: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'limit=1' }),

@@ -57,13 +57,14 @@ describe('rest', () => {
   test('[SRV-92] who holds a key, and who waits for it', async () => {
     booted = await boot();
     const { client } = booted;
-    const none = await client.call('listPlaces', { query: { key: 'nobody' } });
-    expect(none).toEqual({ items: [] });
     const first = await started(booted, keyed);
     const second = await started(booted, keyed);
+    const params = { executionId: second };
+    const none = await client.call('listPlaces', { params, query: { key: 'nobody' } });
+    expect(none).toEqual({ items: [] });
     const key = permitKey({ kind: 'concurrency', key: 'one', limit: 1 } as Gate) as string;
     await expect
-      .poll(async () => (await client.call('listPlaces', { query: { key } })).items)
+      .poll(async () => (await client.call('listPlaces', { params, query: { key } })).items)
       .toEqual([
         { executionId: first, node: 'hold', isHeld: true },
         { executionId: second, node: 'hold', isHeld: false },

@@ -22,6 +22,7 @@ import type {
   ExecutionRow,
   LogLevel,
   Logs,
+  PermitRow,
   Queue,
   Random,
   Sandbox,
@@ -101,6 +102,8 @@ export interface Desk {
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
   /** What would be undone if the run failed now, and what has been. */
   undoPlan(executionId: string): Promise<UndoPlan | undefined>;
+  /** Who holds a key that this run shares with others of its project, and who waits for it, in the order of granting. */
+  places(executionId: string, key: string): Promise<readonly PermitRow[]>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /** False when there is no such execution. The request is durable; an engine acts on it when it sees it. */
   /**

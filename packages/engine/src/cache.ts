@@ -15,6 +15,8 @@ import {
   pathOf,
 } from '@nebula/core';
 import type { CacheRow, Clock, Digest, Store } from '@nebula/ports';
+import type { LiveRun } from './live-run.ts';
+import { sharedName } from './messages.ts';
 import type { Values } from './values.ts';
 
 /** Large outputs of the cache outlive their runs: they are kept as if they were those of an execution of this name. */
@@ -47,11 +49,11 @@ export class Cache {
     this.values = values;
   }
 
-  async look(executionId: string, node: NodeState): Promise<Look> {
+  async look({ executionId, project }: LiveRun, node: NodeState): Promise<Look> {
     const blob = node.input?.blob;
     if (blob !== undefined) await this.values.fetch(executionId, [blob]);
     const input = blob === undefined ? (node.input?.value ?? null) : this.values.lookup(blob);
-    const { family, members } = describe(node, input, this.digest);
+    const { family, members } = describe(project, node, input, this.digest);
     const key = this.digest(`${family} ${members}`);
     const row = node.plan.cache?.overwrite ? undefined : await this.store.cached(key, this.clock.now());
     if (row !== undefined) {
@@ -96,7 +98,12 @@ export class Cache {
 }
 
 /** Members are hashed one by one: a miss can then name the ones that are different, and large inputs stay small. */
-function describe(node: NodeState, input: Json, digest: Digest): { readonly family: string; readonly members: string } {
+function describe(
+  project: string,
+  node: NodeState,
+  input: Json,
+  digest: Digest,
+): { readonly family: string; readonly members: string } {
   const ignored = new Set(node.plan.cache?.ignore ?? []);
   const members: Record<string, string> = {};
   if (isJsonObject(input)) {
@@ -104,16 +111,18 @@ function describe(node: NodeState, input: Json, digest: Digest): { readonly fami
       if (!ignored.has(name)) members[name] = digest(canonicalJson(input[name] as Json)).slice(0, 32);
     }
   } else members[''] = digest(canonicalJson(input)).slice(0, 32);
-  return { family: familyOf(node), members: JSON.stringify(members) };
+  return { family: familyOf(project, node), members: JSON.stringify(members) };
 }
 
-function familyOf({ plan }: NodeState): string {
+function familyOf(project: string, { plan }: NodeState): string {
   const action = 'action' in plan.work ? (plan.work.action as Action) : undefined;
   const [major = ''] = (action?.version ?? '').split('.');
   // What one account was told is not for another one.
   const credentials = 'credentials' in plan.work ? Object.entries(plan.work.credentials).sort() : [];
   const account = credentials.length === 0 ? '' : `#${JSON.stringify(credentials)}`;
-  return `${action?.id ?? ''}@${major}#${plan.cache?.version ?? ''}${account}`;
+  // Nor is what is done in one project for another one.
+  const version = sharedName(project, plan.cache?.version ?? '');
+  return `${action?.id ?? ''}@${major}#${version}${account}`;
 }
 
 interface Compared {

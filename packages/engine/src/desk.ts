@@ -39,6 +39,7 @@ import {
   DEFAULT_PROJECT,
   type Digest,
   type Logs,
+  type PermitRow,
   type Random,
   type Store,
 } from '@nebula/ports';
@@ -53,7 +54,7 @@ import type {
 } from './api.ts';
 import { decodeFrame, encodeEntries } from './codec.ts';
 import { Holds } from './holds.ts';
-import { encodeMessage, type Message, publicSignal, stimulusOf } from './messages.ts';
+import { encodeMessage, type Message, sharedName, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
 import { removeExecution } from './sweeper.ts';
@@ -136,6 +137,11 @@ export class StoreDesk implements Desk {
     const values = new Values(this.drivers, RUN_DEFAULTS.inlineLimitBytes);
     await values.fetch(executionId, spilledInUndoPlan(state));
     return undoPlanOf(state, values.lookup);
+  }
+
+  async places(executionId: string, key: string): Promise<readonly PermitRow[]> {
+    const row = await this.drivers.store.execution(executionId);
+    return row === undefined ? [] : this.drivers.store.permits(sharedName(row.project, key));
   }
 
   async explain(executionId: string, node?: string): Promise<Explanation | undefined> {
@@ -252,7 +258,7 @@ export class StoreDesk implements Desk {
     const { store, clock } = this.drivers;
     const at = clock.now();
     const body = encodeMessage({ type: 'signal', signal, key, payload });
-    return store.publish({ signal: publicSignal(project, signal), key, messageId, body, at, expiresAt: at + keepMs });
+    return store.publish({ signal: sharedName(project, signal), key, messageId, body, at, expiresAt: at + keepMs });
   }
 
   async requestAnswer(executionId: string, node: string, answer: AnswerRequest): Promise<boolean> {

@@ -303,7 +303,7 @@ class LocalEngine extends StoreDesk implements Engine {
     // It has gone on meanwhile, and may have been read for nothing else.
     if (node?.phase.status !== 'gated') return this.turns.touch(run);
     const { executionId } = run;
-    this.cache.look(executionId, node).then(
+    this.cache.look(run, node).then(
       (look) => {
         if ('hit' in look) return this.report(executionId, { type: 'cached', node: path, ...look });
         this.report(executionId, { type: 'granted', node: path, gate: 'cache', miss: look.miss });

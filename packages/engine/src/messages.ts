@@ -25,11 +25,11 @@ export type Message =
   | Omit<Extract<Stimulus, { type: 'settle' }>, 'by'>;
 
 /**
- * What the store knows a published signal by: projects do not hear each other. In the default project it is the name
- * itself, unless that could be taken for another's.
+ * What the store knows a published signal, or a key that runs share, by: projects neither hear nor hinder each other. In
+ * the default project it is the name itself, unless that could be taken for another's.
  */
-export function publicSignal(project: string, signal: string): string {
-  return project === DEFAULT_PROJECT && !signal.startsWith('[') ? signal : JSON.stringify([project, signal]);
+export function sharedName(project: string, name: string): string {
+  return project === DEFAULT_PROJECT && !name.startsWith('[') ? name : JSON.stringify([project, name]);
 }
 
 export function encodeMessage(message: Message): string {

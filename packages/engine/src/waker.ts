@@ -250,7 +250,7 @@ export class Waker {
     if (stimulus?.type !== 'granted' || stimulus.gate !== 'reserve') return stimulus;
     const node = nodeAt(run.state, stimulus.node);
     if (node === undefined) return stimulus;
-    const look = await this.parts.cache.look(run.executionId, node);
+    const look = await this.parts.cache.look(run, node);
     return 'hit' in look ? { type: 'cached', node: stimulus.node, ...look } : stimulus;
   }
 

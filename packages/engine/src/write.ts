@@ -26,7 +26,7 @@ import type {
 import { encodeEntries } from './codec.ts';
 import type { Durations } from './durations.ts';
 import type { LiveRun } from './live-run.ts';
-import { cancelMessage, encodeMessage, publicSignal, retryMessage } from './messages.ts';
+import { cancelMessage, encodeMessage, retryMessage, sharedName } from './messages.ts';
 import type { Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
@@ -93,7 +93,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
 }
 
 /** What the frame asks of those that share something with this run, and what it gives back. */
-function permitsOf({ state, isNew, asked }: LiveRun, { asks, entries, now }: Turn): PermitChanges | undefined {
+function permitsOf({ state, project, isNew, asked }: LiveRun, { asks, entries, now }: Turn): PermitChanges | undefined {
   const [first] = entries;
   // From the entry: a run may begin, or end, in its first frame, and has given its place back then.
   const startKey = isNew && first?.type === 'run.started' ? first.key : undefined;
@@ -108,17 +108,21 @@ function permitsOf({ state, isNew, asked }: LiveRun, { asks, entries, now }: Tur
     const key = permitKey(gate);
     const attempt = (nodeAt(state, node)?.attempts ?? 0) + 1;
     const ask = `${attempt}:${state.reopened}`;
-    if (gate.kind === 'rate') rates.push({ key: gate.key, node, ask, limit: gate.limit, perMs: gate.perMs });
+    if (gate.kind === 'rate')
+      rates.push({ key: sharedName(project, gate.key), node, ask, limit: gate.limit, perMs: gate.perMs });
     if (key === undefined) continue;
     const messageId = `permit:${node}:${ask}:${gate.kind}`;
     if (asked.has(messageId)) continue;
     asked.add(messageId);
     const body = encodeMessage({ type: 'granted', node, gate: gate.kind });
     const limit = gate.kind === 'concurrency' ? gate.limit : 1;
-    places.push({ key, node, limit, messageId, body });
+    places.push({ key: sharedName(project, key), node, limit, messageId, body });
   }
   if (places.length + rates.length + state.freed.length === 0) return undefined;
-  return { at: now, releases: state.freed.splice(0), asks: places, rates };
+  const releases = state.freed
+    .splice(0)
+    .map(({ key, node }) => ({ key: node === '' ? key : sharedName(project, key), node }));
+  return { at: now, releases, asks: places, rates };
 }
 
 /** Which signals the run waits for, so that those who do not know the run can send them. */
@@ -134,7 +138,7 @@ function listenersOf({ state, project }: LiveRun, { entries, now }: Turn): Liste
   for (const node of listening) {
     const phase = nodeAt(state, node)?.phase;
     for (const wait of phase?.status === 'listening' ? phase.waits : []) {
-      if (wait.kind === 'signal') add.push({ signal: publicSignal(project, wait.signal), key: wait.key, node });
+      if (wait.kind === 'signal') add.push({ signal: sharedName(project, wait.signal), key: wait.key, node });
     }
   }
   return add.length + remove.length === 0 ? undefined : { at: now, add, remove };

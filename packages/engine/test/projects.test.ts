@@ -29,6 +29,36 @@ describe('projects', () => {
     expect((await top.store.execution(plain))?.project).toBe('default');
   });
 
+  it('[ENG-181] share keys, rates and the cache with nobody', async () => {
+    const top = new BenchTop();
+    await top.open({ concurrency: 20 });
+    const work = (id: string, keys: object) => ({ id, nodes: { work: { action: 'hand@1', ...keys } } });
+    const flows = [
+      work('key', { concurrency: { key: 'k', limit: 1 } }),
+      work('rate', { rateLimit: { key: 'k', limit: 1, per: '1h' } }),
+      work('cache', { cache: { version: '1' } }),
+    ];
+    for (const flow of flows) {
+      const { workflowId } = await top.register(flow);
+      const run = async (project = 'default') => {
+        const started = top.engine.start(workflowId, undefined, { project });
+        await top.settle();
+        return started;
+      };
+      const [first, same, other] = [await run(), await run(), await run('sales')];
+      const at = async (id: string) => (await top.engine.document(id))?.nodes['work']?.status;
+      expect([flow.id, await at(first), await at(same), await at(other)]).toEqual([
+        flow.id,
+        'running',
+        'waiting',
+        'running',
+      ]);
+      if (flow.id !== 'key') continue;
+      const places = async (id: string) => (await top.engine.places(id, 'key:k')).map(({ executionId }) => executionId);
+      expect([await places(same), await places(other)]).toEqual([[first, same], [other]]);
+    }
+  });
+
   it('[ENG-124] a child that only the next process starts belongs there, too', async () => {
     const top = new BenchTop();
     const wrapStore = (store: BenchTop['store']) =>

@@ -58,7 +58,6 @@ async function openDesk(project: Project): Promise<DeskSession> {
   return {
     desk,
     logs: opened.logs,
-    permits: (key) => opened.store.permits(key),
     workflowIds: () => workflowIdsOf(opened.store),
     definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
     close: opened.close,
@@ -98,7 +97,6 @@ async function openLocalEngine(project: Project, env: Io['env']): Promise<Engine
       desk: engine,
       engine,
       logs: opened.logs,
-      permits: (key) => opened.store.permits(key),
       workflowIds: () => workflowIdsOf(opened.store),
       newExecutionId: () => context.random.id('exe'),
       keyedExecutionId: (workflowId, key) => keyedExecutionId(context.digest, workflowId, key),

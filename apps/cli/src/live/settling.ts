@@ -102,7 +102,7 @@ export class Settling {
     await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
     if (this.#changesOf(executionId) !== seen) return false;
     for (const key of new Set(this.#gatesOf(executionId).values())) {
-      for (const holder of await this.#session.permits(key)) {
+      for (const holder of await this.#session.desk.places(executionId, key)) {
         if (!holder.isHeld || holder.executionId === executionId) continue;
         if (!(await this.#isAtRest(holder.executionId))) return false;
       }

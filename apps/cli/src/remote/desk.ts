@@ -16,7 +16,6 @@ export function remoteDeskSession(client: NebulaClient): DeskSession {
     logs: remoteLogs(client),
     server: client.url,
     me: () => me(client),
-    permits: async (key) => (await asked(client.call('listPlaces', { query: { key } }))).items,
     definition: (workflowId, version) => definitionOf(client, workflowId, version),
     workflowIds: () => asked(workflowIdsOf(client)),
     close: async () => undefined,
@@ -62,6 +61,8 @@ export function remoteDesk(client: NebulaClient): Desk {
     async undoPlan(executionId) {
       return (await found(client.call('getUndoPlan', of(executionId)))) as UndoPlan | undefined;
     },
+    places: async (executionId, key) =>
+      (await found(client.call('listPlaces', { ...of(executionId), query: { key } })))?.items ?? [],
     list: (filter) => listOf(client, filter),
     requestCancel: (executionId, reason, options = {}) =>
       accepted(client.call('cancelExecution', { ...of(executionId), body: { reason, ...options } })),

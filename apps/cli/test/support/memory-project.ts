@@ -128,7 +128,6 @@ export class MemoryProject {
     return {
       desk: createDesk(keeping, { actions: this.#actions }),
       logs: this.#logs,
-      permits: (key) => keeping.store.permits(key),
       workflowIds: async () => (await keeping.store.workflows({ limit: 1_000 })).map(({ workflowId }) => workflowId),
       definition: (id, version) => definitionOf(keeping.store, id, version),
       close: async () => undefined,
@@ -149,7 +148,6 @@ export class MemoryProject {
       desk: engine,
       engine,
       logs: this.#logs,
-      permits: (key) => keeping.store.permits(key),
       workflowIds: async () => (await keeping.store.workflows({ limit: 1_000 })).map(({ workflowId }) => workflowId),
       newExecutionId: () => this.#random.id('exe'),
       keyedExecutionId: (workflowId, key) => keyedExecutionId(sha256, workflowId, key),

@@ -2,14 +2,13 @@
 import { NebulaError, parseDuration } from '@nebula/core';
 import type { Settled } from '@nebula/engine';
 import { type Handlers, ok } from '../http/handler.ts';
-import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 
 /** Longer than this a request does not wait, whatever it asks for. */
 const MAX_WAIT_MS = 5 * 60_000;
 
 export function restRoutes(parts: Parts): Pick<Handlers, 'awaitRest' | 'listPlaces'> {
-  const { engine, store, clock } = parts;
+  const { engine, clock } = parts;
   /** The engine keeps everybody who waits for a run; here many requests, one after the other, are one of them. */
   const waits = new Map<string, Promise<Settled>>();
 
@@ -56,17 +55,11 @@ export function restRoutes(parts: Parts): Pick<Handlers, 'awaitRest' | 'listPlac
       });
     },
 
-    async listPlaces({ query: { key }, who }) {
-      const visible = visibleProjects(who);
-      const rows = await store.permits(key);
-      const items = [];
-      for (const { executionId, node, isHeld } of rows) {
-        const project = visible === undefined ? undefined : (await store.execution(executionId))?.project;
-        if (visible === undefined || (project !== undefined && visible.includes(project))) {
-          items.push({ executionId, node, isHeld });
-        }
-      }
-      return ok({ items });
+    async listPlaces({ params: { executionId }, query: { key } }) {
+      const rows = await engine.places(executionId, key);
+      return ok({
+        items: rows.map(({ node, isHeld, executionId: holder }) => ({ executionId: holder, node, isHeld })),
+      });
     },
   };
 }

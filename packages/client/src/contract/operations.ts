@@ -257,8 +257,9 @@ export const OPERATIONS = {
   },
   listPlaces: {
     tag: 'Executions',
-    summary: 'Who holds a key that executions share, and who waits for it, in the order in which they are granted',
+    summary: 'Who holds a key that it shares with others, and who waits for it, in the order in which they are granted',
     needs: 'viewer',
+    params: ofExecution,
     query: object({ key: Type.String({ minLength: 1, maxLength: 5_000 }) }, closed),
     answers: { 200: executions.Places },
   },

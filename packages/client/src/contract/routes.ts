@@ -41,7 +41,7 @@ export const ROUTES = {
   replayExecution: 'POST /executions/:executionId/replay',
   settleNode: 'POST /executions/:executionId/settle',
   publishSignal: 'POST /signals',
-  listPlaces: 'GET /places',
+  listPlaces: 'GET /executions/:executionId/places',
 
   followExecution: 'GET /executions/:executionId/events',
   followLogs: 'GET /executions/:executionId/logs/stream',
