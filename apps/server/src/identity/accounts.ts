@@ -2,7 +2,7 @@
  * Users, their sessions and API keys. Passwords are kept as argon2id; sessions and keys only as the hash of what their
  * owner holds, so that whoever reads the database cannot be anybody.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { Clock, Digest, Records } from '@nebula/ports';
@@ -10,7 +10,8 @@ import type { FastifyRequest } from 'fastify';
 import { type Read, readRecord, type UserRecord } from '../records.ts';
 import { bearerOf } from './desktop.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
-import { NOBODY, type Principal } from './principal.ts';
+import { isAtLeast, NOBODY, type Principal } from './principal.ts';
+import { isSameSecret } from './same-secret.ts';
 
 const SESSION_MS = 12 * 3_600_000;
 export const SESSION_COOKIE = 'nebula_session';
@@ -75,7 +76,7 @@ export class Accounts {
     if (prefix !== KEY_PREFIX) return NOBODY;
     const { records, digest } = this.parts;
     const key = await readRecord<KeyRecord>(records, 'key', keyId);
-    if (key === undefined || !isSame(key.body.hash, digest(secret))) return NOBODY;
+    if (key === undefined || !isSameSecret(key.body.hash, digest(secret))) return NOBODY;
     const owner = await readRecord<UserRecord>(records, 'user', key.body.owner);
     // A key of somebody who had the same id before is nobody's.
     if (owner === undefined || owner.body.disabled || key.body.createdAt < owner.body.createdAt) return NOBODY;
@@ -91,7 +92,7 @@ export class Accounts {
     if (user === undefined || user.body.disabled || user.body.epoch !== session.body.epoch) return NOBODY;
     // The browser sends the cookie by itself, also for a page of somebody else: that page cannot know this.
     const isSafe = request.method === 'GET' || request.method === 'HEAD';
-    if (!isSafe && !isSame(session.body.csrf, String(request.headers['x-csrf-token'] ?? ''))) {
+    if (!isSafe && !isSameSecret(session.body.csrf, String(request.headers['x-csrf-token'] ?? ''))) {
       throw new NebulaError('CSRF', 'The request lacks the token of its session.', {
         hint: 'Send the `csrfToken` of the login as X-CSRF-Token.',
       });
@@ -193,14 +194,12 @@ export function principalOf({ id, body }: Read<UserRecord>): Principal {
   return { kind: 'user', name: id, isAdmin: body.admin, roles: body.roles, scopes: null };
 }
 
-const RANK: readonly Role[] = ['viewer', 'operator', 'editor', 'owner'];
-
 /** What a key may do at most is what its owner may do now. */
 function within(roles: KeyRecord['roles'], owner: UserRecord): Record<string, Role> {
   const allowed: Record<string, Role> = {};
   for (const [project, role] of Object.entries(roles)) {
     const own = owner.admin ? 'owner' : Object.hasOwn(owner.roles, project) ? owner.roles[project] : undefined;
-    if (own !== undefined) allowed[project] = RANK.indexOf(own) < RANK.indexOf(role) ? own : role;
+    if (own !== undefined) allowed[project] = isAtLeast(own, role) ? role : own;
   }
   return allowed;
 }
@@ -211,9 +210,4 @@ function cookieOf(header: string | undefined, name: string): string | undefined 
     if (key === name) return value;
   }
   return undefined;
-}
-
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

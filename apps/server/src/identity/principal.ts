@@ -17,6 +17,11 @@ export const NOBODY: Principal = { kind: 'nobody', name: 'nobody', isAdmin: fals
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 1, operator: 2, editor: 3, owner: 4 };
 
+/** Whoever has the role may do what is asked of the other one. */
+export function isAtLeast(role: Role, other: Role): boolean {
+  return RANK[role] >= RANK[other];
+}
+
 export type Verdict = 'allowed' | 'not-signed-in' | 'forbidden' | 'invisible';
 
 /**
@@ -29,13 +34,13 @@ export function judge(who: Principal, operation: OperationId, needs: Needs, proj
   if (who.scopes !== null && !who.scopes.includes(operation)) return 'forbidden';
   if (who.isAdmin || needs === 'anyone') return 'allowed';
   if (needs === 'admin') return 'forbidden';
-  const least = RANK[needs === 'worker' ? 'operator' : needs];
+  const least = needs === 'worker' ? 'operator' : needs;
   if (project === undefined)
-    return Object.values(who.roles).some((role) => RANK[role] >= least) ? 'allowed' : 'forbidden';
+    return Object.values(who.roles).some((role) => isAtLeast(role, least)) ? 'allowed' : 'forbidden';
   const role = Object.hasOwn(who.roles, project) ? who.roles[project] : undefined;
   // Somebody without any role in it is not told that it exists.
   if (role === undefined) return 'invisible';
-  return RANK[role] >= least ? 'allowed' : 'forbidden';
+  return isAtLeast(role, least) ? 'allowed' : 'forbidden';
 }
 
 /** The projects in which somebody may look; undefined: all. */

@@ -20,7 +20,7 @@ import {
 } from '../records.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import { type Accounts, type KeyRecord, keyOf, SESSION_COOKIE } from './accounts.ts';
-import { type Principal, visibleProjects } from './principal.ts';
+import { isAtLeast, type Principal, visibleProjects } from './principal.ts';
 
 const OWN = [
   'login',
@@ -265,14 +265,12 @@ function projectDocument({ id, body: { name, createdAt } }: Own<ProjectRecord>):
   return { projectId: id, name, createdAt: isoTime(createdAt) };
 }
 
-const RANK: readonly Role[] = ['viewer', 'operator', 'editor', 'owner'];
-
 /** Nobody hands on what they do not have. */
 function refuseMore(who: Principal, roles: Readonly<Record<string, Role>>): void {
   if (who.isAdmin) return;
   for (const [project, role] of Object.entries(roles)) {
     const own = Object.hasOwn(who.roles, project) ? who.roles[project] : undefined;
-    if (own !== undefined && RANK.indexOf(own) >= RANK.indexOf(role)) continue;
+    if (own !== undefined && isAtLeast(own, role)) continue;
     throw new NebulaError('NOT_ALLOWED', `${who.name} is not ${role} in project '${project}'.`);
   }
 }

@@ -1,10 +1,11 @@
 /** Requests under `/hooks` start runs. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { type Json, type JsonObject, NebulaError } from '@nebula/core';
 import { FINISHED_STATUSES } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../http/app.ts';
 import { nestsTooDeep, tooDeep } from '../http/bodies.ts';
+import { isSameSecret } from '../identity/same-secret.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { readRecord } from '../records.ts';
@@ -144,14 +145,9 @@ async function verifySignature(
   }
   const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const wanted = prefix + (scheme === 'token' ? secret : createHmac(algorithm, secret).update(body).digest(encoding));
-  if (typeof given === 'string' && isSame(given, wanted)) return;
+  if (typeof given === 'string' && isSameSecret(given, wanted)) return;
   throw new NebulaError('SIGNATURE_WRONG', `The header ${header} does not prove who sent this.`, {
     hint:
       scheme === 'token' ? 'It holds the shared secret.' : `It holds the HMAC-${algorithm} of the body, ${encoding}.`,
   });
-}
-
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
