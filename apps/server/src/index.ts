@@ -18,6 +18,7 @@ import { liveRoutes } from './live/routes.ts';
 import { liveSocket } from './live/socket.ts';
 import type { Parts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
+import { cacheRoutes } from './routes/cache.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { planRoutes } from './routes/plans.ts';
@@ -92,6 +93,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...actionRoutes(parts),
     ...credentialRoutes(parts),
     ...planRoutes(parts),
+    ...cacheRoutes(parts),
     ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),

@@ -1,5 +1,5 @@
 /** Starts runs for whoever asks: the API, a webhook, a schedule, an event. */
-import { isJsonObject, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import { isJsonObject, type Json, type JsonObject, NebulaError, type RunPlace } from '@nebula/core';
 import { projectOfWorkflow } from './http/subject.ts';
 import type { Parts } from './parts.ts';
 import { type PlanRecord, readRecord, type WorkflowRecord } from './records.ts';
@@ -20,6 +20,14 @@ export interface Launched {
   readonly isNew: boolean;
 }
 
+interface Resolved {
+  readonly workflowId: string;
+  /** Undefined: the newest. */
+  readonly version: number | undefined;
+  readonly input: Json;
+  readonly place?: RunPlace;
+}
+
 export class Launcher {
   private readonly parts: Parts;
 
@@ -28,7 +36,7 @@ export class Launcher {
   }
 
   async start(launch: Launch, trigger: Json): Promise<Launched> {
-    const { workflowId, version, input } = await this.resolved(launch);
+    const { workflowId, version, input, place } = await this.resolved(launch);
     const { engine, random, store } = this.parts;
     const project = await projectOfWorkflow(this.parts, workflowId);
     const { idempotencyKey } = launch;
@@ -38,6 +46,7 @@ export class Launcher {
       input,
       trigger,
       project,
+      ...(place && { place }),
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
     });
     return { executionId, isNew: before === undefined && (wanted === undefined || wanted === executionId) };
@@ -66,7 +75,7 @@ export class Launcher {
     return input;
   }
 
-  private async resolved(launch: Launch): Promise<{ workflowId: string; version: number | undefined; input: Json }> {
+  private async resolved(launch: Launch): Promise<Resolved> {
     const given = (launch.input ?? {}) as Json;
     if (launch.plan !== undefined) return await this.planned(launch.plan, given);
     if (launch.workflowId === undefined) {
@@ -78,10 +87,7 @@ export class Launcher {
     return { workflowId: launch.workflowId, version, input: given };
   }
 
-  private async planned(
-    planId: string,
-    given: Json,
-  ): Promise<{ workflowId: string; version: number | undefined; input: Json }> {
+  private async planned(planId: string, given: Json): Promise<Resolved> {
     const plan = await readRecord<PlanRecord>(this.parts.records, 'plan', planId);
     if (plan === undefined) throw new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
     const { body } = plan;
@@ -96,7 +102,9 @@ export class Launcher {
       throw new NebulaError('INPUT_FIXED', `The launch plan '${planId}' fixes '${fixed}'.`, { hint: 'Leave it out.' });
     }
     const version = body.version === 'active' ? await this.activeVersion(body.workflowId) : body.version;
-    return { workflowId: body.workflowId, version, input: { ...body.inputs, ...given, ...body.fixed } as JsonObject };
+    const input = { ...body.inputs, ...given, ...body.fixed } as JsonObject;
+    const { workflowId, concurrency } = body;
+    return { workflowId, version, input, ...(concurrency && { place: { key: `plan '${planId}'`, ...concurrency } }) };
   }
 
   /** Undefined: the newest. */

@@ -65,6 +65,8 @@ export {
   type Entry,
   type Gate,
   type Parent,
+  type RunPlace,
+  type RunStarted,
   valuesIn,
 } from './run/entry.ts';
 export type { Estimates } from './run/estimates.ts';
@@ -77,7 +79,16 @@ export { newRunState } from './run/new-state.ts';
 export { recallDispatched } from './run/phases.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
-export { idempotencyKey, isFinished, isStopped, nodeAt, pathOf, startPermit, statusOf } from './run/standing.ts';
+export {
+  idempotencyKey,
+  isFinished,
+  isStopped,
+  nodeAt,
+  pathOf,
+  placePermit,
+  startPermit,
+  statusOf,
+} from './run/standing.ts';
 export { startKey } from './run/start-key.ts';
 export type { NodeState, RunState } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';

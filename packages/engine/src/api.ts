@@ -9,11 +9,13 @@ import type {
   Plan,
   RetryPolicyFunction,
   RunDocument,
+  RunPlace,
   Settlement,
   TimelineEvent,
 } from '@nebula/core';
 import type {
   Blobs,
+  CacheChoice,
   Clock,
   Digest,
   ExecutionFilter,
@@ -129,6 +131,8 @@ export interface Desk {
   /** `attempt`: the one that was looked at, by default the newest. What is known of it says nothing about a later one. */
   requestSettle(executionId: string, node: string, outcome: Settlement, attempt?: number): Promise<boolean>;
   delete(executionId: string): Promise<boolean>;
+  /** Forgets outputs that might be used again, and says how many. */
+  forgetCached(which: CacheChoice): Promise<number>;
 }
 
 export interface SignalRequest {
@@ -154,6 +158,8 @@ export interface StartOptions {
   readonly idempotencyKey?: string;
   /** The node whose execution it is. */
   readonly parent?: Parent;
+  /** It goes on beside so many others at the most. With `skip` rejects with `SKIPPED` where there are as many. */
+  readonly place?: RunPlace;
   /** Where it belongs; `default` unless told. Children belong where their parents do. */
   readonly project?: string;
 }

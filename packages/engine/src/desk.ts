@@ -30,7 +30,7 @@ import {
   timelineOf,
   valuesIn,
 } from '@nebula/core';
-import type { Blobs, Clock, Digest, Logs, Random, Store } from '@nebula/ports';
+import type { Blobs, CacheChoice, Clock, Digest, Logs, Random, Store } from '@nebula/ports';
 import type {
   AnswerRequest,
   Desk,
@@ -45,7 +45,7 @@ import { Holds } from './holds.ts';
 import { encodeMessage, type Message, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
-import { removeExecution } from './sweeper.ts';
+import { forgetOutputs, removeExecution } from './sweeper.ts';
 import { Values } from './values.ts';
 
 /** How long a signal waits for somebody who listens. */
@@ -274,6 +274,11 @@ export class StoreDesk implements Desk {
     });
   }
 
+  async forgetCached(which: CacheChoice): Promise<number> {
+    const { store } = this.drivers;
+    return forgetOutputs(this.drivers, (limit) => store.forgetCached(which, limit));
+  }
+
   delete(executionId: string): Promise<boolean> {
     return removeExecution(this.drivers, executionId);
   }
@@ -353,11 +358,11 @@ function checkReplay(state: RunState, node: string, input: Json | undefined): vo
   });
 }
 
-/** A fork is nobody's child, stands for no start, and has none of the children of the other run. */
+/** A fork is nobody's child, stands for no start, takes no place, and has none of the children of the other run. */
 function withoutLinks(entry: Entry): Entry {
   if (entry.type === 'child.requested') return { ...entry, copied: true };
   if (entry.type !== 'run.started') return entry;
-  const { parent: _, key: __, ...rest } = entry;
+  const { parent: _, key: __, place: ___, ...rest } = entry;
   return rest;
 }
 

@@ -11,7 +11,17 @@ import {
 } from '@nebula/core';
 import type { InboxRow } from '@nebula/ports';
 
-type Asked = 'cancel' | 'restart' | 'retry' | 'replay' | 'pause' | 'resume' | 'signal' | 'answer' | 'callback';
+type Asked =
+  | 'cancel'
+  | 'placed'
+  | 'restart'
+  | 'retry'
+  | 'replay'
+  | 'pause'
+  | 'resume'
+  | 'signal'
+  | 'answer'
+  | 'callback';
 
 /**
  * Stimuli that somebody leaves, without what the engine that reads them adds: who settles, and chance. A place that is
@@ -33,6 +43,11 @@ export function cancelMessage({ executionId, attempt, compensate }: ChildCancel,
   const reason = `its parent ${parentId} is ending`;
   const body = encodeMessage({ type: 'cancel', reason, ...(compensate ? {} : { compensate }) });
   return { messageId: `cancel:${parentId}:${attempt}${compensate ? '' : ':leave'}`, executionId, body };
+}
+
+/** From a run that takes its place. */
+export function replaceMessage(by: string): { readonly messageId: string; readonly body: string } {
+  return { messageId: `replaced:${by}`, body: encodeMessage({ type: 'cancel', reason: `replaced by ${by}` }) };
 }
 
 /** From a parent that is retried: whatever follows, it is told the result. */
@@ -64,6 +79,7 @@ export function stimulusOf(body: string): Stimulus | undefined {
     case 'retry':
       return { type, ...(message.reply === true ? { reply: true } : {}) };
     case 'resume':
+    case 'placed':
       return { type };
     case 'pause':
       return { type, ...(typeof reason === 'string' ? { reason } : {}) };

@@ -86,6 +86,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     requestCallback: note('requestCallback', () => true),
     requestRetry: note('requestRetry', () => true),
     requestSettle: note('requestSettle', () => true),
+    forgetCached: note('forgetCached', () => 0),
     delete: note('delete', (id: string) => find(id)?.finishedAt !== null),
   };
   const engine: Engine = {

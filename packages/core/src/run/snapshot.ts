@@ -41,6 +41,7 @@ const RUN_FIELDS = [
   'lastChildAt',
   'spilled',
   'heldUntil',
+  'place',
   'pausedAt',
   'kept',
 ] as const satisfies readonly (keyof RunState)[];

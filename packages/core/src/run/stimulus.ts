@@ -1,7 +1,7 @@
 /** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
-import type { CacheHit, CacheMiss, Gate, Parent } from './entry.ts';
+import type { CacheHit, CacheMiss, Gate, Parent, RunPlace } from './entry.ts';
 import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus } from './status.ts';
@@ -52,7 +52,10 @@ export type Stimulus =
       readonly hold?: Hold;
       readonly key?: string;
       readonly estimates?: Estimates;
+      readonly place?: RunPlace;
     }
+  /** The run has the place for which it waits. */
+  | { readonly type: 'placed' }
   /** A run that is held back begins with this input instead, and later. */
   | { readonly type: 'restart'; readonly input: Json; readonly until: number }
   /** A child execution has ended, or could not be started. */

@@ -26,6 +26,7 @@ import {
   type RetryPolicyFunction,
   type RunDocument,
   type RunError,
+  type RunPlace,
   type RunState,
   replay,
   type Settlement,
@@ -49,6 +50,7 @@ export interface DriveOptions {
   readonly input?: Json;
   /** Held back for so long (ms). */
   readonly hold?: number;
+  readonly place?: RunPlace;
   /** How long nodes took in earlier runs. */
   readonly estimates?: Estimates;
   /** Slots that the imagined worker has. */
@@ -118,8 +120,15 @@ export class Drive {
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
     const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
-    const { input = {}, estimates } = options;
-    this.step({ type: 'start', input, trigger: { type: 'manual' }, ...hold, ...(estimates && { estimates }) });
+    const { input = {}, estimates, place } = options;
+    this.step({
+      type: 'start',
+      input,
+      trigger: { type: 'manual' },
+      ...hold,
+      ...(place && { place }),
+      ...(estimates && { estimates }),
+    });
   }
 
   step(...stimuli: Stimulus[]): this {

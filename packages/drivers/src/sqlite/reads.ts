@@ -1,5 +1,6 @@
 /** Everything that is read. Statements end with the call: no reader holds up the log. Errors are SQLite's own. */
 import type {
+  CachePage,
   CacheRow,
   ExecutionCounts,
   ExecutionFilter,
@@ -20,7 +21,7 @@ import type { ExecutionPlace } from '../memory/cursor.ts';
 import { decodeLine, type EncodedLine, rankOf } from '../memory/line.ts';
 import type { Connection } from './connection.ts';
 import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
-import { cachedRow, durationsOf, newestOfFamily, permitRows } from './permits.ts';
+import { cachedRow, cachePage, durationsOf, newestOfFamily, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
 const NUMBER_OF = '(SELECT number FROM executions WHERE execution_id = ?)';
@@ -54,10 +55,7 @@ export class Reads {
   }
 
   lastPosition(): number {
-    const [row] = this.#statements.all<{ position: number }>(
-      'SELECT position FROM frames ORDER BY position DESC LIMIT 1',
-    );
-    return row?.position ?? 0;
+    return this.#statements.value<number | null>('SELECT max(position) FROM frames') ?? 0;
   }
 
   snapshot(executionId: string): SnapshotRow | undefined {
@@ -125,6 +123,10 @@ export class Reads {
 
   newestCached(family: string, limit: number): readonly CacheRow[] {
     return newestOfFamily(this.#statements, family, limit);
+  }
+
+  cachedOutputs(page: CachePage): readonly CacheRow[] {
+    return cachePage(this.#statements, page);
   }
 
   liveWorkers(workers: readonly string[], now: number): ReadonlySet<string> {
