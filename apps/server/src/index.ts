@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { OperationId } from '@nebula/client/contract';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
+import { callbackKey, callbackRoutes } from './callbacks.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
 import type { Handlers } from './http/handler.ts';
 import { publicRoutes } from './http/public.ts';
@@ -31,6 +32,7 @@ import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
 
+export { callbackAddresses, callbackKey } from './callbacks.ts';
 export type { Parts } from './parts.ts';
 
 export interface ServerOptions {
@@ -116,6 +118,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     troubles: async () => (isClosing ? { server: 'it is closing' } : await storeTrouble(parts)),
   });
   webhookRoutes(app, parts, launcher);
+  callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
   await feed.open();
   scheduler.open();

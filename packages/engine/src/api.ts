@@ -1,6 +1,7 @@
 /** What the engine offers to apps. `Engine` runs things; `Desk` only looks and leaves durable requests. */
 import type {
   Action,
+  CallbackUrl,
   Capabilities,
   Explanation,
   ExpressionLimits,
@@ -50,6 +51,8 @@ export interface EngineOptions {
   /** What the operator grants to every workflow, besides what workflows grant themselves. */
   readonly capabilities?: Capabilities;
   readonly inlineLimitBytes?: number;
+  /** Where nodes that wait for a call can be called: `$nodes.<id>.callbackUrl`. Without it they have no address. */
+  readonly callbackUrl?: CallbackUrl;
   /** What one evaluation of an expression may cost; what is left out keeps its default. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
   /** Compiled workflows by their text: for engines of one process that have the same actions. */
@@ -126,6 +129,16 @@ export interface Desk {
   /** Rejects with `NOT_WAITING`, `NOT_ALLOWED`, `FORM_INVALID`. */
   requestAnswer(executionId: string, node: string, answer: AnswerRequest): Promise<boolean>;
   requestCallback(executionId: string, node: string, payload: Json): Promise<boolean>;
+  /**
+   * A call to the address of a node. Durable when it resolves with `taken`; it counts also when it comes before the node
+   * waits. `over`: the node has been called, or does not wait any more. The same call twice is one.
+   */
+  requestCall(
+    executionId: string,
+    node: string,
+    generation: number,
+    payload: Json,
+  ): Promise<'taken' | 'over' | 'unknown'>;
   /** Retries the failed nodes of a finished run. */
   requestRetry(executionId: string): Promise<boolean>;
   /** `attempt`: the one that was looked at, by default the newest. What is known of it says nothing about a later one. */

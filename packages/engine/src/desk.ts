@@ -12,6 +12,7 @@ import {
   explainNode,
   explainRun,
   type Held,
+  isAwaitedCall,
   isFinished,
   type Json,
   NebulaError,
@@ -243,6 +244,22 @@ export class StoreDesk implements Desk {
     if (state === undefined) return false;
     waitOf(state, node, 'callback', 'a call');
     return this.send(executionId, { type: 'callback', node, payload });
+  }
+
+  async requestCall(
+    executionId: string,
+    node: string,
+    generation: number,
+    payload: Json,
+  ): Promise<'taken' | 'over' | 'unknown'> {
+    const state = await this.state(executionId);
+    if (state === undefined) return 'unknown';
+    if (!isAwaitedCall(state, node, generation)) return 'over';
+    const { store, clock } = this.drivers;
+    const body = encodeMessage({ type: 'callback', node, payload, generation });
+    const isThere = await store.send({ messageId: `call:${node}:${generation}`, executionId, body }, clock.now());
+    this.sent();
+    return isThere ? 'taken' : 'unknown';
   }
 
   requestRetry(executionId: string): Promise<boolean> {

@@ -91,7 +91,8 @@ export function stimulusOf(body: string): Stimulus | undefined {
     case 'answer':
       return answerOf(message);
     case 'callback':
-      return typeof node === 'string' ? { type, node, payload: message.payload ?? null } : undefined;
+      if (typeof node !== 'string') return undefined;
+      return { type, node, payload: message.payload ?? null, ...generationIn(message) };
     case 'granted':
       if (typeof node !== 'string' || (message.gate !== 'concurrency' && message.gate !== 'reserve')) return undefined;
       return { type, node, gate: message.gate };
@@ -105,6 +106,10 @@ export function stimulusOf(body: string): Stimulus | undefined {
     default:
       return undefined;
   }
+}
+
+function generationIn({ generation }: JsonObject): { readonly generation?: number } {
+  return typeof generation === 'number' ? { generation } : {};
 }
 
 function signalOf({ signal, key, payload = null }: JsonObject): Stimulus | undefined {

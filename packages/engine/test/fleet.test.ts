@@ -384,7 +384,7 @@ describe('starts that are one', () => {
       await top.settle();
       const ids = await Promise.all(started);
       await top.clock.advance(2_500);
-      const documents = await Promise.all(ids.map((id) => members[0]?.engine.document(id)));
+      const documents = await Promise.all(ids.map(async (id) => members[0]?.engine.document(id)));
       const statuses = documents.map((document) => document?.status).sort();
       expect(ids.filter((id) => id === 'SKIPPED')).toHaveLength(policy === 'skip' ? 1 : 0);
       expect(statuses).toEqual(

@@ -83,6 +83,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     requestSignal: note('requestSignal', () => true),
     publishSignal: note('publishSignal', () => undefined),
     requestAnswer: note('requestAnswer', () => true),
+    requestCall: note('requestCall', () => 'taken' as const),
     requestCallback: note('requestCallback', () => true),
     requestRetry: note('requestRetry', () => true),
     requestSettle: note('requestSettle', () => true),

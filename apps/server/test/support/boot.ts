@@ -7,7 +7,14 @@ import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { createEngine } from '@nebula/engine';
-import { type NebulaServer, type Parts, type ServerOptions, startServer } from '../../src/index.ts';
+import {
+  callbackAddresses,
+  callbackKey,
+  type NebulaServer,
+  type Parts,
+  type ServerOptions,
+  startServer,
+} from '../../src/index.ts';
 
 export interface Booted {
   readonly client: NebulaClient;
@@ -41,7 +48,9 @@ export async function boot(
     random,
     digest: sha256,
   };
-  const engine = createEngine(drivers, { actions });
+  let url = '';
+  const callbackUrl = callbackAddresses(await callbackKey(keeping.records), () => url);
+  const engine = createEngine(drivers, { actions, callbackUrl });
   await engine.open();
   const troubles: unknown[] = [];
   const parts: Parts = { ...keeping, engine, clock, random, digest: sha256, catalog: createCatalog(actions) };
@@ -56,6 +65,7 @@ export async function boot(
     ...(users ? {} : { token: TOKEN }),
     ...rest,
   });
+  url = server.url;
   const client = createClient({ url: server.url, retries: 0, ...(users ? {} : { token: TOKEN }) });
   return {
     client,

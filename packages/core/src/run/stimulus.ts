@@ -103,7 +103,8 @@ export type Stimulus =
     }
   /** The cache has the output. */
   | { readonly type: 'cached'; readonly node: string; readonly output: Held; readonly hit: CacheHit }
-  | { readonly type: 'callback'; readonly node: string; readonly payload: Json }
+  /** `generation`: made to the address of the node as it was then; such a call may come before the node waits. */
+  | { readonly type: 'callback'; readonly node: string; readonly payload: Json; readonly generation?: number }
   /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */
   | {
       readonly type: 'settle';

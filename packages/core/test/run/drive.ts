@@ -7,6 +7,7 @@ import { NODE_KINDS } from '../../src/definition/node-keys.ts';
 import {
   type Action,
   type Attempt,
+  type CallbackUrl,
   type ChildStart,
   compilePlan,
   createCatalog,
@@ -51,6 +52,7 @@ export interface DriveOptions {
   /** Held back for so long (ms). */
   readonly hold?: number;
   readonly place?: RunPlace;
+  readonly callbackUrl?: CallbackUrl;
   /** How long nodes took in earlier runs. */
   readonly estimates?: Estimates;
   /** Slots that the imagined worker has. */
@@ -114,7 +116,7 @@ export class Drive {
   private steps = 0;
 
   constructor(short: Short, options: DriveOptions = {}) {
-    this.plan = planOf(short, options.policies, options.workflows);
+    this.plan = { ...planOf(short, options.policies, options.workflows), callbackUrl: options.callbackUrl };
     this.state = newRunState(this.plan, 'exe_test');
     this.slots = options.slots ?? 1_000;
     this.starts = options.starts ?? true;
