@@ -26,6 +26,7 @@ interface Resolved {
   readonly version: number | undefined;
   readonly input: Json;
   readonly place?: RunPlace;
+  readonly project: string;
 }
 
 export class Launcher {
@@ -36,9 +37,8 @@ export class Launcher {
   }
 
   async start(launch: Launch, trigger: Json): Promise<Launched> {
-    const { workflowId, version, input, place } = await this.resolved(launch);
+    const { workflowId, version, input, place, project } = await this.resolved(launch);
     const { engine, random, store } = this.parts;
-    const project = await projectOfWorkflow(this.parts, workflowId);
     const { idempotencyKey } = launch;
     const wanted = launch.executionId ?? (idempotencyKey === undefined ? random.id('exe') : undefined);
     const before = wanted === launch.executionId && wanted !== undefined ? await store.execution(wanted) : undefined;
@@ -83,8 +83,8 @@ export class Launcher {
         hint: 'Name a workflow, or a launch `plan`.',
       });
     }
-    const version = launch.version ?? (await this.activeVersion(launch.workflowId));
-    return { workflowId: launch.workflowId, version, input: given };
+    const { project, active } = await this.home(launch.workflowId);
+    return { workflowId: launch.workflowId, version: launch.version ?? active, input: given, project };
   }
 
   private async planned(planId: string, given: Json): Promise<Resolved> {
@@ -101,15 +101,18 @@ export class Launcher {
     if (fixed !== undefined) {
       throw new NebulaError('INPUT_FIXED', `The launch plan '${planId}' fixes '${fixed}'.`, { hint: 'Leave it out.' });
     }
-    const version = body.version === 'active' ? await this.activeVersion(body.workflowId) : body.version;
+    const { project, active } = await this.home(body.workflowId);
+    const version = body.version === 'active' ? active : body.version;
     const input = { ...body.inputs, ...given, ...body.fixed } as JsonObject;
     const { workflowId, concurrency } = body;
-    return { workflowId, version, input, ...(concurrency && { place: { key: `plan '${planId}'`, ...concurrency } }) };
+    const place = concurrency && { key: `plan '${planId}'`, ...concurrency };
+    return { workflowId, version, input, project, ...(place && { place }) };
   }
 
-  /** Undefined: the newest. */
-  private async activeVersion(workflowId: string): Promise<number | undefined> {
+  /** Where its runs belong, and which version is active; undefined: the newest. */
+  private async home(workflowId: string): Promise<{ project: string; active: number | undefined }> {
     const record = await readRecord<WorkflowRecord>(this.parts.records, 'workflow', workflowId);
-    return record?.body.active ?? undefined;
+    if (record === undefined) return { project: await projectOfWorkflow(this.parts, workflowId), active: undefined };
+    return { project: record.body.project, active: record.body.active ?? undefined };
   }
 }

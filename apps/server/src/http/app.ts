@@ -106,7 +106,9 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           project,
           headers: request.headers,
           ip: request.ip,
-          signal: signalOf(request, response),
+          get signal() {
+            return signalOf(request, response);
+          },
         };
         const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
         const act = () => handler(call as unknown as Call<OperationId>);
@@ -174,7 +176,10 @@ function signalOf(request: FastifyRequest, response: FastifyReply): AbortSignal 
   let signal = signals.get(request);
   if (signal === undefined) {
     const controller = new AbortController();
-    response.raw.once('close', () => controller.abort());
+    // Of one that was answered nobody asks any more, and an abort costs as much as a request.
+    response.raw.once('close', () => {
+      if (!response.raw.writableFinished) controller.abort();
+    });
     signal = controller.signal;
     signals.set(request, signal);
   }
