@@ -60,9 +60,11 @@ const server = await startServer(
 );
 say(`${server.url}\n`);
 
-process.once('SIGTERM', async () => {
+process.once('SIGTERM', () => void end());
+
+async function end(): Promise<void> {
   await server.close();
   await engine.close();
   await store.close();
   process.exit(0);
-});
+}

@@ -12,7 +12,7 @@ import { benchFolder } from '../session.ts';
 /** `BENCH_SCALE=0.1` tries everything on a tenth. */
 export const SCALE = Number(process.env.BENCH_SCALE ?? 1);
 
-export const ONE_NODE = { id: 'one', nodes: { a: { action: 'noop@1' } } };
+const ONE_NODE = { id: 'one', nodes: { a: { action: 'noop@1' } } };
 
 export interface Target {
   readonly folder: string;
