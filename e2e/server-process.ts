@@ -13,7 +13,7 @@ export interface ServerProcess {
 }
 
 export async function startServerProcess(folder: string, flags: readonly string[] = []): Promise<ServerProcess> {
-  const script = fileURLToPath(new URL('serve.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../apps/server/test/support/serve.ts', import.meta.url));
   const child = spawn(process.execPath, [...flags, script, folder], { stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.on('data', (data: Buffer) => {

@@ -136,8 +136,7 @@ function judgePackage(
   const target = byName.get(name);
   if (target !== undefined) {
     const entrance = `.${specifier.slice(name.length)}`;
-    // What is beside the packages (e2e, bench) tries the apps themselves.
-    if (target.folder.startsWith('apps/') && place.owner !== root) problem(`imports ${name}: nobody imports an app`);
+    if (target.folder.startsWith('apps/')) problem(`imports ${name}: nobody imports an app`);
     else if (!(entrance in target.exports)) problem(`${specifier} is not in the exports of ${name}`);
     if (place.shipped) for (const text of judgeArrow(place, target, entry)) problem(text);
   }

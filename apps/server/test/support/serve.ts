@@ -11,9 +11,7 @@ import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
-import { startServer } from '@nebula/server';
-import { databaseIn } from './data-folder.ts';
-import { say } from './say.ts';
+import { startServer } from '../../src/index.ts';
 
 const actions: readonly Action[] = [
   { id: 'noop', version: '1', effect: 'pure', run: () => null },
@@ -33,7 +31,12 @@ process.stdin.on('close', () => process.exit(1)).resume();
 
 const clock = realClock;
 const random = realRandom();
-const store = await openSqliteStore({ path: databaseIn(folder), clock, engine: true, durability: 'strict' });
+const store = await openSqliteStore({
+  path: path.join(folder, 'nebula.db'),
+  clock,
+  engine: true,
+  durability: 'strict',
+});
 const keeping = {
   store,
   records: store.records,
@@ -58,7 +61,7 @@ const server = await startServer(
     onTrouble: (error) => console.error(error),
   },
 );
-say(`${server.url}\n`);
+process.stdout.write(`${server.url}\n`);
 
 process.once('SIGTERM', () => void end());
 
