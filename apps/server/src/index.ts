@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
+import { callbackKey, callbackRoutes } from './callbacks.ts';
 import { compatRoutes } from './compat/routes.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
 import type { Handlers } from './http/handler.ts';
@@ -22,6 +23,7 @@ import { type Office, officeOf } from './office.ts';
 import type { Parts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
 import { actionRoutes } from './routes/actions.ts';
+import { cacheRoutes } from './routes/cache.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { planRoutes } from './routes/plans.ts';
@@ -38,6 +40,7 @@ import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
 import { workerRoutes } from './workers/routes.ts';
 
+export { callbackAddresses, callbackKey } from './callbacks.ts';
 export type { LogLevel } from './observability/log.ts';
 export type { TraceOptions } from './observability/otlp.ts';
 export { localOffice, type Office, type OfficeCall } from './office.ts';
@@ -115,6 +118,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...actionRoutes(parts),
     ...credentialRoutes(parts),
     ...planRoutes(parts),
+    ...cacheRoutes(parts),
     ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
@@ -136,6 +140,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   seen.routes(app, authenticate);
   webhookRoutes(app, parts, launcher);
   compatRoutes(app, { parts, launcher, registry, announced, authenticate, audit });
+  callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
   await ensureDefaultProject(parts);
   const sweeper = new Sweeper(parts, onTrouble);

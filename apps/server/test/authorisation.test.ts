@@ -65,6 +65,8 @@ const RULES: Readonly<Partial<Record<OperationId, readonly [Least, About]>>> = {
   putSchedule: ['editor', 'A'],
   deleteSchedule: ['editor', 'A'],
   fireSchedule: ['operator', 'A'],
+  listCache: ['admins', 'none'],
+  forgetCache: ['admins', 'none'],
   listAudit: ['admins', 'none'],
   login: ['world', 'none'],
   logout: ['all', 'none'],

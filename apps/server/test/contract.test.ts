@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, sqliteKeeping, TOKEN } from './support/boot.ts';
 import { type Answer, addProject, addUser, ask, PASSWORD } from './support/people.ts';
-import { approval, callback, chatty, echo, failing, large, unsure, waiting } from './support/workflows.ts';
+import { approval, callback, chatty, echo, failing, keeping, large, unsure, waiting } from './support/workflows.ts';
 
 interface Scenario {
   readonly params?: Readonly<Record<string, string | number>>;
@@ -140,6 +140,7 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
       workflowId: await registered(b, echo()),
       inputs: { a: 1 },
       fixed: { b: 2 },
+      concurrency: { limit: 1, policy: 'skip' },
     },
   }),
   deletePlan: async (b) => ({ params: { planId: await plan(b) } }),
@@ -151,6 +152,8 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   }),
   deleteSchedule: async (b) => ({ params: { scheduleId: await schedule(b) } }),
   fireSchedule: async (b) => ({ params: { scheduleId: await schedule(b) } }),
+  listCache: (b) => having(ended(b, keeping()), { query: 'action=core.set&limit=1' }),
+  forgetCache: (b) => having(ended(b, keeping()), { query: 'action=core.set' }),
   listAudit: async () => ({ query: 'limit=3&who=owner' }),
   login: async (b) => {
     await addUser(b, 'dora');

@@ -137,6 +137,7 @@ const GOOD: Partial<Record<OperationId, Record<string, unknown>>> = {
     version: 1,
     inputs: {},
     fixed: {},
+    concurrency: { limit: 1, policy: 'skip' },
     active: true,
   },
   putSchedule: {

@@ -11,6 +11,7 @@ import {
   explainNode,
   explainRun,
   type Held,
+  isAwaitedCall,
   isFinished,
   type Json,
   NebulaError,
@@ -32,6 +33,7 @@ import {
 } from '@nebula/core';
 import {
   type Blobs,
+  type CacheChoice,
   type Clock,
   DEFAULT_PROJECT,
   type Digest,
@@ -53,7 +55,7 @@ import { Holds } from './holds.ts';
 import { encodeMessage, type Message, publicSignal, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
-import { removeExecution } from './sweeper.ts';
+import { forgetOutputs, removeExecution } from './sweeper.ts';
 import { Values } from './values.ts';
 
 /** How long a signal waits for somebody who listens. */
@@ -258,6 +260,22 @@ export class StoreDesk implements Desk {
     return this.send(executionId, { type: 'callback', node, payload });
   }
 
+  async requestCall(
+    executionId: string,
+    node: string,
+    generation: number,
+    payload: Json,
+  ): Promise<'taken' | 'over' | 'unknown'> {
+    const state = await this.state(executionId);
+    if (state === undefined) return 'unknown';
+    if (!isAwaitedCall(state, node, generation)) return 'over';
+    const { store, clock } = this.drivers;
+    const body = encodeMessage({ type: 'callback', node, payload, generation });
+    const isThere = await store.send({ messageId: `call:${node}:${generation}`, executionId, body }, clock.now());
+    this.sent();
+    return isThere ? 'taken' : 'unknown';
+  }
+
   requestRetry(executionId: string): Promise<boolean> {
     return this.send(executionId, { type: 'retry' });
   }
@@ -285,6 +303,11 @@ export class StoreDesk implements Desk {
       settlement,
       ...(lookedAt === undefined ? {} : { attempt: lookedAt }),
     });
+  }
+
+  async forgetCached(which: CacheChoice): Promise<number> {
+    const { store } = this.drivers;
+    return forgetOutputs(this.drivers, (limit) => store.forgetCached(which, limit));
   }
 
   delete(executionId: string): Promise<boolean> {
@@ -366,11 +389,11 @@ function checkReplay(state: RunState, node: string, input: Json | undefined): vo
   });
 }
 
-/** A fork is nobody's child and in nobody's trace, stands for no start, and has none of the children of the other run. */
+/** A fork is nobody's child and in nobody's trace, stands for no start, takes no place, and has none of the other's children. */
 function withoutLinks(entry: Entry): Entry {
   if (entry.type === 'child.requested') return { ...entry, copied: true };
   if (entry.type !== 'run.started') return entry;
-  const { parent: _, key: __, traceparent: ___, ...rest } = entry;
+  const { parent: _, key: __, traceparent: ___, place: ____, ...rest } = entry;
   return rest;
 }
 

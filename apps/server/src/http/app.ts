@@ -115,7 +115,9 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           project,
           headers: request.headers,
           ip: request.ip,
-          signal: signalOf(request, response),
+          get signal() {
+            return signalOf(request, response, contract);
+          },
         };
         const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
         const act = () => handler(call as unknown as Call<OperationId>);
@@ -133,7 +135,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           () => own.authenticate(request),
           () => response.raw.end(),
         );
-        return await sendStream(request, response, answer).finally(stop);
+        return await sendStream(response, answer, call.signal).finally(stop);
       } catch (error) {
         const { status } = problemOf(bodyError(error));
         if (isAudited && who.kind !== 'nobody' && status < 500) await own.audit({ ...deed, project, status });
@@ -177,14 +179,14 @@ async function send(
 }
 
 async function sendStream(
-  request: FastifyRequest,
   response: FastifyReply,
   { status, body, headers = {} }: Reply<unknown>,
+  signal: AbortSignal,
 ): Promise<FastifyReply> {
   response.hijack();
   const events = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
   response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
-  await sendEvents(response.raw, body as EventStream, signalOf(request, response));
+  await sendEvents(response.raw, body as EventStream, signal);
   return response;
 }
 
@@ -196,11 +198,14 @@ function knows(header: string | undefined, tag: string): boolean {
 const signals = new WeakMap<FastifyRequest, AbortSignal>();
 
 /** One per request, made when it is asked for. */
-function signalOf(request: FastifyRequest, response: FastifyReply): AbortSignal {
+function signalOf(request: FastifyRequest, response: FastifyReply, { stream }: Operation): AbortSignal {
   let signal = signals.get(request);
   if (signal === undefined) {
     const controller = new AbortController();
-    response.raw.once('close', () => controller.abort());
+    // Of one that was answered nobody asks any more, and an abort costs as much as a request. Whoever feeds a stream does.
+    response.raw.once('close', () => {
+      if (stream === 'events' || !response.raw.writableFinished) controller.abort();
+    });
     signal = controller.signal;
     signals.set(request, signal);
   }

@@ -12,7 +12,14 @@ import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
 import type { Clock } from '@nebula/ports';
-import { type NebulaServer, type Parts, type ServerOptions, startServer } from '../../src/index.ts';
+import {
+  callbackAddresses,
+  callbackKey,
+  type NebulaServer,
+  type Parts,
+  type ServerOptions,
+  startServer,
+} from '../../src/index.ts';
 
 /** What lasts when a server goes. */
 export type Keeping = Pick<Parts, 'store' | 'records' | 'secrets' | 'blobs' | 'logs'>;
@@ -73,7 +80,9 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     random,
     digest: sha256,
   };
-  const engine = createEngine(drivers, { actions });
+  let url = '';
+  const callbackUrl = callbackAddresses(await callbackKey(keeping.records), () => url);
+  const engine = createEngine(drivers, { actions, callbackUrl });
   await engine.open();
   const troubles: unknown[] = [];
   const parts: Parts = { ...keeping, engine, clock, random, digest: sha256, catalog: createCatalog(actions) };
@@ -90,6 +99,7 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     ...(users ? {} : { token: TOKEN }),
     ...rest,
   });
+  url = server.url;
   const client = createClient({ url: server.url, retries: 0, ...(users ? {} : { token: TOKEN }) });
   return {
     client,

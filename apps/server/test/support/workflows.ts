@@ -32,6 +32,12 @@ export const large = (id = 'large') => ({
   output: '{{ $nodes.make.output }}',
 });
 
+/** Its output may be used again. */
+export const keeping = (id = 'keeping') => ({
+  id,
+  nodes: { make: { action: 'core.set', with: { value: 'kept' }, cache: { version: 1 } } },
+});
+
 /** Says a line, then ends. */
 export const chatty = (id = 'chatty') => ({
   id,
