@@ -310,6 +310,8 @@ export interface OutsideWork {
   readonly credentials: readonly string[];
   /** What the action may reach. */
   readonly capabilities: Capabilities;
+  /** Where in a trace it stands (W3C trace context). */
+  readonly traceparent?: string;
 }
 
 export interface LeaseBeat {

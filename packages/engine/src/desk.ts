@@ -72,9 +72,9 @@ export interface DeskDrivers {
 
 export function createDesk(
   drivers: DeskDrivers,
-  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'announced'>,
+  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'labels' | 'announced'>,
 ): Desk {
-  const catalog = createCatalog(options.actions, options.retryPolicies ?? {});
+  const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, undefined, options.labels);
   catalog.announce(options.announced ?? []);
   return new StoreDesk(drivers, catalog);
 }

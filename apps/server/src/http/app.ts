@@ -31,6 +31,8 @@ export interface AppOptions {
   readonly origins: readonly string[];
   /** Host names under which the server answers; null: any. Keeps pages of strangers away from a server on loopback. */
   readonly hosts: readonly string[] | null;
+  /** Addresses and ranges of proxies whose word about who calls them, and how, is believed. */
+  readonly trustProxy: readonly string[];
 }
 
 /** One call that has been let through, or refused. */
@@ -53,12 +55,17 @@ export interface AppParts {
   /** Something nobody expected: for the log of the server. */
   onFault(error: unknown, request: { readonly method: string; readonly url: string }): void;
   onRequest?(operation: OperationId, status: number, milliseconds: number): void;
+  /** Requests wait until then, besides those that ask for its health. */
+  readonly opened: Promise<void>;
 }
+
+const ABOUT_HEALTH: ReadonlySet<string> = new Set(['/health', '/ready']);
 
 export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
   const app = fastify({
     bodyLimit: options.bodyLimitBytes,
     logger: false,
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     routerOptions: { maxParamLength: 5_000, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     return503OnClosing: true,
@@ -74,6 +81,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     guardHeaders(reply);
     guardHost(request, options.hosts);
     if (answersCors(request, reply, options.origins)) return reply;
+    if (!ABOUT_HEALTH.has(request.url)) await own.opened;
   });
   app.setNotFoundHandler((request, reply) => refuse(reply, unknownRoute(request)));
   app.setErrorHandler((error, request, reply) => {
@@ -115,6 +123,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           project,
           headers: request.headers,
           ip: request.ip,
+          isSecure: request.protocol === 'https',
           get signal() {
             return signalOf(request, response, contract);
           },
@@ -263,8 +272,12 @@ function guardHeaders(reply: FastifyReply): void {
   reply.headers(GUARDS);
 }
 
-/** A page of somebody else may resolve its own name to this machine; it cannot choose the Host header, though. */
-function guardHost({ hostname }: FastifyRequest, hosts: readonly string[] | null): void {
+/**
+ * A page of somebody else may resolve its own name to this machine; it cannot choose the Host header, though. What a proxy
+ * forwards as one it could.
+ */
+function guardHost({ headers }: FastifyRequest, hosts: readonly string[] | null): void {
+  const hostname = (headers.host ?? '').replace(/:\d+$/, '');
   if (hosts === null || hosts.includes(hostname)) return;
   throw new NebulaError('NOT_ALLOWED', `This server does not answer under the name '${hostname.slice(0, 200)}'.`, {
     hint: `Call it ${hosts[0]}, or name it in \`server.hosts\` of the configuration.`,

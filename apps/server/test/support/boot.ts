@@ -69,7 +69,7 @@ export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remo
 }
 
 export async function boot(options: BootOptions = {}): Promise<Booted> {
-  const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), ...rest } = options;
+  const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), openEngine, ...rest } = options;
   const random = realRandom();
   const actions = [...builtinActions, ...own];
   const drivers = {
@@ -83,7 +83,6 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
   let url = '';
   const callbackUrl = callbackAddresses(await callbackKey(keeping.records), () => url);
   const engine = createEngine(drivers, { actions, callbackUrl });
-  await engine.open();
   const troubles: unknown[] = [];
   const parts: Parts = { ...keeping, engine, clock, random, digest: sha256, catalog: createCatalog(actions) };
   const server = await startServer(parts, {
@@ -98,8 +97,15 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     onTrouble: (error) => troubles.push(error),
     ...(users ? {} : { token: TOKEN }),
     ...rest,
+    async openEngine(at) {
+      url = at;
+      await engine.open();
+      await openEngine?.(at);
+    },
+  }).catch(async (error: unknown) => {
+    await engine.close();
+    throw error;
   });
-  url = server.url;
   const client = createClient({ url: server.url, retries: 0, ...(users ? {} : { token: TOKEN }) });
   return {
     client,
@@ -108,8 +114,7 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     keeping,
     troubles,
     async close() {
-      await server.close();
-      await engine.close();
+      await server.close(() => engine.close());
     },
   };
 }

@@ -66,8 +66,7 @@ process.stdout.write(`${server.url}\n`);
 process.once('SIGTERM', () => void end());
 
 async function end(): Promise<void> {
-  await server.close();
-  await engine.close();
+  await server.close(() => engine.close());
   await store.close();
   process.exit(0);
 }

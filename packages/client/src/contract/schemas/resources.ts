@@ -158,7 +158,7 @@ const ClaimedWork = Type.Object(
     deadline: nullable(Moment),
     credentials: Type.Array(Type.String({ description: 'Aliases that may be revealed.' })),
     capabilities: Type.Optional({ ...AnyJson, description: 'What the action may reach, as the workflow grants it.' }),
-    traceparent: Type.Optional(Type.String()),
+    traceparent: Type.Optional(Type.String({ description: 'Where in a trace it stands (W3C trace context).' })),
   },
   { $id: 'Work' },
 );
