@@ -72,8 +72,10 @@ describe('the configuration of a server', () => {
     };
     expect(await calledFrom('server: { trustProxy: [loopback] }\n')).toBe('203.0.113.9');
     expect(await calledFrom('server: {}\n')).toBe('127.0.0.1');
-    const cwd = projectFolder({ 'nebula.config.yaml': 'server: { trustProxy: [proxy.example.com] }\n' });
-    expect((await say(cwd, ['serve'])).err).toMatch(/^error CONFIG_INVALID: .*trustProxy/);
+    for (const proxy of ['proxy.example.com', '999.1.1.1', '10.0.0.0/99']) {
+      const cwd = projectFolder({ 'nebula.config.yaml': `server: { port: 0, trustProxy: ["${proxy}"] }\n` });
+      expect((await say(cwd, ['serve'])).err, proxy).toMatch(/^error CONFIG_INVALID: .*trustProxy/);
+    }
   });
 
   test('[SRV-345] server.metrics says who may read them', async () => {
@@ -94,6 +96,21 @@ describe('the configuration of a server', () => {
       (await say(projectFolder({ 'nebula.config.yaml': 'labels: [gpu]\n', 'far.yaml': flow }), ['run', 'far.yaml']))
         .code,
     ).toBe(0);
+  });
+
+  test('[SRV-347] and of a worker, unless its command says others', async () => {
+    const server = await open('server: {}\n');
+    const env = { NEBULA_TOKEN: readFileSync(path.join(server.cwd, '.nebula/token'), 'utf8').trim() };
+    const cwd = projectFolder({ 'nebula.config.yaml': 'labels: [gpu, eu]\n' });
+    const labels: unknown[] = [];
+    for (const more of [[], ['--labels', 'far']]) {
+      const worker = startNebula(['worker', '--id', 'w', '--server', server.url, ...more], { cwd, env });
+      await worker.until('waits for work');
+      labels.push((await clientOf(server).call('listWorkers')).items[0]?.labels);
+      worker.child.kill('SIGTERM');
+      await worker.ended;
+    }
+    expect(labels).toEqual([['gpu', 'eu'], ['far']]);
   });
 
   test('[SRV-347] maxActiveRuns refuses what is too much', async () => {

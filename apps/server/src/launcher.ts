@@ -119,7 +119,7 @@ export class Launcher {
     const version = body.version === 'active' ? active : body.version;
     const input = { ...body.inputs, ...given, ...body.fixed } as JsonObject;
     const { workflowId, concurrency } = body;
-    const place = concurrency && { key: `plan '${planId}'`, ...concurrency };
+    const place = concurrency && { key: `plan '${planId}' of '${project}'`, ...concurrency };
     return { workflowId, version, input, project, ...(place && { place }) };
   }
 

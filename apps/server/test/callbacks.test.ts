@@ -42,6 +42,23 @@ const start = async (call = false) => {
 const ended = (executionId: string) =>
   booted.client.call('getResult', { params: { executionId }, query: { wait: '10s' } });
 
+it('[SRV-320] what cannot be read is refused, and the address is still good', async () => {
+  const executionId = await start();
+  const url = urls[0] as string;
+  for (const raw of ['{"a":', `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
+    const answer = await post(url, raw);
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+  }
+  for (const token of ['%00', '.', 'a.b.c', 'x'.repeat(4_000)]) {
+    expect((await post(`${booted.server.url}/callbacks/${token}`, {})).status, token).toBe(404);
+  }
+  expect((await post(url, { at: 'last' })).status).toBe(202);
+  expect((await post(`${url}.more`, {})).status).toBe(404);
+  expect((await ended(executionId)).output).toEqual({ at: 'last' });
+  expect(booted.troubles).toEqual([]);
+});
+
 it('[SRV-320] an address takes one call, and no other address does', async () => {
   const executionId = await start();
   const url = urls[0] as string;

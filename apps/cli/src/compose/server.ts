@@ -225,8 +225,14 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
         hint: '127.0.0.1 is for this machine alone, 0.0.0.0 for everybody who can reach it',
       });
     default:
-      return error;
+      return /^invalid (IP address|range)/.test(error.message) ? noProxy(error) : error;
   }
+}
+
+function noProxy({ message }: Error): NebulaError {
+  return new NebulaError('CONFIG_INVALID', `server.trustProxy in the configuration: ${message}`, {
+    hint: "Give addresses or ranges, e.g. ['10.0.0.0/8', 'loopback']",
+  });
 }
 
 function alreadyServed({ dataDir }: Project, error: unknown): unknown {
