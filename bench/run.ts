@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { s3 } from './server/live.ts';
+import { s1, s2 } from './server/requests.ts';
 import { w1, w2 } from './workloads/chain.ts';
 import { w9 } from './workloads/children.ts';
 import { w7 } from './workloads/expressions.ts';
@@ -23,6 +25,9 @@ const WORKLOADS: Readonly<Record<string, { readonly title: string; run(): Promis
   W8: { title: 'one forEach of 1,000, 10,000 and 100,000 items', run: w8 },
   W9: { title: 'one run with 10,000 child executions', run: w9 },
   W10: { title: '100,000 parked runs', run: w10 },
+  S1: { title: 'a server: starts of a run of one node', run: s1 },
+  S2: { title: 'a server: reads of 1,000 and of 100,000 stored runs', run: s2 },
+  S3: { title: 'a server: 500 clients follow 200 runs per second', run: s3 },
 };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });

@@ -53,7 +53,10 @@ export interface DeskSession {
 }
 
 /** What commands ask of an engine, here or at a server. */
-export type RunningEngine = Omit<Engine, 'announce' | 'outside' | 'input' | 'plan' | 'health' | 'trace'>;
+export type RunningEngine = Omit<
+  Engine,
+  'announce' | 'outside' | 'input' | 'plan' | 'health' | 'trace' | 'requestCall' | 'forgetCached'
+>;
 
 export interface EngineSession extends DeskSession {
   readonly engine: RunningEngine;

@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
+import { callbackKey, callbackRoutes } from './callbacks.ts';
 import { compatRoutes } from './compat/routes.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
 import type { Handlers } from './http/handler.ts';
@@ -22,6 +23,7 @@ import { type Office, officeOf } from './office.ts';
 import type { Parts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
 import { actionRoutes } from './routes/actions.ts';
+import { cacheRoutes } from './routes/cache.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { planRoutes } from './routes/plans.ts';
@@ -38,6 +40,7 @@ import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
 import { workerRoutes } from './workers/routes.ts';
 
+export { callbackAddresses, callbackKey } from './callbacks.ts';
 export type { LogLevel } from './observability/log.ts';
 export type { TraceOptions } from './observability/otlp.ts';
 export { localOffice, type Office, type OfficeCall } from './office.ts';
@@ -56,6 +59,8 @@ export interface ServerOptions extends ObservabilityOptions {
   readonly projectDir: string;
   readonly app?: Partial<AppOptions>;
   readonly leader: Leader;
+  /** Called when the server listens, and before anybody is let in. Left out: the engine is open. */
+  openEngine?(url: string): Promise<void>;
 }
 
 export interface NebulaServer {
@@ -66,14 +71,19 @@ export interface NebulaServer {
   listeners(): number;
   /** For whoever runs the server: its operations without HTTP, in the name of its owner. */
   readonly office: Office;
-  close(): Promise<void>;
+  /** Takes no more requests. `stopEngine` comes before the last spans are sent: they tell of what it hands back, too. */
+  close(stopEngine?: () => Promise<void>): Promise<void>;
 }
 
-const DEFAULTS: AppOptions = { bodyLimitBytes: 16 * 1024 * 1024, origins: [], hosts: null };
+const DEFAULTS: AppOptions = { bodyLimitBytes: 16 * 1024 * 1024, origins: [], hosts: null, trustProxy: [] };
 
 export async function startServer(parts: Parts, options: ServerOptions): Promise<NebulaServer> {
   const { leader, token, version, preset } = options;
   let isClosing = false;
+  let letIn = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    letIn = resolve;
+  });
   const seen = new Observability(parts, options, {
     subscribers: () => feed.size,
     scheduler: () => scheduler.standing(),
@@ -115,6 +125,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     ...actionRoutes(parts),
     ...credentialRoutes(parts),
     ...planRoutes(parts),
+    ...cacheRoutes(parts),
     ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
@@ -129,6 +140,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
       audit,
       onFault: seen.onFault,
       onRequest: seen.onRequest,
+      opened,
     },
     { ...DEFAULTS, ...options.app },
   );
@@ -136,15 +148,13 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   seen.routes(app, authenticate);
   webhookRoutes(app, parts, launcher);
   compatRoutes(app, { parts, launcher, registry, announced, authenticate, audit });
+  callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
   await ensureDefaultProject(parts);
   const sweeper = new Sweeper(parts, onTrouble);
   await announced.open();
   await feed.open();
-  scheduler.open();
-  files.open();
-  sweeper.open();
-  const close = async (): Promise<void> => {
+  const close = async (stopEngine?: () => Promise<void>): Promise<void> => {
     isClosing = true;
     files.close();
     sweeper.close();
@@ -152,16 +162,24 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     await scheduler.close();
     feed.close();
     await app.close();
-    await seen.close();
+    try {
+      await stopEngine?.();
+    } finally {
+      await seen.close();
+    }
   };
   try {
     await app.listen({ host: options.host, port: options.port });
+    await options.openEngine?.(urlOf(app, options));
   } catch (error) {
     await close();
     throw error;
   }
-  const { port } = app.server.address() as AddressInfo;
-  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  scheduler.open();
+  files.open();
+  sweeper.open();
+  letIn();
+  const url = urlOf(app, options);
   seen.log.info({ url, version, preset }, 'listening');
   return {
     url,
@@ -170,6 +188,11 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     office: officeOf(parts, handlers),
     close,
   };
+}
+
+function urlOf({ server }: ReturnType<typeof buildApp>, { host }: ServerOptions): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** It is always there, so lists show it. */

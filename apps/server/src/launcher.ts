@@ -1,5 +1,5 @@
 /** Starts runs for whoever asks: the API, a webhook, a schedule, an event. */
-import { isJsonObject, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import { isJsonObject, type Json, type JsonObject, NebulaError, type RunPlace } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
 import { projectOfWorkflow } from './http/subject.ts';
 import type { Parts } from './parts.ts';
@@ -25,6 +25,15 @@ export interface Launched {
   readonly isNew: boolean;
 }
 
+interface Resolved {
+  readonly workflowId: string;
+  /** Undefined: the newest. */
+  readonly version: number | undefined;
+  readonly input: Json;
+  readonly place?: RunPlace;
+  readonly project: string;
+}
+
 export class Launcher {
   private readonly parts: Parts;
 
@@ -33,9 +42,8 @@ export class Launcher {
   }
 
   async start(launch: Launch, trigger: Json): Promise<Launched> {
-    const { workflowId, version, input } = await this.resolved(launch);
+    const { workflowId, version, input, place, project } = await this.resolved(launch);
     const { engine, random, store } = this.parts;
-    const project = await projectOfWorkflow(this.parts, workflowId);
     if (launch.project !== undefined && launch.project !== project) {
       throw new NebulaError('WORKFLOW_ELSEWHERE', `Workflow '${workflowId}' is not of project '${launch.project}'.`);
     }
@@ -48,6 +56,7 @@ export class Launcher {
       trigger,
       project,
       ...(traceparent !== undefined && { traceparent }),
+      ...(place && { place }),
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
     });
     // Somebody may have taken the id meanwhile, for something that is not the caller's to see.
@@ -80,7 +89,7 @@ export class Launcher {
     return input;
   }
 
-  private async resolved(launch: Launch): Promise<{ workflowId: string; version: number | undefined; input: Json }> {
+  private async resolved(launch: Launch): Promise<Resolved> {
     const given = (launch.input ?? {}) as Json;
     if (launch.plan !== undefined) return await this.planned(launch.plan, given);
     if (launch.workflowId === undefined) {
@@ -88,14 +97,11 @@ export class Launcher {
         hint: 'Name a workflow, or a launch `plan`.',
       });
     }
-    const version = launch.version ?? (await this.activeVersion(launch.workflowId));
-    return { workflowId: launch.workflowId, version, input: given };
+    const { project, active } = await this.home(launch.workflowId);
+    return { workflowId: launch.workflowId, version: launch.version ?? active, input: given, project };
   }
 
-  private async planned(
-    planId: string,
-    given: Json,
-  ): Promise<{ workflowId: string; version: number | undefined; input: Json }> {
+  private async planned(planId: string, given: Json): Promise<Resolved> {
     const plan = await readRecord<PlanRecord>(this.parts.records, 'plan', planId);
     if (plan === undefined) throw new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
     const { body } = plan;
@@ -109,14 +115,19 @@ export class Launcher {
     if (fixed !== undefined) {
       throw new NebulaError('INPUT_FIXED', `The launch plan '${planId}' fixes '${fixed}'.`, { hint: 'Leave it out.' });
     }
-    const version = body.version === 'active' ? await this.activeVersion(body.workflowId) : body.version;
-    return { workflowId: body.workflowId, version, input: { ...body.inputs, ...given, ...body.fixed } as JsonObject };
+    const { project, active } = await this.home(body.workflowId);
+    const version = body.version === 'active' ? active : body.version;
+    const input = { ...body.inputs, ...given, ...body.fixed } as JsonObject;
+    const { workflowId, concurrency } = body;
+    const place = concurrency && { key: `plan '${planId}' of '${project}'`, ...concurrency };
+    return { workflowId, version, input, project, ...(place && { place }) };
   }
 
-  /** Undefined: the newest. */
-  private async activeVersion(workflowId: string): Promise<number | undefined> {
+  /** Where its runs belong, and which version is active; undefined: the newest. */
+  private async home(workflowId: string): Promise<{ project: string; active: number | undefined }> {
     const record = await readRecord<WorkflowRecord>(this.parts.records, 'workflow', workflowId);
-    return record?.body.active ?? undefined;
+    if (record === undefined) return { project: await projectOfWorkflow(this.parts, workflowId), active: undefined };
+    return { project: record.body.project, active: record.body.active ?? undefined };
   }
 }
 

@@ -47,7 +47,7 @@ export function officeOf(parts: Parts, handlers: Partial<Handlers>, who: Princip
       checks[operation](given);
       const project = await subjectOf(parts, operation, given);
       const signal = new AbortController().signal;
-      const call = { operation, ...given, who, project, headers: {}, ip: '', signal };
+      const call = { operation, ...given, who, project, headers: {}, ip: '', isSecure: false, signal };
       const { body: answer } = await handler(call as unknown as Call<OperationId>);
       return answer as AnswerOf<typeof operation>;
     },

@@ -17,6 +17,7 @@ export interface PlanRecord {
   readonly description: string | null;
   readonly inputs: Readonly<Record<string, Json>>;
   readonly fixed: Readonly<Record<string, Json>>;
+  readonly concurrency: { readonly limit: number; readonly policy: 'skip' | 'wait' | 'replace' } | null;
   readonly active: boolean;
 }
 

@@ -6,7 +6,7 @@ import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
 import { type Answer, type Ask, ask } from './support/people.ts';
-import { echo, waiting } from './support/workflows.ts';
+import { echo, outside, waiting } from './support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 const GUARDS = [
@@ -137,6 +137,7 @@ const GOOD: Partial<Record<OperationId, Record<string, unknown>>> = {
     version: 1,
     inputs: {},
     fixed: {},
+    concurrency: { limit: 1, policy: 'skip' },
     active: true,
   },
   putSchedule: {
@@ -152,9 +153,15 @@ const GOOD: Partial<Record<OperationId, Record<string, unknown>>> = {
   putUser: { name: 'n', admin: false, disabled: false, roles: {}, password: 'twelve letters' },
   createKey: { name: 'n', roles: {}, scopes: [], expires: '1h' },
   putProject: { name: 'n' },
+  registerWorker: { workerId: 'a-worker', labels: ['far'], actions: [{ id: 'far.work', effect: 'pure' }] },
+  claimWork: { max: 1, wait: '0s', lease: '1m', actions: ['far.work'] },
+  extendLease: { lease: '1m', progress: 0.5, message: 'm' },
+  logLease: { lines: [{ message: 'm', level: 'info', at: '2026-01-01T00:00:00.000Z', fields: {} }] },
+  completeLease: { output: {} },
+  failLease: { code: 'C', message: 'm', kind: 'USER', details: {}, outcome: 'failed' },
 };
 
-const PLACES: Readonly<Record<string, string>> = {
+const PLACES: Record<string, string> = {
   workflowId: 'echo',
   version: '1',
   executionId: 'exe_held',
@@ -166,6 +173,8 @@ const PLACES: Readonly<Record<string, string>> = {
   userId: 'a-user',
   keyId: 'a-key',
   projectId: 'a-project',
+  workerId: 'a-worker',
+  alias: 'key',
 };
 
 function expectPolite(answer: Answer, what: string): void {
@@ -194,6 +203,18 @@ describe('hostile requests', () => {
   });
   afterAll(() => booted.close());
 
+  /** Of work that has just been taken. */
+  async function lease(): Promise<string> {
+    const { client } = booted;
+    await client.call('registerWorker', {
+      body: { workerId: 'taker', labels: ['far'], actions: [{ id: 'far.work' }] },
+    });
+    await client.call('registerWorkflow', { body: { definition: outside() } });
+    await client.call('startExecution', { body: { workflowId: 'outside' } });
+    const { work } = await client.call('claimWork', { params: { workerId: 'taker' }, body: { wait: '5s' } });
+    return work[0]?.leaseId as string;
+  }
+
   async function polite(line: string, request: Ask = {}): Promise<Answer> {
     const answer = await ask(booted, line, { ...request, headers: { ...headers, ...request.headers } });
     expectPolite(answer, `${line.slice(0, 200)} ${String(request.raw ?? JSON.stringify(request.body)).slice(0, 100)}`);
@@ -204,6 +225,7 @@ describe('hostile requests', () => {
     const [method, route] = ROUTES[operation].split(' ') as [string, string];
     const { params, query, body, stream }: Operation = OPERATIONS[operation];
     const names = Object.keys(params?.properties ?? {});
+    if (names.includes('leaseId')) PLACES.leaseId = await lease();
     const at = (spoilt?: string, value = ''): string =>
       `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => (name === spoilt ? value : (PLACES[name] as string)))}`;
     for (const name of names) {
@@ -228,6 +250,28 @@ describe('hostile requests', () => {
     if (stream !== 'events' && method !== 'DELETE') {
       for (const more of HEADERS) await polite(at(), { headers: more, ...(body && { body: GOOD[operation] ?? {} }) });
     }
+    expect(booted.troubles).toEqual([]);
+  });
+
+  it('[SRV-2] whatever a worker tells of work that it has is taken or refused', async () => {
+    for (const value of VALUES) {
+      await polite(`POST /api/v1/leases/${await lease()}/complete`, { body: { output: value } });
+      await polite(`POST /api/v1/leases/${await lease()}/fail`, { body: { message: 'm', details: value } });
+      const lines = [{ message: 'm', fields: { value } }];
+      await polite(`POST /api/v1/leases/${await lease()}/logs`, { body: { lines } });
+    }
+    expect(booted.troubles).toEqual([]);
+  });
+
+  it('[SRV-2] whatever a worker announces is taken or refused', async () => {
+    const members = ['id', 'version', 'effect', 'input', 'output', 'title', 'description', 'capabilities'];
+    for (const member of members) {
+      for (const value of VALUES) {
+        const actions = [{ id: 'far.odd', [member]: value }];
+        await polite('POST /api/v1/workers', { body: { workerId: 'odd', actions } });
+      }
+    }
+    expect((await polite('GET /api/v1/actions?limit=1000')).status).toBe(200);
     expect(booted.troubles).toEqual([]);
   });
 

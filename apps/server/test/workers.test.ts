@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ApiError } from '@nebula/client';
 import type { Action, Json } from '@nebula/core';
@@ -13,6 +15,8 @@ import { hasPython } from './support/python.ts';
 
 const TEXT = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } } as const;
 const SHOUT = { id: 'text.shout', version: '1', effect: 'pure', input: TEXT, output: TEXT } as const;
+
+const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -63,6 +67,19 @@ describe('the protocol', () => {
     expect(await client.run(executionId).result()).toMatchObject({ output: { a: { text: 'HEY' } } });
     const { items } = await client.call('listLogs', { params: { executionId }, query: {} });
     expect(items).toMatchObject([{ message: 'loud', node: 'a', at: '2026-01-01T00:00:00.000Z' }]);
+  });
+
+  it('[SRV-341] work says where in the trace it stands', async () => {
+    const server = await booted();
+    const { client } = server;
+    await announce(server);
+    await client.call('registerWorkflow', { body: { definition: { id: 'traced', nodes: { a: shout() } } as never } });
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', traceparent: CALLER };
+    const url = `${server.server.url}/api/v1/executions`;
+    await fetch(url, { method: 'POST', headers, body: '{"workflowId":"traced"}' });
+    expect((await claim(server))[0]?.traceparent).toBe(CALLER);
+    await begin(server, { a: shout() });
+    expect((await claim(server))[0]?.traceparent).toBeUndefined();
   });
 
   it('[WRK-2] whatever names a stale lease is refused with 409', async () => {
@@ -186,6 +203,32 @@ const outsideAction = (id: string, run: Action['run'], effect: 'pure' | 'once' =
   defineAction({ id, version: '1', effect, run }) as Action;
 
 describe('@nebula/sdk/worker', () => {
+  it('[SRV-341] what its actions fetch goes on in the trace', async () => {
+    const server = await booted();
+    const heard: unknown[] = [];
+    const other = createServer((request, response) => {
+      heard.push(request.headers['traceparent']);
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    closing.push(async () => other.close());
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+    const network = ['127.0.0.1'];
+    const run: Action['run'] = async (ctx) => (await ctx.fetch(url)).status;
+    await working(server, {
+      actions: [
+        defineAction({ id: 'far.fetch', version: '1', effect: 'pure', capabilities: ['network'], run }) as Action,
+      ],
+    });
+    const definition = { id: 'far', config: { capabilities: { network } }, nodes: { a: { action: 'far.fetch@1' } } };
+    await server.client.call('registerWorkflow', { body: { definition } });
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', traceparent: CALLER };
+    const starting = `${server.server.url}/api/v1/executions?wait=10s`;
+    const answer = await fetch(starting, { method: 'POST', headers, body: '{"workflowId":"far"}' });
+    expect(await answer.json()).toMatchObject({ status: 'completed', output: { a: 200 } });
+    expect(heard).toEqual([CALLER]);
+  });
+
   it('[WRK-10] runs actions of its own process', async () => {
     const server = await booted();
     const shouting = outsideAction('far.shout', async (ctx, input) => {

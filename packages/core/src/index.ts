@@ -47,7 +47,7 @@ export { Heap } from './heap.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from './limits.ts';
 export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
-export { isImplied, type Plan, type RetryPlan, type TriggerPlan } from './plan/plan.ts';
+export { type CallbackUrl, isImplied, type Plan, type RetryPlan, type TriggerPlan } from './plan/plan.ts';
 export { HERE, mayServe, parseRoute, type Route } from './plan/route.ts';
 export { compileSource, type SourceCompilation } from './plan/source.ts';
 export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
@@ -66,6 +66,8 @@ export {
   type Entry,
   type Gate,
   type Parent,
+  type RunPlace,
+  type RunStarted,
   valuesIn,
 } from './run/entry.ts';
 export type { Estimates } from './run/estimates.ts';
@@ -84,6 +86,7 @@ export {
   isStopped,
   nodeAt,
   pathOf,
+  placePermit,
   startPermit,
   statusOf,
   stopReason,
@@ -96,6 +99,7 @@ export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/ti
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/turn.ts';
 export { spilledInUndoPlan, type UndoPlan, type UndoStep, undoPlanOf } from './run/undo-plan.ts';
+export { isAwaitedCall } from './run/waits.ts';
 export {
   concerns,
   hasLeftOver,

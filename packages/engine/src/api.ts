@@ -1,6 +1,7 @@
 /** What the engine offers to apps. `Engine` runs things; `Desk` only looks and leaves durable requests. */
 import type {
   Action,
+  CallbackUrl,
   Capabilities,
   Explanation,
   ExpressionLimits,
@@ -10,12 +11,14 @@ import type {
   RetryPolicyFunction,
   RunDocument,
   RunError,
+  RunPlace,
   Settlement,
   TimelineEvent,
   UndoPlan,
 } from '@nebula/core';
 import type {
   Blobs,
+  CacheChoice,
   Clock,
   Digest,
   ExecutionFilter,
@@ -57,6 +60,8 @@ export interface EngineOptions {
   /** What the operator grants to every workflow, besides what workflows grant themselves. */
   readonly capabilities?: Capabilities;
   readonly inlineLimitBytes?: number;
+  /** Where nodes that wait for a call can be called: `$nodes.<id>.callbackUrl`. Without it they have no address. */
+  readonly callbackUrl?: CallbackUrl;
   /** What one evaluation of an expression may cost; what is left out keeps its default. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
   /** Compiled workflows by their text: for engines of one process that have the same actions. */
@@ -167,6 +172,8 @@ export interface StartOptions {
   readonly idempotencyKey?: string;
   /** The node whose execution it is. */
   readonly parent?: Parent;
+  /** It goes on beside so many others at the most. With `skip` rejects with `SKIPPED` where there are as many. */
+  readonly place?: RunPlace;
   /** Where it belongs; `default` unless told. Children belong where their parents do. */
   readonly project?: string;
   /** The W3C trace context above the run. What is none is left out of account. */
@@ -224,6 +231,18 @@ export interface Engine extends Desk {
   input(executionId: string): Promise<Json | undefined>;
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
   plan(workflowId: string, version?: number): Promise<Plan>;
+  /**
+   * A call to the address of a node. Durable when it resolves with `taken`; it counts also when it comes before the node
+   * waits. `over`: the node has been called, or does not wait any more. The same call twice is one.
+   */
+  requestCall(
+    executionId: string,
+    node: string,
+    generation: number,
+    payload: Json,
+  ): Promise<'taken' | 'over' | 'unknown'>;
+  /** Forgets outputs that might be used again, and says how many. */
+  forgetCached(which: CacheChoice): Promise<number>;
   settled(executionId: string): Promise<Settled>;
   /** Neither time nor a worker nor a request moves the run: only people, signals and the executions that run for it. */
   isResting(executionId: string): Promise<boolean>;
@@ -297,6 +316,8 @@ export interface OutsideWork {
   readonly credentials: readonly string[];
   /** What the action may reach. */
   readonly capabilities: Capabilities;
+  /** Where in a trace it stands (W3C trace context). */
+  readonly traceparent?: string;
 }
 
 export interface LeaseBeat {

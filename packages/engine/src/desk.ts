@@ -11,6 +11,7 @@ import {
   explainNode,
   explainRun,
   type Held,
+  isAwaitedCall,
   isFinished,
   type Json,
   NebulaError,
@@ -35,6 +36,7 @@ import {
 } from '@nebula/core';
 import {
   type Blobs,
+  type CacheChoice,
   type Clock,
   DEFAULT_PROJECT,
   type Digest,
@@ -57,7 +59,7 @@ import { Holds } from './holds.ts';
 import { encodeMessage, type Message, sharedName, stimulusOf } from './messages.ts';
 import { Plans } from './plans.ts';
 import { readState } from './runs.ts';
-import { removeExecution } from './sweeper.ts';
+import { forgetOutputs, removeExecution } from './sweeper.ts';
 import { Values } from './values.ts';
 
 /** How long a signal waits for somebody who listens. */
@@ -74,9 +76,9 @@ export interface DeskDrivers {
 
 export function createDesk(
   drivers: DeskDrivers,
-  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'announced'>,
+  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'labels' | 'announced'>,
 ): Desk {
-  const catalog = createCatalog(options.actions, options.retryPolicies ?? {});
+  const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, undefined, options.labels);
   catalog.announce(options.announced ?? []);
   return new StoreDesk(drivers, catalog);
 }
@@ -275,6 +277,22 @@ export class StoreDesk implements Desk {
     return this.send(executionId, { type: 'callback', node, payload });
   }
 
+  async requestCall(
+    executionId: string,
+    node: string,
+    generation: number,
+    payload: Json,
+  ): Promise<'taken' | 'over' | 'unknown'> {
+    const state = await this.state(executionId);
+    if (state === undefined) return 'unknown';
+    if (!isAwaitedCall(state, node, generation)) return 'over';
+    const { store, clock } = this.drivers;
+    const body = encodeMessage({ type: 'callback', node, payload, generation });
+    const isThere = await store.send({ messageId: `call:${node}:${generation}`, executionId, body }, clock.now());
+    this.sent();
+    return isThere ? 'taken' : 'unknown';
+  }
+
   requestRetry(executionId: string): Promise<boolean> {
     return this.send(executionId, { type: 'retry' });
   }
@@ -302,6 +320,11 @@ export class StoreDesk implements Desk {
       settlement,
       ...(lookedAt === undefined ? {} : { attempt: lookedAt }),
     });
+  }
+
+  async forgetCached(which: CacheChoice): Promise<number> {
+    const { store } = this.drivers;
+    return forgetOutputs(this.drivers, (limit) => store.forgetCached(which, limit));
   }
 
   delete(executionId: string): Promise<boolean> {
@@ -383,11 +406,11 @@ function checkReplay(state: RunState, node: string, input: Json | undefined): vo
   });
 }
 
-/** A fork is nobody's child and in nobody's trace, stands for no start, and has none of the children of the other run. */
+/** A fork is nobody's child and in nobody's trace, stands for no start, takes no place, and has none of the other's children. */
 function withoutLinks(entry: Entry): Entry {
   if (entry.type === 'child.requested') return { ...entry, copied: true };
   if (entry.type !== 'run.started') return entry;
-  const { parent: _, key: __, traceparent: ___, ...rest } = entry;
+  const { parent: _, key: __, traceparent: ___, place: ____, ...rest } = entry;
   return rest;
 }
 

@@ -172,10 +172,8 @@ class LocalEngine extends StoreDesk implements Engine {
       onFault: (executionId, error) => this.onFault(executionId, error),
       onTrouble: (error) => this.trouble(error),
       onLease: () => this.turns.kick(),
-      startAnew: ({ plan, state }, messageId, input) => {
-        const { trigger } = state;
-        return this.starts.anew(plan, messageId, { input, trigger });
-      },
+      startAnew: ({ plan, state: { trigger, place }, project }, messageId, input) =>
+        this.starts.anew(plan, messageId, { input, trigger, project, ...(place && { place }) }),
     });
   }
 

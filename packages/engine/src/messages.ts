@@ -11,7 +11,17 @@ import {
 } from '@nebula/core';
 import { DEFAULT_PROJECT, type InboxRow } from '@nebula/ports';
 
-type Asked = 'cancel' | 'restart' | 'retry' | 'replay' | 'pause' | 'resume' | 'signal' | 'answer' | 'callback';
+type Asked =
+  | 'cancel'
+  | 'placed'
+  | 'restart'
+  | 'retry'
+  | 'replay'
+  | 'pause'
+  | 'resume'
+  | 'signal'
+  | 'answer'
+  | 'callback';
 
 /**
  * Stimuli that somebody leaves, without what the engine that reads them adds: who settles, and chance. A place that is
@@ -43,6 +53,11 @@ export function cancelMessage({ executionId, attempt, compensate }: ChildCancel,
   return { messageId: `cancel:${parentId}:${attempt}${compensate ? '' : ':leave'}`, executionId, body };
 }
 
+/** From a run that takes its place. */
+export function replaceMessage(by: string): { readonly messageId: string; readonly body: string } {
+  return { messageId: `replaced:${by}`, body: encodeMessage({ type: 'cancel', reason: `replaced by ${by}` }) };
+}
+
 /** From a parent that is retried: whatever follows, it is told the result. */
 export function retryMessage({ executionId, attempt }: ChildStart, parentId: string): InboxRow {
   return {
@@ -72,6 +87,7 @@ export function stimulusOf(body: string): Stimulus | undefined {
     case 'retry':
       return { type, ...(message.reply === true ? { reply: true } : {}) };
     case 'resume':
+    case 'placed':
       return { type };
     case 'pause':
       return { type, ...(typeof reason === 'string' ? { reason } : {}) };
@@ -83,7 +99,8 @@ export function stimulusOf(body: string): Stimulus | undefined {
     case 'answer':
       return answerOf(message);
     case 'callback':
-      return typeof node === 'string' ? { type, node, payload: message.payload ?? null } : undefined;
+      if (typeof node !== 'string') return undefined;
+      return { type, node, payload: message.payload ?? null, ...generationIn(message) };
     case 'granted':
       if (typeof node !== 'string' || (message.gate !== 'concurrency' && message.gate !== 'reserve')) return undefined;
       return { type, node, gate: message.gate };
@@ -97,6 +114,10 @@ export function stimulusOf(body: string): Stimulus | undefined {
     default:
       return undefined;
   }
+}
+
+function generationIn({ generation }: JsonObject): { readonly generation?: number } {
+  return typeof generation === 'number' ? { generation } : {};
 }
 
 function signalOf({ signal, key, payload = null }: JsonObject): Stimulus | undefined {

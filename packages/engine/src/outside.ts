@@ -49,6 +49,7 @@ import { type Lease, parseLease } from './lease.ts';
 import type { Claim, Draft, GrantedAttempt, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
+import type { Tracing } from './tracing.ts';
 import type { Values } from './values.ts';
 
 const DEFAULT_LEASE_MS = 30_000;
@@ -67,6 +68,7 @@ export interface OutsideParts {
   readonly runs: Runs;
   readonly values: Values;
   readonly meter: Meter;
+  readonly tracing: Tracing;
   post(run: LiveRun, stimulus: Stimulus): void;
   /** For the next turn: starts it under its lease, or says that it cannot be. */
   offer(delivery: Delivery, claim: Claim): void;
@@ -155,6 +157,7 @@ export class OutsideAttempts implements Outside {
       return undefined;
     }
     const isTotal = totalLeftMs !== null && (attemptMs === null || totalLeftMs < attemptMs);
+    const traceparent = this.parts.tracing.ofAttempt(run.state, node, attempt.attempt);
     const limitMs = isTotal ? totalLeftMs : attemptMs;
     const deadline = limitMs === null ? null : at + Math.max(0, limitMs);
     this.keep({
@@ -180,6 +183,7 @@ export class OutsideAttempts implements Outside {
       deadline,
       credentials: Object.keys(attempt.credentials),
       capabilities: attempt.granted,
+      ...(traceparent !== undefined && { traceparent }),
     };
   }
 

@@ -1,5 +1,6 @@
 /** Workflow versions: stored once, compiled once, shared by all their runs. */
 import {
+  type CallbackUrl,
   canonicalJson,
   compilePlan,
   EXPRESSION_LIMITS,
@@ -25,11 +26,16 @@ export class Plans {
   private readonly limits: ExpressionLimits;
   private readonly cache = new Map<string, Plan>();
   private readonly compiled: Map<string, Plan> | undefined;
+  private readonly callbackUrl: CallbackUrl | undefined;
 
   constructor(
     { store, clock, digest }: { store: Store; clock: Clock; digest: Digest },
     catalog: OpenCatalog,
-    { expressionLimits, compiled }: Pick<EngineOptions, 'expressionLimits' | 'compiled'> = {},
+    {
+      expressionLimits,
+      compiled,
+      callbackUrl,
+    }: Pick<EngineOptions, 'expressionLimits' | 'compiled' | 'callbackUrl'> = {},
   ) {
     this.store = store;
     this.clock = clock;
@@ -37,6 +43,7 @@ export class Plans {
     this.catalog = catalog;
     this.limits = { ...EXPRESSION_LIMITS, ...expressionLimits };
     this.compiled = compiled;
+    this.callbackUrl = callbackUrl;
   }
 
   async register(given: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
@@ -130,6 +137,7 @@ export class Plans {
     const { plan, problems } = compilePlan(definition, this.catalog, {
       limits: this.limits,
       now: () => this.clock.now(),
+      callbackUrl: this.callbackUrl,
       workflows: (id, wanted) => inlined.get(`${id}@${wanted ?? ''}`),
     });
     if (plan !== undefined) return plan;

@@ -6,7 +6,7 @@
  *  R3 What may go well later is tried again with growing pauses; what is damaged or gone is told, and put aside.
  */
 import { blobsToDecide, NebulaError } from '@nebula/core';
-import type { Clock, Queue, Store } from '@nebula/ports';
+import type { Clock, PlaceHolder, Queue, Store } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
@@ -35,13 +35,13 @@ export interface RecoveryParts {
   kick(): void;
 }
 
-/** A start was refused, since this run stands for all starts with its key. */
+/** A start was refused, since this run has the place that it needs. */
 export class StartTaken extends Error {
-  readonly executionId: string;
+  readonly holder: PlaceHolder;
 
-  constructor(executionId: string) {
-    super(`${executionId} stands for this start`);
-    this.executionId = executionId;
+  constructor(holder: PlaceHolder) {
+    super(`${holder.executionId} has the place '${holder.key}'`);
+    this.holder = holder;
   }
 }
 
@@ -131,7 +131,7 @@ export class Recovery {
   }
 
   /** Somebody else wrote to this run: read what, and decide again. */
-  refused(run: LiveRun, heldBy: string | undefined): void {
+  refused(run: LiveRun, heldBy: PlaceHolder | undefined): void {
     this.parts.meter.add('engine.conflicts');
     if (run.isNew) {
       this.drop(run);

@@ -1,5 +1,5 @@
 /** Starting runs: what is checked first, which starts are one, and what makes a run durable. */
-import { NebulaError, type Plan, startKey, startPermit } from '@nebula/core';
+import { NebulaError, type Plan, placePermit, type RunPlace, startKey, startPermit } from '@nebula/core';
 import { type Clock, DEFAULT_PROJECT, type Digest, type Random, type Store } from '@nebula/ports';
 import type { StartOptions } from './api.ts';
 import type { Durations } from './durations.ts';
@@ -28,6 +28,8 @@ export interface StartsParts {
   /** A run was started here. */
   onStart(executionId: string): void;
 }
+
+const SKIPPED = 'SKIPPED';
 
 /** Of a start that may be put off, or be one with others. */
 interface StartPolicy {
@@ -69,14 +71,36 @@ export class Starts {
     if (!durations.isKnown(workflowId)) await durations.read(workflowId);
     const { start } = plan;
     // A parent waits for the execution that it asked for, and for no other.
-    if (start !== undefined && start.policy !== 'allow' && options.parent === undefined)
-      return this.byKey(plan, executionId, { ...options, input });
-    return this.create(plan, executionId, { ...options, input });
+    const isKeyed = start !== undefined && start.policy !== 'allow' && options.parent === undefined;
+    try {
+      if (isKeyed) return await this.byKey(plan, executionId, { ...options, input });
+      return await this.create(plan, executionId, { ...options, input });
+    } catch (error) {
+      if (error instanceof StartTaken && options.place !== undefined) throw await this.skipped(options.place);
+      throw error;
+    }
+  }
+
+  private async skipped(place: RunPlace): Promise<NebulaError> {
+    const running = (await this.parts.store.permits(placePermit(place))).map(({ executionId }) => executionId);
+    const { key, limit } = place;
+    return new NebulaError(
+      SKIPPED,
+      `${limit} run${limit === 1 ? '' : 's'} of ${key} may go on at once, and so many do.`,
+      {
+        hint: `Start it again when one of them has ended${running.length > 0 ? `: ${running.slice(0, 5).join(', ')}` : ''}.`,
+        details: { running: running.slice(0, limit) },
+      },
+    );
   }
 
   /** For a start that came too late to put a run off: the same message is the same run. */
   async anew(plan: Plan, messageId: string, options: StartOptions): Promise<void> {
-    await this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
+    const started = this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
+    await started.catch((error: unknown) => {
+      // Nobody is there any more who could be told.
+      if (!(error instanceof NebulaError) || error.code !== SKIPPED) throw error;
+    });
   }
 
   private idFor(workflowId: string, key: string | undefined): string {
@@ -117,8 +141,8 @@ export class Starts {
         return await this.create(plan, executionId, options, { key, ...(isDebounced && { hold: { until } }) });
       } catch (error) {
         // Another engine was quicker: the store lets only one of them start.
-        if (!(error instanceof StartTaken)) throw error;
-        holder = error.executionId;
+        if (!(error instanceof StartTaken) || error.holder.key !== startPermit(plan.workflowId, key)) throw error;
+        holder = error.holder.executionId;
       }
     }
     if (isDebounced) await send(holder, { type: 'restart', input: options.input ?? {}, until });
@@ -132,7 +156,7 @@ export class Starts {
     policy: StartPolicy = {},
   ): Promise<string> {
     const { runs, turns, durations } = this.parts;
-    const { trigger = { type: 'manual' }, parent, input = {}, project = DEFAULT_PROJECT, traceparent } = options;
+    const { trigger = { type: 'manual' }, parent, input = {}, project = DEFAULT_PROJECT, traceparent, place } = options;
     const known = runs.get(executionId);
     const run = known ?? runs.create(plan, executionId, project);
     this.parts.onStart(executionId);
@@ -143,6 +167,7 @@ export class Starts {
         ...(parent && { parent }),
         ...(estimates && { estimates }),
         ...(isTraced && { traceparent }),
+        ...(place && { place: onlyPlace(place) }),
       };
       turns.post(run, { type: 'start', input, trigger, ...more, ...policy });
     }
@@ -153,4 +178,9 @@ export class Starts {
     }
     return executionId;
   }
+}
+
+/** Without where it stands, for one that was taken from a run. */
+function onlyPlace({ key, limit, policy }: RunPlace): RunPlace {
+  return { key, limit, policy };
 }

@@ -73,14 +73,8 @@ export class Sweeper {
 
   /** Outputs that nobody may use any more. */
   private async sweepCache(): Promise<number> {
-    const { store, blobs, clock } = this.parts;
-    let removed = 0;
-    for (;;) {
-      const keys = await store.purgeCache(clock.now(), SWEEP_BATCH);
-      for (const key of keys) await blobs.deleteExecution(cacheBlobs(key));
-      removed += keys.length;
-      if (keys.length < SWEEP_BATCH || !this.isOpen) return removed;
-    }
+    const { store, clock } = this.parts;
+    return forgetOutputs(this.parts, (limit) => (this.isOpen ? store.purgeCache(clock.now(), limit) : undefined));
   }
 
   /**
@@ -108,6 +102,20 @@ export class Sweeper {
 
   private breathe(): Promise<void> {
     return new Promise((resolve) => this.parts.clock.soon(resolve));
+  }
+}
+
+/** Piece by piece, with their blobs, until nothing more goes; says how many went. */
+export async function forgetOutputs(
+  { blobs }: Pick<SweeperParts, 'blobs'>,
+  forget: (limit: number) => Promise<readonly string[]> | undefined,
+): Promise<number> {
+  let forgotten = 0;
+  for (;;) {
+    const keys = (await forget(SWEEP_BATCH)) ?? [];
+    for (const key of keys) await blobs.deleteExecution(cacheBlobs(key));
+    forgotten += keys.length;
+    if (keys.length < SWEEP_BATCH) return forgotten;
   }
 }
 

@@ -6,6 +6,8 @@ import {
   nodeAt,
   type Parent,
   permitKey,
+  placePermit,
+  type RunStarted,
   seal,
   startPermit,
   type Turn,
@@ -26,7 +28,7 @@ import type {
 import { encodeEntries } from './codec.ts';
 import type { Durations } from './durations.ts';
 import type { LiveRun } from './live-run.ts';
-import { cancelMessage, encodeMessage, retryMessage, sharedName } from './messages.ts';
+import { cancelMessage, encodeMessage, replaceMessage, retryMessage, sharedName } from './messages.ts';
 import type { Values } from './values.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
@@ -93,16 +95,11 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
 }
 
 /** What the frame asks of those that share something with this run, and what it gives back. */
-function permitsOf({ state, project, isNew, asked }: LiveRun, { asks, entries, now }: Turn): PermitChanges | undefined {
+function permitsOf(run: LiveRun, { asks, entries, now }: Turn): PermitChanges | undefined {
+  const { state, project, isNew, asked } = run;
   const [first] = entries;
-  // From the entry: a run may begin, or end, in its first frame, and has given its place back then.
-  const startKey = isNew && first?.type === 'run.started' ? first.key : undefined;
-  if (asks.length === 0 && state.freed.length === 0 && startKey === undefined) return undefined;
-  const places: PermitAsk[] = [];
-  if (startKey !== undefined) {
-    const key = startPermit(state.plan.workflowId, startKey);
-    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}', isRequired: true });
-  }
+  const places = isNew && first?.type === 'run.started' ? placesOf(run, first) : [];
+  if (asks.length + state.freed.length + places.length === 0) return undefined;
   const rates: RateAsk[] = [];
   for (const { node, gate } of asks) {
     const key = permitKey(gate);
@@ -123,6 +120,24 @@ function permitsOf({ state, project, isNew, asked }: LiveRun, { asks, entries, n
     .splice(0)
     .map(({ key, node }) => ({ key: node === '' ? key : sharedName(project, key), node }));
   return { at: now, releases, asks: places, rates };
+}
+
+/** From the entry: a run may begin, or end, in its first frame, and has given its places back then. */
+function placesOf({ state, executionId }: LiveRun, { key: startKey, place }: RunStarted): PermitAsk[] {
+  const places: PermitAsk[] = [];
+  if (startKey !== undefined) {
+    const key = startPermit(state.plan.workflowId, startKey);
+    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}', isRequired: true });
+  }
+  if (place === undefined) return places;
+  const ask = { key: placePermit(place), node: '', limit: place.limit, messageId: 'place' };
+  const body = encodeMessage({ type: 'placed' });
+  if (place.policy === 'skip') places.push({ ...ask, body, isRequired: true });
+  // One that was ended before it could wait does not stand in line.
+  else if (state.place?.standing === 'waiting') {
+    places.push({ ...ask, body, ...(place.policy === 'replace' && { makesRoom: replaceMessage(executionId) }) });
+  }
+  return places;
 }
 
 /** Which signals the run waits for, so that those who do not know the run can send them. */
@@ -201,6 +216,7 @@ const CHANGES_STATUS: ReadonlySet<string> = new Set([
   'run.paused',
   'run.resumed',
   'scope.compensating',
+  'run.begun',
 ]);
 
 /** A child that has ended tells its parent in the same write, so neither can be without the other. */

@@ -374,6 +374,27 @@ describe('starts that are one', () => {
     expect(await members[1]?.engine.document(ids[1] as string)).toMatchObject({ status: 'completed' });
   });
 
+  it('[ENG-214] two engines that start runs with a place at once let one of them go on', async () => {
+    for (const policy of ['skip', 'wait', 'replace'] as const) {
+      const top = await begun(new BenchTop());
+      const members = [await join(top), await join(top)];
+      const started = members.map(async ({ engine }) => {
+        const { workflowId, version } = await engine.register({ id: 'test', nodes: { a: hand() } });
+        const place = { key: 'p', limit: 1, policy };
+        return engine.start(workflowId, version, { place }).catch((error: { code: string }) => error.code);
+      });
+      await top.settle();
+      const ids = await Promise.all(started);
+      await top.clock.advance(2_500);
+      const documents = await Promise.all(ids.map(async (id) => members[0]?.engine.document(id)));
+      const statuses = documents.map((document) => document?.status).sort();
+      expect(ids.filter((id) => id === 'SKIPPED')).toHaveLength(policy === 'skip' ? 1 : 0);
+      expect(statuses).toEqual(
+        { skip: ['running', undefined], wait: ['pending', 'running'], replace: ['cancelled', 'running'] }[policy],
+      );
+    }
+  });
+
   it('[ENG-104] of two that are debounced the later input counts', async () => {
     const top = await begun(new BenchTop());
     const { ids } = await startBoth(top, { policy: 'debounce', window: '1s' });

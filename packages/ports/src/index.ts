@@ -4,8 +4,12 @@ export type { Digest } from './digest.ts';
 export type { Campaign, Leader } from './leader.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export {
+  type CacheChoice,
+  type CachePage,
+  type CachePlace,
   type CacheRow,
   holderInTheWay,
+  inTheWayOf,
   isGivenBack,
   type Listener,
   type ListenerChanges,
@@ -14,6 +18,7 @@ export {
   type PermitChanges,
   type PermitRelease,
   type PermitRow,
+  type PlaceHolder,
   type PublishedSignal,
   type RateAsk,
 } from './permits.ts';

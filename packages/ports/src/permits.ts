@@ -9,6 +9,7 @@
  *  P4 Moments of a rate: never more than `limit` in any `perMs`, wherever that begins. The same ask of a node gets the
  *     same moment again, so an answer that is lost costs nothing.
  *  P6 A write that requires a place is accepted with the place, or not at all.
+ *  P7 Who wants room made is granted its place when those that it has asked to go, in the same write, have gone.
  */
 
 export interface PermitAsk {
@@ -23,6 +24,17 @@ export interface PermitAsk {
    * the same write it is required, and given back at once.
    */
   readonly isRequired?: boolean;
+  /**
+   * Where it has to wait, this message is put into the inboxes of as many of those before it as must go for its turn to
+   * come, the oldest first.
+   */
+  readonly makesRoom?: { readonly messageId: string; readonly body: string };
+}
+
+/** Whoever has a place that a write requires. */
+export interface PlaceHolder {
+  readonly key: string;
+  readonly executionId: string;
 }
 
 export interface PermitRelease {
@@ -68,6 +80,20 @@ export interface CacheRow {
   readonly expiresAt: number | null;
 }
 
+/** Where a row stands in lists: by family, then by time. */
+export type CachePlace = Pick<CacheRow, 'family' | 'at' | 'key'>;
+
+export interface CachePage {
+  /** With which the family begins; empty: all. */
+  readonly prefix: string;
+  /** The last row of the page before. */
+  readonly after?: CachePlace;
+  readonly limit: number;
+}
+
+/** One output, or all of the families that begin so. */
+export type CacheChoice = { readonly key: string } | { readonly prefix: string };
+
 /** Whether the place is asked for and given back by one write. */
 export function isGivenBack({ key, node, isRequired }: PermitAsk, { releases = [] }: PermitChanges): boolean {
   return isRequired === true && releases.some((release) => release.key === key && release.node === node);
@@ -78,16 +104,24 @@ export function holderInTheWay(
   executionId: string,
   { releases = [], asks = [] }: PermitChanges,
   rowsOf: (key: string) => readonly PermitRow[],
-): string | undefined {
+): PlaceHolder | undefined {
   for (const { key, node, limit, isRequired } of asks) {
     if (isRequired !== true) continue;
     const isGone = (row: PermitRow): boolean =>
       row.executionId === executionId && releases.some((release) => release.key === key && release.node === row.node);
     const rows = rowsOf(key).filter((row) => !isGone(row));
     if (rows.some((row) => row.executionId === executionId && row.node === node && row.isHeld)) continue;
-    if (rows.length >= limit) return rows[0]?.executionId;
+    const [first] = rows;
+    if (first !== undefined && rows.length >= limit) return { key, executionId: first.executionId };
   }
   return undefined;
+}
+
+/** Who must go so that the turn of the one who asks comes, of the rows in the order in which they are granted. */
+export function inTheWayOf(executionId: string, { node, limit }: PermitAsk, rows: readonly PermitRow[]): string[] {
+  const own = rows.findIndex((row) => row.executionId === executionId && row.node === node);
+  if (own < 0 || rows[own]?.isHeld === true) return [];
+  return rows.slice(0, own - limit + 1).map((row) => row.executionId);
 }
 
 /**

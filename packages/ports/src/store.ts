@@ -11,7 +11,16 @@
  *  S6 `claimDue` gives a due execution to one caller only, until the time that it sets.
  */
 import type { RunStatus } from '@nebula/core';
-import type { CacheRow, ListenerChanges, PermitChanges, PermitRow, PublishedSignal } from './permits.ts';
+import type {
+  CacheChoice,
+  CachePage,
+  CacheRow,
+  ListenerChanges,
+  PermitChanges,
+  PermitRow,
+  PlaceHolder,
+  PublishedSignal,
+} from './permits.ts';
 
 /** Where a run stands, as lists and filters see it. */
 export type ExecutionStatus = RunStatus;
@@ -103,8 +112,8 @@ export interface OutgoingRow extends InboxRow {
 export type WriteOutcome =
   /** `rates`: the moments that were given, in the order of asking. */
   | { readonly ok: true; readonly position: number; readonly rates?: readonly number[] }
-  /** `heldBy`: refused since it requires a place that this execution has. */
-  | { readonly ok: false; readonly heldBy?: string };
+  /** `heldBy`: refused since it requires a place that somebody has. */
+  | { readonly ok: false; readonly heldBy?: PlaceHolder };
 
 export interface FrameRow {
   readonly executionId: string;
@@ -222,6 +231,10 @@ export interface Store {
   cached(key: string, now: number): Promise<CacheRow | undefined>;
   /** The newest of a family, expired or not, the newest first. */
   newestCached(family: string, limit: number): Promise<readonly CacheRow[]>;
+  /** Those that are there, expired or not, by family, then by time. */
+  cachedOutputs(page: CachePage): Promise<readonly CacheRow[]>;
+  /** Forgets outputs, a bounded number; returns the keys that are gone. */
+  forgetCached(which: CacheChoice, limit: number): Promise<readonly string[]>;
   /** Forgets what has expired, a bounded number; returns the keys that are gone. */
   purgeCache(now: number, limit: number): Promise<readonly string[]>;
 

@@ -33,6 +33,9 @@ const is =
 
 const isText: Test = (value) => typeof value === 'string' && value !== '';
 const isTexts: Test = (value) => Array.isArray(value) && value.every(isText);
+const isProxies: Test = (value) =>
+  Array.isArray(value) &&
+  value.every((one) => /^(loopback|linklocal|uniquelocal|[\da-f:.]+(\/[\d.]+)?)$/i.test(String(one)));
 const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isWhole =
   (least: number, most = Number.MAX_SAFE_INTEGER): Test =>
@@ -107,6 +110,20 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     doc: 'Attempts that may run at the same time in this process.',
     default: '4; preset `selfhost`: 64',
     example: 'concurrency: 8',
+    check: is(isWhole(1), 'Give a whole number above 0'),
+  },
+  labels: {
+    type: 'list of texts',
+    doc: 'What this process has: a node runs here if it asks for no other `labels`. All others are for workers outside.',
+    default: 'none',
+    example: 'labels: [gpu, eu]',
+    check: texts('gpu'),
+  },
+  maxActiveRuns: {
+    type: 'whole number',
+    doc: 'Starts are refused with `BUSY` while so many runs wait or go on.',
+    default: '100,000',
+    example: 'maxActiveRuns: 20000',
     check: is(isWhole(1), 'Give a whole number above 0'),
   },
   retention: {
@@ -213,9 +230,17 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   },
   'server.url': {
     type: 'text',
-    doc: 'How people reach it, where a proxy stands before it. With https, cookies go over HTTPS only.',
+    doc: 'How people and programs reach it, where a proxy stands before it: addresses for calls begin so. With https, cookies go over HTTPS only.',
+    default: 'where it listens',
     example: 'server: { url: "https://flows.example.com" }',
     check: is((value) => isText(value) && URL.canParse(String(value)), "Give a URL, e.g. 'https://flows.example.com'"),
+  },
+  'server.trustProxy': {
+    type: 'list of texts',
+    doc: 'Addresses and ranges of proxies that are believed when they say who calls (`X-Forwarded-For`), and whether over HTTPS (`X-Forwarded-Proto`); also `loopback`, `linklocal` and `uniquelocal`.',
+    default: 'none',
+    example: 'server: { trustProxy: [10.0.0.0/8] }',
+    check: is(isProxies, "Give a list of addresses or ranges, e.g. ['10.0.0.0/8', 'loopback']"),
   },
   'server.hosts': {
     type: 'list of texts',
@@ -245,6 +270,13 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     example: 'server: { workflows: [flows/*.yaml] }',
     check: texts('workflows/**/*.yaml'),
     isLive: true,
+  },
+  'server.metrics': {
+    type: '`signed-in` or `public`',
+    doc: 'Who may read `/metrics`.',
+    default: '`signed-in`',
+    example: 'server: { metrics: public }',
+    check: is(isOneOf(['signed-in', 'public']), "It is 'signed-in' or 'public'"),
   },
   'server.logLevel': {
     type: '`debug`, `info`, `warn` or `error`',

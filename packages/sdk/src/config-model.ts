@@ -30,10 +30,12 @@ export interface ServerConfig {
   readonly host?: string;
   readonly port?: number;
   readonly url?: string;
+  readonly trustProxy?: readonly string[];
   readonly hosts?: readonly string[];
   readonly origins?: readonly string[];
   readonly bodyLimit?: string | number;
   readonly workflows?: readonly string[];
+  readonly metrics?: 'signed-in' | 'public';
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   readonly database?: string;
   readonly queue?: string;
@@ -48,6 +50,10 @@ export interface NebulaConfig {
   readonly capabilities?: Capabilities;
   /** Attempts that may run at the same time in this process. */
   readonly concurrency?: number;
+  /** Of this process: nodes that ask for other labels are run by workers outside. */
+  readonly labels?: readonly string[];
+  /** Starts are refused with `BUSY` while so many runs wait or go on. */
+  readonly maxActiveRuns?: number;
   /** Relative to the project folder; `.nebula` when left out. */
   readonly dataDir?: string;
   /** How long finished runs are kept: `30d`, milliseconds, or null for ever. */

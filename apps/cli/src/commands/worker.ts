@@ -27,7 +27,7 @@ export async function execute(context: Context, _args: readonly string[], option
   const worker = createWorker({
     server,
     actions: await services.actions(project),
-    labels: labelsOf(textOption(options, 'labels')),
+    labels: labelsOf(textOption(options, 'labels')) ?? project.config.labels ?? [],
     concurrency: countOption(options, 'concurrency', DEFAULT_CONCURRENCY),
     projectDir: project.dir,
     ...(token !== undefined && { token }),
@@ -57,9 +57,9 @@ async function tokenOf({ env }: Io, dataDir: string): Promise<string | undefined
   }
 }
 
-function labelsOf(text = ''): string[] {
+function labelsOf(text: string | undefined): string[] | undefined {
   return text
-    .split(',')
+    ?.split(',')
     .map((label) => label.trim())
     .filter((label) => label !== '');
 }

@@ -10,7 +10,7 @@ export async function allActions({ config }: Project): Promise<readonly Action[]
 }
 
 export async function engineOptions(project: Project): Promise<EngineOptions> {
-  const { retryPolicies, capabilities, concurrency, expressionLimits } = project.config;
+  const { retryPolicies, capabilities, concurrency, labels, maxActiveRuns, expressionLimits } = project.config;
   const retentionMs = retentionOf(project.config);
   const inlineLimitBytes = sizeOf('inlineLimit', project.config.inlineLimit);
   return {
@@ -18,6 +18,8 @@ export async function engineOptions(project: Project): Promise<EngineOptions> {
     ...(retryPolicies !== undefined && { retryPolicies }),
     ...(capabilities !== undefined && { capabilities }),
     ...(concurrency !== undefined && { concurrency }),
+    ...(labels !== undefined && { labels }),
+    ...(maxActiveRuns !== undefined && { maxActiveRuns }),
     ...(expressionLimits !== undefined && { expressionLimits }),
     ...(retentionMs !== undefined && { retentionMs }),
     ...(inlineLimitBytes !== undefined && { inlineLimitBytes }),

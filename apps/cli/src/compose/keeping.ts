@@ -1,6 +1,6 @@
 /** Where things are kept, and what does the work: SQLite and files in the data folder, unless the configuration says otherwise. */
 import path from 'node:path';
-import { NebulaError } from '@nebula/core';
+import { type Action, NebulaError } from '@nebula/core';
 import type { Drivers } from '@nebula/engine';
 import type { Records, Secrets, Store } from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
@@ -21,6 +21,8 @@ export async function driverContext({ dir, dataDir }: Project): Promise<OpenCont
 export interface Keeping extends Pick<Drivers, 'store' | 'blobs' | 'logs'> {
   /** Opened when it is asked for. */
   records(): Promise<Records>;
+  /** What workers outside have announced to a server on the same folder. */
+  announced(): Promise<readonly Action[]>;
   close(): Promise<void>;
 }
 
@@ -30,11 +32,18 @@ export async function openKeeping({ config }: Project, context: DriverContext, f
   const store = own ?? ((await drivers.store?.(context)) as Store);
   const logs = (await drivers.logs?.(context)) ?? own?.logs ?? (await volatileLogs());
   const blobs = (await drivers.blobs?.(context)) ?? (await folderBlobs(context));
+  const recordsOf = async () => (await drivers.records?.(context)) ?? own?.records;
   return {
     store,
     logs,
     blobs,
-    records: async () => (await drivers.records?.(context)) ?? own?.records ?? noRecords(),
+    records: async () => (await recordsOf()) ?? noRecords(),
+    async announced() {
+      const records = await recordsOf();
+      if (records === undefined) return [];
+      const { announcedActions } = await import('@nebula/server/announced');
+      return await announcedActions({ records });
+    },
     async close() {
       await logs.close();
       await store.close();

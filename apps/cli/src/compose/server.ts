@@ -3,9 +3,19 @@ import { createCatalog, NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
 import { createEngine } from '@nebula/engine';
 import type { ServerConfig } from '@nebula/sdk';
-import { announcedActions, localOffice, type NebulaServer, type Office, type Parts, startServer } from '@nebula/server';
+import {
+  announcedActions,
+  callbackAddresses,
+  callbackKey,
+  localOffice,
+  type NebulaServer,
+  type Office,
+  type Parts,
+  startServer,
+} from '@nebula/server';
 import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
 import type { OfficeSession, Project, ServeOptions, ServerSession } from '../services.ts';
+import { concealed } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
 import { allActions, engineOptions, sizeOf } from './engine-options.ts';
 import { driverContext, type Keeping, openDoing, openKeeping, openSecrets } from './keeping.ts';
@@ -41,14 +51,21 @@ function schemeOf(text: string): string {
 export async function openServer(project: Project, options: ServeOptions, env: Io['env']): Promise<ServerSession> {
   const config = { ...project.config.server, ...given(options) } as ServerConfig;
   const preset = presetOf(config);
-  const opened = await openParts(project, preset, env).catch((error: unknown) => {
+  let publicUrl = '';
+  const opened = await openParts(project, env, {
+    publicUrl: () => publicUrl,
+    ...(preset === 'selfhost' && { concurrency: SELFHOST_CONCURRENCY }),
+  }).catch((error: unknown) => {
     throw alreadyServed(project, error);
   });
   const { parts } = opened;
+  const openEngine = (url: string): Promise<void> => {
+    publicUrl = (config.url ?? reachable(url)).replace(/\/+$/, '');
+    return parts.engine.open();
+  };
   try {
-    await parts.engine.open();
     const token = preset === 'desktop' ? makeToken(project.dataDir) : undefined;
-    const server = await listening(project, parts, config, { ...options, preset, token });
+    const server = await listening(project, parts, config, { ...options, preset, token, openEngine });
     const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid });
     return {
       url: reachable(server.url),
@@ -59,7 +76,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       office: officeSession(server.office, async () => undefined),
       async close() {
         takeNoteBack();
-        await server.close();
+        await server.close(opened.stopEngine);
         await opened.close();
       },
     };
@@ -79,14 +96,23 @@ function given({ preset, host, port }: ServeOptions) {
 
 interface OpenedParts {
   readonly parts: Parts;
+  /** What runs is handed back. */
+  stopEngine(): Promise<void>;
   close(): Promise<void>;
 }
 
-async function openParts(project: Project, preset: Preset, env: Io['env']): Promise<OpenedParts> {
+interface OfServer {
+  /** Where it can be called; a folder without a server has no such place. */
+  publicUrl?(): string;
+  /** Where the configuration does not say. */
+  readonly concurrency?: number;
+}
+
+async function openParts(project: Project, env: Io['env'], ofServer: OfServer): Promise<OpenedParts> {
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, true);
   try {
-    return await partsOn(project, opened, env, preset === 'selfhost' ? { concurrency: SELFHOST_CONCURRENCY } : {});
+    return await partsOn(project, opened, env, ofServer);
   } catch (error) {
     await opened.close();
     throw error;
@@ -97,9 +123,9 @@ async function partsOn(
   project: Project,
   opened: Keeping,
   env: Io['env'],
-  defaults: { readonly concurrency?: number },
+  { publicUrl, ...defaults }: OfServer,
 ): Promise<OpenedParts> {
-  const { retryPolicies, capabilities } = project.config;
+  const { retryPolicies, capabilities, labels } = project.config;
   const context = await driverContext(project);
   const { store, blobs, logs } = opened;
   const doing = await openDoing(project, context, env);
@@ -107,14 +133,21 @@ async function partsOn(
   const records = await opened.records();
   const engine = createEngine(
     { ...context, store, blobs, logs, ...doing },
-    { ...defaults, ...(await engineOptions(project)), announced: await announcedActions({ records }) },
+    {
+      ...defaults,
+      ...(await engineOptions(project)),
+      announced: await announcedActions({ records }),
+      ...(publicUrl && { callbackUrl: callbackAddresses(await callbackKey(records), publicUrl) }),
+    },
   );
   const { clock, random, digest } = context;
-  const catalog = createCatalog(await allActions(project), retryPolicies, capabilities);
+  const catalog = createCatalog(await allActions(project), retryPolicies, capabilities, labels);
+  const stopEngine = () => engine.close({ graceMs: HAND_BACK_MS });
   return {
     parts: { engine, store, records, secrets, blobs, logs, clock, random, digest, catalog },
+    stopEngine,
     async close() {
-      await engine.close({ graceMs: HAND_BACK_MS });
+      await stopEngine();
       await doing.queue.close();
       await opened.close();
     },
@@ -124,6 +157,7 @@ async function partsOn(
 interface Listening extends ServeOptions {
   readonly preset: string;
   readonly token: string | undefined;
+  openEngine(url: string): Promise<void>;
 }
 
 async function listening(
@@ -132,9 +166,9 @@ async function listening(
   config: ServerConfig,
   options: Listening,
 ): Promise<NebulaServer> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, url, origins = [] } = config;
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, url, origins = [], trustProxy = [], metrics } = config;
   const bodyLimitBytes = sizeOf('server.bodyLimit', config.bodyLimit);
-  const { token, preset, onTrouble, onRequest } = options;
+  const { token, preset, onTrouble, onRequest, openEngine } = options;
   try {
     return await startServer(parts, {
       host,
@@ -145,11 +179,15 @@ async function listening(
       leader: localLeader(),
       onTrouble,
       onRequest,
+      openEngine,
+      log: { conceal: concealed },
+      ...(metrics !== undefined && { metrics }),
       isSecure: url?.startsWith('https:') ?? false,
       ...(token !== undefined && { token }),
       app: {
         hosts: hostNames(host, config),
         origins: [...origins],
+        trustProxy: [...trustProxy],
         ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
       },
     });
@@ -187,8 +225,14 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
         hint: '127.0.0.1 is for this machine alone, 0.0.0.0 for everybody who can reach it',
       });
     default:
-      return error;
+      return /^invalid (IP address|range)/.test(error.message) ? noProxy(error) : error;
   }
+}
+
+function noProxy({ message }: Error): NebulaError {
+  return new NebulaError('CONFIG_INVALID', `server.trustProxy in the configuration: ${message}`, {
+    hint: "Give addresses or ranges, e.g. ['10.0.0.0/8', 'loopback']",
+  });
 }
 
 function alreadyServed({ dataDir }: Project, error: unknown): unknown {
@@ -215,7 +259,7 @@ export async function openLocalOffice(
   elsewhere: (error: unknown) => Promise<OfficeSession | undefined>,
 ): Promise<OfficeSession> {
   try {
-    const { parts, close } = await openParts(project, 'desktop', env);
+    const { parts, close } = await openParts(project, env, {});
     return officeSession(localOffice(parts), close);
   } catch (error) {
     if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') throw error;

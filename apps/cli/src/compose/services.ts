@@ -29,7 +29,8 @@ async function actionsOf(project: Project) {
 
 async function catalogOf(project: Project): Promise<Catalog> {
   if (project.server === undefined) {
-    return createCatalog(await allActions(project), project.config.retryPolicies, project.config.capabilities);
+    const { retryPolicies, capabilities, labels } = project.config;
+    return createCatalog(await allActions(project), retryPolicies, capabilities, labels);
   }
   const { remoteCatalog } = await import('../remote/session.ts');
   return await remoteCatalog(await connected(project.server), project);
@@ -54,7 +55,8 @@ async function openDesk(project: Project): Promise<DeskSession> {
   const { createDesk } = await import('@nebula/engine');
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, false);
-  const desk = createDesk({ ...context, ...opened }, await engineOptions(project));
+  const options = { ...(await engineOptions(project)), announced: await opened.announced() };
+  const desk = createDesk({ ...context, ...opened }, options);
   return {
     desk,
     logs: opened.logs,
@@ -92,7 +94,8 @@ async function openLocalEngine(project: Project, env: Io['env']): Promise<Engine
   const opened = await openKeeping(project, context, true);
   try {
     const doing = await openDoing(project, context, env);
-    const engine = createEngine({ ...context, ...opened, ...doing }, options);
+    const announced = await opened.announced();
+    const engine = createEngine({ ...context, ...opened, ...doing }, { ...options, announced });
     return {
       desk: engine,
       engine,

@@ -1,5 +1,6 @@
 /** What a server says while it runs: a screen for people at the start and a line per run, or one JSON document per line. */
 import { formatDuration, type RunDocument } from '@nebula/core';
+import { concealed } from '../terminal/concealed.ts';
 import type { Output } from '../terminal/io.ts';
 import { column, fit, printable, printableLine, visibleWidth, wrap } from '../terminal/width.ts';
 import { jsonLine } from '../views/json.ts';
@@ -47,9 +48,9 @@ interface Told {
 }
 
 function toldOf(error: unknown): Told {
-  if (!(error instanceof Error)) return { message: String(error) };
+  if (!(error instanceof Error)) return { message: concealed(String(error)) };
   const { code, hint } = error as { code?: unknown; hint?: string };
-  return { ...(typeof code === 'string' && { code }), message: error.message, hint };
+  return { ...(typeof code === 'string' && { code }), message: concealed(error.message), hint };
 }
 
 function tookText({ startedAt, finishedAt }: RunDocument): string {

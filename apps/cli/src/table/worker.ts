@@ -9,7 +9,10 @@ export const WORKER_COMMANDS: readonly CommandSpec[] = [
     group: 'Run',
     options: [
       { flags: '--server <url>', text: 'where the server is (default: $NEBULA_SERVER)' },
-      { flags: '--labels <labels>', text: 'labels that nodes may ask for, with commas: gpu,eu' },
+      {
+        flags: '--labels <labels>',
+        text: 'labels that nodes may ask for, with commas: gpu,eu (default: those of the configuration)',
+      },
       { flags: '--concurrency <count>', text: 'attempts at the same time (default: 4)' },
       { flags: '--id <name>', text: 'its name in lists (default: one that is made up)' },
       { flags: '--data-dir <dir>', text: 'where the token of a server on this machine is kept' },

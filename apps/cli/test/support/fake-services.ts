@@ -111,6 +111,8 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
     plan: note('plan', () => {
       throw new Error('no plans here');
     }),
+    requestCall: note('requestCall', () => 'taken' as const),
+    forgetCached: note('forgetCached', () => 0),
     isResting: note('isResting', () => true),
     peek: find,
     on(listener) {

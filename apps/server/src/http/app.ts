@@ -31,6 +31,8 @@ export interface AppOptions {
   readonly origins: readonly string[];
   /** Host names under which the server answers; null: any. Keeps pages of strangers away from a server on loopback. */
   readonly hosts: readonly string[] | null;
+  /** Addresses and ranges of proxies whose word about who calls them, and how, is believed. */
+  readonly trustProxy: readonly string[];
 }
 
 /** One call that has been let through, or refused. */
@@ -53,12 +55,17 @@ export interface AppParts {
   /** Something nobody expected: for the log of the server. */
   onFault(error: unknown, request: { readonly method: string; readonly url: string }): void;
   onRequest?(operation: OperationId, status: number, milliseconds: number): void;
+  /** Requests wait until then, besides those that ask for its health. */
+  readonly opened: Promise<void>;
 }
+
+const ABOUT_HEALTH: ReadonlySet<string> = new Set(['/health', '/ready']);
 
 export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
   const app = fastify({
     bodyLimit: options.bodyLimitBytes,
     logger: false,
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     routerOptions: { maxParamLength: 5_000, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     return503OnClosing: true,
@@ -74,6 +81,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     guardHeaders(reply);
     guardHost(request, options.hosts);
     if (answersCors(request, reply, options.origins)) return reply;
+    if (!ABOUT_HEALTH.has(request.url)) await own.opened;
   });
   app.setNotFoundHandler((request, reply) => refuse(reply, unknownRoute(request)));
   app.setErrorHandler((error, request, reply) => {
@@ -115,7 +123,10 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           project,
           headers: request.headers,
           ip: request.ip,
-          signal: signalOf(request, response),
+          isSecure: request.protocol === 'https',
+          get signal() {
+            return signalOf(request, response, contract);
+          },
         };
         const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
         const act = () => handler(call as unknown as Call<OperationId>);
@@ -133,7 +144,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           () => own.authenticate(request),
           () => response.raw.end(),
         );
-        return await sendStream(request, response, answer).finally(stop);
+        return await sendStream(response, answer, call.signal).finally(stop);
       } catch (error) {
         const { status } = problemOf(bodyError(error));
         if (isAudited && who.kind !== 'nobody' && status < 500) await own.audit({ ...deed, project, status });
@@ -177,14 +188,14 @@ async function send(
 }
 
 async function sendStream(
-  request: FastifyRequest,
   response: FastifyReply,
   { status, body, headers = {} }: Reply<unknown>,
+  signal: AbortSignal,
 ): Promise<FastifyReply> {
   response.hijack();
   const events = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
   response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
-  await sendEvents(response.raw, body as EventStream, signalOf(request, response));
+  await sendEvents(response.raw, body as EventStream, signal);
   return response;
 }
 
@@ -196,11 +207,14 @@ function knows(header: string | undefined, tag: string): boolean {
 const signals = new WeakMap<FastifyRequest, AbortSignal>();
 
 /** One per request, made when it is asked for. */
-function signalOf(request: FastifyRequest, response: FastifyReply): AbortSignal {
+function signalOf(request: FastifyRequest, response: FastifyReply, { stream }: Operation): AbortSignal {
   let signal = signals.get(request);
   if (signal === undefined) {
     const controller = new AbortController();
-    response.raw.once('close', () => controller.abort());
+    // Of one that was answered nobody asks any more, and an abort costs as much as a request. Whoever feeds a stream does.
+    response.raw.once('close', () => {
+      if (stream === 'events' || !response.raw.writableFinished) controller.abort();
+    });
     signal = controller.signal;
     signals.set(request, signal);
   }
@@ -258,8 +272,12 @@ function guardHeaders(reply: FastifyReply): void {
   reply.headers(GUARDS);
 }
 
-/** A page of somebody else may resolve its own name to this machine; it cannot choose the Host header, though. */
-function guardHost({ hostname }: FastifyRequest, hosts: readonly string[] | null): void {
+/**
+ * A page of somebody else may resolve its own name to this machine; it cannot choose the Host header, though. What a proxy
+ * forwards as one it could.
+ */
+function guardHost({ headers }: FastifyRequest, hosts: readonly string[] | null): void {
+  const hostname = (headers.host ?? '').replace(/:\d+$/, '');
   if (hosts === null || hosts.includes(hostname)) return;
   throw new NebulaError('NOT_ALLOWED', `This server does not answer under the name '${hostname.slice(0, 200)}'.`, {
     hint: `Call it ${hosts[0]}, or name it in \`server.hosts\` of the configuration.`,

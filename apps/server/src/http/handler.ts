@@ -12,6 +12,8 @@ export interface Call<K extends OperationId> {
   readonly project: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly ip: string;
+  /** It came over HTTPS, here or to a proxy that is believed. */
+  readonly isSecure: boolean;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal;
 }

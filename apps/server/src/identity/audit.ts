@@ -1,6 +1,7 @@
 /** Who changed what. Ids are time-ordered, so the newest come first without an index of their own. */
 import type { AnswerOf } from '@nebula/client/contract';
 import type { Json } from '@nebula/core';
+import type { RecordChange } from '@nebula/ports';
 import type { Deed } from '../http/app.ts';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
@@ -22,6 +23,7 @@ const MAX_TARGET = 200;
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Promise<void> {
+  const commit = gathered((changes: readonly RecordChange[]) => records.commit(changes));
   return async ({ operation, who, params, project, status, ip }) => {
     const at = clock.now();
     const target =
@@ -38,7 +40,27 @@ export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Pro
       details: { ip, kind: who.kind },
     };
     const id = random.id('aud');
-    await records.commit([{ kind: 'audit', id, body: JSON.stringify(body), expiresAt: at + KEPT_MS }]);
+    await commit({ kind: 'audit', id, body: JSON.stringify(body), expiresAt: at + KEPT_MS });
+  };
+}
+
+/** What comes while a write is under way goes with the next one: one sync of the disk serves all who wait for it. */
+function gathered<T>(write: (items: readonly T[]) => Promise<unknown>): (item: T) => Promise<void> {
+  let items: T[] = [];
+  let next: Promise<void> | undefined;
+  let underWay: Promise<unknown> = Promise.resolve();
+  return (item) => {
+    items.push(item);
+    next ??= underWay
+      .catch(() => undefined)
+      .then(async () => {
+        const now = items;
+        items = [];
+        next = undefined;
+        underWay = write(now);
+        await underWay;
+      });
+    return next;
   };
 }
 

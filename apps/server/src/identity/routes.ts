@@ -38,7 +38,7 @@ const OWN = [
 ] as const satisfies readonly OperationId[];
 
 export interface IdentityOptions {
-  /** The cookie goes over HTTPS only. */
+  /** The cookie goes over HTTPS only, however it was asked for. */
   readonly isSecure: boolean;
 }
 
@@ -48,8 +48,10 @@ export function identityRoutes(
   { isSecure }: IdentityOptions,
 ): Pick<Handlers, (typeof OWN)[number]> {
   const { records, clock } = parts;
-  const cookie = (value: string, maxAge: number): string =>
-    `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${isSecure ? '; Secure' : ''}`;
+  const cookie = (value: string, maxAge: number, call: Pick<Call<'login'>, 'isSecure'>): string => {
+    const secure = isSecure || call.isSecure ? '; Secure' : '';
+    return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
+  };
 
   const put = async (
     call: Call<'putUser' | 'putProject'>,
@@ -65,19 +67,21 @@ export function identityRoutes(
   };
 
   return {
-    async login({ body: { user, password }, ip }) {
-      const session = await accounts.login(user, password, ip);
+    async login(call) {
+      const { user, password } = call.body;
+      const session = await accounts.login(user, password, call.ip);
       const { csrfToken, expiresAt } = session;
       const maxAge = Math.ceil((expiresAt - clock.now()) / 1_000);
       return ok(
         { user: session.user, csrfToken, expiresAt: isoTime(expiresAt) },
-        { 'set-cookie': cookie(session.token, maxAge) },
+        { 'set-cookie': cookie(session.token, maxAge, call) },
       );
     },
 
-    async logout({ headers }) {
-      await accounts.logout(typeof headers['cookie'] === 'string' ? headers['cookie'] : undefined);
-      return reply(204, null, { 'set-cookie': cookie('', 0) });
+    async logout(call) {
+      const { cookie: cookies } = call.headers;
+      await accounts.logout(typeof cookies === 'string' ? cookies : undefined);
+      return reply(204, null, { 'set-cookie': cookie('', 0, call) });
     },
 
     async getMe({ who, headers }) {

@@ -2,6 +2,7 @@
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
 import { type Json, NebulaError, parseDuration, type RunDocument } from '@nebula/core';
 import { type ExecutionFilter, type ExecutionRow, type ExecutionStatus, FINISHED_STATUSES } from '@nebula/ports';
+import { endingsAt } from '../endings.ts';
 import { created, gone, type Handlers, ok, type Reply, reply } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
@@ -313,7 +314,7 @@ export async function resultOf(
   signal: AbortSignal,
 ): Promise<Result> {
   const waitMs = wait === undefined ? 0 : waitOf(wait);
-  const ended = waitMs === 0 ? undefined : await untilEnded(parts, executionId, waitMs, signal);
+  const ended = waitMs === 0 ? undefined : await endingsAt(parts).of(executionId, waitMs, signal);
   const document = ended ?? parts.engine.peek(executionId) ?? (await documentOf(parts, executionId));
   const { workflowId, status, output, error } = document;
   const isEnded = (FINISHED_STATUSES as readonly string[]).includes(status);
@@ -324,41 +325,6 @@ function waitOf(text: string): number {
   const ms = parseDuration(text);
   if (typeof ms === 'number') return Math.min(ms, MAX_WAIT_MS);
   throw new NebulaError('QUERY_INVALID', `wait: ${ms.message}`, { hint: ms.hint });
-}
-
-/** Undefined when the time was over, or the caller went, before it ended. */
-async function untilEnded(
-  { engine, clock }: Parts,
-  executionId: string,
-  waitMs: number,
-  signal: AbortSignal,
-): Promise<RunDocument | undefined> {
-  if (signal.aborted) return undefined;
-  return new Promise((resolve, reject) => {
-    const stop = engine.on((event) => {
-      if (event.type === 'finished' && event.executionId === executionId) done(event.document);
-    });
-    const timer = clock.timer(waitMs, () => done(undefined));
-    const leave = (): void => done(undefined);
-    signal.addEventListener('abort', leave, { once: true });
-    const done = (document: RunDocument | undefined): void => {
-      stop();
-      timer.cancel();
-      signal.removeEventListener('abort', leave);
-      resolve(document);
-    };
-    // It may have ended before anybody listened.
-    engine
-      .document(executionId)
-      .then((document) => {
-        if (document === undefined) throw unknownExecution(executionId);
-        if ((FINISHED_STATUSES as readonly string[]).includes(document.status)) done(document);
-      })
-      .catch((error: unknown) => {
-        done(undefined);
-        reject(error);
-      });
-  });
 }
 
 type BulkBody = Parameters<Handlers['bulkExecutions']>[0]['body'];

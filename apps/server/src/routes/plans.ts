@@ -1,4 +1,4 @@
-/** Launch plans: a workflow with default and fixed inputs. */
+/** Launch plans: a workflow with default and fixed inputs, and a limit to how many of its runs go on at once. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
 import { gone, type Handlers, ok, reply } from '../http/handler.ts';
@@ -59,6 +59,7 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
         description: body.description ?? null,
         inputs: (body.inputs ?? {}) as Record<string, Json>,
         fixed: (body.fixed ?? {}) as Record<string, Json>,
+        concurrency: body.concurrency ?? null,
         active: body.active ?? true,
       };
       if (before !== undefined && before.body.project !== record.project) {
@@ -81,7 +82,7 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
 }
 
 function documentOf({ id, body, updatedAt }: Read<PlanRecord>): AnswerOf<'getPlan'> {
-  const { project, workflowId, version, description, inputs, fixed, active } = body;
+  const { project, workflowId, version, description, inputs, fixed, concurrency, active } = body;
   return {
     planId: id,
     project,
@@ -90,6 +91,7 @@ function documentOf({ id, body, updatedAt }: Read<PlanRecord>): AnswerOf<'getPla
     description,
     inputs: { ...inputs },
     fixed: { ...fixed },
+    concurrency: concurrency === null ? null : { ...concurrency },
     active,
     updatedAt: isoTime(updatedAt),
   };

@@ -6,7 +6,7 @@
  *  C3 Times that passed while nobody led are dealt with as `catchUp` says.
  *  C4 A time is never taken early: after a restart the cursor, not the clock, says what was done.
  */
-import { nextCronTime } from '@nebula/core';
+import { NebulaError, nextCronTime } from '@nebula/core';
 import type { Campaign, Leader, Timer } from '@nebula/ports';
 import type { Launcher } from '../launcher.ts';
 import type { SchedulerStanding } from '../observability/health.ts';
@@ -144,6 +144,8 @@ export class Scheduler {
       if (isNew) this.own.onFire?.(id, parts.clock.now() - at);
     } catch (error) {
       if ((error as { retryable?: boolean }).retryable) throw error;
+      // Its launch plan says so: others of its runs go on.
+      if (error instanceof NebulaError && error.code === 'SKIPPED') return;
       this.own.onTrouble(error);
     }
   }

@@ -24,9 +24,7 @@ const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization
 
 export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Launcher): void {
   void app.register(async (hooks) => {
-    // A signature is over the bytes: they are kept as they came.
-    hooks.removeAllContentTypeParsers();
-    hooks.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    takesAnyBody(hooks);
     hooks.route({
       method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       url: `${HOOKS_PREFIX}/*`,
@@ -65,6 +63,12 @@ export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Laun
   });
 }
 
+/** A signature is over the bytes: they are kept as they came. */
+export function takesAnyBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
 function repeatKey(id: string, { headers }: FastifyRequest): { idempotencyKey?: string } {
   const key = headers['idempotency-key'];
   return typeof key === 'string' && key !== '' ? { idempotencyKey: `${id} ${key.slice(0, 400)}` } : {};
@@ -91,7 +95,7 @@ function triggerOf({ clock }: Parts, { signature }: WebhookRecord, id: string, r
 }
 
 /** JSON as JSON, forms as objects, texts as texts; without a body, the query. */
-function cameWith(request: FastifyRequest): Json {
+export function cameWith(request: FastifyRequest): Json {
   const body = request.body as Buffer | undefined;
   if (body === undefined || body === null || body.length === 0) return { ...(request.query as JsonObject) };
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';

@@ -60,6 +60,27 @@ function flaky(): Action {
 }
 
 describe('traces', () => {
+  it('[SRV-340] what is handed back when the server closes has its span', async () => {
+    const begun = Promise.withResolvers<void>();
+    const hang: Action = {
+      id: 'test.hang',
+      version: '1',
+      effect: 'pure',
+      run: (ctx) => {
+        begun.resolve();
+        return new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)));
+      },
+    };
+    booted = await boot({ traces: traces(), actions: [hang] });
+    const definition = { id: 'hanging', nodes: { held: { action: 'test.hang@1' } } };
+    await booted.client.call('registerWorkflow', { body: { definition } });
+    await booted.client.call('startExecution', { body: { workflowId: 'hanging' } });
+    await begun.promise;
+    await booted.close();
+    booted = undefined;
+    expect(collector.named('held').attributes['nebula.attempt']).toBe(1);
+  });
+
   it('[SRV-210] each run and each attempt is a span, one below the other', async () => {
     const nodes = {
       first: { action: 'test.flaky@1', retry: { attempts: 3, delay: '10ms' } },

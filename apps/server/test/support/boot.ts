@@ -12,7 +12,14 @@ import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
 import type { Clock } from '@nebula/ports';
-import { type NebulaServer, type Parts, type ServerOptions, startServer } from '../../src/index.ts';
+import {
+  callbackAddresses,
+  callbackKey,
+  type NebulaServer,
+  type Parts,
+  type ServerOptions,
+  startServer,
+} from '../../src/index.ts';
 
 /** What lasts when a server goes. */
 export type Keeping = Pick<Parts, 'store' | 'records' | 'secrets' | 'blobs' | 'logs'>;
@@ -62,7 +69,7 @@ export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remo
 }
 
 export async function boot(options: BootOptions = {}): Promise<Booted> {
-  const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), ...rest } = options;
+  const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), openEngine, ...rest } = options;
   const random = realRandom();
   const actions = [...builtinActions, ...own];
   const drivers = {
@@ -73,8 +80,9 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     random,
     digest: sha256,
   };
-  const engine = createEngine(drivers, { actions });
-  await engine.open();
+  let url = '';
+  const callbackUrl = callbackAddresses(await callbackKey(keeping.records), () => url);
+  const engine = createEngine(drivers, { actions, callbackUrl });
   const troubles: unknown[] = [];
   const parts: Parts = { ...keeping, engine, clock, random, digest: sha256, catalog: createCatalog(actions) };
   const server = await startServer(parts, {
@@ -89,6 +97,14 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     onTrouble: (error) => troubles.push(error),
     ...(users ? {} : { token: TOKEN }),
     ...rest,
+    async openEngine(at) {
+      url = at;
+      await engine.open();
+      await openEngine?.(at);
+    },
+  }).catch(async (error: unknown) => {
+    await engine.close();
+    throw error;
   });
   const client = createClient({ url: server.url, retries: 0, ...(users ? {} : { token: TOKEN }) });
   return {
@@ -98,8 +114,7 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     keeping,
     troubles,
     async close() {
-      await server.close();
-      await engine.close();
+      await server.close(() => engine.close());
     },
   };
 }

@@ -32,6 +32,18 @@ export const large = (id = 'large') => ({
   output: '{{ $nodes.make.output }}',
 });
 
+/** Its only node is run by a worker outside. */
+export const outside = (id = 'outside') => ({
+  id,
+  nodes: { work: { action: 'far.work', labels: ['far'], credentials: { key: 'press' } } },
+});
+
+/** Its output may be used again. */
+export const keeping = (id = 'keeping') => ({
+  id,
+  nodes: { make: { action: 'core.set', with: { value: 'kept' }, cache: { version: 1 } } },
+});
+
 /** Says a line, then ends. */
 export const chatty = (id = 'chatty') => ({
   id,

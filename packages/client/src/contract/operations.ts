@@ -451,6 +451,23 @@ export const OPERATIONS = {
     answers: { 200: resources.Revealed },
   },
 
+  listCache: {
+    tag: 'Server',
+    summary: 'Outputs that may be used again',
+    needs: 'admin',
+    query: object({ action: Type.Optional(Type.String({ maxLength: 200 })), ...PageQuery }, closed),
+    answers: { 200: page(resources.CacheEntry) },
+  },
+  forgetCache: {
+    tag: 'Server',
+    summary: 'Forget such outputs: one, those of an action, or all',
+    needs: 'admin',
+    query: object(
+      { key: Type.Optional(Type.String({ maxLength: 500 })), action: Type.Optional(Type.String({ maxLength: 200 })) },
+      closed,
+    ),
+    answers: { 200: resources.Forgotten },
+  },
   listAudit: {
     tag: 'Server',
     summary: 'Who changed what, newest first',

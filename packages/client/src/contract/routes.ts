@@ -76,6 +76,8 @@ export const ROUTES = {
   failLease: 'POST /leases/:leaseId/fail',
   revealCredential: 'POST /leases/:leaseId/credentials/:alias',
 
+  listCache: 'GET /cache',
+  forgetCache: 'DELETE /cache',
   listAudit: 'GET /audit',
 
   login: 'POST /login',

@@ -33,7 +33,7 @@ export function compileRoot(source: string, root: Root, at: Span): Run {
     case 'self': {
       const read = readerOf(root.member);
       return (frame) => {
-        if (frame.scope.self !== undefined) return read(frame.scope.self);
+        if (frame.scope.self !== undefined) return read(frame.scope.self, '$self', at);
         throw unknown('$self is not known here', at, 'it is the node itself, in compensate and output');
       };
     }
@@ -44,13 +44,13 @@ export function compileRoot(source: string, root: Root, at: Span): Run {
       return (frame) => {
         const node = frame.scope.node(id);
         if (node === undefined) throw unknownNode(frame.scope, id, short, at);
-        return read(node);
+        return read(node, id, at);
       };
     }
   }
 }
 
-function readerOf(member: NodeMember): (node: NodeView) => Json {
+function readerOf(member: NodeMember): (node: NodeView, id: string, at: Span) => Json {
   switch (member) {
     case 'output':
     case 'result':
@@ -65,6 +65,15 @@ function readerOf(member: NodeMember): (node: NodeView) => Json {
       return (node) => node.attempts;
     case 'input':
       return (node) => node.input;
+    case 'callbackUrl':
+      return (node, id, at) => {
+        if (node.callbackUrl !== undefined) return node.callbackUrl;
+        throw unknown(
+          `'${id}' does not wait for a call`,
+          at,
+          'a node with `wait: { callback: true }` has a callbackUrl',
+        );
+      };
   }
 }
 

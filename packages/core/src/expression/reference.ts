@@ -13,6 +13,7 @@ export const NODE_MEMBERS: readonly NodeMember[] = [
   'error',
   'attempts',
   'input',
+  'callbackUrl',
 ];
 
 export const LOOP_MEMBERS = ['item', 'index', 'items', 'parent'] as const;

@@ -10,6 +10,8 @@ export interface NodeView {
   readonly error: RunError | null;
   readonly attempts: number;
   readonly input: Json;
+  /** Where a call for a `wait: {callback}` is made; undefined for other nodes. Throws where there is no server. */
+  readonly callbackUrl?: string | undefined;
 }
 
 export interface LoopView {

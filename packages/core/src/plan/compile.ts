@@ -17,7 +17,7 @@ import { verify } from '../verify/verify.ts';
 import { joinCapabilities } from './capabilities.ts';
 import type { CompileContext, GraphRecord, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
-import type { NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
+import type { CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
 import { References } from './references.ts';
 import { durationOf } from './retry-plan.ts';
 import { checkedSchema } from './schema-check.ts';
@@ -44,6 +44,7 @@ export interface CompileOptions {
   readonly verify?: boolean;
   /** The clock against which evaluations are timed; without it only operations are counted. */
   readonly now?: () => number;
+  readonly callbackUrl?: CallbackUrl | undefined;
   /** Other workflows, by id and version (without one, the newest): what is inlined must be among them. */
   readonly workflows?: (id: string, version?: number) => WorkflowDefinition | undefined;
   /** Their ids, for suggestions. */
@@ -77,6 +78,7 @@ export function compilePlan(
     triggers: compiled.triggers,
     retentionMs: config.retention === 'forever' ? null : durationOf(config.retention),
     newBudget: () => createBudget(limits, options.now),
+    callbackUrl: options.callbackUrl,
   };
   return { plan, problems: problems.sorted() };
 }

@@ -31,7 +31,12 @@ export interface Plan {
   /** The input with the defaults of its schema filled in, and what is wrong with it in plain sentences. */
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
   newBudget(): Budget;
+  /** The address at which a node can be called, once; undefined where no server is. Equal arguments give equal addresses. */
+  readonly callbackUrl: CallbackUrl | undefined;
 }
+
+/** `generation`: a node that begins as something new has another address. */
+export type CallbackUrl = (executionId: string, node: string, generation: number) => string;
 
 /** What starts the workflow besides people and programs. */
 export interface TriggerPlan {

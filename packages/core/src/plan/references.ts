@@ -108,6 +108,8 @@ export class References {
       this.report(reference, path, { code: 'NOT_UPSTREAM', message: 'no node has run when the workflow starts', hint });
       return undefined;
     }
+    // Whoever makes the call must be told before the node waits for it.
+    if (reference.member === 'callbackUrl') return undefined;
     const reader = read.up === 0 ? site.node : nodeAround(this.scope, read.up);
     if (reader !== undefined && !isVisible(scope, read, reader, site)) {
       this.reportNotUpstream(reference, path, scope, read, reader);

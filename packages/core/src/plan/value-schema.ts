@@ -155,6 +155,7 @@ function memberSchema(member: string, output: () => JsonSchema | undefined): Jso
     case 'result':
       return output();
     case 'status':
+    case 'callbackUrl':
       return { type: 'string' };
     case 'success':
       return { type: 'boolean' };

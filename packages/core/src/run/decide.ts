@@ -19,7 +19,7 @@ import { type CacheMiss, JOURNAL_FORMAT } from './entry.ts';
 import { drain, makeReady, pass } from './flow.ts';
 import { type Held, hold } from './held.ts';
 import { replay, retry } from './reopen.ts';
-import { isEnding, isFinished, isOver, isStopped, must, nodeAt, pathOf } from './standing.ts';
+import { isEnding, isFinished, isOver, isStopped, must, nodeAt, pathOf, waitsForPlace } from './standing.ts';
 import type { NodeState, RunState, TimerItem } from './state.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
 import { attemptsToStop, isPastTotal, popDue } from './timers.ts';
@@ -90,6 +90,8 @@ function react(turn: Turn, stimulus: Stimulus): void {
     }
     case 'restart':
       return restart(turn, stimulus);
+    case 'placed':
+      return placed(turn);
     case 'retry':
     case 'replay':
       return;
@@ -108,7 +110,7 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
 }
 
 function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
-  const { input, trigger, parent, hold: held, key, estimates, traceparent } = stimulus;
+  const { input, trigger, parent, hold: held, key, estimates, traceparent, place } = stimulus;
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -123,9 +125,18 @@ function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
     ...(key === undefined ? {} : { key }),
     ...(estimates === undefined ? {} : { estimates }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(place === undefined ? {} : { place }),
   });
-  if (held === undefined) return enterRoot(turn);
-  emit(turn, { type: 'run.held', until: held.until });
+  if (held === undefined && state.place?.standing !== 'waiting') return enterRoot(turn);
+  emit(turn, { type: 'run.held', until: held?.until ?? turn.now });
+}
+
+/** It begins at its time, which may have come. */
+function placed(turn: Turn): void {
+  const { heldUntil } = turn.state;
+  if (heldUntil !== null && waitsForPlace(turn.state)) {
+    emit(turn, { type: 'run.held', until: heldUntil, placed: true });
+  }
 }
 
 /** A held run begins later, and with what was said last. */

@@ -66,6 +66,18 @@ export interface RunStarted {
   readonly estimates?: Estimates;
   /** The W3C trace context of whoever started it: its spans are below that one. */
   readonly traceparent?: string;
+  /** It goes on beside so many others at the most. */
+  readonly place?: RunPlace;
+}
+
+/**
+ * A place among the runs that may go on at once under a key. With `skip` a run comes with its place, or not at all; with
+ * `wait` and `replace` it is `pending` until it is granted one, and with `replace` the oldest are asked to make room.
+ */
+export interface RunPlace {
+  readonly key: string;
+  readonly limit: number;
+  readonly policy: 'skip' | 'wait' | 'replace';
 }
 
 export interface Parent {
@@ -355,10 +367,15 @@ export interface ScopeCompensating {
   readonly compensate?: boolean;
 }
 
-/** The run begins at `until`, and with this input where one is given: later starts with the same key put it off. */
+/**
+ * The run begins at `until`, and with this input where one is given: later starts with the same key put it off. One that
+ * waits for a place begins when it has one, too.
+ */
 export interface RunHeld {
   readonly type: 'run.held';
   readonly until: number;
+  /** It has its place. */
+  readonly placed?: boolean;
   readonly input?: Held;
 }
 

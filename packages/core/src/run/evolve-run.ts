@@ -11,7 +11,7 @@ import {
   type RunStopping,
 } from './entry.ts';
 import { countSpilled, end, letGo, recallDispatched, releaseHeld } from './phases.ts';
-import { isFinal, isFinished, startPermit } from './standing.ts';
+import { isFinal, isFinished, placePermit, startPermit } from './standing.ts';
 import type { RunState } from './state.ts';
 import { armHeld, armStop, armWorkflow } from './timers.ts';
 import { isAtWork } from './transactions.ts';
@@ -28,7 +28,9 @@ export function evolveRun(state: RunState, entry: RunEntry, at: number): void {
       return holdBack(state, entry);
     case 'run.begun':
       state.heldUntil = null;
-      freeStart(state);
+      state.status = 'running';
+      // A singleton may have waited for its place: its key is free when it has ended.
+      if (state.plan.start?.policy !== 'singleton') freeStart(state);
       state.activeSince = at;
       return armWorkflow(state);
     case 'run.paused':
@@ -48,7 +50,10 @@ export function evolveRun(state: RunState, entry: RunEntry, at: number): void {
 
 function start(state: RunState, entry: RunStarted, at: number): void {
   if (entry.format > JOURNAL_FORMAT) tooNew(`is of format ${entry.format}`);
-  state.status = 'running';
+  const { place } = entry;
+  const mustWait = place !== undefined && place.policy !== 'skip';
+  state.status = mustWait ? 'pending' : 'running';
+  state.place = place === undefined ? null : { ...place, standing: mustWait ? 'waiting' : 'held' };
   state.startedAt = at;
   state.activeSince = at;
   state.root.realm = { ...state.root.realm, input: entry.input };
@@ -61,8 +66,9 @@ function start(state: RunState, entry: RunStarted, at: number): void {
   armWorkflow(state);
 }
 
-function holdBack(state: RunState, { until, input }: RunHeld): void {
+function holdBack(state: RunState, { until, input, placed }: RunHeld): void {
   state.heldUntil = until;
+  if (placed && state.place !== null) state.place = { ...state.place, standing: 'held' };
   if (input !== undefined) {
     state.root.realm = { ...state.root.realm, input };
     countSpilled(state, input);
@@ -72,7 +78,7 @@ function holdBack(state: RunState, { until, input }: RunHeld): void {
 
 /** The workflow's timeout stood still. */
 export function resume(state: RunState, at: number): void {
-  state.status = state.ending === null ? 'running' : 'compensating';
+  state.status = state.ending !== null ? 'compensating' : hasToWait(state) ? 'pending' : 'running';
   state.activeSince += at - (state.pausedAt ?? at);
   state.pausedAt = null;
   armWorkflow(state);
@@ -103,6 +109,7 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
   state.error = entry.error ?? null;
   for (const scope of state.scopes.values()) if (scope === state.root || !isAtWork(scope)) noteUndone(state, scope);
   freeStart(state);
+  freePlace(state);
   state.stopping = null;
   state.ending = null;
   state.heldUntil = null;
@@ -119,6 +126,18 @@ function freeStart(state: RunState): void {
   if (state.startKey === null) return;
   state.freed.push({ key: startPermit(state.plan.workflowId, state.startKey), node: '' });
   state.startKey = null;
+}
+
+/** Whoever waits for it, or comes next, may have it. */
+function freePlace(state: RunState): void {
+  if (state.place === null || state.place.standing === 'over') return;
+  state.freed.push({ key: placePermit(state.place), node: '' });
+  state.place = { ...state.place, standing: 'over' };
+}
+
+/** Not begun, and more than time is missing. */
+function hasToWait({ heldUntil, place }: RunState): boolean {
+  return heldUntil !== null && place !== null && place.policy !== 'skip';
 }
 
 export function tooNew(what: string): never {

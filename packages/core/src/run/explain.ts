@@ -7,7 +7,7 @@ import { HERE, parseRoute } from '../plan/route.ts';
 import type { Awaited, CacheHit } from './entry.ts';
 import { goneFrom } from './refusals.ts';
 import { runsOnce } from './scopes.ts';
-import { isFinal, isFinished, isHeldByLevel, isStopped, nodeAt, pathOf, statusOf } from './standing.ts';
+import { isFinal, isFinished, isHeldByLevel, isStopped, nodeAt, pathOf, statusOf, waitsForPlace } from './standing.ts';
 import type { Ending, NodeState, Phase, RunState } from './state.ts';
 import { isTaken } from './taken.ts';
 import { isInDoubt, undoingIn } from './transactions.ts';
@@ -25,7 +25,10 @@ export function explainRun(state: RunState, now: number): Explanation {
   const base = { node: null, status: state.status };
   if (isFinished(state.status)) return { ...base, ...explainFinished(state) };
   const reasons: string[] = [];
-  if (state.heldUntil !== null) {
+  if (waitsForPlace(state) && state.place !== null) {
+    const { limit, key } = state.place;
+    reasons.push(`It waits for a place: at most ${limit} run${limit === 1 ? '' : 's'} of ${key} may go on at once.`);
+  } else if (state.heldUntil !== null) {
     const left = formatDuration(Math.max(0, state.heldUntil - now));
     reasons.push(`It begins in ${left}, unless it is started again before that (start policy debounce).`);
   }

@@ -41,6 +41,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     root,
     scopes: new Map([['', root]]),
     heldUntil: null,
+    place: null,
     pausedAt: null,
     kept: [],
     running: new Set(),

@@ -42,6 +42,7 @@ const RUN_FIELDS = [
   'lastChildAt',
   'spilled',
   'heldUntil',
+  'place',
   'pausedAt',
   'kept',
 ] as const satisfies readonly (keyof RunState)[];

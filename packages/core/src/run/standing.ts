@@ -1,6 +1,7 @@
 /** Where a run, its scopes and its nodes stand: questions to the state, which change nothing. */
 import { assert, type RunError } from '../error.ts';
 import { isJsonObject, type JsonObject } from '../value.ts';
+import type { RunPlace } from './entry.ts';
 import type { Batch, BodyState, NodeState, Phase, RunState, ScopeState } from './state.ts';
 import type { NodeStatus, RunStatus } from './status.ts';
 
@@ -57,6 +58,16 @@ export function isHeldByLevel(state: RunState, node: NodeState): boolean {
 /** The permit that keeps other starts with the same key out. */
 export function startPermit(workflowId: string, key: string): string {
   return `start:${workflowId}:${key}`;
+}
+
+/** The permit that bounds how many runs go on at once. */
+export function placePermit({ key }: RunPlace): string {
+  return `runs:${key}`;
+}
+
+/** It has not begun, since others have all the places. */
+export function waitsForPlace({ place, heldUntil }: RunState): boolean {
+  return heldUntil !== null && place?.standing === 'waiting';
 }
 
 /** Nothing begins in the scope any more: it, or something around it, is ending. */

@@ -15,7 +15,7 @@ import type { RunError } from '../error.ts';
 import type { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
-import type { Awaited, CacheHit, CacheMiss, FailureHandling, Gate, Parent, SkipReason } from './entry.ts';
+import type { Awaited, CacheHit, CacheMiss, FailureHandling, Gate, Parent, RunPlace, SkipReason } from './entry.ts';
 import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus, RunStatus } from './status.ts';
@@ -297,8 +297,10 @@ export interface RunState {
   undoGraphs: Record<string, Json>;
   /** Paths of what has been undone: a retry does it again. */
   undone: string[];
-  /** Begins then; null when it has begun. */
+  /** Begins then, or when it has its place; null when it has begun. */
   heldUntil: number | null;
+  /** Its place among the runs that go on at once; null when it needs none. A run that is reopened does without. */
+  place: (RunPlace & { readonly standing: 'waiting' | 'held' | 'over' }) | null;
   /** When it was paused; nothing starts and no timer fires until it is resumed. */
   pausedAt: number | null;
   /** Signals for which nobody waited when they came, oldest first. */

@@ -1,7 +1,7 @@
 /** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
-import type { CacheHit, CacheMiss, Gate, Parent } from './entry.ts';
+import type { CacheHit, CacheMiss, Gate, Parent, RunPlace } from './entry.ts';
 import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus } from './status.ts';
@@ -53,7 +53,10 @@ export type Stimulus =
       readonly key?: string;
       readonly estimates?: Estimates;
       readonly traceparent?: string;
+      readonly place?: RunPlace;
     }
+  /** The run has the place for which it waits. */
+  | { readonly type: 'placed' }
   /** A run that is held back begins with this input instead, and later. */
   | { readonly type: 'restart'; readonly input: Json; readonly until: number }
   /** A child execution has ended, or could not be started. */
@@ -102,7 +105,8 @@ export type Stimulus =
     }
   /** The cache has the output. */
   | { readonly type: 'cached'; readonly node: string; readonly output: Held; readonly hit: CacheHit }
-  | { readonly type: 'callback'; readonly node: string; readonly payload: Json }
+  /** `generation`: made to the address of the node as it was then; such a call may come before the node waits. */
+  | { readonly type: 'callback'; readonly node: string; readonly payload: Json; readonly generation?: number }
   /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */
   | {
       readonly type: 'settle';

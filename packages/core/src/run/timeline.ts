@@ -126,7 +126,7 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
     case 'scope.compensating':
       return [event('CompensationStarted', entry.scope === '' ? null : entry.scope, { status: entry.status })];
     case 'run.held':
-      return [event('WorkflowHeld', null, { until: entry.until })];
+      return [event('WorkflowHeld', null, { until: entry.until, ...(entry.placed && { placed: true }) })];
     case 'run.begun':
       return [event('WorkflowBegun', null)];
     case 'run.paused':

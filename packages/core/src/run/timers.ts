@@ -7,7 +7,7 @@
  */
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { Awaited } from './entry.ts';
-import { isFinished, isInside, isStopped } from './standing.ts';
+import { isFinished, isInside, isStopped, waitsForPlace } from './standing.ts';
 import type { NodeState, RunState, ScopeState, TimerItem } from './state.ts';
 
 /** How much longer than a running attempt's own limit the journal waits for its worker to report. */
@@ -141,7 +141,7 @@ function isDue(state: RunState, item: TimerItem): boolean {
   const { attemptMs = null, queuedMs = null } = node?.plan.timeouts ?? {};
   switch (item.kind) {
     case 'held':
-      return state.heldUntil === at;
+      return state.heldUntil === at && !waitsForPlace(state);
     case 'workflow':
       return (
         state.heldUntil === null && state.ending === null && at === state.activeSince + (state.plan.timeoutMs ?? 0)

@@ -1,9 +1,9 @@
 /** A run as its expressions see it. */
 import type { RunError } from '../error.ts';
-import type { LoopView, NodeView, Scope } from '../expression/index.ts';
+import { ExpressionError, type LoopView, type NodeView, type Scope } from '../expression/index.ts';
 import type { Json, JsonObject } from '../value.ts';
 import { type BlobLookup, heldValue } from './held.ts';
-import { batchOf, statusOf } from './standing.ts';
+import { batchOf, generationOf, pathOf, statusOf } from './standing.ts';
 import type { BodyState, NodeState, RunState, ScopeState } from './state.ts';
 import type { Turn } from './turn.ts';
 
@@ -34,14 +34,14 @@ export class RunScope implements Scope {
   /** For what a composite node asks after a round: it sees the round's output as `$self.output`, and its number. */
   static afterRound(state: RunState, node: NodeState, lookup: BlobLookup, round: Round): RunScope {
     const ending: Ending = { node, status: 'completed', output: round.output, error: null };
-    const self = new EndingView(ending, lookup);
+    const self = new EndingView(ending, lookup, state);
     return new RunScope(state, node.scope, lookup, undefined, { round, self });
   }
 
   /** For what a node says of itself once its output is known. */
   static ofNode(state: RunState, node: NodeState, lookup: BlobLookup, output: Json): RunScope {
     const ending: Ending = { node, status: 'completed', output, error: null };
-    return new RunScope(state, node.scope, lookup, ending, { self: new EndingView(ending, lookup) });
+    return new RunScope(state, node.scope, lookup, ending, { self: new EndingView(ending, lookup, state) });
   }
 
   get input(): Json {
@@ -78,7 +78,9 @@ export class RunScope implements Scope {
       const index = scope.graph.indexOf.get(id);
       if (index === undefined) continue;
       const node = scope.nodes[index] as NodeState;
-      return this.ending?.node === node ? new EndingView(this.ending, this.lookup) : new StateView(node, this.lookup);
+      return this.ending?.node === node
+        ? new EndingView(this.ending, this.lookup, this.state)
+        : new StateView(node, this.lookup, this.state);
     }
     return undefined;
   }
@@ -163,7 +165,7 @@ export function bodyOutput(turn: Turn, scope: ScopeState): Json {
   const [only, ...others] = scope.graph.ends;
   if (only === undefined) return null;
   if (others.length > 0) return outputsOfEnds(turn, scope);
-  return new StateView(scope.nodes[only.index] as NodeState, turn.lookup).output;
+  return new StateView(scope.nodes[only.index] as NodeState, turn.lookup, turn.state).output;
 }
 
 function ownOutput({ state, lookup }: Turn, scope: ScopeState): Json {
@@ -190,10 +192,16 @@ export interface Ending {
 class StateView implements NodeView {
   private readonly state: NodeState;
   private readonly lookup: BlobLookup;
+  private readonly run: RunState;
 
-  constructor(state: NodeState, lookup: BlobLookup) {
+  constructor(state: NodeState, lookup: BlobLookup, run: RunState) {
     this.state = state;
     this.lookup = lookup;
+    this.run = run;
+  }
+
+  get callbackUrl(): string | undefined {
+    return callbackUrlOf(this.run, this.state);
   }
 
   get output(): Json {
@@ -229,8 +237,12 @@ class EndingView implements NodeView {
   readonly error: RunError | null;
   readonly attempts: number;
   readonly input: Json;
+  private readonly node: NodeState;
+  private readonly run: RunState;
 
-  constructor({ node, status, output, error }: Ending, lookup: BlobLookup) {
+  constructor({ node, status, output, error }: Ending, lookup: BlobLookup, run: RunState) {
+    this.node = node;
+    this.run = run;
     this.output = output;
     this.status = status;
     this.success = status === 'completed';
@@ -238,4 +250,17 @@ class EndingView implements NodeView {
     this.attempts = node.attempts;
     this.input = heldValue(node.input, lookup);
   }
+  get callbackUrl(): string | undefined {
+    return callbackUrlOf(this.run, this.node);
+  }
+}
+
+/** An address is made from where the node is: it is the same however often it is asked for. */
+function callbackUrlOf({ plan, executionId }: RunState, node: NodeState): string | undefined {
+  const { work } = node.plan;
+  if (work.kind !== 'wait' || !work.waits.some(({ kind }) => kind === 'callback')) return undefined;
+  if (plan.callbackUrl !== undefined) return plan.callbackUrl(executionId, pathOf(node), generationOf(node));
+  throw new ExpressionError('EXPRESSION_VALUE', `'${node.plan.id}' can be called only where a server runs`, {
+    hint: 'start the workflow with a server: nebula serve',
+  });
 }

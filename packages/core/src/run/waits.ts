@@ -10,7 +10,7 @@ import { completeNode, failNode } from './advance.ts';
 import type { Awaited } from './entry.ts';
 import { evaluated } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
-import { isStopped, nodeAt, pathOf } from './standing.ts';
+import { generationOf, isFinal, isFinished, isStopped, nodeAt, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import type { Stimulus } from './stimulus.ts';
 import { emit, type Turn } from './turn.ts';
@@ -79,11 +79,12 @@ function bounded(at: number, now: number): number {
 /** A signal that came before its wait. */
 function takeKept(turn: Turn, node: NodeState, waits: readonly Awaited[]): void {
   for (const one of waits) {
-    if (one.kind !== 'signal') continue;
+    if (one.kind !== 'signal' && one.kind !== 'callback') continue;
+    const wanted = one.kind === 'signal' ? one : callOf(pathOf(node), generationOf(node));
     for (;;) {
-      const kept = turn.state.kept.find(({ signal, key }) => signal === one.signal && key === one.key);
+      const kept = turn.state.kept.find(({ signal, key }) => signal === wanted.signal && key === wanted.key);
       if (kept === undefined) break;
-      emit(turn, { type: 'signal.taken', signal: one.signal, key: one.key });
+      emit(turn, { type: 'signal.taken', signal: wanted.signal, key: wanted.key });
       if (happened(turn, node, one, kept.payload)) return;
     }
   }
@@ -148,10 +149,28 @@ export function answer(
   completeNode(turn, node, hold({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
 }
 
-export function callback(turn: Turn, { node: path, payload }: Stimulus & { type: 'callback' }): void {
+/** A call to the node's own address is kept if it comes before the wait; any other counts only while the node waits. */
+export function callback(turn: Turn, { node: path, payload, generation }: Stimulus & { type: 'callback' }): void {
   const node = nodeAt(turn.state, path);
+  if (generation !== undefined && !isAwaitedCall(turn.state, path, generation)) return;
   const wait = node && listensTo(turn.state, node, ({ kind }) => kind === 'callback');
   if (node !== undefined && wait !== undefined) happened(turn, node, wait, hold(payload));
+  else if (generation !== undefined) {
+    emit(turn, { type: 'signal.kept', ...callOf(path, generation), payload: hold(payload) });
+  }
+}
+
+/** A call is kept as a signal without a name, which nobody else can wait for. */
+function callOf(node: string, generation: number): { readonly signal: string; readonly key: string } {
+  return { signal: '', key: `${node}:${generation}` };
+}
+
+/** Whether a call to this address of the node would be the first, and is not too late. */
+export function isAwaitedCall(state: RunState, path: string, generation: number): boolean {
+  const node = nodeAt(state, path);
+  const { signal: name, key } = callOf(path, generation);
+  if (node === undefined || isFinished(state.status) || isFinal(node.phase.status)) return false;
+  return generationOf(node) === generation && !state.kept.some((one) => one.signal === name && one.key === key);
 }
 
 function listensTo(

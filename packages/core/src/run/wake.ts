@@ -2,7 +2,7 @@
 
 import type { Heap } from '../heap.ts';
 import { actionWork } from './action-work.ts';
-import { isFinished, isStopped, pathOf } from './standing.ts';
+import { isFinished, isStopped, pathOf, waitsForPlace } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
 import { nextTimer } from './timers.ts';
@@ -80,7 +80,7 @@ export function isParked(state: RunState): boolean {
 
 /** Nothing but a person, a signal or one of its children will move it: parked, if these are. */
 export function isStanding(state: RunState): boolean {
-  return isResting(state) && (state.pausedAt !== null || state.gated.size === 0);
+  return isResting(state) && (state.pausedAt !== null || (state.gated.size === 0 && !waitsForPlace(state)));
 }
 
 /** Neither time nor a worker moves it: only people, signals and other executions, also those that hold its places. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { explainRun, wakeTime } from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 describe('branch', () => {
@@ -304,6 +305,53 @@ describe('a run that is held back', () => {
     expect(run.attempts.get('a')?.input).toEqual({ n: 2 });
     run.step({ type: 'restart', input: { n: 3 }, until: run.now + 10_000 });
     expect(run.complete('a').status).toBe('completed');
+  });
+});
+
+describe('a run that waits for its place', () => {
+  const place = { key: 'p', limit: 1, policy: 'wait' as const };
+  const flow = { config: { timeout: '10s' }, nodes: { a: {} } };
+
+  it('[RUN-260] is pending until it has it, and its time counts from then', () => {
+    const run = drive(flow, { place });
+    expect([run.status, run.running(), wakeTime(run.state, run.now, 1_000)]).toEqual(['pending', [], null]);
+    expect(explainRun(run.state, run.now).reasons[0]).toContain('at most 1 run of p');
+    run.advance(60_000);
+    expect(run.status).toBe('pending');
+    run.step({ type: 'placed' });
+    expect([run.status, run.running()]).toEqual(['running', ['a']]);
+    run.step({ type: 'placed' });
+    run.advance(9_000);
+    expect(run.status).toBe('running');
+    run.advance(1_000);
+    expect(run.state.stopping?.status).toBe('timed-out');
+  });
+
+  it('[RUN-260] that is granted in a pause, or before its time, is kept for later', () => {
+    const paused = drive(flow, { place }).step({ type: 'pause' }).step({ type: 'placed' });
+    expect([paused.status, paused.running()]).toEqual(['paused', []]);
+    expect([paused.step({ type: 'resume' }).status, paused.running()]).toEqual(['running', ['a']]);
+    const waiting = drive(flow, { place }).step({ type: 'pause' }).step({ type: 'resume' });
+    expect([waiting.status, waiting.running()]).toEqual(['pending', []]);
+    const early = drive(flow, { place, hold: 5_000 }).step({ type: 'placed' });
+    expect(early.advance(4_999).running()).toEqual([]);
+    expect(early.advance(1).running()).toEqual(['a']);
+    const late = drive(flow, { place, hold: 5_000 }).advance(9_000);
+    expect(late.running()).toEqual([]);
+    expect(late.step({ type: 'placed' }).running()).toEqual(['a']);
+  });
+
+  it('[RUN-261] gives it back at its end, once, begun or not', () => {
+    const freed = [{ key: 'runs:p', node: '' }];
+    const waiting = drive(flow, { place });
+    waiting.step({ type: 'cancel', reason: 'no' });
+    expect([waiting.status, waiting.freed]).toEqual(['cancelled', freed]);
+    const failed = drive(flow, { place: { ...place, policy: 'skip' } });
+    expect(failed.running()).toEqual(['a']);
+    failed.fail('a');
+    expect(failed.freed.splice(0)).toEqual(freed);
+    failed.step({ type: 'retry' });
+    expect([failed.status, failed.complete('a').status, failed.freed]).toEqual(['running', 'completed', []]);
   });
 });
 

@@ -7,6 +7,7 @@ import { NODE_KINDS } from '../../src/definition/node-keys.ts';
 import {
   type Action,
   type Attempt,
+  type CallbackUrl,
   type ChildStart,
   compilePlan,
   createCatalog,
@@ -26,6 +27,7 @@ import {
   type RetryPolicyFunction,
   type RunDocument,
   type RunError,
+  type RunPlace,
   type RunState,
   replay,
   type Settlement,
@@ -49,6 +51,8 @@ export interface DriveOptions {
   readonly input?: Json;
   /** Held back for so long (ms). */
   readonly hold?: number;
+  readonly place?: RunPlace;
+  readonly callbackUrl?: CallbackUrl;
   /** How long nodes took in earlier runs. */
   readonly estimates?: Estimates;
   /** Slots that the imagined worker has. */
@@ -112,14 +116,21 @@ export class Drive {
   private steps = 0;
 
   constructor(short: Short, options: DriveOptions = {}) {
-    this.plan = planOf(short, options.policies, options.workflows);
+    this.plan = { ...planOf(short, options.policies, options.workflows), callbackUrl: options.callbackUrl };
     this.state = newRunState(this.plan, 'exe_test');
     this.slots = options.slots ?? 1_000;
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
     const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
-    const { input = {}, estimates } = options;
-    this.step({ type: 'start', input, trigger: { type: 'manual' }, ...hold, ...(estimates && { estimates }) });
+    const { input = {}, estimates, place } = options;
+    this.step({
+      type: 'start',
+      input,
+      trigger: { type: 'manual' },
+      ...hold,
+      ...(place && { place }),
+      ...(estimates && { estimates }),
+    });
   }
 
   step(...stimuli: Stimulus[]): this {

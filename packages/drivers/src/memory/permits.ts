@@ -3,6 +3,7 @@ import {
   type CacheRow,
   holderInTheWay,
   type InboxRow,
+  inTheWayOf,
   isGivenBack,
   type Listener,
   type ListenerChanges,
@@ -10,6 +11,7 @@ import {
   type PermitAsk,
   type PermitChanges,
   type PermitRow,
+  type PlaceHolder,
   type PublishedSignal,
   type RateAsk,
 } from '@nebula/ports';
@@ -32,7 +34,7 @@ export class MemoryPermits {
   readonly #published = new Set<string>();
 
   /** Who has a place that the write requires; undefined when it may have it. */
-  inTheWay(executionId: string, changes: PermitChanges): string | undefined {
+  inTheWay(executionId: string, changes: PermitChanges): PlaceHolder | undefined {
     return holderInTheWay(executionId, changes, (key) => this.rows(key));
   }
 
@@ -54,6 +56,12 @@ export class MemoryPermits {
       touched.add(ask.key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
+    for (const ask of asks) {
+      if (ask.makesRoom === undefined) continue;
+      for (const other of inTheWayOf(executionId, ask, this.rows(ask.key))) {
+        deliver({ executionId: other, ...ask.makesRoom }, at);
+      }
+    }
     return rates.map((rate) => this.#moment(executionId, rate, at));
   }
 

@@ -5,6 +5,9 @@
  */
 import { NebulaError } from '@nebula/core';
 import {
+  type CacheChoice,
+  type CachePage,
+  type CachePlace,
   type CacheRow,
   DEFAULT_PROJECT,
   type DueClaim,
@@ -260,6 +263,21 @@ class MemoryStore implements Store {
     return rows.sort((a, b) => b.at - a.at).slice(0, limit);
   }
 
+  async cachedOutputs({ prefix, after, limit }: CachePage): Promise<readonly CacheRow[]> {
+    return [...this.#open().permits.cache.values()]
+      .filter((row) => row.family.startsWith(prefix) && (after === undefined || inOrder(row, after) > 0))
+      .sort(inOrder)
+      .slice(0, Math.max(0, limit));
+  }
+
+  async forgetCached(which: CacheChoice, limit: number): Promise<readonly string[]> {
+    const { cache } = this.#open().permits;
+    if ('key' in which) return cache.delete(which.key) ? [which.key] : [];
+    const gone = await this.cachedOutputs({ ...which, limit });
+    for (const { key } of gone) cache.delete(key);
+    return gone.map(({ key }) => key);
+  }
+
   async purgeCache(now: number, limit: number): Promise<readonly string[]> {
     const { cache } = this.#open().permits;
     const gone = [...cache.values()].filter((row) => isExpired(row, now)).slice(0, limit);
@@ -424,4 +442,8 @@ function earlier(a: number | null, b: number | null): number | null {
 
 function isExpired({ expiresAt }: CacheRow, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
+}
+
+function inOrder(a: CachePlace, b: CachePlace): number {
+  return byCodePoints(a.family, b.family) || a.at - b.at || byCodePoints(a.key, b.key);
 }

@@ -6,6 +6,7 @@
  *  3. Nothing here waits, reads a clock or knows of threads; errors are SQLite's own.
  */
 import {
+  type CacheChoice,
   type CommitOutcome,
   type DueClaim,
   FINISHED_STATUSES,
@@ -103,6 +104,10 @@ export class Journal {
 
   publish(signal: PublishedSignal): string | undefined {
     return this.#transaction(() => this.#permits.publish(signal, (message, at) => this.#deliver(message, at)));
+  }
+
+  forgetCached(which: CacheChoice, limit: number): readonly string[] {
+    return this.#transaction(() => this.#permits.forgetCached(which, bounded(limit)));
   }
 
   purgeCache(now: number, limit: number): readonly string[] {

@@ -1,18 +1,23 @@
 /** What runs share, as tables. Called inside of a transaction. */
 import {
+  type CacheChoice,
+  type CachePage,
   type CacheRow,
   type DurationRow,
   holderInTheWay,
   type InboxRow,
+  inTheWayOf,
   isGivenBack,
   type ListenerChanges,
   nextMoment,
   type PermitChanges,
   type PermitRow,
+  type PlaceHolder,
   type PublishedSignal,
   type RateAsk,
 } from '@nebula/ports';
-import type { Statements } from './statements.ts';
+import { endOf } from './records.ts';
+import { bounded, type Statements } from './statements.ts';
 
 interface Waiting {
   readonly asked: number;
@@ -33,7 +38,7 @@ export class Permits {
   }
 
   /** Who has a place that the write requires; undefined when it may have it. */
-  inTheWay(executionId: string, changes: PermitChanges): string | undefined {
+  inTheWay(executionId: string, changes: PermitChanges): PlaceHolder | undefined {
     return holderInTheWay(executionId, changes, (key) => permitRows(this.#statements, key));
   }
 
@@ -61,6 +66,12 @@ export class Permits {
       if (added > 0) touched.add(key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
+    for (const ask of asks) {
+      if (ask.makesRoom === undefined) continue;
+      for (const other of inTheWayOf(executionId, ask, permitRows(this.#statements, ask.key))) {
+        deliver({ executionId: other, ...ask.makesRoom }, at);
+      }
+    }
     return rates.map((rate) => this.#moment(executionId, rate, at));
   }
 
@@ -191,9 +202,21 @@ export class Permits {
       limit,
     );
     const sql = 'SELECT key FROM cache WHERE expires_at <= ? ORDER BY expires_at LIMIT ?';
-    const keys = this.#statements.all<{ readonly key: string }>(sql, now, limit).map(({ key }) => key);
-    for (const key of keys) this.#statements.run('DELETE FROM cache WHERE key = ?', key);
-    return keys;
+    return this.#remove(this.#statements.all<{ readonly key: string }>(sql, now, limit));
+  }
+
+  forgetCached(which: CacheChoice, limit: number): string[] {
+    if ('key' in which) {
+      return this.#remove(
+        this.#statements.all<{ readonly key: string }>('SELECT key FROM cache WHERE key = ?', which.key),
+      );
+    }
+    return this.#remove(cachePage(this.#statements, { ...which, limit }));
+  }
+
+  #remove(rows: readonly { readonly key: string }[]): string[] {
+    for (const { key } of rows) this.#statements.run('DELETE FROM cache WHERE key = ?', key);
+    return rows.map(({ key }) => key);
   }
 }
 
@@ -218,6 +241,26 @@ export function durationsOf(statements: Statements, workflowId: string): Map<str
 export function cachedRow(statements: Statements, key: string, now: number): CacheRow | undefined {
   const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)`;
   return statements.first<CacheRow>(sql, key, now);
+}
+
+/** `cache_by_family` has the key as its last column: the page is read in its order. */
+export function cachePage(statements: Statements, { prefix, after, limit }: CachePage): CacheRow[] {
+  const conditions = ['family >= ?'];
+  const values: (string | number)[] = [prefix];
+  const end = endOf(prefix);
+  if (end !== undefined) {
+    conditions.push('family < ?');
+    values.push(end);
+  }
+  if (after !== undefined) {
+    conditions.push('(family, at, key) > (?, ?, ?)');
+    values.push(after.family, after.at, after.key);
+  }
+  return statements.all<CacheRow>(
+    `SELECT ${CACHE_COLUMNS} FROM cache WHERE ${conditions.join(' AND ')} ORDER BY family, at, key LIMIT ?`,
+    ...values,
+    bounded(limit),
+  );
 }
 
 export function newestOfFamily(statements: Statements, family: string, limit: number): CacheRow[] {

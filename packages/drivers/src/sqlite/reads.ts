@@ -1,5 +1,6 @@
 /** Everything that is read. Statements end with the call: no reader holds up the log. Errors are SQLite's own. */
 import type {
+  CachePage,
   CacheRow,
   ExecutionCounts,
   ExecutionFilter,
@@ -20,7 +21,7 @@ import type { ExecutionPlace } from '../memory/cursor.ts';
 import { decodeLine, type EncodedLine, rankOf } from '../memory/line.ts';
 import type { Connection } from './connection.ts';
 import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
-import { cachedRow, durationsOf, newestOfFamily, permitRows } from './permits.ts';
+import { cachedRow, cachePage, durationsOf, newestOfFamily, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
 const NUMBER_OF = '(SELECT number FROM executions WHERE execution_id = ?)';
@@ -124,6 +125,10 @@ export class Reads {
 
   newestCached(family: string, limit: number): readonly CacheRow[] {
     return newestOfFamily(this.#statements, family, limit);
+  }
+
+  cachedOutputs(page: CachePage): readonly CacheRow[] {
+    return cachePage(this.#statements, page);
   }
 
   liveWorkers(workers: readonly string[], now: number): ReadonlySet<string> {

@@ -87,7 +87,7 @@ const FIRST_SURROGATE = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 
 /** The least text above all that begin with the prefix; undefined when there is none. */
-function endOf(prefix: string): string | undefined {
+export function endOf(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();
   const last = points.pop();

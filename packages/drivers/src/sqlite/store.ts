@@ -8,6 +8,8 @@
 import { dirname, resolve } from 'node:path';
 import { assert, NebulaError } from '@nebula/core';
 import type {
+  CacheChoice,
+  CachePage,
   CacheRow,
   Clock,
   DueClaim,
@@ -279,6 +281,14 @@ class OpenStore implements SqliteStore {
 
   newestCached(family: string, limit: number): Promise<readonly CacheRow[]> {
     return this.#read((reads) => reads.newestCached(family, limit));
+  }
+
+  cachedOutputs(page: CachePage): Promise<readonly CacheRow[]> {
+    return this.#read((reads) => reads.cachedOutputs(page));
+  }
+
+  forgetCached(which: CacheChoice, limit: number): Promise<readonly string[]> {
+    return this.#write('forgetCached', which, limit);
   }
 
   purgeCache(now: number, limit: number): Promise<readonly string[]> {

@@ -49,6 +49,9 @@ const USES: Readonly<Record<string, (journal: Journal, reads: Reads) => void>> =
       ],
       5,
     ),
+  'cache, a page': (_, reads) =>
+    reads.cachedOutputs({ prefix: 'a', after: { family: 'ab', at: 1, key: 'k' }, limit: 5 }),
+  'cache, forgotten': (journal) => journal.forgetCached({ prefix: 'a' }, 5),
   'records, purged': (journal) => journal.purgeRecords(5, 5),
   lines: (_, reads) => reads.lines({ executionId: 'a', node: 'x', afterPosition: 5, limit: 5 }),
   'claim due': (journal) => journal.claimDue(5, 10, 'w', 5),

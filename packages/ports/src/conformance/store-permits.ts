@@ -12,6 +12,8 @@ const ask = (node: string, limit: number, key = 'k') => ({
   body: node,
 });
 
+const holder = (executionId: string) => ({ key: 'k', executionId });
+
 const moment = (node: string, ask = '1') => ({ key: 'r', node, ask, limit: 2, perMs: 1_000 });
 
 /** Changes of permits without a frame. */
@@ -124,7 +126,9 @@ export function permitTests(test: StoreTest): void {
   test('[STO-39] a write that requires a place is refused when somebody has it', async ({ store }) => {
     const permits = { at: 5, asks: [{ ...ask('', 1), isRequired: true }] };
     expect(await store.append([creating('a', { permits })])).toMatchObject([{ ok: true }]);
-    expect(await store.append([creating('b', { permits, cache: [row('x')] })])).toEqual([{ ok: false, heldBy: 'a' }]);
+    expect(await store.append([creating('b', { permits, cache: [row('x')] })])).toEqual([
+      { ok: false, heldBy: holder('a') },
+    ]);
     expect(await store.execution('b')).toBeUndefined();
     expect(await store.cached('x', 1)).toBeUndefined();
     expect(await store.permits('k')).toEqual([{ executionId: 'a', node: '', isHeld: true }]);
@@ -139,7 +143,13 @@ export function permitTests(test: StoreTest): void {
         creating('d', { permits }),
         framed('c', 2),
       ]),
-    ).toMatchObject([{ ok: false, heldBy: 'a' }, { ok: true }, { ok: true }, { ok: false, heldBy: 'c' }, { ok: true }]);
+    ).toMatchObject([
+      { ok: false, heldBy: holder('a') },
+      { ok: true },
+      { ok: true },
+      { ok: false, heldBy: holder('c') },
+      { ok: true },
+    ]);
     expect(await store.permits('k')).toEqual([{ executionId: 'c', node: '', isHeld: true }]);
   });
 
@@ -150,7 +160,31 @@ export function permitTests(test: StoreTest): void {
     expect(await store.permits('k')).toEqual([]);
     const permits = { at: 5, asks: brief.asks };
     await store.append([creating('b', { permits })]);
-    expect(await store.append([creating('c', { permits: brief })])).toEqual([{ ok: false, heldBy: 'b' }]);
+    expect(await store.append([creating('c', { permits: brief })])).toEqual([{ ok: false, heldBy: holder('b') }]);
+  });
+
+  test('[STO-65] who wants room made has the oldest before it told, as many as must go', async ({ store }) => {
+    const wish = (id: string, limit: number) => ({
+      asks: [{ ...ask('', limit), makesRoom: { messageId: `room for ${id}`, body: `go ${id}` } }],
+    });
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await put(store, id);
+    for (const id of ['a', 'b', 'c']) await change(store, id, wish(id, 2));
+    const inboxes = () => Promise.all(['a', 'b', 'c', 'd'].map((id) => granted(store, id)));
+    expect(await inboxes()).toEqual([['', 'go c'], [''], [], []]);
+    expect((await store.execution('a'))?.wakeAt).toBe(5);
+    // One has been told already, and will make room for c: so the next must go, too.
+    await change(store, 'd', wish('d', 2));
+    expect(await inboxes()).toEqual([['', 'go c', 'go d'], ['', 'go d'], [], []]);
+    await change(store, 'a', { releases: [{ key: 'k', node: '' }] });
+    await change(store, 'b', { releases: [{ key: 'k', node: '' }] });
+    expect(await store.permits('k')).toEqual([
+      { executionId: 'c', node: '', isHeld: true },
+      { executionId: 'd', node: '', isHeld: true },
+    ]);
+    // Whoever only waits makes room as well, when nobody before it is left to go.
+    await change(store, 'e', wish('e', 2));
+    expect(await granted(store, 'c')).toEqual(['', 'go e']);
+    expect(await granted(store, 'd')).toEqual(['']);
   });
 
   test('[STO-42] how long nodes take is kept with the write that says so', async ({ store }) => {
@@ -183,6 +217,31 @@ export function permitTests(test: StoreTest): void {
     expect(await store.cached('y', 9)).toMatchObject({ output: '3' });
     expect(await store.purgeCache(10, 5)).toEqual(['x']);
     expect(await store.purgeCache(10, 5)).toEqual([]);
+  });
+
+  test('[STO-66] outputs are listed page by page, and forgotten', async ({ store }) => {
+    await put(store, 'a');
+    const of = (key: string, family: string, at: number) => row(key, { family, at });
+    const cache = [of('5', 'http@1#2', 1), of('1', 'http@1#1', 9), of('3', 'http@1#1', 2), of('2', 'http@1#1', 2)];
+    await store.append([{ executionId: 'a', cache: [...cache, of('4', 'httpx@1#1', 1)] }]);
+    const keys = async (prefix: string) => {
+      const found: string[] = [];
+      for (let after: CacheRow | undefined; ; ) {
+        const page = await store.cachedOutputs({ prefix, limit: 2, ...(after !== undefined && { after }) });
+        found.push(...page.map(({ key }) => key));
+        after = page.at(-1);
+        if (page.length < 2) return found;
+      }
+    };
+    expect(await keys('')).toEqual(['2', '3', '1', '5', '4']);
+    expect(await keys('http@')).toEqual(['2', '3', '1', '5']);
+    expect(await keys('http@1#2')).toEqual(['5']);
+    expect(await store.forgetCached({ key: '1' }, 5)).toEqual(['1']);
+    expect(await store.forgetCached({ key: '1' }, 5)).toEqual([]);
+    expect(await store.forgetCached({ prefix: 'http@' }, 2)).toEqual(['2', '3']);
+    expect(await store.forgetCached({ prefix: 'http@' }, 2)).toEqual(['5']);
+    expect(await keys('')).toEqual(['4']);
+    expect(await store.forgetCached({ prefix: '' }, 5)).toEqual(['4']);
   });
 
   test('[STO-38] a signal goes to one listener, the oldest, or is kept for the next', async ({ store }) => {

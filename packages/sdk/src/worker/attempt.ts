@@ -75,7 +75,7 @@ export class LeasedAttempt {
     const { sandbox, work, action } = this.parts;
     if (action === undefined) return this.return();
     void this.beat();
-    const { executionId, workflowId, node, attempt, idempotencyKey } = work;
+    const { executionId, workflowId, node, attempt, idempotencyKey, traceparent } = work;
     const outcome = await sandbox.run({
       action,
       input: work.input as Json,
@@ -85,6 +85,7 @@ export class LeasedAttempt {
       node,
       attempt,
       idempotencyKey,
+      ...(traceparent !== undefined && { traceparent }),
       signal: this.controller.signal,
       credential: (alias) => this.credential(alias),
       onLog: (level, message, fields) => this.log(level, message, fields),

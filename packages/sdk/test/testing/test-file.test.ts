@@ -135,6 +135,8 @@ describe('test files', () => {
     requestSignal: ['signal'],
     publishSignal: ['publish'],
     requestAnswer: ['approve', 'reject'],
+    // What a test makes of it is the same call.
+    requestCall: ['callback'],
     requestCallback: ['callback'],
     requestCancel: ['cancel'],
     requestPause: ['pause'],

@@ -1,7 +1,7 @@
 /** Everything beside workflows and executions. */
 import { Type } from 'typebox';
 import { LogLevel } from './executions.ts';
-import { AnyJson, closed, DurationText, Id, Moment, Role, Version } from './pieces.ts';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, Role, Version } from './pieces.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -36,6 +36,14 @@ export const CredentialBody = Type.Object(
   closed,
 );
 
+const ConcurrencyPolicy = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
+    policy: Type.Union([Type.Literal('skip'), Type.Literal('wait'), Type.Literal('replace')]),
+  },
+  closed,
+);
+
 export const PlanBody = Type.Object(
   {
     workflowId: Id,
@@ -43,6 +51,7 @@ export const PlanBody = Type.Object(
     description: Type.Optional(Type.String({ maxLength: 2_000 })),
     inputs: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'Defaults; a start may replace them.' })),
     fixed: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'A start may not replace these.' })),
+    concurrency: Type.Optional(ConcurrencyPolicy),
     active: Type.Optional(Type.Boolean({ default: true })),
   },
   closed,
@@ -56,6 +65,7 @@ export const Plan = Type.Object(
     description: nullable(Type.String()),
     inputs: Type.Record(Type.String(), AnyJson),
     fixed: Type.Record(Type.String(), AnyJson),
+    concurrency: nullable(ConcurrencyPolicy),
     active: Type.Boolean(),
     updatedAt: Moment,
   },
@@ -148,7 +158,7 @@ const ClaimedWork = Type.Object(
     deadline: nullable(Moment),
     credentials: Type.Array(Type.String({ description: 'Aliases that may be revealed.' })),
     capabilities: Type.Optional({ ...AnyJson, description: 'What the action may reach, as the workflow grants it.' }),
-    traceparent: Type.Optional(Type.String()),
+    traceparent: Type.Optional(Type.String({ description: 'Where in a trace it stands (W3C trace context).' })),
   },
   { $id: 'Work' },
 );
@@ -199,6 +209,16 @@ export const FailBody = Type.Object(
 );
 export const Ended = Type.Object({ accepted: Type.Literal(true) });
 export const Revealed = Type.Object({ value: Type.Union([Type.String(), Type.Record(Type.String(), Type.String())]) });
+
+export const CacheEntry = Type.Object({
+  key: Type.String(),
+  action: Type.String(),
+  executionId: Type.String(),
+  node: NodePath,
+  at: Moment,
+  expiresAt: nullable(Moment),
+});
+export const Forgotten = Type.Object({ forgotten: Type.Integer() });
 
 export const AuditEntry = Type.Object({
   id: Type.String(),

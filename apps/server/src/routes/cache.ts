@@ -1,0 +1,58 @@
+/** Outputs that may be used again: what there is, and forgetting it. */
+import type { AnswerOf, OperationId } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
+import type { CachePlace, CacheRow } from '@nebula/ports';
+import { type Handlers, ok } from '../http/handler.ts';
+import type { Parts } from '../parts.ts';
+import { isoTime, isoTimeOrNull } from './times.ts';
+
+const OWN = ['listCache', 'forgetCache'] as const satisfies readonly OperationId[];
+
+export function cacheRoutes({ store, engine }: Parts): Pick<Handlers, (typeof OWN)[number]> {
+  return {
+    async listCache({ query: { action, cursor, limit = 50 } }) {
+      const after = cursor === undefined ? {} : { after: placeIn(cursor) };
+      const rows = await store.cachedOutputs({ prefix: prefixOf(action), limit: limit + 1, ...after });
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      return ok({ items: items.map(entryOf), next: rows.length > limit && last !== undefined ? cursorAt(last) : null });
+    },
+
+    async forgetCache({ query: { key, action } }) {
+      if (key !== undefined && action !== undefined) {
+        throw new NebulaError('QUERY_INVALID', 'One output is forgotten, or those of an action.', {
+          hint: 'Give `key` or `action`; without either all are forgotten.',
+        });
+      }
+      const which = key === undefined ? { prefix: prefixOf(action) } : { key };
+      return ok({ forgotten: await engine.forgetCached(which) });
+    },
+  };
+}
+
+/** Families are `action@major#version`: an action is meant with all its versions, or with the one that it names. */
+function prefixOf(action: string | undefined): string {
+  if (action === undefined) return '';
+  return action.includes('@') ? `${action}#` : `${action}@`;
+}
+
+function entryOf({ key, family, executionId, node, at, expiresAt }: CacheRow): AnswerOf<'listCache'>['items'][number] {
+  const [action = ''] = family.split('#');
+  return { key, action, executionId, node, at: isoTime(at), expiresAt: isoTimeOrNull(expiresAt) };
+}
+
+function cursorAt({ family, at, key }: CachePlace): string {
+  return Buffer.from(JSON.stringify([family, at, key])).toString('base64url');
+}
+
+function placeIn(cursor: string): CachePlace {
+  try {
+    const [family, at, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    if (typeof family === 'string' && typeof at === 'number' && typeof key === 'string') return { family, at, key };
+  } catch {
+    // Told below.
+  }
+  throw new NebulaError('CURSOR_INVALID', `'${cursor.slice(0, 80)}' is not a cursor of this list.`, {
+    hint: 'Give the cursor of an earlier page as it was, or none for the first page.',
+  });
+}

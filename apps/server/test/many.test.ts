@@ -1,0 +1,69 @@
+import type { Action } from '@nebula/core';
+import { memoryRecords } from '@nebula/drivers/memory';
+import { realClock, realRandom } from '@nebula/drivers/real';
+import { afterEach, expect, it } from 'vitest';
+import { auditLog } from '../src/identity/audit.ts';
+import { NOBODY } from '../src/identity/principal.ts';
+import type { Parts } from '../src/index.ts';
+import { type Booted, boot } from './support/boot.ts';
+
+let booted: Booted | undefined;
+afterEach(async () => {
+  await booted?.close();
+  booted = undefined;
+});
+
+it('[SRV-330] audit entries that come meanwhile are one write, and each waits for its own', async () => {
+  const records = memoryRecords({ clock: realClock });
+  const sizes: number[] = [];
+  const commit: typeof records.commit = async (changes) => {
+    sizes.push(changes.length);
+    if (sizes.length === 2) throw new Error('disk');
+    return records.commit(changes);
+  };
+  const audit = auditLog({ records: { ...records, commit }, clock: realClock, random: realRandom() } as Parts);
+  const deed = { operation: 'startExecution', who: NOBODY, params: {}, project: 'p', status: 201, ip: '' } as const;
+  const first = audit(deed);
+  await Promise.resolve();
+  await Promise.resolve();
+  const second = Promise.allSettled([audit(deed), audit(deed), audit(deed)]);
+  await first;
+  expect((await second).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  await Promise.all([audit(deed), audit(deed)]);
+  expect(sizes).toEqual([1, 3, 2]);
+  expect(await records.list('audit', { limit: 9 })).toHaveLength(3);
+});
+
+it('[SRV-331] many wait with one listener', async () => {
+  const open: (() => void)[] = [];
+  const hang: Action = {
+    id: 'hang',
+    version: '1',
+    effect: 'pure',
+    run: () => new Promise((resolve) => open.push(() => resolve(null))),
+  };
+  booted = await boot({ actions: [hang] });
+  const { client, parts } = booted;
+  let listeners = 0;
+  let most = 0;
+  const { on } = parts.engine;
+  parts.engine.on = (listener) => {
+    most = Math.max(most, ++listeners);
+    const stop = on.call(parts.engine, listener);
+    return () => {
+      listeners--;
+      stop();
+    };
+  };
+  await client.call('registerWorkflow', { body: { definition: { id: 'w', nodes: { a: { action: 'hang@1' } } } } });
+  const { executionId } = await client.call('startExecution', { body: { workflowId: 'w' } });
+  const wait = (text: string) => client.call('getResult', { params: { executionId }, query: { wait: text } });
+  const short = Promise.all([wait('10ms'), wait('20ms')]);
+  const long = Promise.all(Array.from({ length: 20 }, () => wait('30s')));
+  expect((await short).map(({ ended }) => ended)).toEqual([false, false]);
+  await expect.poll(() => open.length).toBe(1);
+  open[0]?.();
+  expect(new Set((await long).map(({ status }) => status))).toEqual(new Set(['completed']));
+  expect(await wait('30s')).toMatchObject({ ended: true });
+  expect({ most, listeners }).toEqual({ most: 1, listeners: 0 });
+});

@@ -1,0 +1,79 @@
+import { ApiError } from '@nebula/client';
+import type { Action } from '@nebula/core';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Booted, boot } from './support/boot.ts';
+
+let booted: Booted;
+afterEach(() => booted.close());
+
+const gates: (() => void)[] = [];
+const hang: Action = {
+  id: 'hang',
+  version: '1',
+  effect: 'pure',
+  run: (ctx) =>
+    new Promise((resolve, reject) => {
+      gates.push(() => resolve(null));
+      ctx.signal.addEventListener('abort', () => reject(new Error('stopped')));
+    }),
+};
+
+async function planned(policy: 'skip' | 'wait' | 'replace', limit = 1): Promise<void> {
+  gates.length = 0;
+  booted = await boot({ actions: [hang] });
+  const { client } = booted;
+  await client.call('registerWorkflow', { body: { definition: { id: 'w', nodes: { a: { action: 'hang@1' } } } } });
+  await client.call('putPlan', { params: { planId: 'p' }, body: { workflowId: 'w', concurrency: { limit, policy } } });
+}
+
+const start = async () => (await booted.client.call('startExecution', { body: { plan: 'p' } })).executionId;
+const status = async (executionId: string) =>
+  (await booted.client.call('getResult', { params: { executionId } })).status;
+const becomes = (executionId: string, wanted: string) =>
+  vi.waitFor(async () => expect(await status(executionId)).toBe(wanted), { timeout: 5_000 });
+
+describe('a launch plan with a limit', () => {
+  it('[SRV-300] skips a start beyond it, and names those that go on', async () => {
+    await planned('skip', 2);
+    const running = [await start(), await start()];
+    const refusal = await start().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ApiError);
+    expect(refusal).toMatchObject({ status: 409, code: 'SKIPPED', problem: { details: { running } } });
+    gates[0]?.();
+    await vi.waitFor(start);
+  });
+
+  it('[SRV-300] lets it wait, in order', async () => {
+    await planned('wait');
+    const ids = [await start(), await start(), await start()] as const;
+    await becomes(ids[0], 'running');
+    expect(await Promise.all(ids.map(status))).toEqual(['running', 'pending', 'pending']);
+    await vi.waitFor(() => expect(gates).toHaveLength(1));
+    gates[0]?.();
+    await becomes(ids[1], 'running');
+    expect(await Promise.all(ids.map(status))).toEqual(['completed', 'running', 'pending']);
+  });
+
+  it('[SRV-300] lets it take the place of the oldest', async () => {
+    await planned('replace');
+    const [first, second] = [await start(), await start()];
+    await becomes(second, 'running');
+    expect(await status(first)).toBe('cancelled');
+  });
+
+  it('[SRV-301] a schedule that is skipped troubles nobody, and goes on', async () => {
+    await planned('skip');
+    await start();
+    const { client } = booted;
+    await client.call('putSchedule', { params: { scheduleId: 's' }, body: { plan: 'p', every: '1s' } });
+    const fired = async () => (await client.call('getSchedule', { params: { scheduleId: 's' } })).lastFiredAt;
+    await vi.waitFor(async () => expect(await fired()).not.toBeNull(), { timeout: 5_000, interval: 100 });
+    expect((await client.call('listExecutions')).items).toHaveLength(1);
+    gates[0]?.();
+    await vi.waitFor(async () => expect((await client.call('listExecutions')).items).toHaveLength(2), {
+      timeout: 5_000,
+      interval: 100,
+    });
+    expect(booted.troubles).toEqual([]);
+  });
+});
