@@ -1,57 +1,76 @@
 /** Clients that follow runs while these go on. */
 import { readFileSync } from 'node:fs';
 import { megabytes, quantile, round } from '../measure.ts';
-import { openTarget, SCALE, type Target } from './load.ts';
+import { cpuSecondsOf, openTarget, SCALE, type Target } from './load.ts';
 
 const SECONDS = Math.max(3, 20 * SCALE);
 
-/** 450 clients follow one run each, 50 follow all, while 200 runs per second go on. Lag: from the event's time to here. */
+/** Goes on for as long as somebody looks: a wait every two seconds. */
+const LONG = {
+  id: 'long',
+  nodes: Object.fromEntries(
+    Array.from({ length: 60 }, (_, n) => [`w${n}`, { wait: { for: '2s' }, ...(n > 0 && { needs: [`w${n - 1}`] }) }]),
+  ),
+};
+
+/**
+ * 450 clients follow a long run each, 50 follow all, while 200 runs per second are started and end. Lag: from the event's
+ * time to here.
+ */
 export async function s3(): Promise<Record<string, number>> {
   const target = await openTarget();
+  await target.client.call('registerWorkflow', { body: { definition: LONG } });
   const before = residentOf(target);
   const stop = new AbortController();
   const lags: number[] = [];
-  let events = 0;
-  let started = 0;
-  const heard = (at: string): void => {
-    events++;
-    lags.push(Date.now() - Date.parse(at));
-  };
-  const all = Array.from({ length: Math.round(50 * SCALE) || 1 }, () =>
+  let isMeasured = false;
+  const follow = (events: AsyncIterable<{ readonly at: string }>): Promise<void> =>
     untilStopped(async () => {
-      for await (const { at } of target.client.allEvents({ signal: stop.signal })) heard(at);
-    }),
-  );
-  const pace = 1_000 / Math.max(20, 200 * SCALE);
-  const wanted = Math.round(450 * SCALE) || 1;
-  const ones: Promise<void>[] = [];
-  const begun = performance.now();
-  while (performance.now() - begun < SECONDS * 1_000) {
-    const due = begun + started++ * pace - performance.now();
-    if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
-    const starting = target.client.start('one');
-    if (ones.length < wanted) {
-      ones.push(
-        untilStopped(async () => {
-          for await (const { at } of (await starting).events({ signal: stop.signal })) heard(at);
-        }),
-      );
-    } else void starting.catch(() => undefined);
+      for await (const { at } of events) if (isMeasured) lags.push(Date.now() - Date.parse(at));
+    });
+  const clients: Promise<void>[] = [];
+  const ones = Math.round(450 * SCALE) || 1;
+  for (let n = 0; n < ones; n++) {
+    clients.push(follow((await target.client.start('long')).events({ signal: stop.signal })));
   }
+  const alls = Math.round(50 * SCALE) || 1;
+  for (let n = 0; n < alls; n++) clients.push(follow(target.client.allEvents({ signal: stop.signal })));
+  // They connect, and are given what was.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  isMeasured = true;
+  const [cpu, own] = [cpuSecondsOf(target.server.pid), process.cpuUsage()];
+  const started = await startAtPace(target);
+  const spent = process.cpuUsage(own);
   const after = residentOf(target);
   stop.abort();
-  await Promise.all([...all, ...ones]);
-  await target.close();
-  return {
-    'clients of all': all.length,
-    'clients of one': ones.length,
+  await Promise.all(clients);
+  const figures = {
+    'clients of one run each': ones,
+    'clients of all': alls,
     'runs per second': round(started / SECONDS),
-    'events per second': round(events / SECONDS),
+    'events per second': round(lags.length / SECONDS),
     'lag p50 ms': round(quantile(lags, 0.5)),
     'lag p99 ms': round(quantile(lags, 0.99)),
+    'server CPU share': round((cpuSecondsOf(target.server.pid) - cpu) / SECONDS, 2),
+    'clients CPU share': round((spent.user + spent.system) / 1_000_000 / SECONDS, 2),
     'server MB before': before,
     'server MB after': after,
   };
+  await target.close();
+  return figures;
+}
+
+/** How many starts were accepted. */
+async function startAtPace({ client }: Target): Promise<number> {
+  const pace = 1_000 / Math.max(20, 200 * SCALE);
+  const begun = performance.now();
+  const starts: Promise<unknown>[] = [];
+  while (performance.now() - begun < SECONDS * 1_000) {
+    const due = begun + starts.length * pace - performance.now();
+    if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
+    starts.push(client.start('one'));
+  }
+  return (await Promise.all(starts)).length;
 }
 
 async function untilStopped(follow: () => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 /** Starts, and reads of what is stored. */
 import { round } from '../measure.ts';
-import { load, named, openTarget, SCALE } from './load.ts';
+import { type Figures, load, named, openTarget, SCALE } from './load.ts';
 
 const START = { method: 'POST', body: { workflowId: 'one', input: { n: 1 } } } as const;
 
@@ -28,19 +28,23 @@ export async function s2(): Promise<Record<string, number>> {
     ['list', '/executions?limit=50'],
     ['list of a workflow', '/executions?workflowId=one&status=completed&limit=50'],
   ] as const;
-  const rates = new Map<string, number[]>();
+  const found = new Map<string, Figures[]>();
   for (const stored of [1_000, Math.max(2_000, 100_000 * SCALE)]) {
     const target = await openTarget({ stored });
     try {
       for (const [name, path] of reads) {
-        const found = await load(target, { path, connections: 16 });
-        Object.assign(figures, named(`${name} at ${stored}`, found));
-        rates.set(name, [...(rates.get(name) ?? []), found.perSecond]);
+        const now = await load(target, { path, connections: 16 });
+        Object.assign(figures, named(`${name} at ${stored}`, now));
+        found.set(name, [...(found.get(name) ?? []), now]);
       }
     } finally {
       await target.close();
     }
   }
-  for (const [name, [few = 1, many = 0]] of rates) figures[`${name}: many to few`] = round(many / few, 2);
+  for (const [name, [few, many]] of found) {
+    if (few === undefined || many === undefined) continue;
+    figures[`${name}, many to few: per second`] = round(many.perSecond / few.perSecond, 2);
+    figures[`${name}, many to few: p50`] = round(many.p50 / few.p50, 2);
+  }
   return figures;
 }
