@@ -1,7 +1,8 @@
 /**
  * Which package may import which.
  *
- *     core ◀── ports ◀── engine, drivers          core ◀── sdk ◀── actions          apps choose
+ *     core ◀── ports ◀── engine, drivers          core ◀── sdk ◀── actions
+ *     client ◀── server ──▶ engine                the command line chooses
  *
  * Besides the arrows themselves: packages are entered through the names in their `exports` only, everything imported
  * is declared, sources do not import tests, and no two files of a package need each other.
@@ -23,6 +24,9 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>
   // A worker outside the server talks to it, and runs actions in a sandbox of its own.
   'sdk/worker': { core: 'all', ports: 'all', drivers: 'all', client: 'all' },
   actions: { core: 'all', sdk: 'all' },
+  client: {},
+  // It meets the world through ports: whoever composes it chooses the drivers.
+  server: { core: 'all', ports: 'all', engine: 'all', client: 'all' },
 };
 
 /** A part of a package with arrows of its own, which the rest of the package does not import. */
@@ -153,8 +157,11 @@ function isApp({ folder }: Manifest): boolean {
   return folder.startsWith('apps/');
 }
 
+/** Puts everything together, and may import all of it. */
+const COMPOSER = 'apps/cli';
+
 function judgeArrow({ owner, code }: Place, target: Manifest, entry: Import): string[] {
-  if (owner.folder.startsWith('apps/') || target.folder.startsWith('apps/')) return [];
+  if (owner.folder === COMPOSER || isApp(target)) return [];
   const from = partOf(code.path) ?? path.basename(owner.folder);
   const to = path.basename(target.folder);
   const arrows = ARROWS[from];
