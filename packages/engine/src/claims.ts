@@ -3,7 +3,8 @@
  *
  *  1 Those who have waited longest are served first; a claim that waits is a listener, and nothing else.
  *  2 A lease is stored before the journal names it.
- *  3 Whoever has gone away by the time the frame is durable is given nothing: it is handed back.
+ *  3 Whoever has gone away by the time the frame is durable is given nothing, nor is a lease that has passed by then: it
+ *    is handed back.
  */
 import { HERE } from '@nebula/core';
 import type { Clock, Delivery, Queue, Random, Store } from '@nebula/ports';
@@ -145,7 +146,7 @@ export class Claims {
         refused: () => settle(undefined),
         given: (granted) => {
           const lease = parseLease(leaseId) as Lease;
-          const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted;
+          const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted && clock.now() < until;
           if (!isWanted) this.parts.giveBack(lease);
           settle(isWanted ? this.parts.begin(lease, until, request, granted) : undefined);
         },

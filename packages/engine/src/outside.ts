@@ -92,6 +92,13 @@ interface Known {
   timer: Timer | undefined;
 }
 
+/** The node whose attempt is open under a lease. */
+interface OpenLease {
+  readonly lease: Lease;
+  readonly run: LiveRun;
+  readonly node: NodeState;
+}
+
 interface Waiting {
   readonly executionId: string;
   decided(isAccepted: boolean): void;
@@ -304,9 +311,8 @@ export class OutsideAttempts implements Outside {
   async stopReason(executionId: string, path: string): Promise<string | null> {
     const run = await this.parts.runs.load(executionId);
     if (run === undefined) return null;
-    await this.parts.catchUp(run);
+    await this.parts.catchUp(run).finally(() => this.parts.onRest(executionId));
     const node = nodeAt(run.state, path);
-    this.parts.onRest(executionId);
     return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node.scope);
   }
 
@@ -356,23 +362,34 @@ export class OutsideAttempts implements Outside {
   }
 
   /** The node whose open attempt the lease is of. Rejects with `STALE_LEASE`. */
-  private async open(
-    leaseId: string,
-  ): Promise<{ readonly lease: Lease; readonly run: LiveRun; readonly node: NodeState }> {
+  private async open(leaseId: string): Promise<OpenLease> {
     const lease = parseLease(leaseId);
     if (lease === undefined) throw stale(leaseId);
+    try {
+      const open = await this.look(lease);
+      if (open !== undefined) return open;
+    } catch (error) {
+      this.parts.onRest(lease.executionId);
+      throw error;
+    }
+    this.forget(leaseId);
+    // It may have been read for nothing else.
+    this.parts.onRest(lease.executionId);
+    throw stale(leaseId);
+  }
+
+  private async look(lease: Lease): Promise<OpenLease | undefined> {
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
       const run = await this.parts.runs.load(lease.executionId);
-      if (run === undefined) break;
+      if (run === undefined) return undefined;
       const isNew = await this.parts.catchUp(run);
       const node = nodeAt(run.state, lease.node);
       if (node !== undefined && isOpen(run.state, lease)) return { lease, run, node };
       // What has been decided and is not written yet may come to nothing.
-      if (isNew && run.draft === null && !run.isBusy) break;
+      if (isNew && run.draft === null && !run.isBusy) return undefined;
       await new Promise<void>((resolve) => this.parts.clock.timer(LOOK_AGAIN_MS, resolve));
     }
-    this.forget(leaseId);
-    throw stale(leaseId);
+    return undefined;
   }
 
   /** One that another process gave out, or this one before it was started anew. */

@@ -9,6 +9,7 @@ import {
   concerns,
   decodeSnapshot,
   encodeSnapshot,
+  isFinished,
   NebulaError,
   newRunState,
   type Plan,
@@ -109,7 +110,9 @@ export class Runs {
 
   /** True when nothing in this process needs the run. */
   isIdle(run: LiveRun): boolean {
-    return run.mailbox.length === 0 && run.draft === null && !run.isBusy && !concerns(run.state, this.workerId);
+    if (run.mailbox.length > 0 || run.draft !== null || run.isBusy) return false;
+    // What a run that has ended left open is gone on with when it is retried.
+    return isFinished(run.state.status) || !concerns(run.state, this.workerId);
   }
 
   ids(): string[] {
