@@ -2,8 +2,9 @@
  * Workers outside that want work, and what waits for them.
  *
  *  1 Those who have waited longest are served first; a claim that waits is a listener, and nothing else.
- *  2 A lease is stored before the journal names it.
- *  3 Whoever has gone away by the time the frame is durable is given nothing, nor is a lease that has passed by then: it
+ *  2 Nothing is taken from the queue before the engine begins to work: it would be handed back, and taken again, for ever.
+ *  3 A lease is stored before the journal names it.
+ *  4 Whoever has gone away by the time the frame is durable is given nothing, nor is a lease that has passed by then: it
  *    is handed back.
  */
 import { HERE } from '@nebula/core';
@@ -41,6 +42,7 @@ export class Claims {
   private readonly parts: ClaimsParts;
   private readonly waiters = new Set<Waiter>();
   private readonly unhear: () => void;
+  private isOpen = false;
   private isClosed = false;
 
   constructor(parts: ClaimsParts) {
@@ -48,6 +50,11 @@ export class Claims {
     this.unhear = parts.queue.onAvailable((routes) => {
       if (this.waiters.size > 0 && routes.some((route) => route !== HERE)) this.serve();
     });
+  }
+
+  openForWork(): void {
+    this.isOpen = true;
+    this.serve();
   }
 
   close(): void {
@@ -95,6 +102,7 @@ export class Claims {
   /** Those who have waited longest are served first. */
   private serve(): void {
     const { queue } = this.parts;
+    if (!this.isOpen) return;
     for (const waiter of [...this.waiters]) {
       const routes = queue.routes().filter((text) => {
         const blank = text.indexOf(' ');

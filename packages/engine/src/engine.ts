@@ -199,6 +199,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.sweeper.open();
     this.phase = 'open';
     this.turns.openForWork();
+    this.outside.openForWork();
   }
 
   /** These runs, and all that run for them. One that cannot be read is told as a fault when it is due. */
@@ -332,11 +333,11 @@ class LocalEngine extends StoreDesk implements Engine {
   /** An attempt of this process has ended. Its run is in memory: runs with open attempts are not evicted. */
   private report(executionId: string, stimulus: Stimulus): void {
     const run = this.runs.get(executionId);
-    if (run !== undefined) {
+    if (run !== undefined && !run.isNew) {
       this.turns.post(run, stimulus);
       return;
     }
-    this.runs.load(executionId).then(
+    this.runs.loadWritten(executionId).then(
       (loaded) => loaded !== undefined && this.turns.post(loaded, stimulus),
       (error: unknown) => {
         if (error instanceof NebulaError && !error.retryable) return this.onFault(executionId, error);

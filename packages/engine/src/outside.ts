@@ -127,6 +127,10 @@ export class OutsideAttempts implements Outside {
     parts.meter.gauge('workflow.outside_tasks', () => this.known.size);
   }
 
+  openForWork(): void {
+    this.claims.openForWork();
+  }
+
   close(): void {
     this.isClosed = true;
     this.claims.close();
@@ -309,7 +313,7 @@ export class OutsideAttempts implements Outside {
   }
 
   async stopReason(executionId: string, path: string): Promise<string | null> {
-    const run = await this.parts.runs.load(executionId);
+    const run = await this.parts.runs.loadWritten(executionId);
     if (run === undefined) return null;
     await this.parts.catchUp(run).finally(() => this.parts.onRest(executionId));
     const node = nodeAt(run.state, path);
@@ -334,7 +338,7 @@ export class OutsideAttempts implements Outside {
   private async decided(lease: Lease, outcome: Outcome): Promise<boolean> {
     const { runs, random, post } = this.parts;
     const { executionId, node, attempt, worker } = lease;
-    const run = await runs.load(executionId);
+    const run = await runs.loadWritten(executionId);
     if (run === undefined) return false;
     const stimulus: Stimulus = { type: 'ended', node, attempt, worker, outcome, jitter: random.fraction() };
     return await new Promise((resolve, reject) => {
@@ -380,7 +384,7 @@ export class OutsideAttempts implements Outside {
 
   private async look(lease: Lease): Promise<OpenLease | undefined> {
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
-      const run = await this.parts.runs.load(lease.executionId);
+      const run = await this.parts.runs.loadWritten(lease.executionId);
       if (run === undefined) return undefined;
       const isNew = await this.parts.catchUp(run);
       const node = nodeAt(run.state, lease.node);

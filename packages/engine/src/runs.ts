@@ -70,6 +70,14 @@ export class Runs {
     return promise;
   }
 
+  /** One that is being started a second time is refused by the store, and what is told to it is lost: not that one. */
+  async loadWritten(executionId: string): Promise<LiveRun | undefined> {
+    const run = await this.load(executionId);
+    if (run?.isNew !== true) return run;
+    await new Promise<void>((resolve) => run.onCreated.push(() => resolve()));
+    return this.loadWritten(executionId);
+  }
+
   private async read(executionId: string): Promise<LiveRun | undefined> {
     const row = await this.store.execution(executionId);
     if (row === undefined) return undefined;
