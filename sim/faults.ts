@@ -8,7 +8,7 @@ interface Fault {
 /** Of workers outside, and between them and the engines. */
 const WORKER_FAULTS = {
   'worker dies': { oneIn: 8, is: 'a worker outside dies with all that it has' },
-  'worker stalls': { oneIn: 8, is: 'it is silent for twice its lease, and goes on as if nothing had been' },
+  'worker stalls': { oneIn: 4, is: 'it is silent for twice its lease, and goes on as if nothing had been' },
   'question lost': { oneIn: 6, is: 'what it asks or tells does not arrive' },
   'question delayed': { oneIn: 8, is: 'it arrives late, perhaps after the lease' },
   'reply lost': { oneIn: 6, is: 'it is acted on, and the worker does not hear of it' },
@@ -48,3 +48,5 @@ export const FAULTS = {
 export type FaultKind = keyof typeof FAULTS;
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 export const WORKER_FAULT_KINDS = Object.keys(WORKER_FAULTS) as (keyof typeof WORKER_FAULTS)[];
+/** Those that strike in every life. */
+export const COMMON_FAULT_KINDS = FAULT_KINDS.filter((kind) => !(kind in WORKER_FAULTS));

@@ -62,7 +62,8 @@ export class Leases {
     this.accepted.add(leaseId);
     // A graph that is none is the worker's failure.
     const isKept = ['node.completed', 'node.opened'].includes(type) || status !== 'completed' || code === 'BAD_GRAPH';
-    if (!isKept || code === 'WORKER_LOST') this.complain(`${leaseId} is accepted as ${status}, and was ${type} ${code}`);
+    if (!isKept || code === 'WORKER_LOST')
+      this.complain(`${leaseId} is accepted as ${status}, and was ${type} ${code}`);
   }
 
   /** An engine does not want to hear of it. */

@@ -108,8 +108,7 @@ export class Oracle {
     if (record.attempts === attempt && idempotencyKey !== this.keyOf(executionId, node))
       this.violated(`${name} runs with the key ${idempotencyKey}`);
     if (record.attempts < attempt) this.violated(`${name} runs before the journal says so`);
-    if (record.attempts === attempt && record.worker !== worker)
-      this.violated(`${name} runs in another process`);
+    if (record.attempts === attempt && record.worker !== worker) this.violated(`${name} runs in another process`);
     const isGivenUp = record.attempts > attempt || record.isCached;
     if (record.status === 'completed' && !isGivenUp) this.violated(`${name} runs although it is completed`);
     // A worker outside hears of that when it says that it lives.

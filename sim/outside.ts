@@ -107,8 +107,7 @@ export class Outside {
       id,
       version: '1',
       effect,
-      run: (context, input) =>
-        this.run(performer as Performer, workerId?.(), { id, effect }, context, input as Json),
+      run: (context, input) => this.run(performer as Performer, workerId?.(), { id, effect }, context, input as Json),
     });
     return [
       action('look', 'pure'),

@@ -69,6 +69,16 @@ export const SCENARIOS: readonly Scenario[] = [
     cancelWhenRunning: 'b',
   },
   {
+    name: 'a worker outside',
+    definition: {
+      nodes: chain({
+        a: node('far', ['user'], { retry: { attempts: 3, delay: '300ms' } }),
+        b: node('work', LARGE, { labels: ['gpu'] }),
+      }),
+    },
+    workers: 1,
+  },
+  {
     name: 'large values',
     definition: {
       nodes: chain({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { play } from './every-crossing.ts';
+import { Leases } from './leases.ts';
 import { Legality } from './legality.ts';
 import { liveMany } from './lives.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -84,6 +85,18 @@ const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readon
     seed: 1537,
     found: 'a child was never started: who had asked for it died, and its parent was in the care of another',
   },
+  {
+    seed: 95,
+    found: 'what a worker told of a run that was being started a second time was lost, and it waited for ever',
+  },
+  { seed: 1083, found: 'an engine that was not open yet took work from the queue and gave it back, without end' },
+  { seed: 1082, found: 'a lease that had passed before its frame was durable was given out' },
+  { seed: 43, found: 'a run that was read for a lease that was refused stayed in memory' },
+  {
+    seed: 381,
+    found: 'one that had ended, and could have been asked what became of an attempt, stayed in memory, too',
+  },
+  { seed: 1183, found: 'a lease was watched no more when the clock went back while it was looked up' },
 ];
 
 describe('pinned seeds', { timeout: 300_000 }, () => {
@@ -95,6 +108,38 @@ describe('pinned seeds', { timeout: 300_000 }, () => {
 });
 
 describe('the oracle', () => {
+  const leaseId = 'lse_1.exe_0.1.a';
+  const leased = { type: 'node.started', node: 'a', attempt: 1, worker: leaseId, effect: 'once' } as const;
+
+  it('[SIM-21] complains of leases that are accepted twice, for nothing or in vain, refused while they are open, or lost', () => {
+    const complaints: string[] = [];
+    const leases = new Leases((what) => complaints.push(what));
+    leases.onFrame('exe_0', [leased], true);
+    leases.onAccepted(leaseId, 'completed');
+    leases.onRefused(leaseId);
+    leases.onFrame('exe_0', [{ type: 'node.unknown', node: 'a', error }], true);
+    leases.onAccepted(leaseId, 'completed');
+    leases.onAccepted(leaseId, 'failed');
+    expect(complaints).toEqual([
+      `${leaseId} is accepted, and its attempt is open`,
+      `${leaseId} is refused, and its attempt is open`,
+      `${leaseId} is lost, and nothing went wrong`,
+      `${leaseId} is accepted as completed, and was node.unknown WORKER_LOST`,
+      `${leaseId} is accepted twice`,
+      `${leaseId} is accepted as failed, and was node.unknown WORKER_LOST`,
+    ]);
+  });
+
+  it('[SIM-21] lets a lease pass that is ended once', () => {
+    const complaints: string[] = [];
+    const leases = new Leases((what) => complaints.push(what));
+    leases.onFrame('exe_0', [leased], false);
+    leases.onFrame('exe_0', [{ type: 'node.completed', node: 'a' }], false);
+    leases.onAccepted(leaseId, 'completed');
+    leases.onRefused(leaseId);
+    expect(complaints).toEqual([]);
+  });
+
   const started = { type: 'node.started', node: 'a', attempt: 1, worker: 'w', effect: 'once' } as const;
   const begin = { type: 'run.started', format: 1, workflowId: 'w', version: 1, input: {}, trigger: null } as const;
   const error = { code: 'WORKER_LOST', kind: 'SYSTEM', message: '' } as const;

@@ -234,7 +234,9 @@ export class OutsideAttempts implements Outside {
     if (clock.now() < known.until) return this.watch(known);
     try {
       const live = await store.liveWorkers([lease.worker], clock.now());
-      if (this.known.get(lease.worker) !== known || clock.now() < known.until) return;
+      if (this.known.get(lease.worker) !== known) return;
+      // It was extended meanwhile, or the clock went back.
+      if (clock.now() < known.until) return this.watch(known);
       // Another process has extended it, and watches it now.
       if (live.size === 0) {
         const { node, attempt, worker } = lease;
