@@ -274,7 +274,10 @@ class Script {
   /** Some signals come before anybody waits for them. */
   private signalEarly(process: Process, executionId: string): void {
     for (const signal of ['s', 't']) {
-      if (this.world.chance.oneIn(2)) this.signal(process, executionId, signal, this.world.chance.pick(['', '', 'a']));
+      // Work outside takes its time: in such lives few waits are come to, and a signal waits for each.
+      const oneIn = this.world.workers.length > 0 ? 1 : 2;
+      if (this.world.chance.oneIn(oneIn))
+        this.signal(process, executionId, signal, this.world.chance.pick(['', '', 'a']));
     }
   }
 
