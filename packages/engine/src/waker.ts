@@ -186,8 +186,13 @@ export class Waker {
 
   private async wake(executionId: string, claimedUntil: number): Promise<void> {
     const { store, runs, random } = this.parts;
-    const run = await runs.loadWritten(executionId);
+    const run = await runs.load(executionId);
     if (run === undefined) return;
+    if (run.isNew) {
+      // It is being started a second time, and the store will refuse that: what is told to this one would be lost.
+      await new Promise<void>((resolve) => run.onCreated.push(() => resolve()));
+      return this.wake(executionId, claimedUntil);
+    }
     await this.parts.catchUp(run);
     const inbox = await this.understood(run, await store.inbox(executionId));
     const gone = await this.goneWorkers(run);
