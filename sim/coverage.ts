@@ -47,6 +47,18 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
 };
 export const ENTRY_KINDS = Object.keys(EVERY_ENTRY) as EntryKind[];
 
+/** What is told of attempts, and of runs that end with them. */
+export const ATTEMPT_ENTRY_KINDS = [
+  'node.scheduled',
+  'node.started',
+  'node.completed',
+  'node.retrying',
+  'node.failed',
+  'node.unknown',
+  'run.stopping',
+  'run.finished',
+] as const satisfies readonly EntryKind[];
+
 export class Coverage {
   /** Entries by kind. */
   readonly entries = new Map<EntryKind, number>();
@@ -99,8 +111,8 @@ export class Coverage {
   }
 
   /** Pairs that never met. */
-  missing(faults: readonly FaultKind[]): string[] {
-    return ENTRY_KINDS.flatMap((entry) =>
+  missing(entries: readonly EntryKind[], faults: readonly FaultKind[]): string[] {
+    return entries.flatMap((entry) =>
       faults.filter((fault) => this.count(entry, fault) === 0).map((f) => cell(entry, f)),
     );
   }

@@ -39,6 +39,7 @@ export interface ScenarioOptions {
 export async function play(scenario: Scenario, options: ScenarioOptions): Promise<Outcome> {
   const world = new World({
     seed: 1,
+    workers: scenario.workers ?? 0,
     calm: Number.POSITIVE_INFINITY,
     ...options,
     courseOf: plannedCourse,
@@ -47,6 +48,7 @@ export async function play(scenario: Scenario, options: ScenarioOptions): Promis
   if (options.crashAt === undefined) world.faults.isOver = true;
   for (let step = 0; step < PATIENCE_STEPS && !isOver(world, scenario); step++) {
     for (let index = 0; index < world.slots.length; index++) world.open(index);
+    for (let index = 0; index < world.workers.length; index++) world.hire(index);
     await world.clock.advance(1);
     for (const person of world.living().slice(0, 1)) act(world, scenario, person);
     await world.clock.advance(STEP_MS);

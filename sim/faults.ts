@@ -1,5 +1,21 @@
 /** Every kind of fault, declared once: how often it strikes where it could, and what it is. */
 
+interface Fault {
+  readonly oneIn: number;
+  readonly is: string;
+}
+
+/** Of workers outside, and between them and the engines. */
+const WORKER_FAULTS = {
+  'worker dies': { oneIn: 8, is: 'a worker outside dies with all that it has' },
+  'worker stalls': { oneIn: 4, is: 'it is silent for twice its lease, and goes on as if nothing had been' },
+  'question lost': { oneIn: 6, is: 'what it asks or tells does not arrive' },
+  'question delayed': { oneIn: 8, is: 'it arrives late, perhaps after the lease' },
+  'reply lost': { oneIn: 6, is: 'it is acted on, and the worker does not hear of it' },
+  'reply delayed': { oneIn: 8, is: 'the worker hears of it late, perhaps after the lease' },
+  'outcome repeated': { oneIn: 3, is: 'it tells what became of an attempt twice at once' },
+} as const satisfies Record<string, Fault>;
+
 export const FAULTS = {
   'crash before': { oneIn: 900, is: 'a process dies before a call, or a callback, takes effect' },
   'crash after': { oneIn: 900, is: 'a process dies when it has taken effect, before it hears of it' },
@@ -26,7 +42,11 @@ export const FAULTS = {
   'blob delayed': { oneIn: 5, is: 'it takes its time' },
   hang: { oneIn: 14, is: 'an action does not end before it is aborted' },
   deaf: { oneIn: 8, is: 'an action does not listen when it is aborted' },
-} as const satisfies Record<string, { readonly oneIn: number; readonly is: string }>;
+  ...WORKER_FAULTS,
+} as const satisfies Record<string, Fault>;
 
 export type FaultKind = keyof typeof FAULTS;
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
+export const WORKER_FAULT_KINDS = Object.keys(WORKER_FAULTS) as (keyof typeof WORKER_FAULTS)[];
+/** Those that strike in every life. */
+export const COMMON_FAULT_KINDS = FAULT_KINDS.filter((kind) => !(kind in WORKER_FAULTS));

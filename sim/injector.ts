@@ -4,7 +4,7 @@ import type { Coverage } from './coverage.ts';
 import { FAULTS, type FaultKind } from './faults.ts';
 
 /** Sites that few lives come to: they are made the most of. */
-const SELDOM = /verify|logs|blobs|digest|workflow|nack|expired/i;
+const SELDOM = /verify|logs|blobs|digest|workflow|nack|expired|outside/i;
 
 /** Where and on which side of it a process may die. */
 export interface Crossing {

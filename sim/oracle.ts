@@ -20,10 +20,10 @@ import {
 import type { MemoryData } from '@nebula/drivers/memory';
 import type { Blobs, Write } from '@nebula/ports';
 import { Family } from './family.ts';
+import { isLease, Leases } from './leases.ts';
 import { Legality, type OutputHeard } from './legality.ts';
-import type { Call, Effect, Outside } from './outside.ts';
+import type { Call, Effect, Outside, Performer } from './outside.ts';
 import { Permits } from './permits.ts';
-import type { Process } from './process.ts';
 import { Signals } from './signals.ts';
 import { Starts } from './starts.ts';
 
@@ -37,6 +37,8 @@ export interface OracleParts {
   readonly compiled: ReadonlyMap<string, Plan>;
   /** One engine is alone on the store: then nobody takes a living worker for dead. */
   readonly isAlone: boolean;
+  /** Nothing goes wrong any more, nor is anything under way that did. */
+  readonly isCalm: () => boolean;
 }
 
 export class Oracle {
@@ -47,9 +49,10 @@ export class Oracle {
   readonly journals = new Map<string, Legality>();
   readonly family = new Family((what) => this.violated(what), this.journals);
   private readonly signals = new Signals((what) => this.violated(what));
-  private readonly called = new Map<string, Process>();
+  private readonly called = new Map<string, Performer>();
   private readonly starts = new Starts((what) => this.violated(what));
   private readonly permits = new Permits((what) => this.violated(what), this.journals);
+  readonly leases = new Leases((what) => this.violated(what));
   /** By run, idempotency keys of outputs that came from the cache. */
   private readonly cached = new Set<string>();
   /** Idempotency keys of what has completed. */
@@ -87,6 +90,7 @@ export class Oracle {
       this.family.onFrame(executionId, entries);
       journal.frame(frame.seq, frame.at, entries);
       this.permits.onFrame(executionId, entries);
+      this.leases.onFrame(executionId, entries, this.parts.isCalm());
       this.starts.onFrame(executionId, entries, ({ blob, value }) =>
         blob === undefined ? (value ?? null) : this.lookup(blob),
       );
@@ -97,20 +101,20 @@ export class Oracle {
     if (journal.reopenings > asked) this.violated(`${executionId} was reopened more often than asked for`);
   }
 
-  onCall({ executionId, node, attempt, idempotencyKey, process }: Call): void {
+  onCall({ executionId, node, attempt, idempotencyKey, performer, worker }: Call): void {
     const name = `${executionId} ${node}#${attempt}`;
     const journal = this.journal(executionId);
     const record = journal.nodes.get(node) ?? { attempts: 0, worker: undefined, status: 'idle', isCached: false };
     if (record.attempts === attempt && idempotencyKey !== this.keyOf(executionId, node))
       this.violated(`${name} runs with the key ${idempotencyKey}`);
     if (record.attempts < attempt) this.violated(`${name} runs before the journal says so`);
-    if (record.attempts === attempt && record.worker !== process.workerId)
-      this.violated(`${name} runs in another process`);
+    if (record.attempts === attempt && record.worker !== worker) this.violated(`${name} runs in another process`);
     const isGivenUp = record.attempts > attempt || record.isCached;
     if (record.status === 'completed' && !isGivenUp) this.violated(`${name} runs although it is completed`);
-    if (isGivenUp && this.parts.isAlone) this.violated(`${name} runs although it was given up`);
+    // A worker outside hears of that when it says that it lives.
+    if (isGivenUp && this.parts.isAlone && !isLease(worker)) this.violated(`${name} runs although it was given up`);
     if (this.called.has(name)) this.violated(`${name} runs twice`);
-    this.called.set(name, process);
+    this.called.set(name, performer);
   }
 
   /** What an engine showed as the end of a run is what its journal says. */
@@ -234,7 +238,9 @@ export class Oracle {
     for (const entry of entries) {
       if (entry.type !== 'node.retrying' && entry.type !== 'node.unknown') continue;
       if (entry.error.code !== 'WORKER_LOST') continue;
-      const name = `${executionId} ${entry.node}#${this.journal(executionId).node(entry.node).attempts}`;
+      const { attempts, worker } = this.journal(executionId).node(entry.node);
+      if (isLease(worker)) continue;
+      const name = `${executionId} ${entry.node}#${attempts}`;
       const endedAt = this.called.get(name)?.endedAt ?? (this.called.has(name) ? Number.POSITIVE_INFINITY : 0);
       if (endedAt > now) this.violated(`${name} was lost by a living engine`);
     }

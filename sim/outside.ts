@@ -6,10 +6,30 @@
  *  2 Whoever looks whether an attempt took effect (`verify`, or a person) waits until it cannot any more.
  */
 import type { Action, ActionContext, Json, Settlement } from '@nebula/core';
+import type { Clock } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import type { Chance } from './chance.ts';
 import type { Injector } from './injector.ts';
-import type { Process } from './process.ts';
+
+/** Who runs actions: a process with an engine, or a worker outside. */
+export interface Performer {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly isDead: boolean;
+  /** When it was killed, or told to close. */
+  readonly endedAt: number | undefined;
+  /** Runs that it has to do with. */
+  readonly runs: ReadonlySet<string>;
+  /** Names of nodes whose actions are under way in it, and of those that it was granted and has not begun. */
+  readonly inFlight: Map<string, number>;
+  readonly granted: Set<string>;
+}
+
+/** What an attempt goes by, wherever it runs. */
+export type AttemptContext = Pick<
+  ActionContext,
+  'executionId' | 'node' | 'attempt' | 'idempotencyKey' | 'signal' | 'heartbeat'
+>;
 
 /** One time that the body of an action was entered. */
 export interface Call {
@@ -17,7 +37,9 @@ export interface Call {
   readonly node: string;
   readonly attempt: number;
   readonly idempotencyKey: string;
-  readonly process: Process;
+  readonly performer: Performer;
+  /** Whom the journal should name. */
+  readonly worker: string | undefined;
 }
 
 export interface Effect {
@@ -41,8 +63,8 @@ export interface OutsideParts {
   readonly faults: Injector;
   readonly chance: Chance;
   readonly largeBytes: number;
-  readonly say: (process: Process, what: string) => void;
-  readonly courseOf: (context: ActionContext, input: Json, calls: number, process: Process) => Course;
+  readonly say: (performer: Performer, what: string) => void;
+  readonly courseOf: (context: AttemptContext, input: Json, calls: number, performer: Performer) => Course;
   readonly onCall: (call: Call) => void;
 }
 
@@ -52,7 +74,7 @@ export class Outside {
   readonly calls: Call[] = [];
   private readonly callsOf = new Map<string, number>();
   private readonly hanging = new Set<() => void>();
-  private readonly processes = new Set<Process>();
+  private readonly performers = new Set<Performer>();
   private readonly parts: OutsideParts;
 
   constructor(parts: OutsideParts) {
@@ -60,20 +82,32 @@ export class Outside {
   }
 
   /** The actions as plans have them: the same for every process, which runs its own. */
-  readonly declared: readonly Action[] = this.actions(undefined);
+  readonly declared: readonly Action[] = this.actions();
 
   /** The actions as one process has them, by id. */
-  actionsOf(process: Process): ReadonlyMap<string, Action> {
-    this.processes.add(process);
-    return new Map(this.actions(process).map((action) => [action.id, action]));
+  actionsOf(performer: Performer, workerId: () => string | undefined): ReadonlyMap<string, Action> {
+    this.welcome(performer);
+    return new Map(this.actions(performer, workerId).map((action) => [action.id, action]));
   }
 
-  private actions(process: Process | undefined): Action[] {
+  /** A worker outside may do something from now on. */
+  welcome(performer: Performer): void {
+    this.performers.add(performer);
+  }
+
+  /** What it does under a lease. */
+  perform(performer: Performer, id: string, leaseId: string, context: AttemptContext, input: Json): Promise<Json> {
+    // Actions that only workers have are idempotent.
+    const effect = (this.declared.find((action) => action.id === id)?.effect as string | undefined) ?? 'idempotent';
+    return this.run(performer, leaseId, { id, effect }, context, input);
+  }
+
+  private actions(performer?: Performer, workerId?: () => string | undefined): Action[] {
     const action = (id: string, effect: 'pure' | 'idempotent' | 'once'): Action => ({
       id,
       version: '1',
       effect,
-      run: (context, input) => this.run(process as Process, { id, effect }, context, input as Json),
+      run: (context, input) => this.run(performer as Performer, workerId?.(), { id, effect }, context, input as Json),
     });
     return [
       action('look', 'pure'),
@@ -87,7 +121,7 @@ export class Outside {
   /** What a person finds out about a node of unknown outcome; undefined while it may still take effect. */
   truth(executionId: string, node: string, key: string): Extract<Settlement, { happened: true }> | false | undefined {
     const name = workName(executionId, node);
-    for (const { isDead, inFlight, granted } of this.processes) {
+    for (const { isDead, inFlight, granted } of this.performers) {
       if (!isDead && (inFlight.has(name) || granted.has(name))) return undefined;
     }
     const effect = this.effects.get(key);
@@ -105,44 +139,50 @@ export class Outside {
     return truth === false ? ({ happened: false } as const) : truth;
   }
 
-  private run(process: Process, action: ActionInShort, context: ActionContext, input: Json): Promise<Json> {
+  private run(
+    performer: Performer,
+    worker: string | undefined,
+    action: ActionInShort,
+    context: AttemptContext,
+    input: Json,
+  ): Promise<Json> {
     const { executionId, node, attempt, idempotencyKey: key, signal } = context;
-    const call = { executionId, node, attempt, idempotencyKey: key, process };
+    const call = { executionId, node, attempt, idempotencyKey: key, performer, worker };
     this.calls.push(call);
     this.parts.onCall(call);
-    this.parts.say(process, `runs ${executionId} ${node}#${attempt}`);
+    this.parts.say(performer, `runs ${executionId} ${node}#${attempt}`);
     const calls = (this.callsOf.get(key) ?? 0) + 1;
     this.callsOf.set(key, calls);
-    const course = this.parts.courseOf(context, input, calls, process);
+    const course = this.parts.courseOf(context, input, calls, performer);
     const name = workName(executionId, node);
-    process.inFlight.set(name, (process.inFlight.get(name) ?? 0) + 1);
+    performer.inFlight.set(name, (performer.inFlight.get(name) ?? 0) + 1);
     return new Promise<Json>((resolve, reject) => {
       let isOver = false;
       const over = (end: () => void): void => {
-        if (isOver || process.isDead) return;
+        if (isOver || performer.isDead) return;
         isOver = true;
-        const left = (process.inFlight.get(name) ?? 1) - 1;
-        if (left === 0) process.inFlight.delete(name);
-        else process.inFlight.set(name, left);
+        const left = (performer.inFlight.get(name) ?? 1) - 1;
+        if (left === 0) performer.inFlight.delete(name);
+        else performer.inFlight.set(name, left);
         end();
       };
       if (!course.isDeaf) signal.addEventListener('abort', () => over(() => reject(signal.reason)));
       const answer = (): void => {
-        if (isOver || process.isDead) return;
-        const done = this.take(process, action, key, input, course);
+        if (isOver || performer.isDead) return;
+        const done = this.take(performer, action, key, input, course);
         const end = (): void => (done === undefined ? reject(failure(course.ending)) : resolve(done));
         if (course.afterMs === 0) over(end);
-        else process.clock.timer(course.afterMs, () => over(end));
+        else performer.clock.timer(course.afterMs, () => over(end));
       };
       context.heartbeat();
       if (course.ending === 'hang') this.hanging.add(answer);
-      else process.clock.timer(course.beforeMs, answer);
+      else performer.clock.timer(course.beforeMs, answer);
     });
   }
 
   /** Undefined when the attempt says that it failed. */
   private take(
-    process: Process,
+    performer: Performer,
     { id, effect }: ActionInShort,
     key: string,
     input: Json,
@@ -155,7 +195,7 @@ export class Outside {
     const happened = known ?? { action: id, result: id === 'plan' ? graph : done, undoes: undoes?.key, times: 0 };
     this.effects.set(key, happened);
     if (known === undefined || effect === 'once') happened.times++;
-    this.parts.say(process, `effect ${key}`);
+    this.parts.say(performer, `effect ${key}`);
     return ending === 'unknown but done' ? undefined : happened.result;
   }
 }
@@ -200,7 +240,7 @@ const ENDINGS = [
 ] as const;
 
 /** An attempt that goes as it likes. */
-export function randomCourse(chance: Chance, faults: Injector, { runs }: Process): Course {
+export function randomCourse(chance: Chance, faults: Injector, { runs }: Performer): Course {
   if (faults.isOver) return { beforeMs: 1, afterMs: 0, ending: 'ok', isDeaf: false };
   return {
     beforeMs: chance.pick([0, 1, 50, 1_000, 4_000, 40_000]),

@@ -12,6 +12,7 @@ import type { Clock } from '@nebula/ports';
 import type { Chance } from './chance.ts';
 import type { WorldClock } from './clock.ts';
 import type { Injector } from './injector.ts';
+import type { Performer } from './outside.ts';
 
 const JUMPS_MS = [500, 5_000, 40_000, 600_000];
 const PAUSES_MS = [100, 5_000, 35_000, 60_000];
@@ -26,7 +27,7 @@ export interface ProcessParts {
   readonly onDeath: (process: Process) => void;
 }
 
-export class Process {
+export class Process implements Performer {
   readonly name: string;
   readonly clock: Clock;
   readonly world: WorldClock;
@@ -41,6 +42,8 @@ export class Process {
   /** Names of nodes whose actions are under way in it, and of those that it was granted and has not begun. */
   readonly inFlight = new Map<string, number>();
   readonly granted = new Set<string>();
+  /** Told when it dies: they wait for an answer that will not come. */
+  readonly callers = new Set<() => void>();
   private offsetMs = 0;
   private backlog: (() => void)[] | undefined;
   private readonly parts: ProcessParts;
@@ -109,6 +112,8 @@ export class Process {
     this.inFlight.clear();
     this.granted.clear();
     this.parts.onDeath(this);
+    for (const hangUp of this.callers) this.parts.world.soon(hangUp);
+    this.callers.clear();
   }
 
   jump(ms: number): void {

@@ -82,6 +82,7 @@ const SITES = [
   ),
   ...['enqueue', 'poll', 'onAvailable', 'ack', 'nack', 'extend'].map((name) => `queue.${name}`),
   ...[
+    ...['claim', 'extend', 'log', 'end'].map((name) => `outside.${name}`),
     'blobs.put',
     'blobs.get',
     'sandbox.run',

@@ -2,8 +2,8 @@
  * Small lives of which each is known to the end. An action goes by what it was told in its parameters (`plan`): one
  * ending for each time that it is called; after the last one it goes well.
  */
-import type { ActionContext, Json } from '@nebula/core';
-import type { Course } from './outside.ts';
+import type { Json } from '@nebula/core';
+import type { AttemptContext, Course } from './outside.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -15,13 +15,15 @@ export interface Scenario {
   readonly cancelWhenRunning?: string;
   /** A person pauses the run while this node runs, and resumes it once it has ended. */
   readonly pauseWhenRunning?: string;
+  /** Workers outside; none unless told. */
+  readonly workers?: number;
   /** A person retries it once it has failed. */
   readonly retryWhenFailed?: boolean;
 }
 
 const WORK_MS = 50;
 
-export function plannedCourse(_context: ActionContext, input: Json, calls: number): Course {
+export function plannedCourse(_context: AttemptContext, input: Json, calls: number): Course {
   const { plan = [] } = (input ?? {}) as { readonly plan?: readonly Course['ending'][] };
   return { beforeMs: WORK_MS, afterMs: WORK_MS, ending: plan[calls - 1] ?? 'ok', isDeaf: false };
 }
@@ -65,6 +67,16 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'cancel',
     definition: { nodes: chain({ a: node('work'), b: node('work', HANGS), c: node('work') }) },
     cancelWhenRunning: 'b',
+  },
+  {
+    name: 'a worker outside',
+    definition: {
+      nodes: chain({
+        a: node('far', ['user'], { retry: { attempts: 3, delay: '300ms' } }),
+        b: node('work', LARGE, { labels: ['gpu'] }),
+      }),
+    },
+    workers: 1,
   },
   {
     name: 'large values',

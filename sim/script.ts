@@ -1,6 +1,8 @@
 /** One life: what people do to a world, until it is healed and everything has ended. */
+import { Chance } from './chance.ts';
 import { countNodes, randomDefinition, sharedDefinitions } from './definition.ts';
 import type { Process } from './process.ts';
+import { sendOutside } from './skills.ts';
 import { DEBOUNCED, KEYED_DEFINITIONS, SINGLETON } from './starts.ts';
 import { World } from './world.ts';
 
@@ -8,7 +10,7 @@ const STEPS = 24;
 const MIN_RUNS = 5;
 const MIN_NODES = 40;
 const PATIENCE_ROUNDS = 2_000;
-const GAUGES = ['engine.cached_runs', 'workflow.parallel_tasks', 'engine.queue_depth'];
+const GAUGES = ['engine.cached_runs', 'workflow.parallel_tasks', 'workflow.outside_tasks', 'engine.queue_depth'];
 
 /** One workflow to be started under an id that people chose. */
 interface Order {
@@ -46,19 +48,40 @@ async function liveToTheEnd(seed: number, { alone = false, keepsTrace = false }:
     seed,
     engines: alone ? 1 : shape.engines,
     sharesQueue: shape.sharesQueue,
+    workers: shape.workers,
     calm: shape.calm,
     keepsTrace,
   });
-  const shared = [...sharedDefinitions(world.chance), ...KEYED_DEFINITIONS];
+  const shared = [...sharedDefinitions(world.chance), ...structuredClone(KEYED_DEFINITIONS)];
   const orders = ordersFor(world);
+  if (shape.workers > 0) {
+    for (const one of [...shared, ...orders.map(({ definition }) => definition)]) sendOutside(world.chance, one);
+  }
   const script = new Script(world, orders, shared);
   for (let step = 0; step < STEPS && !isBroken(world); step++) await script.step();
   if (!isBroken(world)) await script.untilAllEnd();
   return { world, runs: orders.length, nodes: orders.reduce((sum, { nodes }) => sum + nodes, 0) };
 }
 
-function shapeOf(seed: number): { engines: number; sharesQueue: boolean; calm: number } {
-  return { engines: seed % 5 === 0 ? 3 : 2, sharesQueue: seed % 2 === 0, calm: [0.7, 1.5, 4][seed % 3] as number };
+/** Such that the seeds that were pinned before there were workers outside are lives without them. */
+const SALT = 532;
+
+interface Shape {
+  readonly engines: number;
+  readonly sharesQueue: boolean;
+  readonly calm: number;
+  readonly workers: number;
+}
+
+function shapeOf(seed: number): Shape {
+  // A stream of its own: lives without workers outside do not depend on there being any.
+  const chance = new Chance(seed + SALT * 1_000_003);
+  return {
+    engines: seed % 5 === 0 ? 3 : 2,
+    sharesQueue: seed % 2 === 0,
+    calm: [0.7, 1.5, 4][seed % 3] as number,
+    workers: chance.oneIn(3) ? 1 + chance.below(4) : 0,
+  };
 }
 
 function isBroken(world: World): boolean {
@@ -102,6 +125,9 @@ class Script {
       } else if (world.faults.strikes('close', process.runs)) world.close(index);
       else if (world.slots.length > 1 && world.faults.strikes('lease stolen', process.runs)) world.stealLease(index);
     });
+    world.workers.forEach((worker, index) => {
+      if (worker === undefined && chance.oneIn(2)) world.hire(index);
+    });
     const process = chance.pick(world.living().concat(world.living()[0] ?? []));
     if (process !== undefined) this.ask(process);
     await this.pass(chance.pick([0, 1, 30, 300, 2_000, 6_000, 20_000]));
@@ -112,6 +138,7 @@ class Script {
     world.heal();
     for (let round = 0; round < PATIENCE_ROUNDS && !isBroken(world); round++) {
       for (let index = 0; index < world.slots.length; index++) world.open(index);
+      for (let index = 0; index < world.workers.length; index++) world.hire(index);
       await this.pass(100);
       if (round > 0 && this.missing().length === 0 && this.isAtRest()) break;
       const people = world.living();
@@ -247,7 +274,10 @@ class Script {
   /** Some signals come before anybody waits for them. */
   private signalEarly(process: Process, executionId: string): void {
     for (const signal of ['s', 't']) {
-      if (this.world.chance.oneIn(2)) this.signal(process, executionId, signal, this.world.chance.pick(['', '', 'a']));
+      // Work outside takes its time: in such lives few waits are come to, and a signal waits for each.
+      const oneIn = this.world.workers.length > 0 ? 1 : 2;
+      if (this.world.chance.oneIn(oneIn))
+        this.signal(process, executionId, signal, this.world.chance.pick(['', '', 'a']));
     }
   }
 

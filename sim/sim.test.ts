@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { play } from './every-crossing.ts';
+import { Leases } from './leases.ts';
 import { Legality } from './legality.ts';
 import { liveMany } from './lives.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -84,6 +85,7 @@ const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readon
     seed: 1537,
     found: 'a child was never started: who had asked for it died, and its parent was in the care of another',
   },
+  { seed: 5, found: 'a run that was read for a lease that was refused stayed in memory' },
 ];
 
 describe('pinned seeds', { timeout: 300_000 }, () => {
@@ -95,6 +97,38 @@ describe('pinned seeds', { timeout: 300_000 }, () => {
 });
 
 describe('the oracle', () => {
+  const leaseId = 'lse_1.exe_0.1.a';
+  const leased = { type: 'node.started', node: 'a', attempt: 1, worker: leaseId, effect: 'once' } as const;
+
+  it('[SIM-21] complains of leases that are accepted twice, for nothing or in vain, refused while they are open, or lost', () => {
+    const complaints: string[] = [];
+    const leases = new Leases((what) => complaints.push(what));
+    leases.onFrame('exe_0', [leased], true);
+    leases.onAccepted(leaseId, 'completed');
+    leases.onRefused(leaseId);
+    leases.onFrame('exe_0', [{ type: 'node.unknown', node: 'a', error }], true);
+    leases.onAccepted(leaseId, 'completed');
+    leases.onAccepted(leaseId, 'failed');
+    expect(complaints).toEqual([
+      `${leaseId} is accepted, and its attempt is open`,
+      `${leaseId} is refused, and its attempt is open`,
+      `${leaseId} is lost, and nothing went wrong`,
+      `${leaseId} is accepted as completed, and was node.unknown WORKER_LOST`,
+      `${leaseId} is accepted twice`,
+      `${leaseId} is accepted as failed, and was node.unknown WORKER_LOST`,
+    ]);
+  });
+
+  it('[SIM-21] lets a lease pass that is ended once', () => {
+    const complaints: string[] = [];
+    const leases = new Leases((what) => complaints.push(what));
+    leases.onFrame('exe_0', [leased], false);
+    leases.onFrame('exe_0', [{ type: 'node.completed', node: 'a' }], false);
+    leases.onAccepted(leaseId, 'completed');
+    leases.onRefused(leaseId);
+    expect(complaints).toEqual([]);
+  });
+
   const started = { type: 'node.started', node: 'a', attempt: 1, worker: 'w', effect: 'once' } as const;
   const begin = { type: 'run.started', format: 1, workflowId: 'w', version: 1, input: {}, trigger: null } as const;
   const error = { code: 'WORKER_LOST', kind: 'SYSTEM', message: '' } as const;

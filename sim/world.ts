@@ -5,7 +5,7 @@
  *  2 Everything that is not given comes from one seed: the same seed is the same life, word for word.
  *  3 `heal` ends all faults; what is unfinished then must end.
  */
-import type { ActionContext, Entry, Json, Plan, Settlement } from '@nebula/core';
+import { announcedAction, type Entry, type Json, type Plan, type Settlement } from '@nebula/core';
 import { memoryBlobs, memoryData, memoryQueue, seededRandom } from '@nebula/drivers/memory';
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
@@ -15,14 +15,20 @@ import { Chance } from './chance.ts';
 import { WorldClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { Injector } from './injector.ts';
+import { isLease } from './leases.ts';
 import { Oracle } from './oracle.ts';
-import { type Course, Outside, randomCourse } from './outside.ts';
+import { type AttemptContext, type Course, Outside, randomCourse, workName } from './outside.ts';
 import { edgedDigest, edgedLogs, edgedQueue, edgedSandbox, faultyBlobs } from './ports/edge.ts';
 import { Broker } from './ports/queue.ts';
 import { faultyStore } from './ports/store.ts';
 import { Process } from './process.ts';
+import { FAR, SKILLS } from './skills.ts';
+import { Wire } from './wire.ts';
+import { Worker } from './worker.ts';
 
 const BEGIN = 1_700_000_000_000;
+/** Nothing that was delayed, or stood still, does so for longer. */
+const CALM_AFTER_MS = 60_000;
 const INLINE_LIMIT_BYTES = 400;
 
 export interface WorldOptions {
@@ -31,9 +37,11 @@ export interface WorldOptions {
   readonly engines: number;
   /** All engines are served by one queue, or each has its own. */
   readonly sharesQueue: boolean;
+  /** Workers outside. */
+  readonly workers: number;
   readonly calm: number;
   readonly crashAt?: number | undefined;
-  readonly courseOf?: (context: ActionContext, input: Json, calls: number) => Course;
+  readonly courseOf?: (context: AttemptContext, input: Json, calls: number) => Course;
   /** Keep what happens, in words. */
   readonly keepsTrace?: boolean;
 }
@@ -49,6 +57,9 @@ export class World {
   readonly outside: Outside;
   readonly broker: Broker;
   readonly slots: (Process | undefined)[];
+  /** Workers outside. */
+  readonly workers: (Worker | undefined)[];
+  private readonly wire: Wire;
   /** Runs that somebody has tried to start. */
   readonly runs = new Set<string>();
   readonly options: WorldOptions;
@@ -57,6 +68,9 @@ export class World {
   /** Compiling a workflow for each process that is born would take a fifth of a life. */
   private readonly compiled = new Map<string, Plan>();
   private born = 0;
+  private hired = 0;
+  /** What was under way when all faults ended is over. */
+  private calmFrom = Number.POSITIVE_INFINITY;
 
   constructor(options: WorldOptions) {
     this.options = options;
@@ -74,6 +88,7 @@ export class World {
       outside: () => this.outside,
       compiled: this.compiled,
       isAlone: options.engines === 1,
+      isCalm: () => clock.now() > this.calmFrom,
     });
     this.outside = new Outside({
       faults,
@@ -85,6 +100,8 @@ export class World {
     });
     this.broker = new Broker(clock, chance, faults, this.runs);
     this.slots = Array.from({ length: options.engines }, () => undefined);
+    this.workers = Array.from({ length: options.workers }, () => undefined);
+    this.wire = new Wire({ clock, chance, faults });
   }
 
   /** Those that are not dead, nor about to be. */
@@ -117,6 +134,31 @@ export class World {
     process.engine.open().catch(() => process.kill());
   }
 
+  /** A new worker takes the place of the one that is gone. At least one of them has everything that is asked for. */
+  hire(index: number): void {
+    if (this.workers[index] !== undefined) return;
+    const { chance, faults, clock, wire, outside, oracle } = this;
+    const worker: Worker = new Worker({
+      name: `w${++this.hired}`,
+      clock,
+      chance,
+      faults,
+      wire,
+      outside,
+      leases: oracle.leases,
+      skills: index === 0 ? SKILLS.all : chance.pick([SKILLS.all, SKILLS.some]),
+      living: () => this.living(),
+      say: (what) => this.say(worker.name, what),
+      onDeath: () => {
+        this.workers[index] = undefined;
+      },
+    });
+    this.workers[index] = worker;
+    this.say(worker.name, 'asks for work');
+    outside.welcome(worker);
+    void worker.open();
+  }
+
   /** Asks it to stop; it is dead when it has, or when it takes too long. */
   close(index: number): void {
     const process = this.slots[index];
@@ -138,7 +180,9 @@ export class World {
   heal(): void {
     this.say('   ', 'healed');
     this.faults.isOver = true;
+    this.calmFrom = this.clock.now() + CALM_AFTER_MS;
     for (const process of this.living()) process.heal();
+    for (const worker of this.workers) worker?.heal();
     this.outside.heal();
     this.broker.heal();
   }
@@ -181,7 +225,7 @@ export class World {
       sandbox: edgedSandbox(
         process,
         createInProcessSandbox({ projectDir: '/', clock }),
-        this.outside.actionsOf(process),
+        this.outside.actionsOf(process, () => process.workerId),
       ),
       clock: process.clock,
       random: this.random,
@@ -189,6 +233,7 @@ export class World {
     };
     return createEngine(drivers, {
       actions: this.outside.declared,
+      announced: this.workers.length === 0 ? [] : [announcedAction({ id: FAR, version: '1', effect: 'idempotent' })],
       compiled: this.compiled,
       concurrency: 1 + chance.below(4),
       inlineLimitBytes: INLINE_LIMIT_BYTES,
@@ -203,11 +248,22 @@ export class World {
       this.say(process.name, `writes ${executionId} ${frame?.seq ?? '-'} ${entries.map(inWords).join(', ')}${wake}`);
     }
     this.coverage.written(executionId, entries);
+    this.onGrants(process, executionId, entries);
     if (write.create !== undefined) this.runs.add(executionId);
     for (const entry of entries) if (entry.type === 'child.requested') this.runs.add(entry.executionId);
     // What a run tells its children is written with its frame.
     for (const message of write.sends ?? []) this.onSend(process, message);
     this.oracle.onFrame(write, entries, this.clock.now());
+  }
+
+  /** Whoever asks this process for work may be on the way to get it. */
+  private onGrants(process: Process, executionId: string, entries: readonly Entry[]): void {
+    const asking = this.workers.filter((worker) => worker?.asks === process);
+    if (asking.length === 0) return;
+    for (const entry of entries) {
+      if (entry.type !== 'node.started' || !isLease(entry.worker)) continue;
+      for (const worker of asking) worker?.granted.add(workName(executionId, entry.node));
+    }
   }
 
   private onSend(process: Process, { executionId, messageId, body }: InboxRow): void {

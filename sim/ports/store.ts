@@ -5,6 +5,7 @@ import type { InboxRow, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Chance } from '../chance.ts';
 import type { Coverage } from '../coverage.ts';
 import type { Injector } from '../injector.ts';
+import { isLease } from '../leases.ts';
 import { workName } from '../outside.ts';
 import type { Process } from '../process.ts';
 
@@ -107,7 +108,8 @@ function asked({ process, chance, faults }: StoreParts, name: string, work: Call
     const run = runIn(args[0]);
     if (run !== undefined) process.runs.add(run);
     const runs = run === undefined ? process.runs : [run];
-    if (name === 'heartbeat') process.workerId = args[0];
+    // Leases of workers outside are not its own.
+    if (name === 'heartbeat' && !isLease(args[0])) process.workerId = args[0];
     if (faults.strikes('call delayed', runs)) await process.later(chance.pick(DELAYS_MS));
     return process.call(`store.${name}`, async () => {
       if (faults.strikes('call refused', runs)) throw new Error(`${name} is not possible now`);

@@ -2,8 +2,10 @@
  * Workers outside that want work, and what waits for them.
  *
  *  1 Those who have waited longest are served first; a claim that waits is a listener, and nothing else.
- *  2 A lease is stored before the journal names it.
- *  3 Whoever has gone away by the time the frame is durable is given nothing: it is handed back.
+ *  2 Nothing is taken from the queue before the engine begins to work: it would be handed back, and taken again, for ever.
+ *  3 A lease is stored before the journal names it.
+ *  4 Whoever has gone away by the time the frame is durable is given nothing, nor is a lease that has passed by then: it
+ *    is handed back.
  */
 import { HERE } from '@nebula/core';
 import type { Clock, Delivery, Queue, Random, Store } from '@nebula/ports';
@@ -40,6 +42,7 @@ export class Claims {
   private readonly parts: ClaimsParts;
   private readonly waiters = new Set<Waiter>();
   private readonly unhear: () => void;
+  private isOpen = false;
   private isClosed = false;
 
   constructor(parts: ClaimsParts) {
@@ -47,6 +50,11 @@ export class Claims {
     this.unhear = parts.queue.onAvailable((routes) => {
       if (this.waiters.size > 0 && routes.some((route) => route !== HERE)) this.serve();
     });
+  }
+
+  openForWork(): void {
+    this.isOpen = true;
+    this.serve();
   }
 
   close(): void {
@@ -94,6 +102,7 @@ export class Claims {
   /** Those who have waited longest are served first. */
   private serve(): void {
     const { queue } = this.parts;
+    if (!this.isOpen) return;
     for (const waiter of [...this.waiters]) {
       const routes = queue.routes().filter((text) => {
         const blank = text.indexOf(' ');
@@ -145,7 +154,7 @@ export class Claims {
         refused: () => settle(undefined),
         given: (granted) => {
           const lease = parseLease(leaseId) as Lease;
-          const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted;
+          const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted && clock.now() < until;
           if (!isWanted) this.parts.giveBack(lease);
           settle(isWanted ? this.parts.begin(lease, until, request, granted) : undefined);
         },

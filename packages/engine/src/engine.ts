@@ -197,6 +197,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.sweeper.open();
     this.phase = 'open';
     this.turns.openForWork();
+    this.outside.openForWork();
   }
 
   /** These runs, and all that run for them. One that cannot be read is told as a fault when it is due. */
@@ -330,18 +331,21 @@ class LocalEngine extends StoreDesk implements Engine {
   /** An attempt of this process has ended. Its run is in memory: runs with open attempts are not evicted. */
   private report(executionId: string, stimulus: Stimulus): void {
     const run = this.runs.get(executionId);
-    if (run !== undefined) {
-      this.turns.post(run, stimulus);
-      return;
-    }
+    if (run !== undefined) return this.tell(run, stimulus);
     this.runs.load(executionId).then(
-      (loaded) => loaded !== undefined && this.turns.post(loaded, stimulus),
+      (loaded) => loaded !== undefined && this.tell(loaded, stimulus),
       (error: unknown) => {
         if (error instanceof NebulaError && !error.retryable) return this.onFault(executionId, error);
         this.trouble(error);
         this.all.clock.timer(REPORT_AGAIN_MS, () => this.report(executionId, stimulus));
       },
     );
+  }
+
+  private tell(run: LiveRun, stimulus: Stimulus): void {
+    // It is being started a second time, and the store will refuse that: what is told to this one would be lost.
+    if (run.isNew) run.onCreated.push(() => this.report(run.executionId, stimulus));
+    else this.turns.post(run, stimulus);
   }
 
   private onFrame(run: LiveRun, draft: Draft, at: number): void {

@@ -94,6 +94,13 @@ interface Known {
   timer: Timer | undefined;
 }
 
+/** The node whose attempt is open under a lease. */
+interface OpenLease {
+  readonly lease: Lease;
+  readonly run: LiveRun;
+  readonly node: NodeState;
+}
+
 interface Waiting {
   readonly executionId: string;
   decided(isAccepted: boolean): void;
@@ -120,6 +127,10 @@ export class OutsideAttempts implements Outside {
       },
     });
     parts.meter.gauge('workflow.outside_tasks', () => this.known.size);
+  }
+
+  openForWork(): void {
+    this.claims.openForWork();
   }
 
   close(): void {
@@ -227,7 +238,9 @@ export class OutsideAttempts implements Outside {
     if (clock.now() < known.until) return this.watch(known);
     try {
       const live = await store.liveWorkers([lease.worker], clock.now());
-      if (this.known.get(lease.worker) !== known || clock.now() < known.until) return;
+      if (this.known.get(lease.worker) !== known) return;
+      // It was extended meanwhile, or the clock went back.
+      if (clock.now() < known.until) return this.watch(known);
       // Another process has extended it, and watches it now.
       if (live.size === 0) {
         const { node, attempt, worker } = lease;
@@ -306,11 +319,10 @@ export class OutsideAttempts implements Outside {
   }
 
   async stopReason(executionId: string, path: string): Promise<string | null> {
-    const run = await this.parts.runs.load(executionId);
+    const run = await this.parts.runs.loadWritten(executionId);
     if (run === undefined) return null;
-    await this.parts.catchUp(run);
+    await this.parts.catchUp(run).finally(() => this.parts.onRest(executionId));
     const node = nodeAt(run.state, path);
-    this.parts.onRest(executionId);
     return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node.scope);
   }
 
@@ -332,7 +344,7 @@ export class OutsideAttempts implements Outside {
   private async decided(lease: Lease, outcome: Outcome): Promise<boolean> {
     const { runs, random, post } = this.parts;
     const { executionId, node, attempt, worker } = lease;
-    const run = await runs.load(executionId);
+    const run = await runs.loadWritten(executionId);
     if (run === undefined) return false;
     const stimulus: Stimulus = { type: 'ended', node, attempt, worker, outcome, jitter: random.fraction() };
     return await new Promise((resolve, reject) => {
@@ -360,23 +372,34 @@ export class OutsideAttempts implements Outside {
   }
 
   /** The node whose open attempt the lease is of. Rejects with `STALE_LEASE`. */
-  private async open(
-    leaseId: string,
-  ): Promise<{ readonly lease: Lease; readonly run: LiveRun; readonly node: NodeState }> {
+  private async open(leaseId: string): Promise<OpenLease> {
     const lease = parseLease(leaseId);
     if (lease === undefined) throw stale(leaseId);
+    try {
+      const open = await this.look(lease);
+      if (open !== undefined) return open;
+    } catch (error) {
+      this.parts.onRest(lease.executionId);
+      throw error;
+    }
+    this.forget(leaseId);
+    // It may have been read for nothing else.
+    this.parts.onRest(lease.executionId);
+    throw stale(leaseId);
+  }
+
+  private async look(lease: Lease): Promise<OpenLease | undefined> {
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
-      const run = await this.parts.runs.load(lease.executionId);
-      if (run === undefined) break;
+      const run = await this.parts.runs.loadWritten(lease.executionId);
+      if (run === undefined) return undefined;
       const isNew = await this.parts.catchUp(run);
       const node = nodeAt(run.state, lease.node);
       if (node !== undefined && isOpen(run.state, lease)) return { lease, run, node };
       // What has been decided and is not written yet may come to nothing.
-      if (isNew && run.draft === null && !run.isBusy) break;
+      if (isNew && run.draft === null && !run.isBusy) return undefined;
       await new Promise<void>((resolve) => this.parts.clock.timer(LOOK_AGAIN_MS, resolve));
     }
-    this.forget(leaseId);
-    throw stale(leaseId);
+    return undefined;
   }
 
   /** One that another process gave out, or this one before it was started anew. */

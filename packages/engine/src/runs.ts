@@ -9,6 +9,7 @@ import {
   concerns,
   decodeSnapshot,
   encodeSnapshot,
+  isFinished,
   NebulaError,
   newRunState,
   type Plan,
@@ -69,6 +70,14 @@ export class Runs {
     return promise;
   }
 
+  /** One that is being started a second time is refused by the store, and what is told to it is lost: not that one. */
+  async loadWritten(executionId: string): Promise<LiveRun | undefined> {
+    const run = await this.load(executionId);
+    if (run?.isNew !== true) return run;
+    await new Promise<void>((resolve) => run.onCreated.push(() => resolve()));
+    return this.loadWritten(executionId);
+  }
+
   private async read(executionId: string): Promise<LiveRun | undefined> {
     const row = await this.store.execution(executionId);
     if (row === undefined) return undefined;
@@ -109,7 +118,9 @@ export class Runs {
 
   /** True when nothing in this process needs the run. */
   isIdle(run: LiveRun): boolean {
-    return run.mailbox.length === 0 && run.draft === null && !run.isBusy && !concerns(run.state, this.workerId);
+    if (run.mailbox.length > 0 || run.draft !== null || run.isBusy) return false;
+    // What a run that has ended left open is gone on with when it is retried.
+    return isFinished(run.state.status) || !concerns(run.state, this.workerId);
   }
 
   ids(): string[] {

@@ -146,6 +146,32 @@ describe('claims', () => {
     expect(await top.status(executionId)).toBe('completed');
   });
 
+  it('[ENG-191] a lease that has passed before it is durable is not given out', async () => {
+    let isSlow = false;
+    let goOn = (): void => {};
+    const top = await opened({
+      wrapStore: (store) => {
+        const append = store.append.bind(store);
+        store.append = async (writes) => {
+          if (isSlow) await new Promise<void>((resolve) => (goOn = resolve));
+          return append(writes);
+        };
+        return store;
+      },
+    });
+    const executionId = await top.start({ nodes: { a: { action: 'far.pay@1' } } });
+    isSlow = true;
+    const claiming = top.engine.outside.claim(asking({ leaseMs: 1_000 }));
+    await top.settle();
+    await top.clock.advance(2_000);
+    isSlow = false;
+    goOn();
+    expect(await during(top, claiming)).toEqual([]);
+    expect(await top.statuses(executionId)).toEqual({ a: 'queued' });
+    await complete(top, await claimOne(top));
+    expect(await top.status(executionId)).toBe('completed');
+  });
+
   it('[ENG-191] an engine that closes lets those go who wait', async () => {
     const top = await opened();
     const claiming = top.engine.outside.claim(asking({ waitMs: 60_000 }));
@@ -425,19 +451,23 @@ describe('announcements', () => {
 });
 
 describe('in a fleet', () => {
+  /** An engine that is not open yet. */
+  function beside(top: BenchTop, queue: Queue): Engine {
+    const store = memoryStore({ data: top.data, exclusive: false });
+    return createEngine({ ...top.drivers, store, queue }, { actions: top.actions, announced });
+  }
+
   /** An engine beside the others, on the same data and the same queue. */
   async function join(top: BenchTop, queue: Queue): Promise<Engine> {
-    const store = memoryStore({ data: top.data, exclusive: false });
-    const engine = createEngine({ ...top.drivers, store, queue }, { actions: top.actions, announced });
+    const engine = beside(top, queue);
     await during(top, engine.open());
     return engine;
   }
 
-  it('[ENG-202] any engine gives work out, and any other takes what became of it', async () => {
-    const top = await opened();
-    await top.engine.close();
+  /** One queue for all. */
+  function shared(top: BenchTop): Queue {
     const memory = memoryQueue({ clock: top.clock });
-    const shared: Queue = {
+    return {
       local: false,
       enqueue: async (tasks) => memory.enqueue(tasks),
       poll: (max, routes) => memory.poll(max, routes),
@@ -450,7 +480,81 @@ describe('in a fleet', () => {
       waitingSince: () => memory.waitingSince(),
       close: () => memory.close(),
     };
-    const [first, second, third] = [await join(top, shared), await join(top, shared), await join(top, shared)];
+  }
+
+  async function closed(top: BenchTop, ...engines: readonly Engine[]): Promise<void> {
+    for (const engine of engines) {
+      const closing = engine.close({ graceMs: 0 });
+      await top.clock.advance(100);
+      await closing;
+    }
+  }
+
+  it('[ENG-191] an engine takes nothing from the queue before it works', async () => {
+    const top = await opened();
+    await top.engine.close();
+    const queue = shared(top);
+    let polls = 0;
+    const counted: Queue = {
+      ...queue,
+      poll: (max, routes) => {
+        polls++;
+        return queue.poll(max, routes);
+      },
+    };
+    const first = await join(top, queue);
+    const { workflowId, version } = await first.register({ id: 'test', nodes: { a: far() } });
+    await during(top, first.start(workflowId, version));
+    const second = beside(top, counted);
+    const claiming = second.outside.claim(asking({ waitMs: 60_000 }));
+    await top.clock.advance(1_000);
+    expect(polls).toBe(0);
+    await during(top, second.open());
+    const [work] = await during(top, claiming);
+    await during(top, second.outside.end(work?.leaseId ?? '', { status: 'completed', output: 1 }));
+    await closed(top, first, second);
+  });
+
+  it('[ENG-192] what is told while the run is started a second time is not lost', async () => {
+    const top = await opened();
+    await top.engine.close();
+    const queue = shared(top);
+    const [first, second] = [await join(top, queue), await join(top, queue)];
+    const { workflowId, version } = await first.register({ id: 'test', nodes: { a: far() } });
+    const executionId = await during(top, first.start(workflowId, version, { executionId: 'exe_twice' }));
+    const [work] = await during(top, first.outside.claim(asking()));
+    await second.plan(workflowId, version);
+    const again = second.start(workflowId, version, { executionId });
+    for (let step = 0; step < 20 && second.metrics().gauges['engine.cached_runs'] === 0; step++)
+      await Promise.resolve();
+    expect(second.metrics().gauges['engine.cached_runs']).toBe(1);
+    await during(top, second.outside.end(work?.leaseId ?? '', { status: 'completed', output: 1 }));
+    expect(await during(top, again)).toBe(executionId);
+    expect(await first.document(executionId)).toMatchObject({ status: 'completed', output: { a: 1 } });
+    await closed(top, first, second);
+  });
+
+  it('[ENG-192] what is refused keeps no run in memory', async () => {
+    const top = await opened();
+    await top.engine.close();
+    const queue = shared(top);
+    const [first, second] = [await join(top, queue), await join(top, queue)];
+    const { workflowId, version } = await first.register({ id: 'test', nodes: { a: far() } });
+    await during(top, first.start(workflowId, version));
+    const [work] = await during(top, first.outside.claim(asking()));
+    const leaseId = work?.leaseId ?? '';
+    await during(top, first.outside.end(leaseId, { status: 'completed', output: 1 }));
+    await expect(during(top, second.outside.extend(leaseId))).rejects.toMatchObject(STALE);
+    await expect(during(top, second.outside.end(leaseId, { status: 'returned' }))).rejects.toMatchObject(STALE);
+    expect(second.metrics().gauges['engine.cached_runs']).toBe(0);
+    await closed(top, first, second);
+  });
+
+  it('[ENG-202] any engine gives work out, and any other takes what became of it', async () => {
+    const top = await opened();
+    await top.engine.close();
+    const queue = shared(top);
+    const [first, second, third] = [await join(top, queue), await join(top, queue), await join(top, queue)];
     const { workflowId, version } = await first.register({ id: 'test', nodes: { a: far(), b: far({ needs: ['a'] }) } });
     const executionId = await during(top, first.start(workflowId, version));
     const [a] = await during(top, second.outside.claim(asking()));
@@ -467,10 +571,6 @@ describe('in a fleet', () => {
       status: 'completed',
       nodes: { a: { output: 1 }, b: { output: 3 } },
     });
-    for (const engine of [first, second, third]) {
-      const closing = engine.close({ graceMs: 0 });
-      await top.clock.advance(100);
-      await closing;
-    }
+    await closed(top, first, second, third);
   });
 });

@@ -1,0 +1,81 @@
+/** Between workers outside and engines: questions and replies are lost, and late. */
+import type { Engine } from '@nebula/engine';
+import type { Chance } from './chance.ts';
+import type { WorldClock } from './clock.ts';
+import type { Injector } from './injector.ts';
+import type { Process } from './process.ts';
+
+/** How long until whoever asked gives up a question of which nothing is heard. */
+const GIVES_UP_MS = 2_000;
+const DELAYS_MS = [20, 900, 12_000, 50_000];
+
+export interface Question<T> {
+  /** Where the process may die of it. */
+  readonly site: 'claim' | 'extend' | 'log' | 'end';
+  /** Whom it is about. */
+  readonly runs: Iterable<string>;
+  ask(engine: Engine): Promise<T>;
+  /** Those whom the reply is about, if that is known then only. */
+  readonly runsIn?: (reply: T) => Iterable<string>;
+  /** The engine has replied, and lives. */
+  onReply?(reply: T): void;
+}
+
+export interface WireParts {
+  readonly clock: WorldClock;
+  readonly chance: Chance;
+  readonly faults: Injector;
+}
+
+export class Wire {
+  private readonly parts: WireParts;
+
+  constructor(parts: WireParts) {
+    this.parts = parts;
+  }
+
+  /** Rejects as the engine does, or when nothing is heard of it. */
+  async send<T>(process: Process, question: Question<T>): Promise<T> {
+    const { chance, faults } = this.parts;
+    const { runs, runsIn = () => runs } = question;
+    if (faults.strikes('question lost', runs)) return this.silence();
+    if (faults.strikes('question delayed', runs)) await this.later(chance.pick(DELAYS_MS));
+    const reply = await this.asked(process, question);
+    if (faults.strikes('reply lost', runsIn(reply))) return this.silence();
+    if (faults.strikes('reply delayed', runsIn(reply))) await this.later(chance.pick(DELAYS_MS));
+    return reply;
+  }
+
+  later(ms: number): Promise<void> {
+    return new Promise((resolve) => this.parts.clock.timer(ms, resolve));
+  }
+
+  private asked<T>(process: Process, { site, ask, onReply }: Question<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const hangUp = (): void => reject(new Error('the connection broke'));
+      if (process.isDead) return hangUp();
+      process.callers.add(hangUp);
+      const heard = (end: () => void): void => {
+        if (process.isDead) return;
+        process.callers.delete(hangUp);
+        end();
+      };
+      const enter = process.callback(`outside.${site}`, () => {
+        ask(process.engine).then(
+          (reply) =>
+            heard(() => {
+              onReply?.(reply);
+              resolve(reply);
+            }),
+          (error: unknown) => heard(() => reject(error as Error)),
+        );
+      });
+      enter();
+    });
+  }
+
+  private async silence(): Promise<never> {
+    await this.later(GIVES_UP_MS);
+    throw new Error('nothing was heard');
+  }
+}

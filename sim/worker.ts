@@ -1,0 +1,286 @@
+/**
+ * A worker outside: a process without an engine, which asks engines for work and tells what became of it.
+ *
+ *  1 Each question goes to whichever engine is there. What it hears nothing of it asks again, of that one or another.
+ *  2 While an action runs its lease is extended; when that is refused, or the run wants it back, the action is aborted.
+ *  3 A dead worker does nothing and hears nothing. Its leases stay as they are.
+ */
+import { type Json, mayServe, NebulaError } from '@nebula/core';
+import type { Engine, LeaseState, OutsideOutcome, OutsideWork } from '@nebula/engine';
+import type { Clock } from '@nebula/ports';
+import { ActionError } from '@nebula/sdk';
+import type { Chance } from './chance.ts';
+import type { Injector } from './injector.ts';
+import type { Leases } from './leases.ts';
+import type { Outside, Performer } from './outside.ts';
+import type { Process } from './process.ts';
+import type { Wire } from './wire.ts';
+
+const LEASES_MS = [4_000, 10_000, 30_000];
+const WAITS_MS = [0, 1_000, 5_000];
+const RESTS_MS = [5, 50, 500];
+const NO_ENGINE_MS = 500;
+const PAUSE_MIN_MS = 100;
+const PAUSE_MAX_MS = 5_000;
+
+/** What a worker can do. */
+export interface Skills {
+  readonly actions: readonly string[];
+  readonly labels: readonly string[];
+}
+
+export interface WorkerParts {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly faults: Injector;
+  readonly wire: Wire;
+  readonly outside: Outside;
+  readonly leases: Leases;
+  readonly skills: Skills;
+  readonly living: () => readonly Process[];
+  readonly say: (what: string) => void;
+  readonly onDeath: () => void;
+}
+
+interface Attempt {
+  readonly work: OutsideWork;
+  readonly controller: AbortController;
+  readonly leaseMs: number;
+  /** It tells what became of it even if it was told that nobody wants to know. */
+  readonly isStubborn: boolean;
+  isOver: boolean;
+  isLost: boolean;
+}
+
+export class Worker implements Performer {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly runs = new Set<string>();
+  readonly inFlight = new Map<string, number>();
+  readonly granted = new Set<string>();
+  isDead = false;
+  endedAt: number | undefined;
+  /** The process that it asks for work just now. */
+  asks: Process | undefined;
+  private readonly parts: WorkerParts;
+  private readonly attempts = new Set<Attempt>();
+  private readonly gone = new AbortController();
+  private readonly max: number;
+  private turn = 0;
+  private stallsUntil = 0;
+
+  constructor(parts: WorkerParts) {
+    this.parts = parts;
+    this.name = parts.name;
+    const { clock } = parts;
+    // What a dead worker wanted to do later is not done.
+    const alive = (callback: () => void) => () => {
+      if (!this.isDead) callback();
+    };
+    this.clock = {
+      now: () => clock.now(),
+      timer: (ms, callback) => clock.timer(ms, alive(callback)),
+      soon: (callback) => clock.soon(alive(callback)),
+    };
+    this.max = 1 + parts.chance.below(3);
+  }
+
+  async open(): Promise<void> {
+    while (!this.isDead) {
+      const process = this.nextEngine();
+      const room = this.max - this.attempts.size;
+      if (process !== undefined && room > 0) await this.claim(process, room);
+      await this.later(process === undefined ? NO_ENGINE_MS : this.parts.chance.pick(RESTS_MS));
+    }
+  }
+
+  /** `isSeen`: the engines hear that it has gone. */
+  kill(isSeen: boolean): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    this.endedAt = this.clock.now();
+    this.inFlight.clear();
+    this.granted.clear();
+    this.parts.say('dies');
+    if (isSeen) this.gone.abort();
+    this.parts.onDeath();
+  }
+
+  heal(): void {
+    this.stallsUntil = 0;
+  }
+
+  private nextEngine(): Process | undefined {
+    const living = this.parts.living();
+    return living[this.turn++ % Math.max(1, living.length)];
+  }
+
+  private async claim(process: Process, max: number): Promise<void> {
+    const { chance, skills, wire } = this.parts;
+    const [actions, labels] = [new Set(skills.actions), new Set(skills.labels)];
+    const leaseMs = chance.pick(LEASES_MS);
+    const request = {
+      serves: (route: string) => mayServe(route, actions, labels),
+      max,
+      leaseMs,
+      waitMs: chance.pick(WAITS_MS),
+      holder: this.name,
+      signal: this.gone.signal,
+    };
+    this.asks = process;
+    try {
+      const work = await wire.send(process, {
+        site: 'claim',
+        runs: [],
+        runsIn: (given: readonly OutsideWork[]) => given.map(({ executionId }) => executionId),
+        ask: (engine) => engine.outside.claim(request),
+      });
+      if (this.isDead) return;
+      for (const one of work) this.begin(one, leaseMs);
+    } catch {
+      // Nothing was heard: it asks again.
+    } finally {
+      this.asks = undefined;
+      this.granted.clear();
+    }
+  }
+
+  private begin(work: OutsideWork, leaseMs: number): void {
+    const { chance, faults, say } = this.parts;
+    const { executionId, node, attempt: number, leaseId } = work;
+    this.runs.add(executionId);
+    if (this.dies([executionId])) return;
+    const controller = new AbortController();
+    const attempt = { work, controller, leaseMs, isStubborn: chance.oneIn(3), isOver: false, isLost: false };
+    this.attempts.add(attempt);
+    say(`has ${executionId} ${node}#${number}, ${leaseId.slice(0, 12)} for ${leaseMs} ms`);
+    if (faults.strikes('worker stalls', [executionId])) this.stallsUntil = this.clock.now() + 2 * leaseMs;
+    if (!faults.isOver && chance.oneIn(15)) return void this.tell(attempt, { status: 'returned' });
+    void this.beat(attempt);
+    void this.perform(attempt);
+  }
+
+  private async perform(attempt: Attempt): Promise<void> {
+    const { work, controller } = attempt;
+    const { leaseId, executionId, node, attempt: number, idempotencyKey } = work;
+    const { outside } = this.parts;
+    const [id = ''] = work.action.split('@');
+    const context = { executionId, node, attempt: number, idempotencyKey, signal: controller.signal, heartbeat() {} };
+    let outcome: OutsideOutcome;
+    try {
+      const output = await outside.perform(this, id, leaseId, context, work.input);
+      outcome = { status: 'completed', output };
+    } catch (error) {
+      outcome = failureOf(error);
+    }
+    await this.tell(attempt, outcome);
+  }
+
+  /** A third of the lease apart. */
+  private async beat(attempt: Attempt): Promise<void> {
+    const { leaseMs, controller } = attempt;
+    for (;;) {
+      await this.later(leaseMs / 3);
+      await this.awake();
+      if (attempt.isOver) return;
+      try {
+        const { cancel } = await this.lifeSign(attempt);
+        if (cancel !== null) controller.abort(new Error(cancel));
+      } catch (error) {
+        if (!isStale(error)) continue;
+        attempt.isLost = true;
+        controller.abort(error);
+        return;
+      }
+    }
+  }
+
+  private lifeSign({ work: { leaseId, executionId }, leaseMs }: Attempt): Promise<LeaseState> {
+    const isLine = this.parts.chance.oneIn(4);
+    return this.ask(isLine ? 'log' : 'extend', leaseId, executionId, ({ outside }) =>
+      isLine ? outside.log(leaseId, [{ message: 'still here' }]) : outside.extend(leaseId, { leaseMs, progress: 0.5 }),
+    );
+  }
+
+  /** Again and again, until it is taken or nobody wants it any more. */
+  private async tell(attempt: Attempt, outcome: OutsideOutcome): Promise<void> {
+    const { executionId } = attempt.work;
+    await this.awake();
+    if (this.dies([executionId])) return;
+    let pauseMs = PAUSE_MIN_MS;
+    while (!attempt.isLost || attempt.isStubborn) {
+      if (this.parts.faults.strikes('outcome repeated', [executionId])) void this.end(attempt, outcome);
+      if ((await this.end(attempt, outcome)) || this.dies([executionId])) break;
+      await this.later(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS);
+    }
+    attempt.isOver = true;
+    this.attempts.delete(attempt);
+  }
+
+  /** False when nothing was heard of it. */
+  private async end({ work: { leaseId, executionId } }: Attempt, outcome: OutsideOutcome): Promise<boolean> {
+    const { leases } = this.parts;
+    try {
+      await this.ask(
+        'end',
+        leaseId,
+        executionId,
+        ({ outside }) => outside.end(leaseId, outcome),
+        () => leases.onAccepted(leaseId, outcome.status),
+      );
+      return true;
+    } catch (error) {
+      return isStale(error);
+    }
+  }
+
+  private async ask<T>(
+    site: 'extend' | 'log' | 'end',
+    leaseId: string,
+    executionId: string,
+    ask: (engine: Engine) => Promise<T>,
+    onReply: (reply: T) => void = () => {},
+  ): Promise<T> {
+    const { wire, leases } = this.parts;
+    const process = this.nextEngine();
+    if (process === undefined) throw new Error('there is nobody');
+    const judged = (engine: Engine): Promise<T> =>
+      ask(engine).catch((error: unknown) => {
+        if (isStale(error) && !process.isDead) leases.onRefused(leaseId);
+        throw error;
+      });
+    return wire.send(process, { site, runs: [executionId], ask: judged, onReply });
+  }
+
+  private dies(runs: Iterable<string>): boolean {
+    const { chance, faults } = this.parts;
+    if (!this.isDead && faults.strikes('worker dies', runs)) this.kill(chance.oneIn(2));
+    return this.isDead;
+  }
+
+  private async awake(): Promise<void> {
+    while (this.clock.now() < this.stallsUntil) await this.later(this.stallsUntil - this.clock.now());
+  }
+
+  private later(ms: number): Promise<void> {
+    return new Promise((resolve) => this.clock.timer(ms, resolve));
+  }
+}
+
+function isStale(error: unknown): error is NebulaError {
+  return error instanceof NebulaError && error.code === 'STALE_LEASE';
+}
+
+/** As a worker of the SDK tells it: what was aborted may have taken effect. */
+function failureOf(error: unknown): OutsideOutcome {
+  const { message } = error as Error;
+  if (!(error instanceof ActionError)) {
+    const isBug = error instanceof TypeError;
+    return { status: isBug ? 'failed' : 'unknown', error: { code: isBug ? 'BUG' : 'ABORTED', kind: 'USER', message } };
+  }
+  const { code, kind, details } = error;
+  const isUnknown = (details as { readonly outcome?: Json } | undefined)?.outcome === 'unknown';
+  return { status: isUnknown ? 'unknown' : 'failed', error: { code, kind, message } };
+}
