@@ -19,6 +19,12 @@ export interface Launch {
   readonly traceparent?: string | undefined;
 }
 
+export interface Relaunch {
+  readonly input?: unknown;
+  readonly version?: number | 'same' | 'active';
+  readonly idempotencyKey?: string | undefined;
+}
+
 export interface Launched {
   readonly executionId: string;
   /** False: it was there already. */
@@ -69,7 +75,7 @@ export class Launcher {
   /** The same once more: the workflow as it was, or the version asked for. */
   async relaunch(
     executionId: string,
-    { input, version = 'same' }: { readonly input?: unknown; readonly version?: number | 'same' | 'active' },
+    { input, version = 'same', idempotencyKey }: Relaunch,
     trigger: Json,
   ): Promise<string> {
     const row = await this.parts.store.execution(executionId);
@@ -77,7 +83,12 @@ export class Launcher {
     const before = input === undefined ? await this.inputOf(executionId) : (input as Json);
     const wanted = version === 'same' ? row.version : version;
     const { executionId: again } = await this.start(
-      { workflowId: row.workflowId, input: before, ...(wanted === 'active' ? {} : { version: wanted }) },
+      {
+        workflowId: row.workflowId,
+        input: before,
+        ...(wanted === 'active' ? {} : { version: wanted }),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      },
       trigger,
     );
     return again;

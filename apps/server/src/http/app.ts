@@ -129,7 +129,8 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           },
         };
         const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
-        const act = () => handler(call as unknown as Call<OperationId>);
+        const act = (repeatId?: string) =>
+          handler((repeatId === undefined ? call : Object.assign(call, { repeatId })) as unknown as Call<OperationId>);
         const key = contract.isIdempotent ? request.headers['idempotency-key'] : undefined;
         const answer =
           typeof key === 'string'

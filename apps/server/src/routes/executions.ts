@@ -54,9 +54,11 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
   };
 
   return {
-    async startExecution({ body, query, who, headers, signal }) {
+    async startExecution({ body, query, who, headers, signal, repeatId }) {
       const traceparent = traceparentIn(headers);
-      const { executionId, isNew } = await launcher.start({ ...body, traceparent }, { type: 'api', by: who.name });
+      const own = repeatId === undefined ? {} : { idempotencyKey: repeatId };
+      const launch = { ...own, ...body, traceparent };
+      const { executionId, isNew } = await launcher.start(launch, { type: 'api', by: who.name });
       const result = await resultOf(parts, executionId, query.wait, signal);
       return isNew ? created(result) : ok(result);
     },
@@ -106,8 +108,9 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
       throw new NebulaError('NOT_FINISHED', `${executionId} has not ended.`, { hint: 'Cancel it first.' });
     },
 
-    async relaunchExecution({ params: { executionId }, body, who }) {
-      const again = await launcher.relaunch(executionId, body, { type: 'relaunch', by: who.name, executionId });
+    async relaunchExecution({ params: { executionId }, body, who, repeatId }) {
+      const trigger = { type: 'relaunch', by: who.name, executionId };
+      const again = await launcher.relaunch(executionId, { ...body, idempotencyKey: repeatId }, trigger);
       return created(await resultOf(parts, again, undefined, new AbortController().signal));
     },
 

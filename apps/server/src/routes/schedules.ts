@@ -100,10 +100,11 @@ export function scheduleRoutes(
       return gone();
     },
 
-    async fireSchedule({ params: { scheduleId }, who, signal }) {
+    async fireSchedule({ params: { scheduleId }, who, signal, repeatId }) {
       const { body } = await found(scheduleId);
       const trigger = { type: 'schedule', id: scheduleId, at: isoTime(clock.now()), by: who.name };
-      const { executionId } = await fireSchedule(parts, launcher, body, trigger);
+      const own = repeatId === undefined ? undefined : `exe_r${repeatId.slice(0, 40)}`;
+      const { executionId } = await fireSchedule(parts, launcher, body, trigger, own);
       return created(await resultOf(parts, executionId, undefined, signal));
     },
   };
