@@ -102,7 +102,10 @@ export class Launcher {
 
   private async resolved(launch: Launch): Promise<Resolved> {
     const given = (launch.input ?? {}) as Json;
-    if (launch.plan !== undefined) return await this.planned(launch.plan, given);
+    if (launch.plan !== undefined) {
+      refuseBeside(launch);
+      return await this.planned(launch.plan, given);
+    }
     if (launch.workflowId === undefined) {
       throw new NebulaError('BODY_INVALID', "The body lacks 'workflowId'.", {
         hint: 'Name a workflow, or a launch `plan`.',
@@ -140,6 +143,16 @@ export class Launcher {
     if (record === undefined) return { project: await projectOfWorkflow(this.parts, workflowId), active: undefined };
     return { project: record.body.project, active: record.body.active ?? undefined };
   }
+}
+
+/** The plan says which workflow, and which version. */
+function refuseBeside(launch: Launch): void {
+  const beside = (['workflowId', 'version'] as const).find((name) => launch[name] !== undefined);
+  if (beside === undefined) return;
+  throw new NebulaError('BODY_INVALID', `'${beside}' and 'plan' do not go together.`, {
+    hint: `The launch plan says which workflow and version it starts: leave '${beside}' out.`,
+    details: { errors: [{ pointer: `/${beside}`, detail: 'does not go with a plan' }] },
+  });
 }
 
 function refuseOther(row: ExecutionRow | undefined, workflowId: string): void {
