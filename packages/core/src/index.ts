@@ -15,6 +15,7 @@ export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
   type ConfigDefinition,
   type EdgeDefinition,
+  findJsonError,
   type NodeDefinition,
   type NodeKind,
   type ReadOptions,

@@ -226,7 +226,10 @@ export const OPERATIONS = {
     tag: 'Executions',
     summary: 'A large value, as bytes',
     needs: 'viewer',
-    params: object({ executionId: Id, sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
+    params: object({
+      executionId: Id,
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: '64 hexadecimal digits.' }),
+    }),
     answers: { 200: Type.String() },
     stream: 'bytes',
   },

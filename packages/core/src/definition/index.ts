@@ -1,3 +1,4 @@
+export { findJsonError } from './json/syntax.ts';
 export type {
   ConfigDefinition,
   EdgeDefinition,
