@@ -216,6 +216,11 @@ export const PublishBody = Type.Object(
 export const Published = Type.Object({
   taken: nullable(Type.String({ description: 'The execution that took it; null: it is kept.' })),
   started: Type.Array(Type.String({ description: 'Executions that it started.' })),
+  refused: Type.Optional(
+    Type.Array(Type.Object({ workflowId: Type.String(), code: Type.String(), message: Type.String() }), {
+      description: 'Workflows that it triggers and could not start, where it did start or reach others.',
+    }),
+  ),
 });
 
 export const AnswerBody = Type.Object(
