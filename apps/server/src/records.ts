@@ -107,11 +107,12 @@ export function changedBySomebody(id: string): NebulaError {
 /** `If-Match` holds the revision that the caller has seen. */
 export function expectedRevision(ifMatch: string | readonly string[] | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined;
-  const [, revision] = String(ifMatch).match(/^"([1-9]\d{0,14})"$/) ?? [];
+  const [, revision] = String(ifMatch).match(/^"([1-9]\d{0,14})(?:\.\d{1,15})?"$/) ?? [];
   if (revision !== undefined) return Number(revision);
   throw new NebulaError('ETAG_MISMATCH', 'If-Match is not an ETag of this server.');
 }
 
-export function etagOf({ revision }: { readonly revision: number }): string {
-  return `"${revision}"`;
+/** `beside`: what its document shows besides the record, as a number that grows with it. */
+export function etagOf({ revision }: { readonly revision: number }, beside?: number): string {
+  return `"${revision}${beside === undefined ? '' : `.${beside}`}"`;
 }

@@ -197,6 +197,40 @@ describe('conditional requests', () => {
       expect(other.status).toBe(200);
     }
   });
+
+  it('[SRV-406] whatever is read has a tag, which changes with it', async () => {
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: waiting() } });
+    const { executionId } = await booted.client.start('waiting');
+    const look = (path: string, known = '"none"') =>
+      ask(booted, `GET /api/v1/${path}`, { headers: { ...headers, 'if-none-match': known } });
+    const paths = [`executions/${executionId}`, `executions/${executionId}/result`, 'executions?workflowId=waiting'];
+    const tags = await Promise.all(paths.map(async (path) => (await look(path)).headers['etag'] as string));
+    for (const [i, path] of paths.entries()) expect((await look(path, tags[i])).status, path).toBe(304);
+    await booted.client.call('signalExecution', { params: { executionId }, body: { signal: 'go' } });
+    await booted.client.run(executionId).result();
+    for (const [i, path] of paths.entries()) expect((await look(path, tags[i])).status, path).toBe(200);
+  });
+
+  it('[SRV-406] the tag of a workflow changes with a version that is not active', async () => {
+    const look = () => ask(booted, 'GET /api/v1/workflows/echo', { headers });
+    const before = await look();
+    const definition = echo('echo', { description: 'another' });
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition, activate: false } });
+    const after = await look();
+    expect(after.json.newestVersion).toBe(before.json.newestVersion + 1);
+    expect(after.headers['etag']).not.toBe(before.headers['etag']);
+  });
+
+  it('[SRV-407] the active version is that one, and none where none is active', async () => {
+    const look = (known = '"none"') =>
+      ask(booted, 'GET /api/v1/workflows/echo/versions/active', { headers: { ...headers, 'if-none-match': known } });
+    await ask(booted, 'POST /api/v1/workflows/echo/activate', { headers, body: { version: 1 } });
+    const before = await look();
+    expect(before.json).toMatchObject({ version: 1, active: true });
+    await ask(booted, 'POST /api/v1/workflows/echo/deactivate', { headers });
+    const after = await look(before.headers['etag']);
+    expect([after.status, after.json.code]).toEqual([404, 'UNKNOWN_WORKFLOW']);
+  });
 });
 
 describe.each(['memory', 'SQLite'])('pages, on %s', (kind) => {
