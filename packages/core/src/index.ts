@@ -16,6 +16,7 @@ export {
   type ConfigDefinition,
   type EdgeDefinition,
   findJsonError,
+  MIN_INTERVAL_MS,
   type NodeDefinition,
   type NodeKind,
   type ReadOptions,

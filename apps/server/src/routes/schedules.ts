@@ -1,6 +1,14 @@
 /** Schedules: those of triggers, and those made here. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
-import { cronProblem, formatDuration, isTimezone, type Json, NebulaError, parseDuration } from '@nebula/core';
+import {
+  cronProblem,
+  formatDuration,
+  isTimezone,
+  type Json,
+  MIN_INTERVAL_MS,
+  NebulaError,
+  parseDuration,
+} from '@nebula/core';
 import { created, gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
@@ -77,8 +85,7 @@ export function scheduleRoutes(
         catchUp: body.catchUp ?? 'none',
         input: (body.input ?? null) as Json,
         active: body.active ?? true,
-        // One that was off does not catch up with what it did not do on purpose.
-        cursor: now,
+        cursor: before !== undefined && isGoingOn(before.body, times) ? before.body.cursor : now,
         anchor: before?.body.everyMs === times.everyMs ? (before?.body.anchor ?? now) : now,
         lastFiredAt: before?.body.lastFiredAt ?? null,
       };
@@ -124,8 +131,14 @@ function timesOf({ cron, every, timezone = 'UTC' }: Body): Pick<ScheduleRecord, 
   if (!isTimezone(timezone)) throw wrong('timezone', `there is no time zone '${timezone}'`, 'E.g. Europe/Berlin.');
   const everyMs = every === undefined ? null : parseDuration(every);
   if (typeof everyMs === 'object' && everyMs !== null) throw wrong('every', everyMs.message, everyMs.hint);
-  if (everyMs !== null && everyMs < 1_000) throw wrong('every', 'is shorter than a second', 'Take a second or more.');
+  if (everyMs !== null && everyMs < MIN_INTERVAL_MS)
+    throw wrong('every', 'is shorter than a second', 'Take a second or more.');
   return { cron: cron ?? null, everyMs, timezone };
+}
+
+/** One whose times are the same goes on where it was; one that was off does not catch up with what it left out on purpose. */
+function isGoingOn(before: ScheduleRecord, { cron, everyMs, timezone }: ReturnType<typeof timesOf>): boolean {
+  return before.active && before.cron === cron && before.everyMs === everyMs && before.timezone === timezone;
 }
 
 function reserved(scheduleId: string): NebulaError {
