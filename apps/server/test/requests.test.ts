@@ -228,7 +228,7 @@ describe('conditional requests', () => {
     const before = await look();
     expect(before.json).toMatchObject({ version: 1, active: true });
     await ask(booted, 'POST /api/v1/workflows/echo/deactivate', { headers });
-    const after = await look(before.headers['etag']);
+    const after = await look(String(before.headers['etag']));
     expect([after.status, after.json.code]).toEqual([404, 'UNKNOWN_WORKFLOW']);
   });
 });

@@ -281,7 +281,7 @@ export const OPERATIONS = {
     summary: 'Its log: what was said, then what is said',
     needs: 'viewer',
     params: ofExecution,
-    query: executions.LogQuery,
+    query: executions.FollowLogsQuery,
     answers: { 200: executions.LogLine },
     stream: 'events',
   },

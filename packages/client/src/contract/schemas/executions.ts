@@ -298,11 +298,17 @@ export const LogLevel = Type.Union([
   Type.Literal('error'),
 ]);
 
+const LogWish = {
+  node: Type.Optional(NodePath),
+  level: Type.Optional({ ...LogLevel, description: 'This one and above.' }),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: 'Lines after this position.' })),
+};
+
+export const FollowLogsQuery = Type.Object(LogWish, closed);
+
 export const LogQuery = Type.Object(
   {
-    node: Type.Optional(NodePath),
-    level: Type.Optional(LogLevel),
-    after: Type.Optional(Type.Integer({ minimum: 0 })),
+    ...LogWish,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
   },
   closed,
