@@ -73,7 +73,7 @@ export function bodyError(error: unknown): unknown {
   if ((statusCode !== undefined && statusCode >= 400 && statusCode < 500) || code.startsWith('HPE_')) {
     const message = error instanceof Error ? error.message : 'The request cannot be read';
     return new NebulaError('BODY_INVALID', `${message.replace(/\.$/, '')}.`, {
-      hint: 'Is the body JSON, whole and in UTF-8?',
+      hint: code.startsWith('HPE_') ? 'Is it HTTP, and as its head says?' : 'Is the body JSON, whole and in UTF-8?',
     });
   }
   return error;

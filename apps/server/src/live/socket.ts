@@ -45,8 +45,15 @@ export interface SocketParts {
 export async function liveSocket(app: FastifyInstance, own: SocketParts): Promise<void> {
   await app.register(websocket, { options: { maxPayload: MAX_MESSAGE_BYTES } });
   await app.register(async (scope) => {
-    scope.get(`${API_PREFIX}/live`, { websocket: true }, (socket, request) => {
-      new Connection(own, socket, request).open();
+    scope.route({
+      method: 'GET',
+      url: `${API_PREFIX}/live`,
+      handler: async () => {
+        throw new NebulaError('NO_SUCH_ROUTE', 'This is a WebSocket, and this request does not ask for one.', {
+          hint: 'Connect with ws:// or wss://; streams over plain HTTP are under /events.',
+        });
+      },
+      wsHandler: (socket, request) => new Connection(own, socket, request).open(),
     });
   });
 }

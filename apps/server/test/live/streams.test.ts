@@ -260,6 +260,12 @@ describe('the socket', () => {
     expect(listeners()).toBe(0);
   });
 
+  it('[SRV-55] a request that asks for no socket is told so', async () => {
+    booted = await boot();
+    const { status, json } = await ask(booted, 'GET /api/v1/live', { headers });
+    expect([status, json.code]).toEqual([404, 'NO_SUCH_ROUTE']);
+  });
+
   it('[SRV-56] it is for pages of this server and of named origins only', async () => {
     booted = await boot({ app: { origins: ['https://studio.example'] } });
     const { host } = new URL(booted.server.url);
