@@ -198,6 +198,19 @@ describe('conditional requests', () => {
     }
   });
 
+  it('[SRV-414] who does not say what they have seen is put after the others, however many there are', async () => {
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo() } });
+    const bodies = [
+      ['plans/many', { workflowId: 'echo' }],
+      ['schedules/many', { workflowId: 'echo', every: '1h' }],
+    ] as const;
+    for (const [path, body] of bodies) {
+      const puts = Array.from({ length: 20 }, () => ask(booted, `PUT /api/v1/${path}`, { headers, body }));
+      const statuses = (await Promise.all(puts)).map(({ status }) => status).toSorted();
+      expect(statuses, path).toEqual([...Array<number>(19).fill(200), 201]);
+    }
+  });
+
   it('[SRV-406] whatever is read has a tag, which changes with it', async () => {
     await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: waiting() } });
     const { executionId } = await booted.client.start('waiting');

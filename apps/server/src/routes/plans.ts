@@ -15,11 +15,10 @@ import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import {
-  changedBySomebody,
   etagOf,
-  expectedRevision,
   listRecords,
   type PlanRecord,
+  putRecord,
   type Read,
   readRecord,
   removeRecord,
@@ -50,7 +49,6 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
     },
 
     async putPlan({ params: { planId }, body, project, headers }) {
-      const before = await readRecord<PlanRecord>(records, 'plan', planId);
       const { workflowId, version = 'active' } = body;
       const home = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       const wanted = version === 'active' ? (home?.body.active ?? undefined) : version;
@@ -75,15 +73,13 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
         concurrency: body.concurrency ?? null,
         active: body.active ?? true,
       };
-      if (before !== undefined && before.body.project !== record.project) {
+      const place = { kind: 'plan', id: planId, ifMatch: headers['if-match'] };
+      const { isNew, revision } = await putRecord<PlanRecord>(records, place, (before) => {
+        if (before === undefined || before.body.project === record.project) return record;
         throw new NebulaError('PLAN_ELSEWHERE', `The id '${planId}' is taken in another project.`);
-      }
-      const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
-      const outcome = await records.commit([{ kind: 'plan', id: planId, body: JSON.stringify(record), expected }]);
-      if (!outcome.ok) throw changedBySomebody(planId);
-      const { revision } = outcome;
+      });
       const document = documentOf({ id: planId, body: record, revision, updatedAt: clock.now() });
-      return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
+      return reply(isNew ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
     async deletePlan({ params: { planId }, headers }) {
