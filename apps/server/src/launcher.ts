@@ -19,6 +19,12 @@ export interface Launch {
   readonly traceparent?: string | undefined;
 }
 
+export interface Relaunch {
+  readonly input?: unknown;
+  readonly version?: number | 'same' | 'active';
+  readonly idempotencyKey?: string | undefined;
+}
+
 export interface Launched {
   readonly executionId: string;
   /** False: it was there already. */
@@ -69,7 +75,7 @@ export class Launcher {
   /** The same once more: the workflow as it was, or the version asked for. */
   async relaunch(
     executionId: string,
-    { input, version = 'same' }: { readonly input?: unknown; readonly version?: number | 'same' | 'active' },
+    { input, version = 'same', idempotencyKey }: Relaunch,
     trigger: Json,
   ): Promise<string> {
     const row = await this.parts.store.execution(executionId);
@@ -77,7 +83,12 @@ export class Launcher {
     const before = input === undefined ? await this.inputOf(executionId) : (input as Json);
     const wanted = version === 'same' ? row.version : version;
     const { executionId: again } = await this.start(
-      { workflowId: row.workflowId, input: before, ...(wanted === 'active' ? {} : { version: wanted }) },
+      {
+        workflowId: row.workflowId,
+        input: before,
+        ...(wanted === 'active' ? {} : { version: wanted }),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      },
       trigger,
     );
     return again;
@@ -91,7 +102,10 @@ export class Launcher {
 
   private async resolved(launch: Launch): Promise<Resolved> {
     const given = (launch.input ?? {}) as Json;
-    if (launch.plan !== undefined) return await this.planned(launch.plan, given);
+    if (launch.plan !== undefined) {
+      refuseBeside(launch);
+      return await this.planned(launch.plan, given);
+    }
     if (launch.workflowId === undefined) {
       throw new NebulaError('BODY_INVALID', "The body lacks 'workflowId'.", {
         hint: 'Name a workflow, or a launch `plan`.',
@@ -129,6 +143,16 @@ export class Launcher {
     if (record === undefined) return { project: await projectOfWorkflow(this.parts, workflowId), active: undefined };
     return { project: record.body.project, active: record.body.active ?? undefined };
   }
+}
+
+/** The plan says which workflow, and which version. */
+function refuseBeside(launch: Launch): void {
+  const beside = (['workflowId', 'version'] as const).find((name) => launch[name] !== undefined);
+  if (beside === undefined) return;
+  throw new NebulaError('BODY_INVALID', `'${beside}' and 'plan' do not go together.`, {
+    hint: `The launch plan says which workflow and version it starts: leave '${beside}' out.`,
+    details: { errors: [{ pointer: `/${beside}`, detail: 'does not go with a plan' }] },
+  });
 }
 
 function refuseOther(row: ExecutionRow | undefined, workflowId: string): void {

@@ -100,6 +100,32 @@ export async function removeRecord(
   if (!outcome.ok) throw changedBySomebody(id);
 }
 
+/** Others may write at the same time: who did not say what they have seen is put after them. */
+const PUT_TRIES = 50;
+
+export interface Put<Body> {
+  readonly body: Body;
+  readonly revision: number;
+  readonly isNew: boolean;
+}
+
+/** Writes what `make` makes of what is there. With `If-Match`, only over the revision that the caller has seen. */
+export async function putRecord<Body>(
+  records: Records,
+  { kind, id, ifMatch }: { kind: string; id: string; ifMatch: string | readonly string[] | undefined },
+  make: (before: Read<Body> | undefined) => Body,
+): Promise<Put<Body>> {
+  const seen = expectedRevision(ifMatch);
+  for (let left = seen === undefined ? PUT_TRIES : 1; left > 0; left--) {
+    const before = await readRecord<Body>(records, kind, id);
+    const body = make(before);
+    const expected = seen ?? before?.revision ?? 0;
+    const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }]);
+    if (outcome.ok) return { body, revision: outcome.revision, isNew: before === undefined };
+  }
+  throw changedBySomebody(id);
+}
+
 export function changedBySomebody(id: string): NebulaError {
   return new NebulaError('ETAG_MISMATCH', `'${id}' was changed by somebody else.`, { hint: 'Look at it again.' });
 }
@@ -107,11 +133,12 @@ export function changedBySomebody(id: string): NebulaError {
 /** `If-Match` holds the revision that the caller has seen. */
 export function expectedRevision(ifMatch: string | readonly string[] | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined;
-  const [, revision] = String(ifMatch).match(/^"([1-9]\d{0,14})"$/) ?? [];
+  const [, revision] = String(ifMatch).match(/^"([1-9]\d{0,14})(?:\.\d{1,15})?"$/) ?? [];
   if (revision !== undefined) return Number(revision);
   throw new NebulaError('ETAG_MISMATCH', 'If-Match is not an ETag of this server.');
 }
 
-export function etagOf({ revision }: { readonly revision: number }): string {
-  return `"${revision}"`;
+/** `beside`: what its document shows besides the record, as a number that grows with it. */
+export function etagOf({ revision }: { readonly revision: number }, beside?: number): string {
+  return `"${revision}${beside === undefined ? '' : `.${beside}`}"`;
 }

@@ -77,3 +77,31 @@ describe('a launch plan with a limit', () => {
     expect(booted.troubles).toEqual([]);
   });
 });
+
+describe('the inputs of a launch plan', () => {
+  it('[SRV-413] fit the workflow when the plan is made; what is missing comes with the start', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const input = {
+      type: 'object',
+      properties: { n: { type: 'number' }, who: { $ref: '#/$defs/name' } },
+      required: ['n', 'who'],
+      anyOf: [{ required: ['n'] }],
+      additionalProperties: false,
+      $defs: { name: { type: 'string' } },
+    };
+    const definition = { id: 'w', input, nodes: { a: { action: 'core.noop' } }, output: '{{ $input }}' };
+    await client.call('registerWorkflow', { body: { definition } });
+    const put = (body: object) =>
+      client.call('putPlan', { params: { planId: 'p' }, body: { workflowId: 'w', ...body } });
+    for (const body of [{ inputs: { n: 'one' } }, { fixed: { who: 5 } }, { inputs: { m: 1 } }]) {
+      await expect(put(body)).rejects.toMatchObject({ status: 422, code: 'INPUT_INVALID' });
+    }
+    await put({ fixed: { who: 'Ann' } });
+    const started = await client.call('startExecution', {
+      body: { plan: 'p', input: { n: 1 } },
+      query: { wait: '10s' },
+    });
+    expect(started.output).toEqual({ n: 1, who: 'Ann' });
+  });
+});

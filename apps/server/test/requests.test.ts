@@ -1,6 +1,7 @@
 /** Requests that are repeated, that are conditional, that turn pages and that wait. */
+import { NebulaError } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Booted, boot, sqliteKeeping, TOKEN } from './support/boot.ts';
+import { type Booted, boot, memoryKeeping, sqliteKeeping, TOKEN } from './support/boot.ts';
 import { type Answer, addUser, ask, type Headers, signIn } from './support/people.ts';
 import { echo, waiting } from './support/workflows.ts';
 
@@ -56,6 +57,71 @@ describe('repeated requests', () => {
     const [one, two] = [await fire(), await fire()];
     expect(one.status).toBe(201);
     expect(two.json.executionId).toBe(one.json.executionId);
+  });
+
+  it('[SRV-400] a process that dies before it keeps the answer has started one run', async () => {
+    const keeping = memoryKeeping();
+    const { records } = keeping;
+    let isDying = false;
+    const commit = records.commit.bind(records);
+    records.commit = async (changes) => {
+      if (isDying && changes.some(({ kind }) => kind === 'idempotency')) throw new NebulaError('STORE_FAILED', 'gone');
+      return commit(changes);
+    };
+    const other = await boot({ keeping });
+    const post = (route: string, body?: unknown) =>
+      ask(other, `POST /api/v1/${route}`, { headers: { ...headers, 'idempotency-key': 'once' }, body });
+    await post('workflows', { definition: echo() });
+    await ask(other, 'PUT /api/v1/schedules/s', { headers, body: { workflowId: 'echo', every: '1h' } });
+    const { executionId } = await other.client.start('echo');
+    for (const [route, body] of [
+      ['executions', { workflowId: 'echo' }],
+      [`executions/${executionId}/relaunch`, {}],
+      ['schedules/s/fire', undefined],
+    ] as const) {
+      const before = (await other.client.call('countExecutions', {})).counts;
+      isDying = true;
+      expect((await post(route, body)).status).toBe(503);
+      isDying = false;
+      const again = await post(route, body);
+      expect(again.status).toBe(201);
+      await other.client.call('getResult', { params: { executionId: again.json.executionId }, query: { wait: '1m' } });
+      const after = (await other.client.call('countExecutions', {})).counts;
+      const total = (counts: Record<string, number>) => Object.values(counts).reduce((sum, one) => sum + one, 0);
+      expect(total(after)).toBe(total(before) + 1);
+    }
+    await other.close();
+  });
+
+  it('[SRV-401] who went before there was an answer gets it with the same key, and so does who waited with them', async () => {
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: waiting('left') } });
+    const gone = new AbortController();
+    const request = (signal?: AbortSignal) =>
+      fetch(`${booted.server.url}/api/v1/executions?wait=1m`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': 'left' },
+        body: JSON.stringify({ workflowId: 'left' }),
+        ...(signal && { signal }),
+      });
+    const running = async (): Promise<string> => {
+      for (;;) {
+        const { items } = await booted.client.call('listExecutions', { query: { workflowId: 'left' } });
+        if (items[0] !== undefined) return items[0].executionId;
+      }
+    };
+    const first = request(gone.signal).catch((error: unknown) => error);
+    const executionId = await running();
+    const together = request();
+    gone.abort();
+    await first;
+    const later = request();
+    await booted.client.call('signalExecution', { params: { executionId }, body: { signal: 'go' } });
+    for (const answer of [await together, await later, await request()]) {
+      expect(answer.status).toBe(201);
+      expect(await answer.json()).toMatchObject({ executionId, ended: true });
+    }
+    const other = await start('left', { workflowId: 'left', input: { n: 1 } });
+    expect(other.json.code).toBe('KEY_REUSED');
   });
 
   it('[SRV-42] keys are each caller’s own', async () => {
@@ -130,6 +196,53 @@ describe('conditional requests', () => {
       const other = await ask(booted, `GET /api/v1/${path}`, { headers: { ...headers, 'if-none-match': '"other"' } });
       expect(other.status).toBe(200);
     }
+  });
+
+  it('[SRV-414] who does not say what they have seen is put after the others, however many there are', async () => {
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo() } });
+    const bodies = [
+      ['plans/many', { workflowId: 'echo' }],
+      ['schedules/many', { workflowId: 'echo', every: '1h' }],
+    ] as const;
+    for (const [path, body] of bodies) {
+      const puts = Array.from({ length: 20 }, () => ask(booted, `PUT /api/v1/${path}`, { headers, body }));
+      const statuses = (await Promise.all(puts)).map(({ status }) => status).toSorted();
+      expect(statuses, path).toEqual([...Array<number>(19).fill(200), 201]);
+    }
+  });
+
+  it('[SRV-406] whatever is read has a tag, which changes with it', async () => {
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: waiting() } });
+    const { executionId } = await booted.client.start('waiting');
+    const look = (path: string, known = '"none"') =>
+      ask(booted, `GET /api/v1/${path}`, { headers: { ...headers, 'if-none-match': known } });
+    const paths = [`executions/${executionId}`, `executions/${executionId}/result`, 'executions?workflowId=waiting'];
+    const tags = await Promise.all(paths.map(async (path) => (await look(path)).headers['etag'] as string));
+    for (const [i, path] of paths.entries()) expect((await look(path, tags[i])).status, path).toBe(304);
+    await booted.client.call('signalExecution', { params: { executionId }, body: { signal: 'go' } });
+    await booted.client.run(executionId).result();
+    for (const [i, path] of paths.entries()) expect((await look(path, tags[i])).status, path).toBe(200);
+  });
+
+  it('[SRV-406] the tag of a workflow changes with a version that is not active', async () => {
+    const look = () => ask(booted, 'GET /api/v1/workflows/echo', { headers });
+    const before = await look();
+    const definition = echo('echo', { description: 'another' });
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition, activate: false } });
+    const after = await look();
+    expect(after.json.newestVersion).toBe(before.json.newestVersion + 1);
+    expect(after.headers['etag']).not.toBe(before.headers['etag']);
+  });
+
+  it('[SRV-407] the active version is that one, and none where none is active', async () => {
+    const look = (known = '"none"') =>
+      ask(booted, 'GET /api/v1/workflows/echo/versions/active', { headers: { ...headers, 'if-none-match': known } });
+    await ask(booted, 'POST /api/v1/workflows/echo/activate', { headers, body: { version: 1 } });
+    const before = await look();
+    expect(before.json).toMatchObject({ version: 1, active: true });
+    await ask(booted, 'POST /api/v1/workflows/echo/deactivate', { headers });
+    const after = await look(String(before.headers['etag']));
+    expect([after.status, after.json.code]).toEqual([404, 'UNKNOWN_WORKFLOW']);
   });
 });
 

@@ -5,8 +5,8 @@ import { Cron } from 'croner';
 export function cronProblem(expression: string): string | undefined {
   try {
     // Without a function it only computes.
-    new Cron(expression, { mode: '5-or-6-parts' });
-    return undefined;
+    const isComing = new Cron(expression, { mode: '5-or-6-parts', timezone: 'UTC' }).nextRun(new Date(0)) !== null;
+    return isComing ? undefined : 'there is no such day';
   } catch (error) {
     return error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
   }

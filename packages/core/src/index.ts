@@ -15,6 +15,8 @@ export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
   type ConfigDefinition,
   type EdgeDefinition,
+  findJsonError,
+  MIN_INTERVAL_MS,
   type NodeDefinition,
   type NodeKind,
   type ReadOptions,

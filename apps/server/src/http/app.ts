@@ -3,6 +3,7 @@
  *
  *   who calls ─▶ is the request well formed ─▶ which project ─▶ may they ─▶ handler ─▶ audit ─▶ answer
  */
+import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import {
   API_PREFIX,
@@ -129,7 +130,8 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           },
         };
         const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
-        const act = () => handler(call as unknown as Call<OperationId>);
+        const act = (repeatId?: string) =>
+          handler((repeatId === undefined ? call : Object.assign(call, { repeatId })) as unknown as Call<OperationId>);
         const key = contract.isIdempotent ? request.headers['idempotency-key'] : undefined;
         const answer =
           typeof key === 'string'
@@ -181,10 +183,14 @@ async function send(
 ): Promise<FastifyReply> {
   response.status(status).headers(headers);
   if (stream === 'bytes') return response.type('application/octet-stream').send(body);
-  const tag = headers['etag'];
-  if (tag !== undefined && knows(request.headers['if-none-match'], tag)) return response.status(304).send();
   if (body === null) return response.send();
-  return response.type('application/json; charset=utf-8').send(JSON.stringify(body));
+  const text = JSON.stringify(body);
+  const tag = headers['etag'] ?? (request.method === 'GET' ? tagOf(text) : undefined);
+  if (tag !== undefined) {
+    response.header('etag', tag);
+    if (knows(request.headers['if-none-match'], tag)) return response.status(304).send();
+  }
+  return response.type('application/json; charset=utf-8').send(text);
 }
 
 async function sendStream(
@@ -197,6 +203,11 @@ async function sendStream(
   response.raw.writeHead(status, { ...(response.getHeaders() as Record<string, string>), ...events, ...headers });
   await sendEvents(response.raw, body as EventStream, signal);
   return response;
+}
+
+/** What has no revision of its own is known by what it says. */
+function tagOf(text: string): string {
+  return `"${hash('sha1', text, 'base64url')}"`;
 }
 
 /** `If-None-Match` names what the caller has, one or several; weakly is enough here. */
@@ -287,13 +298,18 @@ function guardHost({ headers }: FastifyRequest, hosts: readonly string[] | null)
 function answersCors(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin)) return false;
-  reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' });
+  reply.headers({
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': 'etag, retry-after, x-nebula-execution',
+    vary: 'origin',
+  });
   if (request.method !== 'OPTIONS') return false;
   reply
     .headers({
       'access-control-allow-methods': 'GET, POST, PUT, DELETE',
       'access-control-allow-headers':
-        'authorization, content-type, idempotency-key, if-match, last-event-id, x-csrf-token',
+        'authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, x-csrf-token',
       'access-control-max-age': '600',
     })
     .status(204)

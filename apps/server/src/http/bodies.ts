@@ -1,5 +1,5 @@
 /** How bodies are read, and what is said of those that cannot be. */
-import { NebulaError } from '@nebula/core';
+import { findJsonError, NebulaError } from '@nebula/core';
 import type { FastifyInstance } from 'fastify';
 
 /** An input may nest 200 levels deep; whatever walks a body stays far from the end of the stack. */
@@ -12,7 +12,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
     if (text === '') return done(null, undefined);
     if (nestsTooDeep(text)) return done(tooDeep());
-    void parse(request, text, done);
+    void parse(request, text, (error, body) => done(error === null ? null : notJson(text), body));
   });
 }
 
@@ -28,6 +28,22 @@ export function nestsTooDeep(text: string): boolean {
     } else if (code === 0x5d || code === 0x7d) depth--;
   }
   return false;
+}
+
+/** Where and why a text is not JSON. */
+export function notJson(text: string): NebulaError {
+  const found = findJsonError(text);
+  if (found === undefined) {
+    return new NebulaError('BODY_INVALID', 'The body has a member that JavaScript would take for more than data.', {
+      hint: 'Call it something else than __proto__, and than prototype in a constructor.',
+    });
+  }
+  const before = text.slice(0, found.offset);
+  const line = before.split('\n').length;
+  const column = found.offset - before.lastIndexOf('\n');
+  return new NebulaError('BODY_INVALID', `The body is not JSON: line ${line}, column ${column}: ${found.message}.`, {
+    hint: `${found.hint}.`,
+  });
 }
 
 export function tooDeep(): NebulaError {
@@ -49,10 +65,15 @@ export function bodyError(error: unknown): unknown {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new NebulaError('HEAD_TOO_LARGE', 'The address and the headers are larger than this server takes.');
   }
+  if (code === 'FST_ERR_BAD_URL') {
+    return new NebulaError('QUERY_INVALID', 'The address cannot be decoded.', {
+      hint: 'A % is followed by two hexadecimal digits; one that is meant as such is %25.',
+    });
+  }
   if ((statusCode !== undefined && statusCode >= 400 && statusCode < 500) || code.startsWith('HPE_')) {
     const message = error instanceof Error ? error.message : 'The request cannot be read';
     return new NebulaError('BODY_INVALID', `${message.replace(/\.$/, '')}.`, {
-      hint: 'Is the body JSON, whole and in UTF-8?',
+      hint: code.startsWith('HPE_') ? 'Is it HTTP, and as its head says?' : 'Is the body JSON, whole and in UTF-8?',
     });
   }
   return error;

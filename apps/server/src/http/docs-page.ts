@@ -1,24 +1,37 @@
 /** The API reference as one page without scripts: readable where there is no network, and under a strict policy. */
 import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
+import { GUIDE, LIVE } from './docs-guide.ts';
+import { STYLE } from './docs-style.ts';
 
 export function docsPage(version: string): string {
   const tags = [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))];
-  const nav = tags.map((tag) => `<a href="#${slug(tag)}">${escaped(tag)}</a>`).join('');
-  const sections = tags.map((tag) => section(tag)).join('\n');
+  const links = (titles: readonly string[]): string =>
+    titles.map((title) => `<a href="#${slug(title)}">${escaped(title)}</a>`).join('');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Nebula API</title><style>${STYLE}</style></head>
-<body><nav><b>Nebula API</b><small>${escaped(version)}</small>${nav}<a href="${API_PREFIX}/openapi.json">OpenAPI 3.1</a></nav>
-<main><h1>API reference</h1>
-<p>Send <code>Authorization: Bearer &lt;token&gt;</code>. Bodies and answers are JSON; errors are problems (RFC 9457) with a
-<code>code</code> to compare and a <code>hint</code> for people. Lists come in pages: <code>next</code> is the
-<code>cursor</code> of the next one.</p>
-${sections}</main></body></html>`;
+<body><nav><b>Nebula API</b><small>${escaped(version)}</small>
+<h5>Guide</h5>${links(GUIDE.map(({ title }) => title))}
+<h5>Reference</h5>${links(tags)}
+<h5>For programs</h5><a href="${API_PREFIX}/openapi.json">OpenAPI 3.1</a></nav>
+<main><h1>API reference</h1><p class="lead">Everything that the command line and the client do is here: ${
+    Object.keys(ROUTES).length
+  } operations under <code>${API_PREFIX}</code>.</p>
+${GUIDE.map(chapter).join('\n')}
+${tags.map(section).join('\n')}</main></body></html>`;
+}
+
+function chapter({ title, text, example }: (typeof GUIDE)[number]): string {
+  const code = example === undefined ? '' : `<pre>${escaped(example)}</pre>`;
+  return `<section id="${slug(title)}"><h2>${escaped(title)}</h2>${text.map((one) => `<p>${prose(one)}</p>`).join('')}${code}</section>`;
 }
 
 function section(tag: string): string {
   const own = (Object.keys(ROUTES) as OperationId[]).filter((id) => OPERATIONS[id].tag === tag);
-  return `<section id="${slug(tag)}"><h2>${escaped(tag)}</h2>${own.map(operation).join('\n')}</section>`;
+  const { text, example = '' } = LIVE;
+  const guide =
+    tag === 'Live' ? `${text.map((one) => `<p>${prose(one)}</p>`).join('')}<pre>${escaped(example)}</pre>` : '';
+  return `<section id="${slug(tag)}"><h2>${escaped(tag)}</h2>${guide}${own.map(operation).join('\n')}</section>`;
 }
 
 function operation(id: OperationId): string {
@@ -31,15 +44,17 @@ function operation(id: OperationId): string {
     contract.body === undefined ? '' : `<h4>Body</h4>${schemaView(contract.body)}`,
     ...Object.entries(contract.answers).map(
       ([status, schema]) =>
-        `<h4>${status}${contract.stream === 'events' ? ' · stream of events' : ''}</h4>${status === '204' ? '<p>Nothing.</p>' : schemaView(schema)}`,
+        `<h4>Answer <em>${status}</em>${SHAPES[contract.stream ?? 'json']}</h4>${status === '204' ? '<p>Nothing.</p>' : schemaView(schema)}`,
     ),
   ];
   const needs = contract.needs === 'public' ? 'everybody' : contract.needs;
-  return `<details id="${id}"><summary><b class="${method.toLowerCase()}">${method}</b> <code>${url}</code>
-<span>${escaped(contract.summary)}</span></summary><div><p class="meta"><code>${id}</code> · for <b>${needs}</b>${
+  return `<details id="${id}"><summary><b class="${method.toLowerCase()}">${method}</b><code>${url}</code>
+<span>${prose(contract.summary)}</span></summary><div><p class="meta"><code>${id}</code> · for <em>${needs}</em>${
     contract.isIdempotent ? ' · takes <code>Idempotency-Key</code>' : ''
   }</p>${parts.join('')}</div></details>`;
 }
+
+const SHAPES = { json: '', events: ' as a stream of events', bytes: ' as bytes' } as const;
 
 interface SchemaNode {
   readonly type?: string;
@@ -51,7 +66,9 @@ interface SchemaNode {
   readonly const?: unknown;
   readonly format?: string;
   readonly default?: unknown;
-  readonly $id?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
 }
 
 function table(title: string, schema: Operation['params']): string {
@@ -61,49 +78,58 @@ function table(title: string, schema: Operation['params']): string {
 function schemaView(schema: unknown): string {
   const node = schema as SchemaNode;
   if (node.properties === undefined) return `<p>${typeOf(node)}</p>`;
-  const rows = Object.entries(node.properties).map(([name, member]) => {
-    const mark = node.required?.includes(name) ? '' : '<small>optional</small>';
-    const usual =
-      member.default === undefined ? '' : ` Default <code>${escaped(JSON.stringify(member.default))}</code>.`;
-    return `<tr><td><code>${escaped(name)}</code> ${mark}</td><td>${typeOf(member)}</td><td>${escaped(member.description ?? '')}${usual}${inner(member)}</td></tr>`;
+  const members = Object.entries(node.properties);
+  if (members.length === 0) return '<p>Nothing.</p>';
+  const rows = members.map(([name, member]) => {
+    const mark = node.required?.includes(name) ? '' : ' <small>optional</small>';
+    return `<tr><td><code>${escaped(name)}</code>${mark}</td><td>${typeOf(member)}</td><td>${meaning(member)}${inner(member)}</td></tr>`;
   });
   return `<table>${rows.join('')}</table>`;
 }
 
+function meaning(member: SchemaNode): string {
+  const { description = '', minimum, maximum } = member;
+  const range =
+    minimum === undefined
+      ? ''
+      : maximum === undefined || maximum > 1_000_000_000
+        ? `From ${minimum}.`
+        : `From ${minimum} to ${maximum.toLocaleString('en')}.`;
+  const usual = member.default === undefined ? '' : `Default <code>${escaped(JSON.stringify(member.default))}</code>.`;
+  return [prose(description), range, usual].filter((one) => one !== '').join(' ');
+}
+
 /** Members of lists and objects within, one level at a time. */
 function inner(node: SchemaNode): string {
-  const within = node.items ?? node;
+  const within = node.items ?? node.anyOf?.find(({ properties }) => properties !== undefined) ?? node;
   return within.properties === undefined ? '' : schemaView(within);
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'whole number',
+  boolean: 'true or false',
+};
+
 function typeOf(node: SchemaNode): string {
-  if (node.const !== undefined) return `<code>${escaped(JSON.stringify(node.const))}</code>`;
-  if (node.anyOf !== undefined) return node.anyOf.map(typeOf).join(' | ');
+  if (node.const !== undefined) return `<code class="value">${escaped(JSON.stringify(node.const))}</code>`;
+  if (node.anyOf !== undefined) return node.anyOf.map(typeOf).join(node.anyOf.every(isValue) ? ' ' : ' or ');
   if (node.type === 'array') return `list of ${node.items === undefined ? 'anything' : typeOf(node.items)}`;
-  if (node.format === 'date-time') return 'time';
-  return escaped(node.type ?? 'any JSON');
+  if (node.format === 'date-time') return 'moment';
+  const values = Object.values(node.patternProperties ?? {})[0];
+  if (node.type === 'object' && values !== undefined) return `object of ${typeOf(values)}`;
+  return KINDS[node.type ?? ''] ?? escaped(node.type ?? 'any JSON');
 }
 
-const slug = (text: string): string => text.toLowerCase().replaceAll(' ', '-');
+const isValue = (node: SchemaNode): boolean => node.const !== undefined;
+
+const slug = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+
+/** Text in which code stands in backticks. */
+function prose(text: string): string {
+  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
-
-const STYLE = `
-:root{color-scheme:light dark;--ink:light-dark(#1b1f2a,#e8eaf0);--soft:light-dark(#5b6475,#9aa3b5);--line:light-dark(#e3e7ef,#2a3040);
---paper:light-dark(#fff,#12151d);--tint:light-dark(#f6f7fb,#191d28);--accent:light-dark(#4338ca,#a5b4fc)}
-*{box-sizing:border-box}body{margin:0;font:15px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--paper);display:flex}
-nav{position:sticky;top:0;height:100vh;width:220px;flex:none;padding:28px 20px;border-right:1px solid var(--line);display:flex;flex-direction:column;gap:8px;overflow:auto}
-nav b{font-size:17px}nav small{color:var(--soft);margin-bottom:14px}nav a{color:var(--soft);text-decoration:none}nav a:hover{color:var(--accent)}
-main{max-width:980px;padding:28px 44px 120px;flex:1;min-width:0}h1{font-size:30px;margin:0 0 8px}h2{margin:44px 0 12px;font-size:20px}
-h4{margin:16px 0 6px;color:var(--soft);font-size:13px;text-transform:uppercase;letter-spacing:.05em}
-details{border:1px solid var(--line);border-radius:10px;margin:8px 0;background:var(--paper)}details[open]{background:var(--tint)}
-summary{cursor:pointer;padding:10px 14px;display:flex;gap:12px;align-items:baseline;flex-wrap:wrap;list-style:none}
-summary span{color:var(--soft);margin-left:auto}details>div{padding:0 16px 16px}
-code{font:13px ui-monospace,monospace}i{font-style:normal;color:var(--accent)}
-summary b{font:700 12px ui-monospace,monospace;width:58px;display:inline-block}
-.get{color:light-dark(#047857,#6ee7b7)}.post{color:light-dark(#1d4ed8,#93c5fd)}.put{color:light-dark(#b45309,#fcd34d)}.delete{color:light-dark(#b91c1c,#fca5a5)}
-table{border-collapse:collapse;width:100%;font-size:14px}td{border-top:1px solid var(--line);padding:6px 10px 6px 0;vertical-align:top}
-td:first-child{white-space:nowrap}td small,.meta{color:var(--soft)}td table{margin:6px 0 0 10px;width:calc(100% - 10px)}
-@media(max-width:800px){nav{display:none}main{padding:20px}summary span{margin-left:0;width:100%}}`;

@@ -1,6 +1,10 @@
 /**
  * `Idempotency-Key`: the same key from the same caller for the same operation is the same request, for a day.
- * What it was answered is kept; who asks while it is under way waits for it.
+ *
+ *  I1 What a request was answered is kept; who asks while it is under way waits for it.
+ *  I2 What it starts has an id made of the key (`repeatId`): a process that dies before it keeps the answer, and a caller
+ *     that goes before there is one, leave nothing that would be started twice.
+ *  I3 What is said to a caller who has gone is nobody's answer, and not kept. That the key was used is.
  */
 import type { OperationId } from '@nebula/client/contract';
 import { canonicalJson, type Json, NebulaError } from '@nebula/core';
@@ -13,15 +17,22 @@ const MAX_KEY = 500;
 interface Kept {
   /** Of the request. */
   readonly hash: string;
-  readonly status: number;
-  readonly body: unknown;
+  /** Null: nobody was there to hear it. */
+  readonly answer: Pick<Reply<unknown>, 'status' | 'body'> | null;
 }
+
+interface UnderWay {
+  readonly hash: string;
+  readonly answer: Promise<Kept['answer']>;
+}
+
+type Asked = Pick<Call<OperationId>, 'operation' | 'who' | 'params' | 'query' | 'body' | 'signal'>;
 
 export class Repeats {
   private readonly records: Records;
   private readonly clock: Clock;
   private readonly digest: Digest;
-  private readonly underWay = new Map<string, Promise<Kept>>();
+  private readonly underWay = new Map<string, UnderWay>();
 
   constructor({ records, clock, digest }: { records: Records; clock: Clock; digest: Digest }) {
     this.records = records;
@@ -30,36 +41,53 @@ export class Repeats {
   }
 
   async once(
-    { operation, who, params, query, body }: Pick<Call<OperationId>, 'operation' | 'who' | 'params' | 'query' | 'body'>,
+    call: Asked,
     key: string,
-    act: () => Promise<Reply<unknown>>,
-  ): Promise<Reply<unknown>> {
+    act: (repeatId: string) => Promise<Reply<unknown>>,
+  ): Promise<Pick<Reply<unknown>, 'status' | 'body'>> {
     if (key === '' || key.length > MAX_KEY) {
-      throw new NebulaError('BODY_INVALID', `An Idempotency-Key has 1 to ${MAX_KEY} characters.`);
-    }
-    const id = this.digest(JSON.stringify([who.name, operation, key]));
-    const hash = this.digest(canonicalJson({ params, query, body: body ?? null } as unknown as Json));
-    let known = this.underWay.get(id);
-    if (known === undefined) {
-      known = this.answered(id, hash, act).finally(() => this.underWay.delete(id));
-      this.underWay.set(id, known);
-    }
-    const kept = await known;
-    if (kept.hash !== hash) {
-      throw new NebulaError('KEY_REUSED', 'This Idempotency-Key was used for another request.', {
-        hint: 'Take a new key for a new request.',
+      throw new NebulaError('BODY_INVALID', `An Idempotency-Key has 1 to ${MAX_KEY} characters.`, {
+        hint: 'Take a random one for each new request.',
       });
     }
-    return { status: kept.status, body: kept.body };
+    const { operation, who, params, query, body } = call;
+    const id = this.digest(JSON.stringify([who.name, operation, key]));
+    const hash = this.digest(canonicalJson({ params, query, body: body ?? null } as unknown as Json));
+    for (;;) {
+      const other = this.underWay.get(id);
+      if (other === undefined) return await this.first(id, hash, call, act);
+      if (other.hash !== hash) throw keyReused();
+      const answer = await other.answer;
+      if (answer !== null) return answer;
+    }
   }
 
-  private async answered(id: string, hash: string, act: () => Promise<Reply<unknown>>): Promise<Kept> {
-    const before = await this.records.get('idempotency', id);
-    if (before !== undefined) return JSON.parse(before.body) as Kept;
-    const { status, body } = await act();
-    const kept = { hash, status, body };
-    const expiresAt = this.clock.now() + KEPT_MS;
-    await this.records.commit([{ kind: 'idempotency', id, body: JSON.stringify(kept), expiresAt }]);
-    return kept;
+  private async first(
+    id: string,
+    hash: string,
+    call: Asked,
+    act: (repeatId: string) => Promise<Reply<unknown>>,
+  ): Promise<Pick<Reply<unknown>, 'status' | 'body'>> {
+    let said: Reply<unknown> | undefined;
+    const hear = async (): Promise<Kept['answer']> => {
+      const before = await this.records.get('idempotency', id);
+      const known = before === undefined ? undefined : (JSON.parse(before.body) as Kept);
+      if (known !== undefined && known.hash !== hash) throw keyReused();
+      if (known?.answer != null) return known.answer;
+      said = await act(this.digest(`${id} ${hash}`));
+      const kept: Kept = { hash, answer: call.signal.aborted ? null : { status: said.status, body: said.body } };
+      const expiresAt = this.clock.now() + KEPT_MS;
+      await this.records.commit([{ kind: 'idempotency', id, body: JSON.stringify(kept), expiresAt }]);
+      return kept.answer;
+    };
+    const answer = hear().finally(() => this.underWay.delete(id));
+    this.underWay.set(id, { hash, answer });
+    return (await answer) ?? (said as Reply<unknown>);
   }
+}
+
+function keyReused(): NebulaError {
+  return new NebulaError('KEY_REUSED', 'This Idempotency-Key was used for another request.', {
+    hint: 'Take a new key for a new request.',
+  });
 }

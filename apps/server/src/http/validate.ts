@@ -3,10 +3,11 @@ import { OPERATIONS, type Operation, type OperationId } from '@nebula/client/con
 import { NebulaError } from '@nebula/core';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
+import { wrongIn } from './wrong.ts';
 
 type Input = Readonly<Record<'params' | 'query' | 'body', unknown>>;
 
-const options = { allErrors: false, useDefaults: true, strict: false, removeAdditional: false } as const;
+const options = { allErrors: false, useDefaults: true, strict: false, removeAdditional: false, verbose: true } as const;
 
 export type Validator = (input: Input) => void;
 
@@ -23,7 +24,7 @@ export function validators(): Readonly<Record<OperationId, Validator>> {
     ];
     return (input) => {
       for (const [part, check] of checks) {
-        if (!check(input[part])) throw invalid(part, check.errors?.[0]);
+        if (!check(input[part])) throw invalid(part, check.errors);
       }
     };
   };
@@ -38,14 +39,22 @@ function withFormats(ajv: Ajv): Ajv {
   return ajv;
 }
 
-function invalid(part: keyof Input, error: ErrorObject | undefined): NebulaError {
-  const place = error?.instancePath ?? '';
-  const unknown = error?.keyword === 'additionalProperties' ? String(error.params['additionalProperty']) : undefined;
-  const detail = unknown === undefined ? (error?.message ?? 'is not valid') : `has an unknown member '${unknown}'`;
-  const where = part === 'body' ? place || '/' : `?${place.slice(1)}`;
+function invalid(part: keyof Input, errors: readonly ErrorObject[] | null | undefined): NebulaError {
+  const { place, detail, hint } = said(part, errors);
   const subject = place === '' ? `The ${part === 'body' ? 'body' : 'request'}` : `'${place.slice(1)}'`;
+  const pointer = part === 'body' ? place || '/' : `?${place.slice(1)}`;
   return new NebulaError(part === 'body' ? 'BODY_INVALID' : 'QUERY_INVALID', `${subject} ${detail}.`, {
-    hint: 'What it may be is in the API reference of this server: /api/docs.',
-    details: { errors: [{ pointer: where, detail }] },
+    hint: hint ?? 'What it may be is in the API reference of this server: /api/docs.',
+    details: { errors: [{ pointer, detail }] },
   });
+}
+
+function said(part: keyof Input, errors: readonly ErrorObject[] | null | undefined) {
+  // Of something that may be one of several, the last error says so; those before it are what each of them wants.
+  const last = errors?.at(-1);
+  const error = last?.keyword === 'anyOf' ? last : errors?.[0];
+  if (error === undefined) return { place: '', detail: 'is not valid' };
+  const isGivenTwice = part !== 'body' && Array.isArray(error.data) && error.instancePath !== '';
+  const wrong = isGivenTwice ? { detail: 'is given more than once' } : wrongIn(error);
+  return { place: error.instancePath, ...wrong };
 }

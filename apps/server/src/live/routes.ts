@@ -1,45 +1,31 @@
 /** Live updates as Server-Sent Events. */
 import { NebulaError } from '@nebula/core';
-import type { StoredLogLine } from '@nebula/ports';
-import { type EventStream, type Handlers, ok } from '../http/handler.ts';
-import { visibleProjects } from '../identity/principal.ts';
+import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
-import { isoTime } from '../routes/times.ts';
 import { type Feed, isPlace } from './feed.ts';
+import { logEvents, wantedRuns } from './wishes.ts';
 
 export function liveRoutes(parts: Parts, feed: Feed): Pick<Handlers, 'followExecution' | 'followLogs' | 'followAll'> {
-  const { store, logs } = parts;
   return {
     async followExecution({ params: { executionId }, query: { after }, headers, signal }) {
       return ok(feed.follow({ executionId, signal, ...startingPoint(after, headers['last-event-id']) }));
     },
 
     async followAll({ query: { after, workflowId }, who, project, headers, signal }) {
-      const visible = project === undefined ? visibleProjects(who) : [project];
-      const isAll = visible === undefined && workflowId === undefined;
-      const wants = async (executionId: string): Promise<boolean> => {
-        const row = await store.execution(executionId);
-        if (row === undefined) return false;
-        return (workflowId ?? row.workflowId) === row.workflowId && (visible?.includes(row.project) ?? true);
-      };
+      const wants = wantedRuns(parts, who, { project, workflowId });
       const start = startingPoint(after, headers['last-event-id']);
-      return ok(feed.follow({ signal, ...start, ...(isAll ? {} : { wants }) }));
+      return ok(feed.follow({ signal, ...start, ...(wants && { wants }) }));
     },
 
     async followLogs({ params: { executionId }, query: { node, level, after }, headers, signal }) {
-      const last = Number(headers['last-event-id']);
-      const afterPosition = Number.isInteger(last) ? last : after;
-      const lines = logs.follow(
-        {
-          executionId,
-          limit: 1_000,
-          ...(node !== undefined && { node }),
-          ...(level !== undefined && { minLevel: level }),
-          ...(afterPosition !== undefined && { afterPosition }),
-        },
-        signal,
-      );
-      return ok(asEvents(lines));
+      const from = positionAfter(after, headers['last-event-id']);
+      const wish = {
+        executionId,
+        ...(node !== undefined && { node }),
+        ...(level !== undefined && { level }),
+        ...(from !== undefined && { after: from }),
+      };
+      return ok(logEvents(parts, wish, signal));
     },
   };
 }
@@ -58,8 +44,13 @@ function startingPoint(
   });
 }
 
-async function* asEvents(lines: AsyncIterable<StoredLogLine>): EventStream {
-  for await (const { executionId: _, ...line } of lines) {
-    yield [{ id: String(line.position), json: JSON.stringify({ ...line, at: isoTime(line.at) }) }];
-  }
+function positionAfter(
+  after: number | undefined,
+  lastEventId: string | readonly string[] | undefined,
+): number | undefined {
+  if (typeof lastEventId !== 'string' || lastEventId === '') return after;
+  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
+  throw new NebulaError('QUERY_INVALID', `'${lastEventId.slice(0, 60)}' is no position of a line.`, {
+    hint: 'Give the `id` of the last line that came.',
+  });
 }

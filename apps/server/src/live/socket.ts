@@ -1,9 +1,12 @@
 /**
  * Live updates over one WebSocket: many subscriptions, each with its own place.
  *
- *   → {"subscribe": "a", "executionId": "exe_…", "after": "12.0"}     all runs without `executionId`; all of the past without `after`
+ *   → {"subscribe": "a", "executionId": "exe_…", "after": "12.0"}     all of the past without `after`
+ *   → {"subscribe": "a", "project": "p", "workflowId": "w"}           all runs, or those of one of these
+ *   → {"subscribe": "a", "executionId": "exe_…", "logs": true, "node": "n", "level": "warn", "after": 28}
  *   → {"unsubscribe": "a"}
  *   ← {"subscription": "a", "events": […]}                            in batches
+ *   ← {"subscription": "a", "lines": […]}                             of a log
  *   ← {"subscription": "a", "progress": {…}}
  *   ← {"subscription": "a", "problem": {…}}
  *
@@ -12,15 +15,16 @@
 
 import websocket, { type WebSocket } from '@fastify/websocket';
 import { API_PREFIX } from '@nebula/client/contract';
-import { NebulaError } from '@nebula/core';
+import { didYouMean, NebulaError } from '@nebula/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { StreamEvent } from '../http/handler.ts';
+import type { EventStream, StreamEvent } from '../http/handler.ts';
 import { problemOf } from '../http/problem.ts';
 import { projectOfExecution } from '../http/subject.ts';
-import { judge, type Principal, visibleProjects } from '../identity/principal.ts';
+import { judge, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/rights.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
+import { isLogLevel, type LogWish, logEvents, wantedRuns } from './wishes.ts';
 
 /** More than this is not put into the socket before it has been sent. */
 const MAX_UNSENT_BYTES = 1_000_000;
@@ -41,8 +45,15 @@ export interface SocketParts {
 export async function liveSocket(app: FastifyInstance, own: SocketParts): Promise<void> {
   await app.register(websocket, { options: { maxPayload: MAX_MESSAGE_BYTES } });
   await app.register(async (scope) => {
-    scope.get(`${API_PREFIX}/live`, { websocket: true }, (socket, request) => {
-      new Connection(own, socket, request).open();
+    scope.route({
+      method: 'GET',
+      url: `${API_PREFIX}/live`,
+      handler: async () => {
+        throw new NebulaError('NO_SUCH_ROUTE', 'This is a WebSocket, and this request does not ask for one.', {
+          hint: 'Connect with ws:// or wss://; streams over plain HTTP are under /events.',
+        });
+      },
+      wsHandler: (socket, request) => new Connection(own, socket, request).open(),
     });
   });
 }
@@ -115,41 +126,41 @@ class Connection {
   }
 
   private async subscribe(name: string, message: Readonly<Record<string, unknown>>, who: Principal): Promise<void> {
-    const { parts } = this.own;
-    const { executionId, after } = message;
     if (this.subscriptions.has(name)) throw wrong(`There is a subscription '${name}' already.`);
     if (this.subscriptions.size >= MAX_SUBSCRIPTIONS) throw wrong('There are too many subscriptions.');
-    if (after !== undefined && (typeof after !== 'string' || !(after === 'now' || isPlace(after)))) {
-      throw wrong('`after` is no event id.');
-    }
-    if (executionId !== undefined && typeof executionId !== 'string') throw wrong('`executionId` is no text.');
-    const start = after === undefined ? {} : { after };
+    const wanted = wantedIn(message);
     const controller = new AbortController();
-    const { signal } = controller;
-    if (typeof executionId === 'string') {
-      const project = await projectOfExecution(parts, executionId);
-      if (judge(who, 'followExecution', 'viewer', project) !== 'allowed') {
-        throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution '${executionId}'.`);
-      }
-      this.run(name, controller, this.own.feed.follow({ executionId, signal, ...start }));
-      return;
-    }
-    if (judge(who, 'followAll', 'viewer', undefined) !== 'allowed') {
-      throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: 'It needs the role viewer.' });
-    }
-    const visible = visibleProjects(who);
-    const wants = async (id: string): Promise<boolean> =>
-      visible?.includes((await parts.store.execution(id))?.project ?? '') ?? true;
-    this.run(name, controller, this.own.feed.follow({ signal, ...start, ...(visible !== undefined && { wants }) }));
+    const stream = await this.streamOf(wanted, who, controller.signal);
+    this.run(name, controller, wanted.kind === 'logs' ? 'lines' : 'events', stream);
   }
 
-  private run(name: string, controller: AbortController, stream: AsyncIterable<readonly StreamEvent[]>): void {
+  private async streamOf(wanted: Wanted, who: Principal, signal: AbortSignal): Promise<EventStream> {
+    const { parts, feed } = this.own;
+    if (wanted.kind !== 'all') {
+      const { executionId } = wanted;
+      const project = await projectOfExecution(parts, executionId);
+      const operation = wanted.kind === 'logs' ? 'followLogs' : 'followExecution';
+      if (judge(who, operation, 'viewer', project) !== 'allowed') {
+        throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution '${executionId}'.`);
+      }
+      return wanted.kind === 'logs'
+        ? logEvents(parts, wanted, signal)
+        : feed.follow({ ...wanted.start, executionId, signal });
+    }
+    if (judge(who, 'followAll', 'viewer', wanted.project) !== 'allowed') {
+      throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: 'It needs the role viewer.' });
+    }
+    const wants = wantedRuns(parts, who, wanted);
+    return feed.follow({ ...wanted.start, signal, ...(wants && { wants }) });
+  }
+
+  private run(name: string, controller: AbortController, member: 'events' | 'lines', stream: EventStream): void {
     // It may have gone while the store was asked.
     if (this.socket.readyState !== this.socket.OPEN) return;
     this.subscriptions.set(name, controller);
     const pump = async (): Promise<void> => {
       for await (const events of stream) {
-        this.sendEvents(name, events);
+        this.sendEvents(name, member, events);
         while (this.socket.bufferedAmount > MAX_UNSENT_BYTES && !controller.signal.aborted) await later(DRAIN_MS);
       }
     };
@@ -161,10 +172,10 @@ class Connection {
       });
   }
 
-  private sendEvents(name: string, events: readonly StreamEvent[]): void {
+  private sendEvents(name: string, member: 'events' | 'lines', events: readonly StreamEvent[]): void {
     const lasting = events.filter(({ event }) => event === undefined).map(({ json }) => json);
     const subscription = JSON.stringify(name);
-    if (lasting.length > 0) this.socket.send(`{"subscription":${subscription},"events":[${lasting.join(',')}]}`);
+    if (lasting.length > 0) this.socket.send(`{"subscription":${subscription},"${member}":[${lasting.join(',')}]}`);
     for (const { event, json } of events) {
       if (event === 'progress') this.socket.send(`{"subscription":${subscription},"progress":${json}}`);
     }
@@ -195,6 +206,59 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     // Said below.
   }
   throw wrong('A message is a JSON object.');
+}
+
+type Wanted =
+  | { readonly kind: 'run'; readonly executionId: string; readonly start: { readonly after?: string } }
+  | {
+      readonly kind: 'all';
+      readonly project?: string;
+      readonly workflowId?: string;
+      readonly start: { readonly after?: string };
+    }
+  | ({ readonly kind: 'logs' } & LogWish);
+
+const TEXT_MEMBERS = {
+  run: ['executionId'],
+  all: ['project', 'workflowId'],
+  logs: ['executionId', 'node', 'level'],
+} as const;
+
+/** What is misspelt must not turn "this run" into "all runs". */
+function wantedIn({ subscribe: _, after, logs, ...rest }: Readonly<Record<string, unknown>>): Wanted {
+  const kind = logs === true ? 'logs' : rest['executionId'] === undefined ? 'all' : 'run';
+  if (logs !== undefined && logs !== true) throw wrong('`logs` is true, or left out.');
+  const known: readonly string[] = TEXT_MEMBERS[kind];
+  for (const [member, value] of Object.entries(rest)) {
+    if (!known.includes(member)) throw unknownMember(member, known);
+    if (typeof value !== 'string') throw wrong(`\`${member}\` is no text.`);
+  }
+  const texts = rest as Readonly<Record<string, string>>;
+  if (kind === 'logs') return { kind, ...logWishIn(texts, after) };
+  if (after !== undefined && (typeof after !== 'string' || !(after === 'now' || isPlace(after)))) {
+    throw wrong('`after` is no event id.');
+  }
+  const start = after === undefined ? {} : { after };
+  return kind === 'run' ? { kind, executionId: texts['executionId'] as string, start } : { kind, ...texts, start };
+}
+
+function logWishIn({ executionId, node, level }: Readonly<Record<string, string>>, after: unknown): LogWish {
+  if (executionId === undefined) throw wrong('`logs` needs an `executionId`: a log is that of a run.');
+  if (level !== undefined && !isLogLevel(level)) throw wrong('`level` is debug, info, warn or error.');
+  if (after !== undefined && !Number.isSafeInteger(after)) throw wrong('`after` is the position of a line, a number.');
+  return {
+    executionId,
+    ...(node !== undefined && { node }),
+    ...(level !== undefined && { level }),
+    ...(after !== undefined && { after: after as number }),
+  };
+}
+
+function unknownMember(member: string, known: readonly string[]): NebulaError {
+  const near = didYouMean(member, known);
+  return new NebulaError('BODY_INVALID', `The message has an unknown member '${member}'.`, {
+    hint: near === undefined ? `It may have after, logs, ${known.join(', ')}.` : `Did you mean '${near}'?`,
+  });
 }
 
 function nameIn({ subscribe }: Readonly<Record<string, unknown>>): string {

@@ -8,6 +8,7 @@ import { type Principal, visibleProjects } from '../identity/principal.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
+import { isInVain, refuseInVain } from './vain.ts';
 
 type Result = AnswerOf<'getResult'>;
 
@@ -54,9 +55,11 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
   };
 
   return {
-    async startExecution({ body, query, who, headers, signal }) {
+    async startExecution({ body, query, who, headers, signal, repeatId }) {
       const traceparent = traceparentIn(headers);
-      const { executionId, isNew } = await launcher.start({ ...body, traceparent }, { type: 'api', by: who.name });
+      const own = repeatId === undefined ? {} : { idempotencyKey: repeatId };
+      const launch = { ...own, ...body, traceparent };
+      const { executionId, isNew } = await launcher.start(launch, { type: 'api', by: who.name });
       const result = await resultOf(parts, executionId, query.wait, signal);
       return isNew ? created(result) : ok(result);
     },
@@ -82,11 +85,14 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
       const failed: AnswerOf<'bulkExecutions'>['failed'] = unknown.map(notThere);
       for (const executionId of ids) {
         try {
+          await refuseInVain(parts, executionId, body.operation);
           if (await operation(executionId)) done++;
           else failed.push(body.operation === 'delete' ? notEnded(executionId) : notThere(executionId));
         } catch (error) {
           if (!(error instanceof NebulaError)) throw error;
-          failed.push({ executionId, code: error.code, message: error.message });
+          // A filter finds also such as it is not meant for; those that were named were meant.
+          const isMeant = body.ids !== undefined || !isInVain(error);
+          if (isMeant) failed.push({ executionId, code: error.code, message: error.message });
         }
       }
       return ok({ done, failed, more });
@@ -106,8 +112,9 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
       throw new NebulaError('NOT_FINISHED', `${executionId} has not ended.`, { hint: 'Cancel it first.' });
     },
 
-    async relaunchExecution({ params: { executionId }, body, who }) {
-      const again = await launcher.relaunch(executionId, body, { type: 'relaunch', by: who.name, executionId });
+    async relaunchExecution({ params: { executionId }, body, who, repeatId }) {
+      const trigger = { type: 'relaunch', by: who.name, executionId };
+      const again = await launcher.relaunch(executionId, { ...body, idempotencyKey: repeatId }, trigger);
       return created(await resultOf(parts, again, undefined, new AbortController().signal));
     },
 
@@ -170,26 +177,25 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
       return ok({ items, next: lines.length > limit ? String(items.at(-1)?.position) : null });
     },
 
-    cancelExecution: ({ params: { executionId }, body: { reason, node, compensate }, who }) =>
-      accepted(
-        executionId,
-        engine.requestCancel(executionId, reason ?? `cancelled by ${who.name}`, {
-          ...(node !== undefined && { node }),
-          ...(compensate !== undefined && { compensate }),
-        }),
-      ),
-    pauseExecution: ({ params: { executionId }, body: { reason } }) =>
-      accepted(executionId, engine.requestPause(executionId, reason)),
-    resumeExecution: ({ params: { executionId } }) => accepted(executionId, engine.requestResume(executionId)),
-    signalExecution: ({ params: { executionId }, body: { signal, key, payload } }) =>
-      accepted(
-        executionId,
-        engine.requestSignal(executionId, {
-          signal,
-          ...(key !== undefined && { key }),
-          payload: (payload ?? null) as Json,
-        }),
-      ),
+    async cancelExecution({ params: { executionId }, body: { reason, node, compensate }, who }) {
+      await refuseInVain(parts, executionId, 'cancel');
+      const options = { ...(node !== undefined && { node }), ...(compensate !== undefined && { compensate }) };
+      const why = reason ?? `cancelled by ${who.name}`;
+      return accepted(executionId, engine.requestCancel(executionId, why, options));
+    },
+    async pauseExecution({ params: { executionId }, body: { reason } }) {
+      await refuseInVain(parts, executionId, 'pause');
+      return accepted(executionId, engine.requestPause(executionId, reason));
+    },
+    async resumeExecution({ params: { executionId } }) {
+      await refuseInVain(parts, executionId, 'resume');
+      return accepted(executionId, engine.requestResume(executionId));
+    },
+    async signalExecution({ params: { executionId }, body: { signal, key, payload } }) {
+      await refuseInVain(parts, executionId, 'signal');
+      const request = { signal, ...(key !== undefined && { key }), payload: (payload ?? null) as Json };
+      return accepted(executionId, engine.requestSignal(executionId, request));
+    },
     answerApproval: ({ params: { executionId }, body: { node, approved, by, comment, form }, who }) =>
       accepted(
         executionId,
@@ -202,7 +208,10 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
       ),
     callBack: ({ params: { executionId }, body: { node, payload } }) =>
       accepted(executionId, engine.requestCallback(executionId, node, (payload ?? null) as Json)),
-    retryExecution: ({ params: { executionId } }) => accepted(executionId, engine.requestRetry(executionId)),
+    async retryExecution({ params: { executionId } }) {
+      await refuseInVain(parts, executionId, 'retry');
+      return accepted(executionId, engine.requestRetry(executionId));
+    },
 
     async replayExecution({ params: { executionId }, body: { node, input, fork } }) {
       const edited = input as Json | undefined;

@@ -1,19 +1,28 @@
 /** Launch plans: a workflow with default and fixed inputs, and a limit to how many of its runs go on at once. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
-import { type Json, NebulaError } from '@nebula/core';
+import {
+  compileSchema,
+  describePath,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  NebulaError,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { WorkflowVersionRow } from '@nebula/ports';
 import { gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import {
-  changedBySomebody,
   etagOf,
-  expectedRevision,
   listRecords,
   type PlanRecord,
+  putRecord,
   type Read,
   readRecord,
   removeRecord,
+  type WorkflowRecord,
 } from '../records.ts';
 import { isoTime } from './times.ts';
 
@@ -40,10 +49,11 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
     },
 
     async putPlan({ params: { planId }, body, project, headers }) {
-      const before = await readRecord<PlanRecord>(records, 'plan', planId);
       const { workflowId, version = 'active' } = body;
-      const wanted = version === 'active' ? undefined : version;
-      if ((await store.workflowVersion(workflowId, wanted)) === undefined) {
+      const home = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+      const wanted = version === 'active' ? (home?.body.active ?? undefined) : version;
+      const row = await store.workflowVersion(workflowId, wanted);
+      if (row === undefined) {
         throw new NebulaError('UNKNOWN_WORKFLOW', `There is no such version of workflow '${workflowId}'.`);
       }
       const inBoth = Object.keys(body.inputs ?? {}).find((name) => Object.hasOwn(body.fixed ?? {}, name));
@@ -52,6 +62,7 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
           hint: 'Take one of them out.',
         });
       }
+      refuseMisfit(row, { ...body.inputs, ...body.fixed } as JsonObject);
       const record: PlanRecord = {
         project: project ?? DEFAULT_PROJECT,
         workflowId,
@@ -62,15 +73,13 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
         concurrency: body.concurrency ?? null,
         active: body.active ?? true,
       };
-      if (before !== undefined && before.body.project !== record.project) {
+      const place = { kind: 'plan', id: planId, ifMatch: headers['if-match'] };
+      const { isNew, revision } = await putRecord<PlanRecord>(records, place, (before) => {
+        if (before === undefined || before.body.project === record.project) return record;
         throw new NebulaError('PLAN_ELSEWHERE', `The id '${planId}' is taken in another project.`);
-      }
-      const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
-      const outcome = await records.commit([{ kind: 'plan', id: planId, body: JSON.stringify(record), expected }]);
-      if (!outcome.ok) throw changedBySomebody(planId);
-      const { revision } = outcome;
+      });
       const document = documentOf({ id: planId, body: record, revision, updatedAt: clock.now() });
-      return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
+      return reply(isNew ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
     async deletePlan({ params: { planId }, headers }) {
@@ -79,6 +88,31 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
       return gone();
     },
   };
+}
+
+/** What a schema says of the members that are there, and of none that is not. */
+const ABOUT_MEMBERS = new Set([
+  'type',
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  '$defs',
+  'definitions',
+]);
+
+/** What it starts with later is the rest of the input: nothing is missing yet, but what is there must fit. */
+function refuseMisfit({ workflowId, version, definition }: WorkflowVersionRow, given: JsonObject): void {
+  const { input } = JSON.parse(definition) as WorkflowDefinition;
+  if (!isJsonObject(input)) return;
+  const schema = Object.fromEntries(Object.entries(input).filter(([keyword]) => ABOUT_MEMBERS.has(keyword)));
+  const [problem] = compileSchema(schema).problems(structuredClone(given)) ?? [];
+  if (problem === undefined) return;
+  const { path, message } = problem;
+  throw new NebulaError(
+    'INPUT_INVALID',
+    `The inputs do not fit version ${version} of workflow '${workflowId}': ${describePath(path, 'the input')} ${message}`,
+    { hint: 'See `input` in the definition.' },
+  );
 }
 
 function documentOf({ id, body, updatedAt }: Read<PlanRecord>): AnswerOf<'getPlan'> {

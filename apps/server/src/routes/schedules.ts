@@ -1,20 +1,20 @@
 /** Schedules: those of triggers, and those made here. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
-import { cronProblem, formatDuration, isTimezone, type Json, NebulaError, parseDuration } from '@nebula/core';
+import {
+  cronProblem,
+  formatDuration,
+  isTimezone,
+  type Json,
+  MIN_INTERVAL_MS,
+  NebulaError,
+  parseDuration,
+} from '@nebula/core';
 import { created, gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
-import {
-  changedBySomebody,
-  etagOf,
-  expectedRevision,
-  listRecords,
-  type Read,
-  readRecord,
-  removeRecord,
-} from '../records.ts';
+import { etagOf, listRecords, putRecord, type Read, readRecord, removeRecord } from '../records.ts';
 import { fireSchedule } from '../triggers/fire.ts';
 import { isTriggerId, type ScheduleRecord } from '../triggers/records.ts';
 import { nextTime } from '../triggers/schedules.ts';
@@ -54,42 +54,27 @@ export function scheduleRoutes(
     },
 
     async putSchedule({ params: { scheduleId }, body, project, headers }) {
-      const before = await readRecord<ScheduleRecord>(records, 'schedule', scheduleId);
-      if (before?.body.trigger != null) throw ofWorkflow(scheduleId, before.body);
-      if (isTriggerId(scheduleId)) throw reserved(scheduleId);
+      if (isTriggerId(scheduleId)) {
+        const taken = await readRecord<ScheduleRecord>(records, 'schedule', scheduleId);
+        throw taken?.body.trigger == null ? reserved(scheduleId) : ofWorkflow(scheduleId, taken.body);
+      }
       const times = timesOf(body);
       if ((body.workflowId === undefined) === (body.plan === undefined)) {
         throw new NebulaError('BODY_INVALID', 'A schedule starts either a workflow or a launch plan.', {
           hint: 'Give one of `workflowId` and `plan`.',
         });
       }
-      const home = project ?? DEFAULT_PROJECT;
-      if (before !== undefined && before.body.project !== home) {
-        throw new NebulaError('SCHEDULE_ELSEWHERE', `The id '${scheduleId}' is taken in another project.`);
-      }
       const now = clock.now();
-      const record: ScheduleRecord = {
-        project: home,
-        trigger: null,
-        workflowId: body.workflowId ?? null,
-        plan: body.plan ?? null,
-        ...times,
-        catchUp: body.catchUp ?? 'none',
-        input: (body.input ?? null) as Json,
-        active: body.active ?? true,
-        // One that was off does not catch up with what it did not do on purpose.
-        cursor: now,
-        anchor: before?.body.everyMs === times.everyMs ? (before?.body.anchor ?? now) : now,
-        lastFiredAt: before?.body.lastFiredAt ?? null,
-      };
-      const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
-      const outcome = await records.commit([
-        { kind: 'schedule', id: scheduleId, body: JSON.stringify(record), expected },
-      ]);
-      if (!outcome.ok) throw changedBySomebody(scheduleId);
+      const home = project ?? DEFAULT_PROJECT;
+      const place = { kind: 'schedule', id: scheduleId, ifMatch: headers['if-match'] };
+      const put = await putRecord<ScheduleRecord>(records, place, (before) => {
+        if (before !== undefined && before.body.project !== home) {
+          throw new NebulaError('SCHEDULE_ELSEWHERE', `The id '${scheduleId}' is taken in another project.`);
+        }
+        return recordOf(body, { home, times, now, before: before?.body });
+      });
       onChange();
-      const document = documentOf({ id: scheduleId, body: record }, now);
-      return reply(before === undefined ? 201 : 200, document, { etag: etagOf(outcome) });
+      return reply(put.isNew ? 201 : 200, documentOf({ id: scheduleId, body: put.body }, now), { etag: etagOf(put) });
     },
 
     async deleteSchedule({ params: { scheduleId }, headers }) {
@@ -100,10 +85,11 @@ export function scheduleRoutes(
       return gone();
     },
 
-    async fireSchedule({ params: { scheduleId }, who, signal }) {
+    async fireSchedule({ params: { scheduleId }, who, signal, repeatId }) {
       const { body } = await found(scheduleId);
       const trigger = { type: 'schedule', id: scheduleId, at: isoTime(clock.now()), by: who.name };
-      const { executionId } = await fireSchedule(parts, launcher, body, trigger);
+      const own = repeatId === undefined ? undefined : `exe_r${repeatId.slice(0, 40)}`;
+      const { executionId } = await fireSchedule(parts, launcher, body, trigger, own);
       return created(await resultOf(parts, executionId, undefined, signal));
     },
   };
@@ -123,8 +109,41 @@ function timesOf({ cron, every, timezone = 'UTC' }: Body): Pick<ScheduleRecord, 
   if (!isTimezone(timezone)) throw wrong('timezone', `there is no time zone '${timezone}'`, 'E.g. Europe/Berlin.');
   const everyMs = every === undefined ? null : parseDuration(every);
   if (typeof everyMs === 'object' && everyMs !== null) throw wrong('every', everyMs.message, everyMs.hint);
-  if (everyMs !== null && everyMs < 1_000) throw wrong('every', 'is shorter than a second', 'Take a second or more.');
+  if (everyMs !== null && everyMs < MIN_INTERVAL_MS)
+    throw wrong('every', 'is shorter than a second', 'Take a second or more.');
   return { cron: cron ?? null, everyMs, timezone };
+}
+
+function recordOf(
+  { workflowId, plan, catchUp, input, active }: Body,
+  { home, times, now, before }: Circumstances,
+): ScheduleRecord {
+  const isGoingOn = before !== undefined && goesOn(before, times);
+  return {
+    project: home,
+    trigger: null,
+    workflowId: workflowId ?? null,
+    plan: plan ?? null,
+    ...times,
+    catchUp: catchUp ?? 'none',
+    input: (input ?? null) as Json,
+    active: active ?? true,
+    cursor: isGoingOn ? before.cursor : now,
+    anchor: before?.everyMs === times.everyMs ? before.anchor : now,
+    lastFiredAt: before?.lastFiredAt ?? null,
+  };
+}
+
+interface Circumstances {
+  readonly home: string;
+  readonly times: ReturnType<typeof timesOf>;
+  readonly now: number;
+  readonly before: ScheduleRecord | undefined;
+}
+
+/** One whose times are the same goes on where it was; one that was off does not catch up with what it left out on purpose. */
+function goesOn(before: ScheduleRecord, { cron, everyMs, timezone }: ReturnType<typeof timesOf>): boolean {
+  return before.active && before.cron === cron && before.everyMs === everyMs && before.timezone === timezone;
 }
 
 function reserved(scheduleId: string): NebulaError {

@@ -17,7 +17,7 @@ export function signalRoutes(parts: Parts, launcher: Launcher): Pick<Handlers, '
         typeof repeated === 'string'
           ? `msg_${parts.digest(`${who.name} ${signal} ${repeated}`).slice(0, 40)}`
           : parts.random.id('msg');
-      const { taken, started } = await publishEvent(parts, launcher, {
+      const { taken, started, refused } = await publishEvent(parts, launcher, {
         name: signal,
         key,
         payload: (payload ?? null) as Json,
@@ -25,7 +25,11 @@ export function signalRoutes(parts: Parts, launcher: Launcher): Pick<Handlers, '
         messageId,
         project: project ?? DEFAULT_PROJECT,
       });
-      return reply(202, { taken: taken ?? null, started: [...started] });
+      return reply(202, {
+        taken: taken ?? null,
+        started: [...started],
+        ...(refused.length > 0 && { refused: [...refused] }),
+      });
     },
   };
 }

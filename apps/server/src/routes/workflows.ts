@@ -122,7 +122,8 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
 
     async getWorkflow({ params: { workflowId } }) {
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-      return ok(await summary(workflowId), record === undefined ? undefined : { etag: etagOf(record) });
+      const document = await summary(workflowId);
+      return ok(document, record === undefined ? undefined : { etag: etagOf(record, document.newestVersion) });
     },
 
     async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = 50 } }) {
@@ -145,7 +146,8 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
     async getWorkflowVersion({ params: { workflowId, version } }) {
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       const active = record?.body.active ?? null;
-      const wanted = version === 'newest' ? undefined : version === 'active' ? (active ?? undefined) : version;
+      const wanted = version === 'newest' ? undefined : version === 'active' ? active : version;
+      if (wanted === null) throw noneActive(workflowId);
       const row = await versionOf(parts, workflowId, wanted);
       const { hash, createdAt, definition } = row;
       const document = {
@@ -156,7 +158,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
         active: active === row.version,
         definition: JSON.parse(definition) as Json,
       };
-      return ok(document, { etag: `"${hash.slice(0, 32)}"` });
+      return ok(document);
     },
 
     async activateWorkflow({ params: { workflowId }, body: { version }, headers }) {
@@ -190,6 +192,12 @@ async function versionOf({ store }: Parts, workflowId: string, version?: number)
   if (row !== undefined) return row;
   const what = version === undefined ? `workflow '${workflowId}'` : `version ${version} of workflow '${workflowId}'`;
   throw new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`);
+}
+
+function noneActive(workflowId: string): NebulaError {
+  return new NebulaError('UNKNOWN_WORKFLOW', `No version of workflow '${workflowId}' is active.`, {
+    hint: 'Activate one, or ask for `newest`.',
+  });
 }
 
 async function headOf(

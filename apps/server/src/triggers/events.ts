@@ -1,5 +1,5 @@
 /** Signals that name no run: they start the workflows that are triggered by them, or go to whoever waits. */
-import { canonicalJson, type Json } from '@nebula/core';
+import { canonicalJson, type Json, NebulaError } from '@nebula/core';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { everyRecord, readRecord } from '../records.ts';
@@ -22,33 +22,59 @@ export interface Delivered {
   /** The run that waited for it. */
   readonly taken: string | undefined;
   readonly started: readonly string[];
+  /** Workflows that it could not start, for what is in it or for what they say. */
+  readonly refused: readonly { readonly workflowId: string; readonly code: string; readonly message: string }[];
 }
 
 export async function publishEvent(parts: Parts, launcher: Launcher, event: PublishedEvent): Promise<Delivered> {
-  const { name, key, payload, keepMs, messageId } = event;
+  const { name, key, payload, keepMs, messageId, project } = event;
   const started: string[] = [];
+  const refusals: { readonly workflowId: string; readonly error: NebulaError }[] = [];
   let told: string | undefined;
   const trigger = { type: 'event', id: name, at: isoTime(parts.clock.now()), key };
   for await (const { body: source } of everyRecord<EventRecord>(parts.records, 'event', eventPrefix(name))) {
-    if (source.project !== event.project) continue;
-    const correlation = await correlationOf(parts, source, payload, trigger);
-    const firing = { source, came: payload, trigger };
-    if (correlation === undefined) {
-      started.push((await fire(parts, launcher, { ...firing, idempotencyKey: messageId })).executionId);
-      continue;
+    if (source.project !== project) continue;
+    try {
+      const { executionId, isStarted } = await handOver(parts, launcher, { source, came: payload, trigger }, event);
+      if (isStarted) started.push(executionId);
+      else told = executionId;
+    } catch (error) {
+      // One that cannot be started does not hold up the others. What may be tried again is: each has its id.
+      if (!(error instanceof NebulaError) || error.retryable) throw error;
+      refusals.push({ workflowId: source.workflowId, error });
     }
-    const family = `${source.workflowId} ${name} ${canonicalJson(correlation)}`;
-    const outcome = await inTurn(family, () => correlated(parts, launcher, firing, family, event));
-    if (outcome.isStarted) started.push(outcome.executionId);
-    else told = outcome.executionId;
   }
+  const refused = refusals.map(({ workflowId, error: { code, message } }) => ({ workflowId, code, message }));
   // What has reached a run, or begun one, is not meant for somebody else who waits: nor for the run it has begun.
-  if (told !== undefined || started.length > 0) return { taken: told, started };
+  if (told !== undefined || started.length > 0) return { taken: told, started, refused };
+  const [first] = refusals;
+  if (first !== undefined) throw first.error;
   const keep = keepMs === undefined ? {} : { keepMs };
-  return {
-    taken: await parts.engine.publishSignal({ signal: name, key, payload, messageId, project: event.project, ...keep }),
-    started,
-  };
+  const taken = await parts.engine.publishSignal({ signal: name, key, payload, messageId, project, ...keep });
+  return { taken, started, refused };
+}
+
+type EventFiring = Pick<Firing, 'source' | 'came' | 'trigger'>;
+
+interface HandedOver {
+  readonly executionId: string;
+  readonly isStarted: boolean;
+}
+
+async function handOver(
+  parts: Parts,
+  launcher: Launcher,
+  firing: EventFiring,
+  event: PublishedEvent,
+): Promise<HandedOver> {
+  const { source, came, trigger } = firing;
+  const correlation = await correlationOf(parts, source, came, trigger);
+  if (correlation === undefined) {
+    const { executionId } = await fire(parts, launcher, { ...firing, idempotencyKey: event.messageId });
+    return { executionId, isStarted: true };
+  }
+  const family = `${source.workflowId} ${event.name} ${canonicalJson(correlation)}`;
+  return inTurn(family, () => correlated(parts, launcher, firing, family, event));
 }
 
 /** One run per key at a time: which is the newest, and which event began it. */
@@ -64,10 +90,10 @@ const REMEMBERED_MS = 400 * 24 * 3_600_000;
 async function correlated(
   parts: Parts,
   launcher: Launcher,
-  firing: Pick<Firing, 'source' | 'came' | 'trigger'>,
+  firing: EventFiring,
   family: string,
   { name, key, payload, messageId }: PublishedEvent,
-): Promise<{ readonly executionId: string; readonly isStarted: boolean }> {
+): Promise<HandedOver> {
   const { records, store, clock, digest, engine } = parts;
   const id = digest(family);
   const before = await readRecord<CorrelationRecord>(records, 'correlation', id);

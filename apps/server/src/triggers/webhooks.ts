@@ -4,7 +4,7 @@ import { type Json, type JsonObject, NebulaError } from '@nebula/core';
 import { FINISHED_STATUSES } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../http/app.ts';
-import { nestsTooDeep, tooDeep } from '../http/bodies.ts';
+import { nestsTooDeep, notJson, tooDeep } from '../http/bodies.ts';
 import { isSameSecret } from '../identity/same-secret.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
@@ -107,7 +107,7 @@ export function cameWith(request: FastifyRequest): Json {
     try {
       return JSON.parse(text) as Json;
     } catch {
-      throw new NebulaError('BODY_INVALID', 'The body is not JSON.', { hint: 'Say what it is with content-type.' });
+      throw notJson(text);
     }
   }
   throw new NebulaError('MEDIA_TYPE', `A webhook does not take ${type.slice(0, 100)}.`, {
@@ -151,7 +151,6 @@ async function verifySignature(
   const wanted = prefix + (scheme === 'token' ? secret : createHmac(algorithm, secret).update(body).digest(encoding));
   if (typeof given === 'string' && isSameSecret(given, wanted)) return;
   throw new NebulaError('SIGNATURE_WRONG', `The header ${header} does not prove who sent this.`, {
-    hint:
-      scheme === 'token' ? 'It holds the shared secret.' : `It holds the HMAC-${algorithm} of the body, ${encoding}.`,
+    hint: `It holds ${prefix === '' ? '' : `'${prefix}' and then `}${scheme === 'token' ? 'the shared secret' : `the HMAC-${algorithm} of the body, ${encoding}`}.`,
   });
 }

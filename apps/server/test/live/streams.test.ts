@@ -109,6 +109,14 @@ describe('Server-Sent Events', () => {
     expect(later).toEqual([]);
   });
 
+  it('[SRV-54] what is no position of a line is refused, and nothing that is ignored is taken', async () => {
+    const executionId = await run('chatty');
+    const follow = (query: string, more: Headers = {}) =>
+      ask(booted, `GET /api/v1/executions/${executionId}/logs/stream${query}`, { headers: { ...headers, ...more } });
+    expect((await follow('', { 'last-event-id': 'x' })).json.code).toBe('QUERY_INVALID');
+    expect((await follow('?limit=1')).json.code).toBe('QUERY_INVALID');
+  });
+
   it('[SRV-53] closing the server ends all streams', async () => {
     const response = await fetch(`${booted.server.url}/api/v1/events`, { headers });
     const closing = booted.server.close();
@@ -172,6 +180,44 @@ describe('the socket', () => {
     expect(typesOf(messages, 'one')).toEqual(types);
   });
 
+  it('[SRV-410] it carries the logs of runs, from a position, a node or a level on', async () => {
+    booted = await boot();
+    await registered(chatty());
+    const executionId = await run('chatty');
+    const { items } = await booted.client.call('listLogs', { params: { executionId } });
+    const { messages, say } = await socket();
+    const linesOf = (name: string) =>
+      messages.filter(({ subscription }) => subscription === name).flatMap(({ lines }) => (lines as unknown[]) ?? []);
+    say({ subscribe: 'log', executionId, logs: true });
+    say({ subscribe: 'level', executionId, logs: true, level: 'error' });
+    say({ subscribe: 'node', executionId, logs: true, node: 'say', after: 0 });
+    say({ subscribe: 'past', executionId, logs: true, after: items.at(-1)?.position });
+    await until(() => linesOf('log').length === items.length && linesOf('node').length === items.length);
+    expect(linesOf('log')).toEqual(items);
+    for (const name of ['log', 'level', 'node', 'past']) say({ unsubscribe: name });
+    say({ subscribe: 'log', executionId, logs: true });
+    await until(() => linesOf('log').length === 2 * items.length);
+    expect([linesOf('level'), linesOf('past')]).toEqual([[], []]);
+    expect(messages.some((message) => 'problem' in message)).toBe(false);
+  });
+
+  it('[SRV-411] of all runs, those of a project or a workflow may be meant', async () => {
+    booted = await boot();
+    await registered(echo(), chatty());
+    const { messages, say } = await socket();
+    const wanted = [await run('echo'), await run('chatty')][1];
+    say({ subscribe: 'workflow', workflowId: 'chatty' });
+    say({ subscribe: 'project', project: 'elsewhere' });
+    say({ subscribe: 'home', project: 'default' });
+    const isOver = (name: string) => typesOf(messages, name).includes('WorkflowCompleted');
+    await until(() => isOver('workflow') && isOver('home'));
+    const seen = messages
+      .filter(({ subscription }) => subscription === 'workflow')
+      .flatMap(({ events }) => (events as LiveEvent[] | undefined) ?? []);
+    expect(new Set(seen.map(({ executionId }) => executionId))).toEqual(new Set([wanted]));
+    expect(typesOf(messages, 'project')).toEqual([]);
+  });
+
   it('[SRV-55] a name that is given up and taken again is the new subscription’s', async () => {
     booted = await boot();
     await registered(echo());
@@ -199,6 +245,12 @@ describe('the socket', () => {
       '{"subscribe":5}',
       '{"subscribe":"a","after":"yesterday"}',
       '{"subscribe":"a","executionId":5}',
+      '{"subscribe":"a","executionID":"exe_none"}',
+      '{"subscribe":"a","logs":true}',
+      '{"subscribe":"a","logs":1,"executionId":"exe_none"}',
+      '{"subscribe":"a","logs":true,"executionId":"exe_none","level":"loud"}',
+      '{"subscribe":"a","logs":true,"executionId":"exe_none","after":"1.0"}',
+      '{"subscribe":"a","executionId":"exe_none","workflowId":"echo"}',
     ];
     for (const text of [...wrong, '{"subscribe":"x","executionId":"exe_none"}']) say(text);
     await until(() => messages.length === wrong.length + 1);
@@ -206,6 +258,12 @@ describe('the socket', () => {
     expect(new Set(codes.slice(0, -1))).toEqual(new Set(['BODY_INVALID']));
     expect(codes.at(-1)).toBe('UNKNOWN_EXECUTION');
     expect(listeners()).toBe(0);
+  });
+
+  it('[SRV-55] a request that asks for no socket is told so', async () => {
+    booted = await boot();
+    const { status, json } = await ask(booted, 'GET /api/v1/live', { headers });
+    expect([status, json.code]).toEqual([404, 'NO_SUCH_ROUTE']);
   });
 
   it('[SRV-56] it is for pages of this server and of named origins only', async () => {

@@ -45,6 +45,30 @@ describe('events', () => {
     expect(keyed[0]?.json.started).toEqual(keyed[1]?.json.started);
   });
 
+  it('[SRV-405] a workflow that cannot be started is named, and does not hold up the others', async () => {
+    for (const [id, more] of [
+      ['fan-a', {}],
+      ['fan-b', { triggers: [{ event: { name: 'fan', input: '{{ $input.missing }}' } }] }],
+      ['fan-c', {}],
+    ] as const) {
+      const definition = echo(id, { triggers: [{ event: { name: 'fan' } }], ...more });
+      await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition } });
+    }
+    const { status, json } = await publish('fan', { n: 1 });
+    expect(status).toBe(202);
+    expect(json.refused).toEqual([
+      { workflowId: 'fan-b', code: 'TRIGGER_INPUT_INVALID', message: expect.stringContaining('missing') },
+    ]);
+    expect([await runs('fan-a'), await runs('fan-b'), await runs('fan-c')]).toEqual([1, 0, 1]);
+  });
+
+  it('[SRV-405] one that starts nothing at all is refused', async () => {
+    const definition = echo('alone', { triggers: [{ event: { name: 'alone', input: '{{ $input.missing }}' } }] });
+    await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition } });
+    const { status, json } = await publish('alone', { n: 1 });
+    expect([status, json.code]).toEqual([422, 'TRIGGER_INPUT_INVALID']);
+  });
+
   it('[SRV-81] with a key, the first event starts a run and the later ones go to it', async () => {
     const first = (await publish('order', { id: 7, step: 1 })).json;
     expect(first.started).toHaveLength(1);

@@ -99,6 +99,49 @@ describe('schedules', () => {
     expect(new Set(times).size).toBe(times.length);
   });
 
+  it('[SRV-408] put again with the same times, one misses none; with others, or after it was off, it begins anew', async () => {
+    const clock = virtualClock(at('2026-01-01T00:05:00Z'));
+    const nobody: Leader = { campaign: () => ({ isLeader: false, resign: async () => undefined }) };
+    const first = await booting({ clock, leader: nobody });
+    await register(first, echo());
+    const times = { workflowId: 'echo', cron: '*/10 * * * *', catchUp: 'all' };
+    const put = (id: string, more: object = {}) =>
+      ask(first, `PUT /api/v1/schedules/${id}`, { headers, body: { ...times, ...more } });
+    for (const id of ['same', 'other', 'off']) await put(id, { active: id !== 'off' });
+    await clock.advance(2 * STEP);
+    await put('same', { input: { n: 1 } });
+    await put('other', { timezone: 'Europe/Berlin' });
+    await put('off');
+    await gone(first);
+    const second = await booting({ clock, keeping: first.keeping });
+    await clock.advance(MINUTE);
+    expect(await fired(second.keeping)).toEqual(['2026-01-01T00:10:00.000Z', '2026-01-01T00:20:00.000Z']);
+  });
+
+  it('[SRV-409] times that never come, and intervals that are too short, are refused', async () => {
+    const clock = virtualClock(at('2026-01-01T00:00:00Z'));
+    const booted = await booting({ clock });
+    await register(booted, echo());
+    const never = { cron: '0 0 30 2 *' };
+    for (const body of [never, { every: '999ms' }]) {
+      const answer = await ask(booted, 'PUT /api/v1/schedules/s', { headers, body: { workflowId: 'echo', ...body } });
+      expect([answer.status, answer.json.code]).toEqual([400, 'BODY_INVALID']);
+    }
+    const triggers = [{ schedule: never }, { interval: { every: '999ms' } }];
+    const answer = await ask(booted, 'POST /api/v1/workflows', {
+      headers,
+      body: { definition: echo('w', { triggers }) },
+    });
+    const codes = answer.json.details.problems.map(({ code }: { code: string }) => code);
+    expect([answer.status, codes]).toEqual([422, ['BAD_CRON', 'BAD_DURATION']]);
+    const leap = { workflowId: 'echo', cron: '0 0 29 2 *' };
+    expect((await ask(booted, 'PUT /api/v1/schedules/s', { headers, body: leap })).json.nextFireAt).toBe(
+      '2028-02-29T00:00:00.000Z',
+    );
+    await clock.advance(MINUTE);
+    expect(booted.troubles).toEqual([]);
+  });
+
   it('[SRV-73] dying between the start and the note of it costs nothing, and starts nothing twice', async () => {
     const clock = virtualClock(at('2026-01-01T00:05:00Z'));
     const keeping = memoryKeeping(clock);

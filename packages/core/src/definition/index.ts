@@ -1,3 +1,4 @@
+export { findJsonError } from './json/syntax.ts';
 export type {
   ConfigDefinition,
   EdgeDefinition,
@@ -12,3 +13,4 @@ export { type ReadOptions, type ReadResult, readDefinition, readDefinitionObject
 export { renderProblems } from './report.ts';
 export { workflowJsonSchema } from './schema.ts';
 export type { SourceMap } from './source-map.ts';
+export { MIN_INTERVAL_MS } from './trigger-rules.ts';

@@ -15,7 +15,7 @@ import {
 import type { RetryDefinition } from './model.ts';
 import { NODE, NODE_KINDS } from './node-keys.ts';
 import type { RuleContext } from './rule-context.ts';
-import { checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
+import { checkInterval, checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
 
 export function checkRecordRules(context: RuleContext): void {
   switch (context.record.name) {
@@ -56,6 +56,9 @@ export function checkRecordRules(context: RuleContext): void {
       break;
     case 'schedule':
       checkSchedule(context);
+      break;
+    case 'interval':
+      checkInterval(context);
       break;
     case 'webhook':
       checkWebhook(context);

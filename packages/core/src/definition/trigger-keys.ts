@@ -82,7 +82,7 @@ const INTERVAL: RecordType = {
   keys: {
     every: {
       type: POSITIVE_DURATION,
-      doc: 'The time from one start to the next.',
+      doc: 'The time from one start to the next, a second or more.',
       required: true,
       example: 'every: 5m',
     },

@@ -1,5 +1,6 @@
 /** Rules about triggers that the tables cannot say. */
 import { cronProblem, isTimezone } from '../cron.ts';
+import { parseDuration } from '../duration.ts';
 import type { RuleContext } from './rule-context.ts';
 import { TRIGGER } from './trigger-keys.ts';
 
@@ -30,6 +31,15 @@ export function checkSchedule({ value: { cron, timezone }, report }: RuleContext
     const hint = 'take a name of the IANA list, e.g. Europe/Berlin';
     report({ code: 'BAD_TIMEZONE', message: `there is no time zone '${timezone}'`, hint, path: ['timezone'] });
   }
+}
+
+export const MIN_INTERVAL_MS = 1_000;
+
+export function checkInterval({ value: { every }, report }: RuleContext): void {
+  const everyMs = typeof every === 'string' ? parseDuration(every) : undefined;
+  if (typeof everyMs !== 'number' || everyMs === 0 || everyMs >= MIN_INTERVAL_MS) return;
+  const hint = 'take 1s or more';
+  report({ code: 'BAD_DURATION', message: `'every' is ${every}, which is too often`, hint, path: ['every'] });
 }
 
 const PATH = /^(\/[a-zA-Z0-9_.~-]+)+$/;

@@ -51,7 +51,11 @@ export function explainRun(state: RunState, now: number): Explanation {
     }
   }
   const pending = open.filter((node) => node.phase.status === 'pending').length;
-  if (pending > 0) reasons.push(`${pending} node${pending === 1 ? '' : 's'} wait for what comes before them.`);
+  if (pending > 0) {
+    const who =
+      pending === 1 ? '1 node waits for what comes before it' : `${pending} nodes wait for what comes before them`;
+    reasons.push(`${who}.`);
+  }
   return { ...base, reasons, next: [...state.unknown].flatMap((node) => settleHint(state, node)) };
 }
 

@@ -216,6 +216,11 @@ export const PublishBody = Type.Object(
 export const Published = Type.Object({
   taken: nullable(Type.String({ description: 'The execution that took it; null: it is kept.' })),
   started: Type.Array(Type.String({ description: 'Executions that it started.' })),
+  refused: Type.Optional(
+    Type.Array(Type.Object({ workflowId: Type.String(), code: Type.String(), message: Type.String() }), {
+      description: 'Workflows that it triggers and could not start, where it did start or reach others.',
+    }),
+  ),
 });
 
 export const AnswerBody = Type.Object(
@@ -293,11 +298,17 @@ export const LogLevel = Type.Union([
   Type.Literal('error'),
 ]);
 
+const LogWish = {
+  node: Type.Optional(NodePath),
+  level: Type.Optional({ ...LogLevel, description: 'This one and above.' }),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: 'Lines after this position.' })),
+};
+
+export const FollowLogsQuery = Type.Object(LogWish, closed);
+
 export const LogQuery = Type.Object(
   {
-    node: Type.Optional(NodePath),
-    level: Type.Optional(LogLevel),
-    after: Type.Optional(Type.Integer({ minimum: 0 })),
+    ...LogWish,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
   },
   closed,

@@ -5,9 +5,15 @@ import { Type } from 'typebox';
 export const AnyJson = Type.Unknown({ description: 'Any JSON value.' });
 
 /** Ids that become part of paths and keys. */
-export const Id = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,200}$' });
+export const Id = Type.String({
+  pattern: '^[a-zA-Z0-9_-]{1,200}$',
+  description: '1 to 200 letters, digits, `_` and `-`.',
+});
 
-export const ActionId = Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,200}(@[0-9]+(\\.[0-9]+)?)?$' });
+export const ActionId = Type.String({
+  pattern: '^[a-zA-Z0-9_.-]{1,200}(@[0-9]+(\\.[0-9]+)?)?$',
+  description: 'A name, with a version or without: `http.request@1`.',
+});
 
 export const NodePath = Type.String({ minLength: 1, maxLength: 2_000, description: 'E.g. `items/3/pack`.' });
 

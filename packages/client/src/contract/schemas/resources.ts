@@ -109,8 +109,13 @@ export const Schedule = Type.Object(
 
 const AnnouncedAction = Type.Object(
   {
-    id: Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,200}$' }),
-    version: Type.Optional(Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', default: '1' })),
+    id: Type.String({
+      pattern: '^[a-zA-Z0-9_.-]{1,200}$',
+      description: '1 to 200 letters, digits, `.`, `_` and `-`.',
+    }),
+    version: Type.Optional(
+      Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', default: '1', description: '`1`, or `1.2`.' }),
+    ),
     title: Type.Optional(Type.String({ maxLength: 200 })),
     description: Type.Optional(Type.String({ maxLength: 10_000 })),
     input: Type.Optional(AnyJson),
@@ -195,7 +200,9 @@ export const LeaseLogsBody = Type.Object(
 export const CompleteBody = Type.Object({ output: Type.Optional(AnyJson) }, closed);
 export const FailBody = Type.Object(
   {
-    code: Type.Optional(Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,99}$' })),
+    code: Type.Optional(
+      Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,99}$', description: 'Upper case: `CARD_DECLINED`.' }),
+    ),
     message: Type.String({ maxLength: 100_000 }),
     kind: Type.Optional(Type.Union([Type.Literal('USER'), Type.Literal('SYSTEM')])),
     details: Type.Optional(AnyJson),
