@@ -100,7 +100,8 @@ export interface ServeOptions {
   readonly preset?: string;
   readonly host?: string;
   readonly port?: number;
-  onTrouble(error: unknown): void;
+  /** A line of the server's log, which is JSON. */
+  onLog(line: string): void;
   onRequest(operation: string, status: number, milliseconds: number): void;
 }
 

@@ -187,6 +187,21 @@ describe('a server process', TIMEOUT, () => {
     expect((await server.ended).code).toBe(0);
   });
 
+  test('[CLI-271] a configuration that comes and goes', async () => {
+    const cwd = projectFolder({ 'package.json': '{}', 'flows/hello.yaml': HELLO });
+    const server = await serve(cwd);
+    const file = path.join(cwd, 'nebula.config.yaml');
+    writeFileSync(file, 'server: { workflows: [flows/*.yaml], logLevel: debug }\nconcurrency: 2\n');
+    await server.until(/nebula\.config\.yaml: the log level is debug/);
+    await server.until(/taken up at the next start: concurrency/);
+    await server.until(/"workflow\.registered".*"hello"/);
+    rmSync(file);
+    await server.until(/the configuration: the log level is info/);
+    await server.until(/the configuration is gone/);
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+  });
+
   // A pseudo terminal is made by `script` of util-linux.
   test.skipIf(!hasScript())('[CLI-240] on a terminal it is a screen, and a line per run', async () => {
     const cwd = projectFolder({ 'workflows/hello.yaml': HELLO });

@@ -36,7 +36,7 @@ async function serveUntil(
 ): Promise<void> {
   const session = await context.services.openServer(project, {
     ...given(options),
-    onTrouble: (error) => report.trouble(error),
+    onLog: (line) => report.logged(line),
     onRequest: (operation, status, milliseconds) => report.request(operation, status, milliseconds),
   });
   const releaseOutput = captureForeignOutput((line) => report.foreign(concealed(line)));
@@ -119,7 +119,6 @@ async function serve(
   });
   const stopEvents = session.engine.on((event) => {
     if (event.type === 'finished') report.finished(event.document);
-    else if (event.type === 'trouble' || event.type === 'fault') report.trouble(event.error);
   });
   return () => {
     stopConfig();
@@ -137,25 +136,25 @@ async function hasUsers({ office }: ServerSession): Promise<boolean> {
 }
 
 function watchedConfig(
-  { configFile, config: first }: Project,
+  { dir, config: first }: Project,
   report: ServeReport,
   onWorkflows: (config: NebulaConfig) => void,
 ): () => void {
-  if (configFile === undefined) return () => undefined;
-  const name = path.basename(configFile);
   let level = first.server?.logLevel ?? 'info';
-  return watchConfig(configFile, first, {
-    onChange({ config, waiting }) {
+  return watchConfig(dir, first, {
+    onChange({ file, config, waiting }) {
+      const name = file === undefined ? 'the configuration' : path.basename(file);
       report.level = config.server?.logLevel ?? 'info';
       if (report.level !== level) report.config(`${name}: the log level is ${report.level}`, 'info');
       ({ level } = report);
       if (waiting.length > 0) report.config(`${name}: taken up at the next start: ${waiting.join(', ')}`, 'warn');
+      else if (file === undefined) report.config(`${name} is gone; what it said no longer holds`, 'info');
       else report.config(`${name} was read again; code in it is taken up at the next start`, 'info');
       onWorkflows(config);
     },
     onBroken(error) {
       report.trouble(error);
-      report.config(`${name} cannot be used; the server goes on as it was`, 'warn');
+      report.config('the configuration cannot be used; the server goes on as it was', 'warn');
     },
   });
 }

@@ -168,7 +168,7 @@ async function listening(
 ): Promise<NebulaServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, url, origins = [], trustProxy = [], metrics } = config;
   const bodyLimitBytes = sizeOf('server.bodyLimit', config.bodyLimit);
-  const { token, preset, onTrouble, onRequest, openEngine } = options;
+  const { token, preset, onLog, onRequest, openEngine } = options;
   try {
     return await startServer(parts, {
       host,
@@ -177,10 +177,9 @@ async function listening(
       version: await versionText(),
       projectDir: project.dir,
       leader: localLeader(),
-      onTrouble,
       onRequest,
       openEngine,
-      log: { conceal: concealed },
+      log: { conceal: concealed, stream: { write: onLog } },
       ...(metrics !== undefined && { metrics }),
       isSecure: url?.startsWith('https:') ?? false,
       ...(token !== undefined && { token }),
