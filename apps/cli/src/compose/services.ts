@@ -44,7 +44,8 @@ async function connected(place: { readonly url: string; readonly token: string |
 async function secretsOf({ env }: Io, project: Project): Promise<Secrets> {
   if (project.server === undefined) return await openSecrets(project, await driverContext(project), env);
   const { remoteSecrets } = await import('../remote/secrets.ts');
-  return remoteSecrets(await connected(project.server));
+  const { remoteOffice } = await import('../remote/office.ts');
+  return remoteSecrets(remoteOffice(await connected(project.server)));
 }
 
 async function openDesk(project: Project): Promise<DeskSession> {
