@@ -119,6 +119,8 @@ export interface ServerSession {
   readonly tokenFile: string | undefined;
   readonly engine: Engine;
   readonly office: OfficeSession;
+  /** With what workers have announced so far. */
+  readonly catalog: Catalog;
   /** Takes no more requests, hands back what runs and gives the folder back. */
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { createClient } from '@nebula/client';
 import { CONFIG_KEYS, defineConfig } from '@nebula/sdk';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
@@ -185,6 +186,21 @@ describe('a server process', TIMEOUT, () => {
     await server.until(/"workflow\.registered".*"other"/);
     server.child.kill('SIGTERM');
     expect((await server.ended).code).toBe(0);
+  });
+
+  test('[CLI-275] a file that names an action of a worker is served when one has announced it', async () => {
+    const far = 'id: far\nnodes: { a: { action: far.shout@1, timeout: { queued: 10ms } } }\n';
+    const cwd = projectFolder({ 'workflows/far.yaml': far });
+    const server = await serve(cwd);
+    await server.until(/"workflow\.broken".*far\.shout/);
+    const token = readFileSync(path.join(cwd, '.nebula/token'), 'utf8').trim();
+    const client = createClient({ url: server.url, token });
+    await client.call('registerWorker', { body: { workerId: 'w', actions: [{ id: 'far.shout', version: '1' }] } });
+    await server.until(/"workflow\.registered".*"far"/);
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+    expect((await say(cwd, ['validate', 'workflows/far.yaml'])).code).toBe(0);
+    expect((await say(cwd, ['run', 'workflows/far.yaml'])).out).toContain('error TIMEOUT at a');
   });
 
   test('[CLI-271] a configuration that comes and goes', async () => {

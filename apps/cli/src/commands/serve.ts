@@ -34,18 +34,25 @@ async function serveUntil(
   options: CommandOptions,
   interrupted: Promise<unknown>,
 ): Promise<void> {
+  let onAnnounced = (): void => undefined;
   const session = await context.services.openServer(project, {
     ...given(options),
     onLog: (line) => report.logged(line),
-    onRequest: (operation, status, milliseconds) => report.request(operation, status, milliseconds),
+    onRequest(operation, status, milliseconds) {
+      report.request(operation, status, milliseconds);
+      if (operation === 'registerWorker') onAnnounced();
+    },
   });
   const releaseOutput = captureForeignOutput((line) => report.foreign(concealed(line)));
   const stopOutliving = outliveReaders();
   try {
-    const stopServing = await serve(context, project, session, report);
+    const serving = await serve(context, project, session, report);
+    onAnnounced = serving.onAnnounced;
+    // One may have come during the first look.
+    onAnnounced();
     await interrupted;
     report.stopping();
-    stopServing();
+    serving.stop();
   } finally {
     await session.close();
     releaseOutput();
@@ -82,15 +89,22 @@ function portOf(text: string): number {
   });
 }
 
-/** Says what there is, and then what happens. Returns the way to stop saying it. */
+interface Serving {
+  /** A worker may have brought actions that files name. */
+  onAnnounced(): void;
+  stop(): void;
+}
+
+/** Says what there is, and then what happens. */
 async function serve(
   context: Context,
   project: Project,
   session: ServerSession,
   report: ServeReport,
-): Promise<() => void> {
+): Promise<Serving> {
   const { io } = context;
-  const files = new WorkflowFiles(context, project, session.office, io.out.colors);
+  const knowing = { ...context, services: { ...context.services, catalog: async () => session.catalog } };
+  const files = new WorkflowFiles(knowing, project, session.office, io.out.colors);
   let patterns = patternsOf(project.config);
   const look = (): void => {
     files.look(patterns).then(
@@ -120,10 +134,15 @@ async function serve(
   const stopEvents = session.engine.on((event) => {
     if (event.type === 'finished') report.finished(event.document);
   });
-  return () => {
-    stopConfig();
-    folders.close();
-    stopEvents();
+  return {
+    onAnnounced() {
+      if (files.hasBroken) look();
+    },
+    stop() {
+      stopConfig();
+      folders.close();
+      stopEvents();
+    },
   };
 }
 

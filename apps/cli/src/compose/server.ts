@@ -74,6 +74,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       tokenFile: token === undefined ? undefined : tokenFile(project.dataDir),
       engine: parts.engine,
       office: officeSession(server.office, async () => undefined),
+      catalog: parts.catalog,
       async close() {
         takeNoteBack();
         await server.close(opened.stopEngine);
