@@ -188,7 +188,7 @@ describe('a server process', TIMEOUT, () => {
     expect((await server.ended).code).toBe(0);
   });
 
-  test('[CLI-275] a file that names an action of a worker is served when one has announced it', async () => {
+  test('[CLI-275, CLI-276] a file that names an action of a worker is served when one has announced it', async () => {
     const far = 'id: far\nnodes: { a: { action: far.shout@1, timeout: { queued: 10ms } } }\n';
     const cwd = projectFolder({ 'workflows/far.yaml': far });
     const server = await serve(cwd);
@@ -197,8 +197,14 @@ describe('a server process', TIMEOUT, () => {
     const client = createClient({ url: server.url, token });
     await client.call('registerWorker', { body: { workerId: 'w', actions: [{ id: 'far.shout', version: '1' }] } });
     await server.until(/"workflow\.registered".*"far"/);
+    const elsewhere = projectFolder({ 'far.yaml': far });
+    const there = ['--server', server.url, '--token', token];
+    expect((await say(elsewhere, ['validate', 'far.yaml'])).code).toBe(2);
+    expect((await say(elsewhere, ['validate', 'far.yaml', ...there])).code).toBe(0);
+    expect((await say(elsewhere, ['actions', 'far.shout', ...there])).code).toBe(0);
     server.child.kill('SIGTERM');
     expect((await server.ended).code).toBe(0);
+    expect((await say(cwd, ['actions', 'far.shout'])).out).toContain('far.shout@1');
     expect((await say(cwd, ['validate', 'workflows/far.yaml'])).code).toBe(0);
     expect((await say(cwd, ['run', 'workflows/far.yaml'])).out).toContain('error TIMEOUT at a');
   });

@@ -168,9 +168,11 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
     },
     logged(line) {
       const { level: of, msg, code, error, hint, times, stack } = logLine(line);
-      const what = [msg, ...(code === undefined ? [] : [code]), ...(error === undefined ? [] : [error])].join(': ');
-      const often = times === undefined ? '' : `, ${times} times`;
-      say(of, colors.red('!'), printable(`${what}${hint === undefined ? '' : ` (${hint})`}${often}`));
+      const often = times === undefined ? '' : ` (${times} times)`;
+      const what = [msg + often, ...(code === undefined ? [] : [code]), ...(error === undefined ? [] : [error])].join(
+        ': ',
+      );
+      say(of, colors.red('!'), printable(`${what}${hint === undefined ? '' : ` (${hint})`}`));
       if (stack !== undefined)
         lines(
           stack
