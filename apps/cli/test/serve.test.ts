@@ -295,7 +295,7 @@ describe('the screen', () => {
     }
   });
 
-  test('[CLI-240] triggers, broken files, and what somebody should know', () => {
+  test('[CLI-240, CLI-277] triggers, broken files, and what somebody should know', () => {
     const text = draw(80).join('\n');
     expect(text).toMatch(/0 2 \* \* \* Europe\/Berlin, next/);
     expect(text).toContain('signal order-␛[2Jplaced');
@@ -306,6 +306,9 @@ describe('the screen', () => {
     expect(draw(80, { hasUsers: false, tokenFile: undefined }).join('\n')).toMatch(
       /nobody can sign in yet[\s\S]*users add NAME --admin/,
     );
+    const known = draw(80, { tokenFile: undefined }).join('\n');
+    expect(known).toMatch(/keys create cli --as NAME[\s\S]*context add here --server http:[\s\S]*--token-stdin/);
+    expect(known).not.toContain('nebula start');
     expect(draw(80, { news: [] }).join('\n')).toContain('no workflow files here');
   });
 });

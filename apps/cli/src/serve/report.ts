@@ -236,11 +236,17 @@ function labelled(label: string, value: string, { colors, width }: ScreenOptions
   return [`${INDENT}${colors.dim(column(label, LABEL_CELLS))}${value}`];
 }
 
-function nextSteps({ news, hasUsers }: Started, program: string): (readonly [string, string])[] {
+function nextSteps({ news, hasUsers, tokenFile, url }: Started, program: string): (readonly [string, string])[] {
+  if (tokenFile === undefined) {
+    return [
+      ...(hasUsers ? [] : [[`${program} users add NAME --admin`, 'in another terminal'] as const]),
+      [`${program} keys create cli --as NAME --role default=owner`, 'a key for the command line'],
+      [`${program} context add here --server ${url} --token-stdin`, 'takes the key; commands work there from then on'],
+    ];
+  }
   const served = news.flatMap((one) => (one.kind === 'registered' ? [one.workflow] : []));
   const first = served.find((one) => !one.needsInput) ?? served[0];
   return [
-    ...(hasUsers ? [] : [[`${program} users add NAME --admin`, 'in another terminal'] as const]),
     first === undefined
       ? [`${program} workflows register FILE`, 'put one here']
       : [`${program} start ${first.workflowId}`, 'in another terminal: start one, and watch it'],
