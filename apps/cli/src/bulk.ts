@@ -5,7 +5,7 @@
 import { NebulaError } from '@nebula/core';
 import type { ExecutionRow, ExecutionStatus } from '@nebula/ports';
 import { writeLines } from './conclude.ts';
-import { documentOf, textOption, withDesk } from './desk.ts';
+import { documentOf, inProject, textOption, withDesk } from './desk.ts';
 import { EXIT } from './exit-code.ts';
 import { failureDocument, failureOf } from './failure.ts';
 import type { CommandOptions, Context, DeskSession, Project } from './services.ts';
@@ -53,7 +53,7 @@ export function changeRuns(
   change: Change,
 ): Promise<Changed> {
   return withDesk(context, options, async (session, project): Promise<Changed> => {
-    const hasFilter = options.status !== undefined || options.workflow !== undefined;
+    const hasFilter = [options.status, options.workflow, options.project].some((given) => given !== undefined);
     if (executionIds.length > 0 === hasFilter) throw whichRuns(change.verb, hasFilter);
     const targets = hasFilter
       ? await filtered(session, options)
@@ -103,6 +103,7 @@ async function filtered({ desk }: DeskSession, options: CommandOptions): Promise
   const workflowId = textOption(options, 'workflow');
   const filter = {
     limit: PAGE,
+    ...inProject(options),
     ...(Array.isArray(options.status) && { status: options.status as ExecutionStatus[] }),
     ...(workflowId !== undefined && { workflowId }),
   };

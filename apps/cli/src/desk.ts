@@ -41,6 +41,12 @@ export function unknownExecution(project: Project, executionId: string): never {
   });
 }
 
+/** As `--project` says. */
+export function inProject(options: CommandOptions): { readonly project?: string } {
+  const project = textOption(options, 'project');
+  return project === undefined ? {} : { project };
+}
+
 export function textOption(options: CommandOptions, name: string): string | undefined {
   const value = options[name];
   return typeof value === 'string' ? value : undefined;

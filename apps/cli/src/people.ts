@@ -19,6 +19,12 @@ export function rolesOf(options: CommandOptions): Record<string, Role> {
   );
 }
 
+/** Of a key, which may be limited to some operations. */
+export function mayText(roles: Readonly<Record<string, string>>, scopes: readonly string[] | null): string {
+  const what = rolesText(roles);
+  return scopes === null || what === '' ? what : `${what}: ${scopes.join(', ')}`;
+}
+
 export function rolesText(roles: Readonly<Record<string, string>>): string {
   return Object.entries(roles)
     .map(([project, role]) => `${project}=${role}`)

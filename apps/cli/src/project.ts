@@ -72,6 +72,15 @@ function findUpwards(from: string, names: readonly string[]): string | undefined
   }
 }
 
+/** The one that counts in this folder. */
+export function configFileIn(dir: string): string | undefined {
+  return CONFIG_NAMES.map((name) => path.join(dir, name)).find((file) => existsSync(file));
+}
+
+export function isConfigName(name: string): boolean {
+  return CONFIG_NAMES.includes(name);
+}
+
 /** `revision`: another one reads a module again, which is otherwise loaded once. */
 export async function loadConfig(file: string, revision = 0): Promise<NebulaConfig> {
   const { defineConfig } = await import('@nebula/sdk');

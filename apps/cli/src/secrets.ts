@@ -1,16 +1,29 @@
 /** What the commands about secrets have in common. A value comes in here and goes nowhere but into the driver. */
 import { didYouMean, NebulaError } from '@nebula/core';
 import type { Secrets } from '@nebula/ports';
-import { placeOf } from './desk.ts';
+import { placeOf, textOption } from './desk.ts';
+import { passwordOf, restOfStdin } from './office.ts';
+import { remoteSecrets } from './remote/secrets.ts';
 import type { CommandOptions, Context } from './services.ts';
-import type { Io } from './terminal/io.ts';
 
-export async function openSecrets({ services }: Context, options: CommandOptions): Promise<Secrets> {
-  return services.openSecrets(await services.openProject(placeOf(options)));
+/** In the name of `--as`, where it is given: a key is never an administrator, and secrets are theirs. */
+export async function openSecrets(context: Context, options: CommandOptions): Promise<Secrets> {
+  const { services } = context;
+  const project = await services.openProject(placeOf(options));
+  const user = textOption(options, 'as');
+  if (user === undefined) return await services.openSecrets(project);
+  if (project.server === undefined) {
+    throw new NebulaError('USAGE', '--as is for a server: on a data folder nobody has to sign in');
+  }
+  const office = await services.openOffice(project);
+  const password = await passwordOf(context, options, `password of ${user}`);
+  return remoteSecrets(await office.as(user, password));
 }
 
-/** From whoever sits here, unseen, or from stdin. */
-export async function readValue(io: Io, name: string): Promise<string> {
+/** From whoever sits here, unseen, or from stdin, where a password may come first. */
+export async function readValue(context: Context, options: CommandOptions, name: string): Promise<string> {
+  const { io } = context;
+  if (options.passwordStdin === true) return await restOfStdin(io);
   if (io.ask !== undefined) return io.ask(`Value of ${name} (not shown): `, { hidden: true });
   const bytes = await io.readStdin();
   try {

@@ -1,6 +1,6 @@
 /** What commands need of the world, as an interface: the real one is `compose/services.ts`, tests bring their own. */
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from '@nebula/client';
-import type { Action, Catalog, WorkflowDefinition } from '@nebula/core';
+import type { Action, Catalog, Json, WorkflowDefinition } from '@nebula/core';
 import type { Desk, Engine } from '@nebula/engine';
 import type { Logs, Secrets } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
@@ -53,10 +53,14 @@ export interface DeskSession {
 }
 
 /** What commands ask of an engine, here or at a server. */
-export type RunningEngine = Omit<
-  Engine,
-  'announce' | 'outside' | 'input' | 'plan' | 'health' | 'trace' | 'requestCall' | 'forgetCached'
->;
+export interface RunningEngine
+  extends Omit<
+    Engine,
+    'announce' | 'outside' | 'input' | 'plan' | 'health' | 'trace' | 'requestCall' | 'forgetCached' | 'register'
+  > {
+  /** `project`: of the server, for a workflow that is new there. */
+  register(definition: Json, project?: string): ReturnType<Engine['register']>;
+}
 
 export interface EngineSession extends DeskSession {
   readonly engine: RunningEngine;
@@ -100,7 +104,8 @@ export interface ServeOptions {
   readonly preset?: string;
   readonly host?: string;
   readonly port?: number;
-  onTrouble(error: unknown): void;
+  /** A line of the server's log, which is JSON. */
+  onLog(line: string): void;
   onRequest(operation: string, status: number, milliseconds: number): void;
 }
 
@@ -114,6 +119,8 @@ export interface ServerSession {
   readonly tokenFile: string | undefined;
   readonly engine: Engine;
   readonly office: OfficeSession;
+  /** With what workers have announced so far. */
+  readonly catalog: Catalog;
   /** Takes no more requests, hands back what runs and gives the folder back. */
   close(): Promise<void>;
 }

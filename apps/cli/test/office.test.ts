@@ -157,6 +157,42 @@ describe('what only a server does', () => {
 });
 
 describe('people', () => {
+  test('[CLI-273, CLI-274] secrets of a server with users, and keys for a few operations', async () => {
+    const selfhost = await Served.open({ 'one.yaml': greeting('hello') }, { preset: 'selfhost' });
+    const { cwd, url } = selfhost;
+    const here = (argv: readonly string[], stdin = '') => say(cwd, argv, { stdin });
+    const there = ['--server', url, '--as', 'ann', '--password-stdin'];
+    try {
+      await here(['users', 'add', 'ann', '--admin', '--password-stdin'], PASSWORD);
+      const set = await here(['secrets', 'set', 'stripe', ...there], `${PASSWORD}\nfirst line\nsecond\n`);
+      expect([set.code, set.err]).toEqual([0, '']);
+      const rotated = await here(['secrets', 'rotate', 'stripe', ...there], `${PASSWORD}\nanother value`);
+      expect([rotated.code, rotated.err]).toEqual([0, '']);
+      expect((await here(['secrets', 'list', ...there], PASSWORD)).out).toContain('stripe');
+      expect((await here(['secrets', 'rotate', '--key', ...there], PASSWORD)).err).toContain('SECRETS_KEY_FOREIGN');
+      expect((await here(['secrets', 'delete', 'strip', ...there], PASSWORD)).err).toContain("did you mean 'stripe'");
+      expect((await here(['secrets', 'delete', 'stripe', ...there], PASSWORD)).code).toBe(0);
+      expect((await here(['secrets', 'list', '--as', 'ann'])).err).toContain('error USAGE');
+      const idle = await here(['keys', 'create', 'idle', '--as', 'ann']);
+      expect([idle.code, idle.err]).toEqual([0, expect.stringContaining('it has no role')]);
+      const scoped = ['keys', 'create', 'hook', '--as', 'ann', '--role', 'operator', '--scope', 'startExecution'];
+      const { token } = JSON.parse((await here([...scoped, '--json'])).out);
+      expect((await here(['keys', 'list'])).out).toMatch(/hook .*default=operator: startExecution\n/);
+      await here(['workflows', 'register', 'one.yaml']);
+      const call = async (path: string, body?: string) =>
+        (
+          await fetch(`${url}/api/v1${path}`, {
+            headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+            ...(body && { method: 'POST', body }),
+          })
+        ).status;
+      expect(await call('/executions', '{"workflowId":"greeting"}')).toBe(201);
+      expect(await call('/executions')).toBe(403);
+    } finally {
+      await selfhost.close();
+    }
+  });
+
   test('[CLI-259, CLI-244] users and keys: on the folder, beside the server, and over HTTP', async () => {
     const selfhost = await Served.open({ 'one.yaml': greeting('hello') }, { preset: 'selfhost' });
     const { cwd, url } = selfhost;

@@ -1,7 +1,10 @@
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/command-table.ts';
 import { play } from './support/fake-services.ts';
+import { projectFolder } from './support/nebula-process.ts';
 import { memoryIo, memoryOutput } from './support/screen-text.ts';
+import { say } from './support/served.ts';
 
 describe('the program', () => {
   test('[CLI-3] a bare nebula names every command', async () => {
@@ -144,6 +147,23 @@ describe('completion', () => {
     const rows = [{ ...row, executionId: 'exe_a', status: 'running' as const }];
     const { io } = await play(['__complete', '--', 'executions', 'show', ''], { rows });
     expect(io.out.text()).toBe('exe_a\torder, running\n');
+  });
+
+  test('[CLI-12] workflows and contexts', async () => {
+    const cwd = projectFolder({
+      'order.yaml': 'id: order\nnodes: {}\n',
+      'user/nebula/contexts.json': JSON.stringify({ current: null, contexts: { work: { url: 'http://w:1' } } }),
+    });
+    const env = { XDG_CONFIG_HOME: path.join(cwd, 'user') };
+    await say(cwd, ['workflows', 'register', 'order.yaml'], { env });
+    const offered = async (...typed: string[]) => (await say(cwd, ['__complete', '--', ...typed], { env })).out;
+    expect(await offered('start', '')).toBe('order\t\n');
+    expect(await offered('workflows', 'diff', 'o')).toBe('order\t\n');
+    expect(await offered('workflows', 'diff', 'order', '')).toBe('');
+    expect(await offered('executions', 'list', '--workflow', '')).toBe('order\t\n');
+    expect(await offered('context', 'use', '')).toBe('work\thttp://w:1\nlocal\tthe data folder\n');
+    expect(await offered('context', 'remove', '')).toBe('work\thttp://w:1\n');
+    expect(await offered('executions', 'list', '--context', 'w')).toBe('work\thttp://w:1\n');
   });
 
   test('[CLI-12] a failure offers nothing and says nothing', async () => {

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { createClient } from '@nebula/client';
 import { CONFIG_KEYS, defineConfig } from '@nebula/sdk';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
@@ -187,6 +188,42 @@ describe('a server process', TIMEOUT, () => {
     expect((await server.ended).code).toBe(0);
   });
 
+  test('[CLI-275, CLI-276] a file that names an action of a worker is served when one has announced it', async () => {
+    const far = 'id: far\nnodes: { a: { action: far.shout@1, timeout: { queued: 10ms } } }\n';
+    const cwd = projectFolder({ 'workflows/far.yaml': far });
+    const server = await serve(cwd);
+    await server.until(/"workflow\.broken".*far\.shout/);
+    const token = readFileSync(path.join(cwd, '.nebula/token'), 'utf8').trim();
+    const client = createClient({ url: server.url, token });
+    await client.call('registerWorker', { body: { workerId: 'w', actions: [{ id: 'far.shout', version: '1' }] } });
+    await server.until(/"workflow\.registered".*"far"/);
+    const elsewhere = projectFolder({ 'far.yaml': far });
+    const there = ['--server', server.url, '--token', token];
+    expect((await say(elsewhere, ['validate', 'far.yaml'])).code).toBe(2);
+    expect((await say(elsewhere, ['validate', 'far.yaml', ...there])).code).toBe(0);
+    expect((await say(elsewhere, ['actions', 'far.shout', ...there])).code).toBe(0);
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+    expect((await say(cwd, ['actions', 'far.shout'])).out).toContain('far.shout@1');
+    expect((await say(cwd, ['validate', 'workflows/far.yaml'])).code).toBe(0);
+    expect((await say(cwd, ['run', 'workflows/far.yaml'])).out).toContain('error TIMEOUT at a');
+  });
+
+  test('[CLI-271] a configuration that comes and goes', async () => {
+    const cwd = projectFolder({ 'package.json': '{}', 'flows/hello.yaml': HELLO });
+    const server = await serve(cwd);
+    const file = path.join(cwd, 'nebula.config.yaml');
+    writeFileSync(file, 'server: { workflows: [flows/*.yaml], logLevel: debug }\nconcurrency: 2\n');
+    await server.until(/nebula\.config\.yaml: the log level is debug/);
+    await server.until(/taken up at the next start: concurrency/);
+    await server.until(/"workflow\.registered".*"hello"/);
+    rmSync(file);
+    await server.until(/the configuration: the log level is info/);
+    await server.until(/the configuration is gone/);
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+  });
+
   // A pseudo terminal is made by `script` of util-linux.
   test.skipIf(!hasScript())('[CLI-240] on a terminal it is a screen, and a line per run', async () => {
     const cwd = projectFolder({ 'workflows/hello.yaml': HELLO });
@@ -258,7 +295,7 @@ describe('the screen', () => {
     }
   });
 
-  test('[CLI-240] triggers, broken files, and what somebody should know', () => {
+  test('[CLI-240, CLI-277] triggers, broken files, and what somebody should know', () => {
     const text = draw(80).join('\n');
     expect(text).toMatch(/0 2 \* \* \* Europe\/Berlin, next/);
     expect(text).toContain('signal order-␛[2Jplaced');
@@ -269,6 +306,9 @@ describe('the screen', () => {
     expect(draw(80, { hasUsers: false, tokenFile: undefined }).join('\n')).toMatch(
       /nobody can sign in yet[\s\S]*users add NAME --admin/,
     );
+    const known = draw(80, { tokenFile: undefined }).join('\n');
+    expect(known).toMatch(/keys create cli --as NAME[\s\S]*context add here --server http:[\s\S]*--token-stdin/);
+    expect(known).not.toContain('nebula start');
     expect(draw(80, { news: [] }).join('\n')).toContain('no workflow files here');
   });
 });

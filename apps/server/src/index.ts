@@ -185,7 +185,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     url,
     inject: app.inject.bind(app),
     listeners: () => feed.size,
-    office: officeOf(parts, handlers),
+    office: officeOf(parts, handlers, audit),
     close,
   };
 }

@@ -2,6 +2,7 @@
 import { ROUTES } from '@nebula/client/contract';
 import { virtualClock } from '@nebula/drivers/memory';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { localOffice } from '../src/index.ts';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
 import { addProject, addUser, ask, type Headers, PASSWORD, signIn } from './support/people.ts';
 import { echo } from './support/workflows.ts';
@@ -198,6 +199,48 @@ describe('the door', () => {
     expect(seen).toEqual([
       ['activateWorkflow', 404, 'owner'],
       ['registerWorkflow', 201, 'owner'],
+    ]);
+  });
+
+  it('[SRV-440] it says who signed in, at whom was guessed, and what came into being', async () => {
+    booted = await boot({ users: true });
+    await addUser(booted, 'root', { admin: true });
+    const login = (user: string, password: string) => ask(booted, 'POST /api/v1/login', { body: { user, password } });
+    await login('root', 'not the password');
+    await login('my secret pass word', PASSWORD);
+    const root = await signIn(booted, 'root');
+    await ask(booted, 'POST /api/v1/workflows', { headers: root, body: { definition: echo() } });
+    const run = await ask(booted, 'POST /api/v1/executions', { headers: root, body: { workflowId: 'echo' } });
+    const key = await ask(booted, 'POST /api/v1/keys', { headers: root, body: { name: 'ci', roles: {} } });
+    await ask(booted, 'POST /api/v1/executions', { headers: root, body: { workflowId: 'none' } });
+    const { json, text } = await ask(booted, 'GET /api/v1/audit', { headers: root });
+    expect(text).not.toContain('my secret');
+    const seen = json.items.map((one: Record<string, unknown>) => [one.operation, one.who, one.target, one.outcome]);
+    expect(seen.slice(0, 7)).toEqual([
+      ['startExecution', 'root', 'none', 404],
+      ['createKey', 'root', key.json.keyId, 201],
+      ['startExecution', 'root', run.json.executionId, 201],
+      ['registerWorkflow', 'root', 'echo', 201],
+      ['login', 'root', 'root', 200],
+      ['login', 'nobody', null, 401],
+      ['login', 'nobody', 'root', 401],
+    ]);
+  });
+
+  it('[SRV-441] what is done without HTTP is in it, and what stays as it is is not', async () => {
+    booted = await boot();
+    const office = localOffice(booted.parts);
+    await office.call('registerWorkflow', { body: { definition: echo() } });
+    await office.call('registerWorkflow', { body: { definition: echo() } });
+    await office.call('listWorkflows');
+    await office.call('deactivateWorkflow', { params: { workflowId: 'echo' } });
+    await booted.server.office.call('registerWorkflow', { body: { definition: echo() } });
+    const { json } = await ask(booted, 'GET /api/v1/audit', { headers });
+    const seen = json.items.map((one: Record<string, unknown>) => [one.operation, one.who, one.target, one.details]);
+    expect(seen).toEqual([
+      ['registerWorkflow', 'owner', 'echo', { kind: 'token' }],
+      ['deactivateWorkflow', 'owner', 'echo', { kind: 'token' }],
+      ['registerWorkflow', 'owner', 'echo', { kind: 'token' }],
     ]);
   });
 

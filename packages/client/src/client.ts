@@ -33,6 +33,9 @@ export interface RunHandle {
   events(options?: FollowOptions): AsyncGenerator<LiveEvent>;
 }
 
+/** Resolves with the run; how it ends, and what happens to it, can be asked for at once. */
+export type StartedRun = Promise<RunHandle> & Pick<RunHandle, 'result' | 'events'>;
+
 /** One request waits so long for an end; then the next one does. */
 const WAIT_SECONDS = 30;
 
@@ -54,11 +57,18 @@ export class NebulaClient {
     return this.transport.json(operation, (options ?? {}) as RequestInput) as Promise<AnswerOf<K>>;
   }
 
-  /** Starts the active version of a workflow. Durable when it resolves. */
-  async start(workflowId: string, { idempotencyKey, ...options }: StartRunOptions = {}): Promise<RunHandle> {
+  /** Starts the active version of a workflow. Durable when it resolves: `start(id).result()` waits for its end, too. */
+  start(workflowId: string, { idempotencyKey, ...options }: StartRunOptions = {}): StartedRun {
     const body = { workflowId, ...options, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-    const { executionId } = await this.call('startExecution', { body } as CallOptions<'startExecution'>);
-    return this.run(executionId);
+    const run = this.call('startExecution', { body } as CallOptions<'startExecution'>).then(({ executionId }) =>
+      this.run(executionId),
+    );
+    return Object.assign(run, {
+      result: async (how?: Parameters<RunHandle['result']>[0]) => await (await run).result(how),
+      async *events(how?: FollowOptions) {
+        yield* (await run).events(how);
+      },
+    });
   }
 
   /** A run that is there already. */

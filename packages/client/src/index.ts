@@ -5,6 +5,7 @@ export {
   type LogOptions,
   NebulaClient,
   type RunHandle,
+  type StartedRun,
   type StartRunOptions,
 } from './client.ts';
 export type { AnswerOf, BodyOf, OperationId, ParamsOf, ProblemDetails, QueryOf, Role } from './contract/index.ts';

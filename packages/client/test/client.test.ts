@@ -282,3 +282,23 @@ describe('streams', () => {
     await events.return(undefined);
   });
 });
+
+describe('starting', () => {
+  it('[CLT-11] the result needs no step between, and a refusal is thrown', async () => {
+    const { client, sent } = talking(({ line }) =>
+      line.startsWith('POST')
+        ? json({ executionId: 'exe_1', ended: false }, 201)
+        : json({ executionId: 'exe_1', ended: true, output: 7 }),
+    );
+    expect(await client.start('order').result()).toMatchObject({ output: 7 });
+    expect((await client.start('order')).executionId).toBe('exe_1');
+    expect(sent.map(({ line }) => line.split('?')[0])).toEqual([
+      'POST /api/v1/executions',
+      'GET /api/v1/executions/exe_1/result',
+      'POST /api/v1/executions',
+    ]);
+    const refusing = talking(() => problem('UNKNOWN_WORKFLOW', 404)).client;
+    await expect(refusing.start('none').result()).rejects.toMatchObject({ code: 'UNKNOWN_WORKFLOW' });
+    await expect(refusing.start('none').events().next()).rejects.toMatchObject({ code: 'UNKNOWN_WORKFLOW' });
+  });
+});

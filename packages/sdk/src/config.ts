@@ -7,34 +7,51 @@ import type { NebulaConfig } from './config-model.ts';
 export function defineConfig(config: NebulaConfig): NebulaConfig {
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     fail('the configuration is not an object', 'Write defineConfig({ … })');
-  checkMembers(config, '');
+  const mistakes = mistakesIn(config, '');
+  if (mistakes.length > 0) throw invalid(mistakes);
   return config;
 }
 
+interface Mistake {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** One as it is, several as a list. */
+function invalid(mistakes: readonly Mistake[]): NebulaError {
+  const [first, ...others] = mistakes as [Mistake, ...Mistake[]];
+  if (others.length === 0) return new NebulaError('CONFIG_INVALID', first.message, { hint: first.hint });
+  const lines = mistakes.map(({ message, hint }) => `\n  • ${message} (${hint})`);
+  return new NebulaError('CONFIG_INVALID', `${mistakes.length} mistakes${lines.join('')}`, {
+    hint: 'docs/reference/config.md shows every key',
+  });
+}
+
 /** The file runs unchecked, so a value of the wrong type would show up much later and somewhere else. */
-function checkMembers(object: object, path: string): void {
+function mistakesIn(object: object, path: string): Mistake[] {
   const known = Object.keys(CONFIG_KEYS).filter((key) => key.startsWith(path) && !key.slice(path.length).includes('.'));
-  for (const [name, value] of Object.entries(object)) {
+  return Object.entries(object).flatMap(([name, value]) => {
     const place = path + name;
-    if (!known.includes(place)) throw unknownKey(path, name, known);
-    if (value === undefined) continue;
+    if (!known.includes(place)) return [unknownKey(path, name, known)];
+    if (value === undefined) return [];
     const wrong = (CONFIG_KEYS as Readonly<Record<string, ConfigKey>>)[place]?.check(value);
-    if (wrong !== undefined) fail(wrong.what ?? `${place} is ${describe(value)}`, wrong.hint);
-    if (isSection(place)) checkMembers(value, `${place}.`);
-  }
+    if (wrong !== undefined) return [{ message: wrong.what ?? `${place} is ${describe(value)}`, hint: wrong.hint }];
+    return isSection(place) ? mistakesIn(value, `${place}.`) : [];
+  });
 }
 
 function isSection(place: string): boolean {
   return Object.keys(CONFIG_KEYS).some((key) => key.startsWith(`${place}.`));
 }
 
-function unknownKey(path: string, name: string, known: readonly string[]): NebulaError {
+function unknownKey(path: string, name: string, known: readonly string[]): Mistake {
   const names = known.map((key) => key.slice(path.length));
   const guess = didYouMean(name, names);
   const where = path === '' ? 'the configuration' : path.slice(0, -1);
-  return new NebulaError('CONFIG_INVALID', `${where} has an unknown key '${name}'`, {
+  return {
+    message: `${where} has an unknown key '${name}'`,
     hint: guess === undefined ? `It is one of: ${names.join(', ')}` : `Did you mean '${guess}'?`,
-  });
+  };
 }
 
 function describe(value: unknown): string {

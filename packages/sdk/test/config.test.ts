@@ -57,6 +57,13 @@ test.each<[string, unknown, RegExp]>([
   expect(error).toMatchObject({ code: 'CONFIG_INVALID', hint: expect.stringMatching(hint) });
 });
 
+test('[SDK-9] several mistakes are told together', () => {
+  const config = { concurency: 3, server: { prot: 1, port: 'x' } } as unknown as NebulaConfig;
+  expect(() => defineConfig(config)).toThrow(
+    /^3 mistakes\n {2}• .*'concurency' \(Did you mean 'concurrency'\?\)\n {2}• server .*'port'\?\)\n {2}• server\.port is string x/,
+  );
+});
+
 test('[SDK-9] a misspelt key does not compile either', () => {
   // @ts-expect-error: it is called concurrency
   expect(() => defineConfig({ concurency: 3 })).toThrow();

@@ -1,4 +1,4 @@
-import { type Action, didYouMean, NebulaError } from '@nebula/core';
+import { type Action, type Catalog, didYouMean, NebulaError } from '@nebula/core';
 import { writeLines } from '../conclude.ts';
 import { placeOf } from '../desk.ts';
 import type { CommandOptions, Context } from '../services.ts';
@@ -8,7 +8,11 @@ import { jsonDocument } from '../views/json.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
-  const actions = await context.services.actions(await context.services.openProject(placeOf(options)));
+  const project = await context.services.openProject(placeOf(options));
+  const actions = [
+    ...(await context.services.actions(project)),
+    ...outsideOnly(await context.services.catalog(project)),
+  ];
   const view = { colors: out.colors, width: readingWidth(out) };
   const [name] = args;
   if (name === undefined) {
@@ -21,6 +25,13 @@ export async function execute(context: Context, args: readonly string[], options
   if (options.json === true) out.write(jsonDocument(actionDocument(found)));
   else writeLines(out, actionLines(found, view));
   return 0;
+}
+
+/** What workers have announced, and nobody here could run. */
+function outsideOnly(catalog: Catalog): Action[] {
+  return [...catalog.actionIds()]
+    .flatMap((id) => catalog.action(id) ?? [])
+    .filter(({ isOutside }) => isOutside === true);
 }
 
 function findAction(actions: readonly Action[], name: string): Action {

@@ -1,7 +1,7 @@
 import type { Desk } from '@nebula/engine';
 import type { ExecutionFilter, ExecutionRow, ExecutionStatus } from '@nebula/ports';
 import { writeLines } from '../conclude.ts';
-import { countOption, textOption, withDesk } from '../desk.ts';
+import { countOption, inProject, textOption, withDesk } from '../desk.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { type Standing, standingOf } from '../standing.ts';
 import { readingWidth } from '../terminal/io.ts';
@@ -23,7 +23,9 @@ export function execute(context: Context, _args: readonly string[], options: Com
     }
     const { colors } = io.out;
     if (rows.length === 0) {
-      const isFiltered = [options.status, options.workflow, options.cursor].some((given) => given !== undefined);
+      const isFiltered = [options.status, options.workflow, options.project, options.cursor].some(
+        (given) => given !== undefined,
+      );
       const none = `no runs here yet; ${colors.bold(`${context.program} run FILE`)} makes one`;
       writeLines(io.out, [isFiltered ? 'no run matches' : none]);
       return 0;
@@ -39,6 +41,7 @@ function filterOf(options: CommandOptions): ExecutionFilter {
   const cursor = textOption(options, 'cursor');
   return {
     limit: countOption(options, 'limit', DEFAULT_LIMIT),
+    ...inProject(options),
     ...(Array.isArray(options.status) && { status: options.status as ExecutionStatus[] }),
     ...(workflowId !== undefined && { workflowId }),
     ...(cursor !== undefined && { cursor }),

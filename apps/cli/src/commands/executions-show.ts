@@ -1,6 +1,6 @@
 import { NebulaError, type RunDocument } from '@nebula/core';
 import { commandWriter, writeLines } from '../conclude.ts';
-import { documentOf, placeText, withDesk } from '../desk.ts';
+import { documentOf, inProject, placeText, withDesk } from '../desk.ts';
 import { linkedDocument, linksOf } from '../links.ts';
 import { RunProgress } from '../live/progress.ts';
 import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
@@ -18,7 +18,7 @@ const MAX_ROWS = 200;
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   return withDesk(context, options, async (session, project) => {
-    const executionId = args[0] ?? (await newestRun(context, session, project));
+    const executionId = args[0] ?? (await newestRun(context, session, project, options));
     const document = await documentOf(session, project, executionId);
     if (options.json === true) {
       io.out.write(jsonDocument(await linkedDocument(session.desk, document)));
@@ -42,8 +42,13 @@ export function execute(context: Context, args: readonly string[], options: Comm
   });
 }
 
-async function newestRun({ program }: Context, { desk }: DeskSession, project: Project): Promise<string> {
-  const [newest] = (await desk.list({ limit: 1 })).rows;
+async function newestRun(
+  { program }: Context,
+  { desk }: DeskSession,
+  project: Project,
+  options: CommandOptions,
+): Promise<string> {
+  const [newest] = (await desk.list({ limit: 1, ...inProject(options) })).rows;
   if (newest !== undefined) return newest.executionId;
   throw new NebulaError('NO_RUNS', `there are no runs in ${placeText(project)} yet`, {
     hint: `${program} run FILE makes one`,

@@ -7,16 +7,17 @@ import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
 export function execute(context: Context, [name = '']: readonly string[], options: CommandOptions): Promise<number> {
-  const { out } = context.io;
+  const { out, err } = context.io;
   const expires = textOption(options, 'expires');
   const roles = rolesOf(options);
+  const scopes = Array.isArray(options.scope) ? (options.scope as string[]) : undefined;
   if (textOption(options, 'as') === undefined) {
     throw new NebulaError('USAGE', 'a key belongs to a user: say which with --as', {
       hint: '`nebula users list` shows them; a desktop server has none, and its token is in the file `token`',
     });
   }
   return withOfficeAs(context, options, async (office) => {
-    const body = { name, roles, ...(expires !== undefined && { expires }) };
+    const body = { name, roles, ...(scopes !== undefined && { scopes }), ...(expires !== undefined && { expires }) };
     const key = await office.call('createKey', { body });
     if (options.json === true) {
       out.write(jsonDocument(key));
@@ -26,6 +27,9 @@ export function execute(context: Context, [name = '']: readonly string[], option
       `${out.colors.green('✓')} the key ${name} of ${key.owner}; it is shown this once:`,
       out.colors.bold(key.token),
     ]);
+    if (Object.keys(roles).length === 0) {
+      writeLines(err, [err.colors.yellow('! it has no role, and may do next to nothing; --role default=operator')]);
+    }
     return 0;
   });
 }

@@ -1,5 +1,5 @@
 import { allItems, pageOf, tellList, withOfficeAs } from '../office.ts';
-import { rolesText } from '../people.ts';
+import { mayText } from '../people.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { momentText } from '../views/words.ts';
@@ -11,12 +11,12 @@ export function execute(context: Context, _args: readonly string[], options: Com
     return tellList(context, options, {
       document: { keys },
       headings: [{ title: 'KEY' }, { title: 'NAME' }, { title: 'OWNER' }, { title: 'ENDS' }, { title: 'MAY' }],
-      rows: keys.map(({ keyId, name, owner, expiresAt, roles }) => [
+      rows: keys.map(({ keyId, name, owner, expiresAt, roles, scopes }) => [
         keyId,
         printableLine(name),
         owner,
         expiresAt === null ? io.out.colors.dim('never') : momentText(Date.parse(expiresAt)),
-        rolesText(roles) || io.out.colors.dim('nothing'),
+        mayText(roles, scopes) || io.out.colors.dim('nothing'),
       ]),
       none: 'no keys',
     });

@@ -1,6 +1,6 @@
 import type { ExecutionStatus } from '@nebula/ports';
 import { writeLines } from '../conclude.ts';
-import { documentOf, placeOf } from '../desk.ts';
+import { documentOf, inProject, placeOf } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
 import { continueRuns, resumeSome, watchedRun } from '../go-on.ts';
 import type { WatchedRun } from '../live/watch.ts';
@@ -43,7 +43,7 @@ async function resumeAll(
   session: EngineSession,
   options: CommandOptions,
 ): Promise<number> {
-  const runs = await unfinishedRuns(session);
+  const runs = await unfinishedRuns(session, options);
   if (runs.length > 0) {
     return await continueRuns(context, project, session, runs, options, () => session.engine.open(), true);
   }
@@ -52,13 +52,14 @@ async function resumeAll(
   return EXIT.completed;
 }
 
-async function unfinishedRuns(session: EngineSession): Promise<WatchedRun[]> {
+async function unfinishedRuns(session: EngineSession, options: CommandOptions): Promise<WatchedRun[]> {
   const runs: WatchedRun[] = [];
   let cursor: string | null = null;
   do {
     const page: Awaited<ReturnType<EngineSession['desk']['list']>> = await session.desk.list({
       status: UNFINISHED,
       limit: PAGE,
+      ...inProject(options),
       ...(cursor !== null && { cursor }),
     });
     for (const row of page.rows) {

@@ -1,10 +1,10 @@
 import { type Json, NebulaError, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
 import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines } from '../conclude.ts';
-import { documentOf, placeOf, textOption } from '../desk.ts';
+import { documentOf, inProject, placeOf, textOption } from '../desk.ts';
 import { resumeSome } from '../go-on.ts';
 import { applySettings, readJson } from '../input.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
-import type { CommandOptions, Context, EngineSession, Project, RunningEngine } from '../services.ts';
+import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { packed } from '../terminal/width.ts';
 import { runGlyph, runPaint } from '../views/theme.ts';
@@ -65,7 +65,7 @@ async function startRun(
   const title = definition.name ?? definition.id;
   const find = (id: string) => others.find((other) => other.id === id);
   return await startWatched(context, project, session, { executionId, definition, find, title }, options, async () => {
-    const { workflowId, version } = await registerAll(engine, [...others, definition]);
+    const { workflowId, version } = await registerAll(session, [...others, definition], options);
     return await engine.start(workflowId, version, { executionId, input, trigger: TRIGGER });
   });
 }
@@ -143,14 +143,19 @@ export function keyOf(options: CommandOptions): string | undefined {
 
 /** What is run inside another is pinned to what was registered here, which need not be the newest: it may be an old text again. */
 async function registerAll(
-  engine: RunningEngine,
+  { engine, server }: EngineSession,
   definitions: readonly WorkflowDefinition[],
+  options: CommandOptions,
 ): Promise<{ readonly workflowId: string; readonly version: number }> {
+  const { project } = inProject(options);
+  if (project !== undefined && server === undefined) {
+    throw new NebulaError('NEEDS_SERVER', 'projects are of a server', { hint: '--server names one that runs' });
+  }
   const versions = new Map<string, number>();
   let last = { workflowId: '', version: 0 };
   for (const definition of definitions) {
     const pinned = pinWorkflows(definition, (id) => versions.get(id));
-    last = await engine.register(pinned as unknown as Json);
+    last = await engine.register(pinned as unknown as Json, project);
     versions.set(last.workflowId, last.version);
   }
   return last;

@@ -1,3 +1,4 @@
+import { inProject } from '../desk.ts';
 import { allItems, pageOf, tellList, withOffice } from '../office.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { agoText, momentText } from '../views/words.ts';
@@ -6,7 +7,9 @@ export function execute(context: Context, _args: readonly string[], options: Com
   const { io } = context;
   const { colors } = io.out;
   return withOffice(context, options, async (office) => {
-    const schedules = await allItems((cursor) => office.call('listSchedules', { query: pageOf(cursor) }));
+    const schedules = await allItems((cursor) =>
+      office.call('listSchedules', { query: { ...pageOf(cursor), ...inProject(options) } }),
+    );
     return tellList(context, options, {
       document: { schedules },
       headings: [{ title: 'SCHEDULE' }, { title: 'STARTS' }, { title: 'WHEN' }, { title: 'LAST' }, { title: 'NEXT' }],

@@ -22,7 +22,7 @@ async function rotateValue(context: Context, secrets: Secrets, name: string, opt
   checkSecret(name);
   // Before somebody types a value for nothing.
   if (!(await secrets.list()).some((one) => one.name === name)) throw await unknownSecret(secrets, name);
-  if (!(await secrets.rotate(name, await readValue(io, name)))) throw await unknownSecret(secrets, name);
+  if (!(await secrets.rotate(name, await readValue(context, options, name)))) throw await unknownSecret(secrets, name);
   if (options.json === true) io.out.write(jsonDocument({ name, rotated: true }));
   else writeLines(io.out, [`${name} has its new value; attempts that begin from now on get it`]);
   return 0;
@@ -30,8 +30,8 @@ async function rotateValue(context: Context, secrets: Secrets, name: string, opt
 
 async function rotateKey({ io }: Context, secrets: Secrets, options: CommandOptions): Promise<number> {
   if (secrets.rotateKey === undefined) {
-    throw new NebulaError('SECRETS_KEY_FOREIGN', 'the secrets of this project are not sealed by Nebula', {
-      hint: 'their driver stands under drivers.secrets in nebula.config.ts',
+    throw new NebulaError('SECRETS_KEY_FOREIGN', 'the key of these secrets is not changed from here', {
+      hint: "a server's is changed on its machine, with --data-dir; a driver under drivers.secrets of nebula.config.ts has its own",
     });
   }
   const count = await secrets.rotateKey();

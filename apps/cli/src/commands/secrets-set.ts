@@ -13,7 +13,7 @@ export async function execute(
   // Before somebody types a value for nothing.
   checkSecret(name);
   const secrets = await openSecrets(context, options);
-  await secrets.set(name, await readValue(io, name));
+  await secrets.set(name, await readValue(context, options, name));
   if (options.json === true) io.out.write(jsonDocument({ name, set: true }));
   else writeLines(io.out, [`kept ${name}; a node names it: credentials: { alias: ${name} }`]);
   return 0;

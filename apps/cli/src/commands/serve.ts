@@ -34,18 +34,25 @@ async function serveUntil(
   options: CommandOptions,
   interrupted: Promise<unknown>,
 ): Promise<void> {
+  let onAnnounced = (): void => undefined;
   const session = await context.services.openServer(project, {
     ...given(options),
-    onTrouble: (error) => report.trouble(error),
-    onRequest: (operation, status, milliseconds) => report.request(operation, status, milliseconds),
+    onLog: (line) => report.logged(line),
+    onRequest(operation, status, milliseconds) {
+      report.request(operation, status, milliseconds);
+      if (operation === 'registerWorker') onAnnounced();
+    },
   });
   const releaseOutput = captureForeignOutput((line) => report.foreign(concealed(line)));
   const stopOutliving = outliveReaders();
   try {
-    const stopServing = await serve(context, project, session, report);
+    const serving = await serve(context, project, session, report);
+    onAnnounced = serving.onAnnounced;
+    // One may have come during the first look.
+    onAnnounced();
     await interrupted;
     report.stopping();
-    stopServing();
+    serving.stop();
   } finally {
     await session.close();
     releaseOutput();
@@ -82,15 +89,22 @@ function portOf(text: string): number {
   });
 }
 
-/** Says what there is, and then what happens. Returns the way to stop saying it. */
+interface Serving {
+  /** A worker may have brought actions that files name. */
+  onAnnounced(): void;
+  stop(): void;
+}
+
+/** Says what there is, and then what happens. */
 async function serve(
   context: Context,
   project: Project,
   session: ServerSession,
   report: ServeReport,
-): Promise<() => void> {
+): Promise<Serving> {
   const { io } = context;
-  const files = new WorkflowFiles(context, project, session.office, io.out.colors);
+  const knowing = { ...context, services: { ...context.services, catalog: async () => session.catalog } };
+  const files = new WorkflowFiles(knowing, project, session.office, io.out.colors);
   let patterns = patternsOf(project.config);
   const look = (): void => {
     files.look(patterns).then(
@@ -119,12 +133,16 @@ async function serve(
   });
   const stopEvents = session.engine.on((event) => {
     if (event.type === 'finished') report.finished(event.document);
-    else if (event.type === 'trouble' || event.type === 'fault') report.trouble(event.error);
   });
-  return () => {
-    stopConfig();
-    folders.close();
-    stopEvents();
+  return {
+    onAnnounced() {
+      if (files.hasBroken) look();
+    },
+    stop() {
+      stopConfig();
+      folders.close();
+      stopEvents();
+    },
   };
 }
 
@@ -137,25 +155,25 @@ async function hasUsers({ office }: ServerSession): Promise<boolean> {
 }
 
 function watchedConfig(
-  { configFile, config: first }: Project,
+  { dir, config: first }: Project,
   report: ServeReport,
   onWorkflows: (config: NebulaConfig) => void,
 ): () => void {
-  if (configFile === undefined) return () => undefined;
-  const name = path.basename(configFile);
   let level = first.server?.logLevel ?? 'info';
-  return watchConfig(configFile, first, {
-    onChange({ config, waiting }) {
+  return watchConfig(dir, first, {
+    onChange({ file, config, waiting }) {
+      const name = file === undefined ? 'the configuration' : path.basename(file);
       report.level = config.server?.logLevel ?? 'info';
       if (report.level !== level) report.config(`${name}: the log level is ${report.level}`, 'info');
       ({ level } = report);
       if (waiting.length > 0) report.config(`${name}: taken up at the next start: ${waiting.join(', ')}`, 'warn');
+      else if (file === undefined) report.config(`${name} is gone; what it said no longer holds`, 'info');
       else report.config(`${name} was read again; code in it is taken up at the next start`, 'info');
       onWorkflows(config);
     },
     onBroken(error) {
       report.trouble(error);
-      report.config(`${name} cannot be used; the server goes on as it was`, 'warn');
+      report.config('the configuration cannot be used; the server goes on as it was', 'warn');
     },
   });
 }

@@ -1,6 +1,6 @@
 import { type Json, NebulaError, parseDuration } from '@nebula/core';
 import { writeLines } from '../conclude.ts';
-import { textOption, withDesk } from '../desk.ts';
+import { inProject, textOption, withDesk } from '../desk.ts';
 import { readJson } from '../input.ts';
 import { keptLines } from '../requests.ts';
 import type { CommandOptions, Context } from '../services.ts';
@@ -20,7 +20,13 @@ export async function execute(context: Context, args: readonly string[], options
   const payload: Json = text === undefined ? null : await readJson(io, text, '--payload');
   return await withDesk(context, options, async ({ desk }, project) => {
     const keptUntil = io.now() + keepMs;
-    const executionId = await desk.publishSignal({ signal, payload, keepMs, ...(key !== undefined && { key }) });
+    const executionId = await desk.publishSignal({
+      signal,
+      payload,
+      keepMs,
+      ...inProject(options),
+      ...(key !== undefined && { key }),
+    });
     if (options.json === true) {
       const until = executionId === undefined ? { keptUntil: new Date(keptUntil).toISOString() } : {};
       io.out.write(jsonDocument({ signal, key: key ?? '', executionId: executionId ?? null, ...until }));

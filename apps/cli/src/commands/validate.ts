@@ -1,4 +1,5 @@
 import { writeLines } from '../conclude.ts';
+import { placeOf } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
@@ -11,7 +12,7 @@ export async function execute(context: Context, args: readonly string[], options
   const checked: CheckedFile[] = [];
   for (const file of args) {
     // Files of different projects have different actions.
-    const project = await services.openProject(file === '-' ? {} : { file });
+    const project = await services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
     checked.push(await checkFile(context, project, file));
   }
   const accepts = (one: CheckedFile): boolean =>

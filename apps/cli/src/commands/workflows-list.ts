@@ -1,3 +1,4 @@
+import { inProject } from '../desk.ts';
 import { allItems, pageOf, tellList, withOffice } from '../office.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
@@ -6,7 +7,9 @@ import { agoText } from '../views/words.ts';
 export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { colors } = context.io.out;
   return withOffice(context, options, async (office) => {
-    const workflows = await allItems((cursor) => office.call('listWorkflows', { query: pageOf(cursor) }));
+    const workflows = await allItems((cursor) =>
+      office.call('listWorkflows', { query: { ...pageOf(cursor), ...inProject(options) } }),
+    );
     return tellList(context, options, {
       document: { workflows },
       headings: [

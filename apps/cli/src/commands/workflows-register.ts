@@ -1,5 +1,5 @@
 import { writeLines } from '../conclude.ts';
-import { placeOf, placeText, textOption } from '../desk.ts';
+import { inProject, placeOf, placeText } from '../desk.ts';
 import { withOffice } from '../office.ts';
 import { registerAll } from '../serve/workflow-files.ts';
 import type { CommandOptions, Context } from '../services.ts';
@@ -10,7 +10,6 @@ import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 export async function execute(context: Context, files: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const activate = options.activate !== false;
-  const home = textOption(options, 'project');
   // The folder has to be free for the office: files look up what is registered there.
   const place = await context.services.openProject(placeOf(options));
   const loaded: LoadedWorkflow[] = [];
@@ -24,7 +23,7 @@ export async function execute(context: Context, files: readonly string[], option
     async (office, project) => {
       const done: { workflowId: string; version: number; created: boolean; active: boolean }[] = [];
       for (const { definition, others } of loaded) {
-        const how = { activate, ...(home !== undefined && { project: home }) };
+        const how = { activate, ...inProject(options) };
         const { workflowId, version, created, active } = await registerAll(office, others, definition, how);
         done.push({ workflowId, version, created, active });
         if (options.json === true) continue;

@@ -1,6 +1,7 @@
 /** Candidates for the word that is being typed: one per line, with its meaning after a tab. */
 import { COMMANDS } from '../command-table.ts';
 import { FAMILIES, familyNamed } from '../families.ts';
+import { LOCAL, readContexts } from '../remote/contexts.ts';
 import type { Context } from '../services.ts';
 import type { CommandSpec } from '../table/spec.ts';
 
@@ -11,6 +12,7 @@ interface Candidate {
 
 const FILES = ':files';
 const MAX_EXECUTIONS = 50;
+const HERE: Candidate = { word: LOCAL, meaning: 'the data folder' };
 const HELP: Candidate = { word: '--help', meaning: 'print this help' };
 
 /** `args` is `-- words…`; the last word is the one at the cursor and may be empty. Always ends well: Tab must not scold. */
@@ -35,6 +37,8 @@ async function candidates(context: Context, words: readonly string[]): Promise<C
   const option = optionAwaitingValue(spec, before.at(-1) ?? '');
   if (option !== undefined) {
     if (option.choices !== undefined) return matching(option.choices.map((word) => ({ word, meaning: '' })));
+    if (option.flags.includes('--context')) return matching(await contextNames(context));
+    if (option.flags.includes('--workflow <')) return matching(await workflowIds(context));
     return /dir|json/.test(option.flags) ? FILES : [];
   }
   if (typed.startsWith('-')) return matching([...optionsOf(spec), HELP]);
@@ -73,6 +77,20 @@ function optionAwaitingValue(spec: CommandSpec, word: string): CommandSpec['opti
   return spec.options.find(({ flags }) => flags.includes('<') && flags.split(/[ ,]+/).includes(word));
 }
 
+async function workflowIds({ services }: Context): Promise<Candidate[]> {
+  const session = await services.openDesk(await services.openProject({ mayBeServer: true }));
+  try {
+    return (await session.workflowIds()).map((word) => ({ word, meaning: '' }));
+  } finally {
+    await session.close();
+  }
+}
+
+async function contextNames({ io }: Context): Promise<Candidate[]> {
+  const { contexts } = await readContexts(io);
+  return Object.entries(contexts).map(([word, { url }]) => ({ word, meaning: url }));
+}
+
 async function argumentsOf(
   context: Context,
   spec: CommandSpec,
@@ -86,9 +104,12 @@ async function argumentsOf(
     return matching(actions.map(({ id, title }) => ({ word: id, meaning: title ?? '' })));
   }
   if (spec.name === 'secrets rotate' || spec.name === 'secrets delete') {
-    const secrets = await context.services.openSecrets(await context.services.openProject({}));
+    const secrets = await context.services.openSecrets(await context.services.openProject({ mayBeServer: true }));
     return matching((await secrets.list()).map(({ name }) => ({ word: name, meaning: '' })));
   }
+  if (spec.takes.startsWith('<workflow>')) return given.length === 0 ? matching(await workflowIds(context)) : [];
+  if (spec.name === 'context use') return matching([...(await contextNames(context)), HERE]);
+  if (spec.name === 'context remove') return matching(await contextNames(context));
   if (!spec.takes.includes('execution')) return [];
   const session = await context.services.openDesk(await context.services.openProject({ mayBeServer: true }));
   try {

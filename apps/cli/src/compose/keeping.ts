@@ -1,4 +1,5 @@
 /** Where things are kept, and what does the work: SQLite and files in the data folder, unless the configuration says otherwise. */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Action, NebulaError } from '@nebula/core';
 import type { Drivers } from '@nebula/engine';
@@ -49,6 +50,25 @@ export async function openKeeping({ config }: Project, context: DriverContext, f
       await store.close();
     },
   };
+}
+
+/** The same, without opening anything else. A folder that has no database, or none that can be read, has none of them. */
+export async function announcedIn({ config, dataDir }: Project): Promise<readonly Action[]> {
+  if (config.drivers?.store !== undefined || !existsSync(path.join(dataDir, DATABASE))) return [];
+  const { realClock: clock } = await import('@nebula/drivers/real');
+  const { openSqliteStore } = await import('@nebula/drivers/sqlite');
+  const { announcedActions } = await import('@nebula/server/announced');
+  try {
+    const store = await openSqliteStore({ path: path.join(dataDir, DATABASE), clock, engine: false, readonly: true });
+    try {
+      return await announcedActions(store);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (error instanceof NebulaError) return [];
+    throw error;
+  }
 }
 
 /** What a server keeps must not be lost without a word. */

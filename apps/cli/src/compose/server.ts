@@ -74,6 +74,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       tokenFile: token === undefined ? undefined : tokenFile(project.dataDir),
       engine: parts.engine,
       office: officeSession(server.office, async () => undefined),
+      catalog: parts.catalog,
       async close() {
         takeNoteBack();
         await server.close(opened.stopEngine);
@@ -168,7 +169,7 @@ async function listening(
 ): Promise<NebulaServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, url, origins = [], trustProxy = [], metrics } = config;
   const bodyLimitBytes = sizeOf('server.bodyLimit', config.bodyLimit);
-  const { token, preset, onTrouble, onRequest, openEngine } = options;
+  const { token, preset, onLog, onRequest, openEngine } = options;
   try {
     return await startServer(parts, {
       host,
@@ -177,10 +178,9 @@ async function listening(
       version: await versionText(),
       projectDir: project.dir,
       leader: localLeader(),
-      onTrouble,
       onRequest,
       openEngine,
-      log: { conceal: concealed },
+      log: { conceal: concealed, stream: { write: onLog } },
       ...(metrics !== undefined && { metrics }),
       isSecure: url?.startsWith('https:') ?? false,
       ...(token !== undefined && { token }),

@@ -6,7 +6,7 @@ import { holdingServer, readToken } from '../remote/found-server.ts';
 import type { DeskSession, EngineSession, OfficeSession, Project, Services } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
 import { allActions, engineOptions } from './engine-options.ts';
-import { driverContext, openDoing, openKeeping, openSecrets } from './keeping.ts';
+import { announcedIn, driverContext, openDoing, openKeeping, openSecrets } from './keeping.ts';
 
 export function composeServices(io: Io): Services {
   return {
@@ -30,7 +30,9 @@ async function actionsOf(project: Project) {
 async function catalogOf(project: Project): Promise<Catalog> {
   if (project.server === undefined) {
     const { retryPolicies, capabilities, labels } = project.config;
-    return createCatalog(await allActions(project), retryPolicies, capabilities, labels);
+    const catalog = createCatalog(await allActions(project), retryPolicies, capabilities, labels);
+    catalog.announce(await announcedIn(project));
+    return catalog;
   }
   const { remoteCatalog } = await import('../remote/session.ts');
   return await remoteCatalog(await connected(project.server), project);
@@ -44,7 +46,8 @@ async function connected(place: { readonly url: string; readonly token: string |
 async function secretsOf({ env }: Io, project: Project): Promise<Secrets> {
   if (project.server === undefined) return await openSecrets(project, await driverContext(project), env);
   const { remoteSecrets } = await import('../remote/secrets.ts');
-  return remoteSecrets(await connected(project.server));
+  const { remoteOffice } = await import('../remote/office.ts');
+  return remoteSecrets(remoteOffice(await connected(project.server)));
 }
 
 async function openDesk(project: Project): Promise<DeskSession> {

@@ -77,4 +77,4 @@ function known(error: unknown): unknown {
 }
 
 const TOKEN_HINT =
-  'give a token with --token, $NEBULA_TOKEN or `nebula context add`; a desktop server keeps it in the file `token` of its data folder';
+  'give a token with --token, $NEBULA_TOKEN or `nebula context add`; a desktop server keeps it in the file `token` of its data folder, one with users has `nebula keys create`';

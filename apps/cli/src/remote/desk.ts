@@ -78,9 +78,10 @@ export function remoteDesk(client: NebulaClient): Desk {
       return (await asked(client.call('replayExecution', { ...of(executionId), body }))).executionId;
     },
     requestSignal: (executionId, body) => accepted(client.call('signalExecution', { ...of(executionId), body })),
-    async publishSignal({ signal, key, payload, keepMs }) {
+    async publishSignal({ signal, key, payload, keepMs, project }) {
       const body = {
         signal,
+        ...(project !== undefined && { project }),
         ...(key !== undefined && { key }),
         ...(payload !== undefined && { payload }),
         ...(keepMs !== undefined && { keep: `${keepMs}ms` }),
@@ -145,12 +146,13 @@ export function timelineEvent(event: {
 }
 
 async function listOf(client: NebulaClient, filter: ExecutionFilter) {
-  const { status, workflowId, cursor, limit } = filter;
+  const { status, workflowId, project, cursor, limit } = filter;
   const statuses = status === undefined ? undefined : [status].flat().join(',');
   const query = {
     limit: Math.min(limit, MAX_ROWS),
     ...(statuses !== undefined && { status: statuses }),
     ...(workflowId !== undefined && { workflowId }),
+    ...(project !== undefined && { project }),
     ...(cursor !== undefined && { cursor }),
   };
   const { items, next } = await asked(client.call('listExecutions', { query }));

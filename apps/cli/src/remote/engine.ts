@@ -44,9 +44,9 @@ export function remoteEngine(client: NebulaClient, onAway: (tell: (error: unknow
       return events;
     },
     open: async () => undefined,
-    async register(definition) {
+    async register(definition, project) {
       // Whoever runs a file once does not mean its triggers.
-      const body = { definition, activate: false };
+      const body = { definition, activate: false, ...(project !== undefined && { project }) };
       const { workflowId, version, created } = await asked(client.call('registerWorkflow', { body }));
       return { workflowId, version, created };
     },

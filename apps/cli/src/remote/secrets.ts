@@ -1,21 +1,16 @@
 /** The secrets of a server: they can be set and forgotten from here, and never seen. */
-import type { NebulaClient } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import type { SecretInfo, Secrets } from '@nebula/ports';
-import { asked, found } from './connection.ts';
+import { allItems, pageOf } from '../office.ts';
+import type { OfficeSession } from '../services.ts';
 
-export function remoteSecrets(client: NebulaClient): Secrets {
+export function remoteSecrets(office: Pick<OfficeSession, 'call'>): Secrets {
   const list = async (): Promise<readonly SecretInfo[]> => {
-    const all: SecretInfo[] = [];
-    const items = client.all('listCredentials', { query: { limit: 1_000 } });
-    for (let next = await asked(items.next()); next.done !== true; next = await asked(items.next())) {
-      const { name, updatedAt } = next.value;
-      all.push({ name, updatedAt: updatedAt === null ? null : Date.parse(updatedAt) });
-    }
-    return all;
+    const all = await allItems((cursor) => office.call('listCredentials', { query: pageOf(cursor) }));
+    return all.map(({ name, updatedAt }) => ({ name, updatedAt: updatedAt === null ? null : Date.parse(updatedAt) }));
   };
   const set = async (name: string, value: string): Promise<void> => {
-    await asked(client.call('putCredential', { params: { name }, body: { value } }));
+    await office.call('putCredential', { params: { name }, body: { value } });
   };
   return {
     list,
@@ -27,7 +22,13 @@ export function remoteSecrets(client: NebulaClient): Secrets {
       return true;
     },
     async delete(name) {
-      return (await found(client.call('deleteCredential', { params: { name } }).then(() => true))) === true;
+      try {
+        await office.call('deleteCredential', { params: { name } });
+        return true;
+      } catch (error) {
+        if (error instanceof NebulaError && error.code === 'UNKNOWN_CREDENTIAL') return false;
+        throw error;
+      }
     },
   };
 }

@@ -1,14 +1,18 @@
-/** A configuration that changes under a running server: what is safe is taken up, of the rest it is said that it waits for a restart. */
+/**
+ * A configuration that changes under a running server, comes or goes: what is safe is taken up, of the rest it is said
+ * that it waits for a restart.
+ */
 import { watch } from 'node:fs';
-import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 import { CONFIG_KEYS, type ConfigKey, type NebulaConfig } from '@nebula/sdk';
-import { loadConfig } from '../project.ts';
+import { configFileIn, isConfigName, loadConfig } from '../project.ts';
 
 /** Editors write a file in several steps. */
 const QUIET_MS = 150;
 
 export interface ConfigChange {
+  /** Undefined: it was taken away. */
+  readonly file: string | undefined;
   readonly config: NebulaConfig;
   /** Paths of keys that need a restart. */
   readonly waiting: readonly string[];
@@ -20,26 +24,27 @@ export interface ConfigWatcher {
   onBroken(error: unknown): void;
 }
 
-/** `running`: what the server goes by. Returns the way to stop. */
-export function watchConfig(file: string, running: NebulaConfig, { onChange, onBroken }: ConfigWatcher): () => void {
+/** `dir`: where it is, or would be. `running`: what the server goes by. Returns the way to stop. */
+export function watchConfig(dir: string, running: NebulaConfig, { onChange, onBroken }: ConfigWatcher): () => void {
   let revision = 0;
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
     try {
-      const config = await loadConfig(file, ++revision);
+      const file = configFileIn(dir);
+      const config = file === undefined ? {} : await loadConfig(file, ++revision);
       const waiting = changedKeys(running, config).filter((key) => !isLive(key));
-      onChange({ config, waiting });
+      onChange({ file, config, waiting });
     } catch (error) {
       onBroken(error);
     }
   };
-  const watcher = watch(path.dirname(file), (_, name) => {
-    if (name !== path.basename(file)) return;
+  const watcher = watch(dir, (_, name) => {
+    if (name === null || !isConfigName(name)) return;
     clearTimeout(timer);
     timer = setTimeout(() => void look(), QUIET_MS);
   });
   watcher.on('error', (error) =>
-    onBroken(new NebulaError('CONFIG_INVALID', `${file} is not watched: ${error.message}`)),
+    onBroken(new NebulaError('CONFIG_INVALID', `the configuration in ${dir} is not watched: ${error.message}`)),
   );
   return () => {
     clearTimeout(timer);

@@ -33,6 +33,8 @@ export interface ServeReport {
   finished(document: RunDocument): void;
   request(operation: string, status: number, milliseconds: number): void;
   trouble(error: unknown): void;
+  /** A line of the server's log. It is told here, and nowhere else. */
+  logged(line: string): void;
   /** A change of the configuration that was taken up, or needs a restart. */
   config(message: string, level: Level): void;
   /** A line that something in this process printed by itself. */
@@ -45,6 +47,24 @@ interface Told {
   readonly code?: string;
   readonly message: string;
   readonly hint?: string | undefined;
+}
+
+interface LogLine {
+  readonly level: Level;
+  /** What it was about. */
+  readonly msg: string;
+  readonly error?: string;
+  readonly code?: string;
+  readonly hint?: string;
+  /** How often, since it was last told. */
+  readonly times?: number;
+  readonly stack?: string;
+}
+
+/** Without what is the same in all of them. */
+function logLine(line: string): LogLine {
+  const { time: _, pid: __, ...told } = JSON.parse(line) as LogLine & { readonly time: string; readonly pid: number };
+  return told;
 }
 
 function toldOf(error: unknown): Told {
@@ -86,6 +106,10 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
     request: (operation: string, status: number, milliseconds: number) =>
       report.say('debug', 'request', { operation, status, milliseconds: Math.round(milliseconds * 10) / 10 }),
     trouble: (error: unknown) => report.say('error', 'trouble', toldOf(error)),
+    logged(line: string): void {
+      const { level: of, msg: what, error: message = what, ...more } = logLine(line);
+      report.say(of, 'trouble', { what, message, ...more });
+    },
     config: (message: string, of: Level) => report.say(of, 'config.changed', { message }),
     foreign: (line: string) => report.say('info', 'output', { line }),
     stopping: () => report.say('info', 'server.stopping'),
@@ -142,6 +166,21 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       const what = code === undefined ? '' : `${code}: `;
       say('error', colors.red('!'), printable(`${what}${message}${hint === undefined ? '' : ` (${hint})`}`));
     },
+    logged(line) {
+      const { level: of, msg, code, error, hint, times, stack } = logLine(line);
+      const often = times === undefined ? '' : ` (${times} times)`;
+      const what = [msg + often, ...(code === undefined ? [] : [code]), ...(error === undefined ? [] : [error])].join(
+        ': ',
+      );
+      say(of, colors.red('!'), printable(`${what}${hint === undefined ? '' : ` (${hint})`}`));
+      if (stack !== undefined)
+        lines(
+          stack
+            .split('\n')
+            .slice(1)
+            .map((one) => colors.dim(SAID_INDENT + printableLine(one))),
+        );
+    },
     config: (message, of) => say(of, of === 'info' ? colors.green('✓') : colors.yellow('!'), printable(message)),
     foreign: (line) => lines([colors.dim(`│ ${printable(line)}`)]),
     stopping: () => say('info', colors.yellow('■'), 'stopping: what runs is handed back. Once more to leave at once.'),
@@ -197,11 +236,17 @@ function labelled(label: string, value: string, { colors, width }: ScreenOptions
   return [`${INDENT}${colors.dim(column(label, LABEL_CELLS))}${value}`];
 }
 
-function nextSteps({ news, hasUsers }: Started, program: string): (readonly [string, string])[] {
+function nextSteps({ news, hasUsers, tokenFile, url }: Started, program: string): (readonly [string, string])[] {
+  if (tokenFile === undefined) {
+    return [
+      ...(hasUsers ? [] : [[`${program} users add NAME --admin`, 'in another terminal'] as const]),
+      [`${program} keys create cli --as NAME --role default=owner`, 'a key for the command line'],
+      [`${program} context add here --server ${url} --token-stdin`, 'takes the key; commands work there from then on'],
+    ];
+  }
   const served = news.flatMap((one) => (one.kind === 'registered' ? [one.workflow] : []));
   const first = served.find((one) => !one.needsInput) ?? served[0];
   return [
-    ...(hasUsers ? [] : [[`${program} users add NAME --admin`, 'in another terminal'] as const]),
     first === undefined
       ? [`${program} workflows register FILE`, 'put one here']
       : [`${program} start ${first.workflowId}`, 'in another terminal: start one, and watch it'],

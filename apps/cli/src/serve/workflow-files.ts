@@ -3,7 +3,8 @@
  *
  *  1 A file that is broken is told with its problems; the version that was good before stays active.
  *  2 What has not changed since it was registered here is left alone, so that what others activate stays.
- *  3 One look at the files at a time; a change during a look leads to one more.
+ *  3 What is broken may name an action that a worker announces later: it is looked at again then.
+ *  4 One look at the files at a time; a change during a look leads to one more.
  */
 import { existsSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
@@ -38,13 +39,19 @@ export interface ServedWorkflow {
   readonly triggers: readonly { readonly trigger: TriggerDefinition; readonly nextFireAt: number | null }[];
 }
 
+interface Known {
+  readonly mark: string;
+  readonly workflowId: string | undefined;
+  readonly isBroken: boolean;
+}
+
 export class WorkflowFiles {
   readonly #context: Context;
   readonly #project: Project;
   readonly #office: OfficeSession;
   readonly #colors: Colors;
   /** By file: what was registered, or why it could not be. */
-  readonly #known = new Map<string, { readonly mark: string; readonly workflowId: string | undefined }>();
+  readonly #known = new Map<string, Known>();
   #look: Promise<readonly FileNews[]> | undefined;
 
   constructor(context: Context, project: Project, office: OfficeSession, colors: Colors) {
@@ -52,6 +59,10 @@ export class WorkflowFiles {
     this.#project = project;
     this.#office = office;
     this.#colors = colors;
+  }
+
+  get hasBroken(): boolean {
+    return [...this.#known.values()].some(({ isBroken }) => isBroken);
   }
 
   /** What is different since the last look. */
@@ -87,20 +98,20 @@ export class WorkflowFiles {
       const mark = markOf(checked);
       if (before?.mark === mark) return undefined;
       if (checked.definition === undefined) {
-        this.#known.set(file, { mark, workflowId: before?.workflowId });
+        this.#known.set(file, { mark, workflowId: before?.workflowId, isBroken: true });
         const errors = checked.problems.filter(({ severity }) => severity === 'error');
         const message = errors[0]?.message ?? 'a workflow that it runs has errors';
         return { kind: 'broken', file, message, report: reportLines(checked, this.#colors) };
       }
       const { workflow, isNew } = await this.#register(checked, checked.definition);
-      this.#known.set(file, { mark, workflowId: workflow.workflowId });
+      this.#known.set(file, { mark, workflowId: workflow.workflowId, isBroken: false });
       return { kind: 'registered', file, workflow, isNew };
     } catch (error) {
       if (!(error instanceof NebulaError)) throw error;
       const mark = `${error.code} ${error.message}`;
       const before = this.#known.get(file);
       if (before?.mark === mark) return undefined;
-      this.#known.set(file, { mark, workflowId: before?.workflowId });
+      this.#known.set(file, { mark, workflowId: before?.workflowId, isBroken: true });
       return {
         kind: 'broken',
         file,

@@ -9,6 +9,7 @@ import {
   JSON_OUTPUT,
   NO_RUN,
   PLACE,
+  PROJECT,
   QUIET,
 } from './spec.ts';
 
@@ -42,6 +43,7 @@ ${BULK_NOTE}`,
       { flags: '--key <text>', text: 'for a wait with this key' },
       { flags: '--payload <json>', text: 'what comes with it: JSON, @file, or - for stdin' },
       { flags: '--keep <duration>', text: 'how long it waits for somebody who waits for it (default: 1d)' },
+      { ...PROJECT, text: 'whose runs hear it (default: default)' },
       ...PLACE,
       JSON_OUTPUT,
     ],

@@ -1,5 +1,5 @@
 /** Commands that look at runs. */
-import { type CommandSpec, FULL, JSON_OUTPUT, PLACE, STATUS_FILTER, WORKFLOW_FILTER } from './spec.ts';
+import { type CommandSpec, FULL, JSON_OUTPUT, PLACE, PROJECT, STATUS_FILTER, WORKFLOW_FILTER } from './spec.ts';
 
 export const LOOK_COMMANDS: readonly CommandSpec[] = [
   {
@@ -10,6 +10,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     options: [
       STATUS_FILTER,
       WORKFLOW_FILTER,
+      PROJECT,
       { flags: '-n, --limit <count>', text: 'how many (default: 20)' },
       { flags: '--cursor <cursor>', text: 'go on after an earlier page' },
       ...PLACE,
@@ -26,7 +27,13 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '[execution]',
     summary: 'show a run: its nodes, output and error',
     group: 'Look at runs',
-    options: [{ flags: '--all', text: 'every node, however many' }, FULL, ...PLACE, JSON_OUTPUT],
+    options: [
+      { flags: '--all', text: 'every node, however many' },
+      FULL,
+      { ...PROJECT, text: 'the newest run in this project of the server' },
+      ...PLACE,
+      JSON_OUTPUT,
+    ],
     examples: [
       ['executions show', 'the newest run'],
       ['executions show exe_01k9…', 'the tree of its nodes'],

@@ -1,5 +1,15 @@
 /** Commands that run workflows. */
-import { type CommandSpec, DATA_DIR, EXIT_CODES, FULL, JSON_OUTPUT, type OptionSpec, PLACE, QUIET } from './spec.ts';
+import {
+  type CommandSpec,
+  DATA_DIR,
+  EXIT_CODES,
+  FULL,
+  JSON_OUTPUT,
+  type OptionSpec,
+  PLACE,
+  PROJECT,
+  QUIET,
+} from './spec.ts';
 
 const INPUT: OptionSpec = { flags: '-i, --input <json>', text: 'the input: JSON, @file, or - to read it from stdin' };
 const SET: OptionSpec = {
@@ -18,7 +28,16 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     takes: '<file>',
     summary: 'run a workflow to its end',
     group: 'Run',
-    options: [INPUT, SET, IDEMPOTENCY_KEY, ...PLACE, JSON_OUTPUT, FULL, QUIET],
+    options: [
+      INPUT,
+      SET,
+      IDEMPOTENCY_KEY,
+      { ...PROJECT, text: 'of the server, for a workflow that is new there (default: default)' },
+      ...PLACE,
+      JSON_OUTPUT,
+      FULL,
+      QUIET,
+    ],
     examples: [
       ['run examples/order.yaml', 'run it, with a live tree of its nodes'],
       ['run order.yaml --input \'{"order": {"id": 7}}\'', 'with an input'],
@@ -37,7 +56,13 @@ ${EXIT_CODES}`,
     takes: '[execution]',
     summary: 'continue one run, or everything unfinished',
     group: 'Run',
-    options: [...PLACE, JSON_OUTPUT, FULL, QUIET],
+    options: [
+      { ...PROJECT, text: 'everything unfinished of this project of the server' },
+      ...PLACE,
+      JSON_OUTPUT,
+      FULL,
+      QUIET,
+    ],
     examples: [
       ['resume', 'continue everything unfinished'],
       ['resume exe_01k9…', 'continue one run, wait for it'],

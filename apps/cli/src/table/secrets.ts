@@ -7,11 +7,13 @@ const OPTIONS: readonly OptionSpec[] = [
     text: 'where secrets are kept (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
   },
   ...SERVER,
+  { flags: '--as <admin>', text: 'sign in at the server as this administrator first; asks for the password' },
+  { flags: '--password-stdin', text: 'read the password from the first line of stdin instead of asking' },
   { flags: '--json', text: 'print one JSON document on stdout' },
 ];
 
 const VALUE_NOTE =
-  'The value is read from stdin, without its last line break, or asked for at a terminal and not shown. It is never an argument: arguments are seen by everybody on the machine and kept by the shell.';
+  'The value is read from stdin, without its last line break, or asked for at a terminal and not shown. It is never an argument: arguments are seen by everybody on the machine and kept by the shell. With --password-stdin it begins on the second line.';
 
 export const SECRETS_COMMANDS: readonly CommandSpec[] = [
   {

@@ -1,5 +1,5 @@
 /** Commands about what a server has besides runs. */
-import { type CommandSpec, JSON_OUTPUT, type OptionSpec, PLACE } from './spec.ts';
+import { type CommandSpec, JSON_OUTPUT, type OptionSpec, PLACE, PROJECT } from './spec.ts';
 
 const AS_USER: readonly OptionSpec[] = [
   { flags: '--as <user>', text: 'sign in as this user first; asks for the password' },
@@ -23,7 +23,7 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
     group: 'Server',
     options: [
       { flags: '--no-activate', text: 'only store them: triggers stay as they are' },
-      { flags: '--project <id>', text: 'of the server (default: default)' },
+      { ...PROJECT, text: 'of the server, for workflows that are new there (default: default)' },
       ...PLACE,
       JSON_OUTPUT,
     ],
@@ -38,7 +38,7 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
     takes: '',
     summary: 'list the workflows that are registered',
     group: 'Server',
-    options: [...PLACE, JSON_OUTPUT],
+    options: [PROJECT, ...PLACE, JSON_OUTPUT],
     examples: [['workflows list', 'with their versions']],
     load: () => import('../commands/workflows-list.ts'),
   },
@@ -96,7 +96,7 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
     takes: '',
     summary: 'list what runs when, and when next',
     group: 'Server',
-    options: [...PLACE, JSON_OUTPUT],
+    options: [PROJECT, ...PLACE, JSON_OUTPUT],
     examples: [['schedules list', 'those of triggers included']],
     load: () => import('../commands/schedules-list.ts'),
   },
@@ -161,13 +161,19 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
       },
       AS_USER[1] as OptionSpec,
       ROLE,
+      {
+        flags: '--scope <operation>',
+        text: 'only this operation of the API, e.g. startExecution; may be given several times',
+        repeatable: true,
+      },
       { flags: '--expires <duration>', text: 'how long it is good for: 90d' },
       ...PLACE,
       JSON_OUTPUT,
     ],
     examples: [
       ['keys create ci --as ann --role default=editor', 'it is shown once'],
-      ['keys create ci --as ann --json | jq -r .token', 'for scripts'],
+      ['keys create hook --as ann --role default=operator --scope startExecution', 'starts runs, and nothing else'],
+      ['keys create ci --as ann --role default=editor --json | jq -r .token', 'for scripts'],
     ],
     load: () => import('../commands/keys-create.ts'),
   },

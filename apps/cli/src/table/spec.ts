@@ -51,11 +51,14 @@ export const STATUS_FILTER: OptionSpec = {
   repeatable: true,
 };
 export const WORKFLOW_FILTER: OptionSpec = { flags: '--workflow <id>', text: 'only runs of this workflow' };
+/** Projects are a server's; what is on a data folder alone is in the project `default`. */
+export const PROJECT: OptionSpec = { flags: '--project <id>', text: 'only what is in this project of the server' };
 export const NO_RUN: OptionSpec = { flags: '--no-run', text: 'only leave the request, for an engine to find' };
 /** For commands that change many runs at once. */
 export const BULK: readonly OptionSpec[] = [
   { ...STATUS_FILTER, text: 'instead of naming runs: those with this status; may be given several times' },
   { ...WORKFLOW_FILTER, text: 'instead of naming runs: those of this workflow' },
+  { ...PROJECT, text: 'instead of naming runs: those in this project of the server' },
   { flags: '-y, --yes', text: 'do not ask before several runs are changed' },
 ];
 export const BULK_NOTE =

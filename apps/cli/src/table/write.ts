@@ -1,5 +1,5 @@
 /** Commands for those who write workflows. */
-import { type CommandSpec, JSON_OUTPUT, PLACE, SERVER } from './spec.ts';
+import { type CommandSpec, JSON_OUTPUT, PLACE } from './spec.ts';
 
 export const WRITE_COMMANDS: readonly CommandSpec[] = [
   {
@@ -22,11 +22,12 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '<files...>',
     summary: 'report every problem of workflow files',
     group: 'Write',
-    options: [{ flags: '--strict', text: 'take warnings for errors' }, JSON_OUTPUT],
+    options: [{ flags: '--strict', text: 'take warnings for errors' }, ...PLACE, JSON_OUTPUT],
     examples: [
       ['validate order.yaml', 'check one file'],
       ['validate workflows/*.yaml --strict', 'refuse what cannot be meant, too'],
       ['validate workflows/*.yaml --json', 'check many, for an editor or CI'],
+      ['validate order.yaml --server https://flows.example.com', 'against the actions that are there'],
     ],
     load: () => import('../commands/validate.ts'),
   },
@@ -103,7 +104,7 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '[name]',
     summary: 'list the actions, or tell all about one',
     group: 'Write',
-    options: [...SERVER, JSON_OUTPUT],
+    options: [...PLACE, JSON_OUTPUT],
     examples: [
       ['actions', 'what workflows here can use'],
       ['actions http.request', 'its input, output, effect and capabilities'],

@@ -36,9 +36,10 @@ export async function say(cwd: string, argv: readonly string[], options: SayOpti
 export class Served {
   readonly cwd: string;
   readonly session: ServerSession;
-  readonly troubles: unknown[];
+  /** Lines of its log. */
+  readonly troubles: string[];
 
-  private constructor(cwd: string, session: ServerSession, troubles: unknown[]) {
+  private constructor(cwd: string, session: ServerSession, troubles: string[]) {
     this.cwd = cwd;
     this.session = session;
     this.troubles = troubles;
@@ -48,10 +49,10 @@ export class Served {
     const cwd = projectFolder(files);
     const io = memoryIo({ cwd, env: {} });
     const services = composeServices(io);
-    const troubles: unknown[] = [];
+    const troubles: string[] = [];
     const session = await services.openServer(await services.openProject({}), {
       port: 0,
-      onTrouble: (error) => troubles.push(error),
+      onLog: (line) => troubles.push(line),
       onRequest: () => undefined,
       ...options,
     });

@@ -85,6 +85,8 @@ async function allowed(
 function workflowRoutes(app: FastifyInstance, own: CompatParts): void {
   const { parts, launcher, announced, audit } = own;
   const { engine, records, digest } = parts;
+  const told = (request: Ask, operation: OperationId, who: Principal, target: string, status: number) =>
+    audit({ operation, who, params: { target }, project: DEFAULT_PROJECT, status, ip: request.ip });
 
   app.post('/api/workflows', async (request: Ask, reply) => {
     const who = await allowed(own, request, 'registerWorkflow', 'editor');
@@ -96,14 +98,7 @@ function workflowRoutes(app: FastifyInstance, own: CompatParts): void {
     const { workflowId } = await registered(parts, definition);
     const record: GraphRecord = { name, jobs: jobsOf(definition) };
     await records.commit([{ kind: KIND, id: workflowId, body: JSON.stringify(record) }]);
-    await audit({
-      operation: 'registerWorkflow',
-      who,
-      params: { workflowId },
-      project: DEFAULT_PROJECT,
-      status: 201,
-      ip: request.ip,
-    });
+    await told(request, 'registerWorkflow', who, workflowId, 201);
     return reply.status(201).send(statusOf(workflowId, record, undefined));
   });
 
@@ -129,6 +124,7 @@ function workflowRoutes(app: FastifyInstance, own: CompatParts): void {
     await found(own, request, 'startExecution', 'operator');
     const { id } = request.params as { id: string };
     const { executionId } = await launcher.start({ workflowId: id }, { type: 'api', by: KIND });
+    await told(request, 'startExecution', await own.authenticate(request), executionId, 202);
     return reply.status(202).send({ workflow_id: id, run_id: executionId });
   });
 
@@ -138,6 +134,7 @@ function workflowRoutes(app: FastifyInstance, own: CompatParts): void {
     const run = await newestRun(parts, id, request.query['run']);
     if (run !== undefined && run.finishedAt === null)
       await engine.requestCancel(run.executionId, 'cancelled by a user');
+    await told(request, 'cancelExecution', await own.authenticate(request), run?.executionId ?? id, 202);
     return reply.status(202).send({ workflow_id: id, run_id: run?.executionId ?? null });
   });
 }

@@ -41,9 +41,13 @@ export interface Deed {
   readonly operation: OperationId;
   readonly who: Principal;
   readonly params: unknown;
+  readonly body?: unknown;
+  /** What was answered, where it was done. */
+  readonly answer?: unknown;
   readonly project: string | undefined;
   readonly status: number;
-  readonly ip: string;
+  /** Left out: it was done on the data folder. */
+  readonly ip?: string;
 }
 
 export interface AppParts {
@@ -111,7 +115,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
         body: contract.body === undefined ? undefined : (request.body ?? {}),
       };
       const isAudited = method !== 'GET' && !contract.isReading;
-      const deed = { operation, who, params: input.params, ip: request.ip };
+      const deed = { operation, who, params: input.params, body: input.body, ip: request.ip };
       let project: string | undefined;
       try {
         if (contract.needs !== 'public' && who.kind === 'nobody') throw notSignedIn();
@@ -137,7 +141,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
           typeof key === 'string'
             ? await own.repeats.once(call as unknown as Call<OperationId>, key, act)
             : await act();
-        if (isAudited) await own.audit({ ...deed, project, status: answer.status });
+        if (isAudited) await own.audit({ ...deed, project, status: answer.status, answer: answer.body });
         own.onRequest?.(operation, answer.status, performance.now() - begun);
         if (contract.stream !== 'events') return await send(request, response, contract, answer);
         const stop = watchRights(
@@ -149,7 +153,9 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
         return await sendStream(response, answer, call.signal).finally(stop);
       } catch (error) {
         const { status } = problemOf(bodyError(error));
-        if (isAudited && who.kind !== 'nobody' && status < 500) await own.audit({ ...deed, project, status });
+        // Of those whom nobody knows, only guesses at passwords; they are limited in number.
+        const isToTell = who.kind === 'nobody' ? operation === 'login' && status === 401 : status < 500;
+        if (isAudited && isToTell) await own.audit({ ...deed, project, status });
         own.onRequest?.(operation, status, performance.now() - begun);
         throw error;
       }

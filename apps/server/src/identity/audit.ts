@@ -1,6 +1,6 @@
 /** Who changed what. Ids are time-ordered, so the newest come first without an index of their own. */
 import type { AnswerOf } from '@nebula/client/contract';
-import type { Json } from '@nebula/core';
+import { isJsonObject, type Json } from '@nebula/core';
 import type { RecordChange } from '@nebula/ports';
 import type { Deed } from '../http/app.ts';
 import { type Handlers, ok } from '../http/handler.ts';
@@ -19,29 +19,49 @@ interface AuditRecord {
 
 /** Parameters of requests that were refused may be of any length. */
 const MAX_TARGET = 200;
+const THINGS = ['executionId', 'workflowId', 'keyId', 'workerId'];
 /** How long it is kept. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Promise<void> {
+  /** What was typed as a name may be a password: only names of users are written down. */
+  const userOf = async ({ body }: Deed): Promise<string | null> => {
+    const user = memberOf(body, 'user');
+    return user !== undefined && (await records.get('user', user)) !== undefined ? user : null;
+  };
   const commit = gathered((changes: readonly RecordChange[]) => records.commit(changes));
-  return async ({ operation, who, params, project, status, ip }) => {
+  return async (deed) => {
+    const { operation, who, project, status, ip } = deed;
     const at = clock.now();
-    const target =
-      Object.values((params ?? {}) as Record<string, unknown>)
-        .map(String)[0]
-        ?.slice(0, MAX_TARGET) ?? null;
+    const target = operation === 'login' ? await userOf(deed) : targetOf(deed);
+    const isSignedIn = operation === 'login' && status < 400;
     const body: AuditRecord = {
       at,
-      who: who.name,
+      who: isSignedIn && target !== null ? target : who.name,
       operation,
       target,
       project: project ?? null,
       outcome: status,
-      details: { ip, kind: who.kind },
+      details: { ...(ip !== undefined && { ip }), kind: isSignedIn ? 'user' : who.kind },
     };
     const id = random.id('aud');
     await commit({ kind: 'audit', id, body: JSON.stringify(body), expiresAt: at + KEPT_MS });
   };
+}
+
+/** The thing itself, which may have got its id only now; else what it was made of. */
+function targetOf({ params, body, answer }: Deed): string | null {
+  const [named] = Object.values((params ?? {}) as Record<string, unknown>).map(String);
+  const found =
+    named ??
+    THINGS.map((name) => memberOf(answer, name)).find((id) => id !== undefined) ??
+    [...THINGS, 'plan', 'signal', 'name'].map((name) => memberOf(body, name)).find((id) => id !== undefined);
+  return found?.slice(0, MAX_TARGET) ?? null;
+}
+
+function memberOf(value: unknown, name: string): string | undefined {
+  const member = isJsonObject(value as Json) ? (value as Record<string, unknown>)[name] : undefined;
+  return typeof member === 'string' ? member : undefined;
 }
 
 /** What comes while a write is under way goes with the next one: one sync of the disk serves all who wait for it. */
