@@ -4,41 +4,28 @@ import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { callbackKey, callbackRoutes } from './callbacks.ts';
 import { compatRoutes } from './compat/routes.ts';
+import { handlersOf } from './handlers.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
-import type { Handlers } from './http/handler.ts';
 import { publicRoutes } from './http/public.ts';
 import { Repeats } from './http/repeats.ts';
 import { DEFAULT_PROJECT } from './http/subject.ts';
 import { Accounts } from './identity/accounts.ts';
-import { auditLog, auditRoutes } from './identity/audit.ts';
+import { auditLog } from './identity/audit.ts';
 import { desktopIdentity } from './identity/desktop.ts';
 import type { Principal } from './identity/principal.ts';
-import { identityRoutes } from './identity/routes.ts';
 import { Launcher } from './launcher.ts';
 import { Feed } from './live/feed.ts';
-import { liveRoutes } from './live/routes.ts';
 import { liveSocket } from './live/socket.ts';
 import { Observability, type ObservabilityOptions } from './observability/observability.ts';
 import { type Office, officeOf } from './office.ts';
 import type { Parts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
-import { actionRoutes } from './routes/actions.ts';
-import { cacheRoutes } from './routes/cache.ts';
-import { credentialRoutes } from './routes/credentials.ts';
-import { executionRoutes } from './routes/executions.ts';
-import { planRoutes } from './routes/plans.ts';
-import { restRoutes } from './routes/rest.ts';
-import { scheduleRoutes } from './routes/schedules.ts';
-import { signalRoutes } from './routes/signals.ts';
-import { systemRoutes } from './routes/system.ts';
-import { workflowRoutes } from './routes/workflows.ts';
 import { Sweeper } from './sweeper.ts';
 import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
 import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
-import { workerRoutes } from './workers/routes.ts';
 
 export { callbackAddresses, callbackKey } from './callbacks.ts';
 export type { LogLevel } from './observability/log.ts';
@@ -109,28 +96,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
-  const handlers = {
-    ...systemRoutes({
-      product: 'nebula',
-      version,
-      preset,
-      parts: ['api', 'scheduler', 'worker'],
-      authentication: token === undefined ? 'users' : 'token',
-    }),
-    ...workflowRoutes(parts, () => scheduler.changed()),
-    ...executionRoutes(parts, launcher),
-    ...restRoutes(parts),
-    ...signalRoutes(parts, launcher),
-    ...liveRoutes(parts, feed),
-    ...actionRoutes(parts),
-    ...credentialRoutes(parts),
-    ...planRoutes(parts),
-    ...cacheRoutes(parts),
-    ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
-    ...workerRoutes(parts, registry, announced),
-    ...auditRoutes(parts),
-    ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
-  } satisfies Handlers;
+  const handlers = handlersOf({ parts, options, launcher, feed, accounts, scheduler, announced, registry });
   const app = buildApp(
     {
       parts,

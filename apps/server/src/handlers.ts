@@ -1,0 +1,66 @@
+/** Every operation of the contract with what answers it: one that is missing does not compile. */
+import type { Handlers } from './http/handler.ts';
+import type { Accounts } from './identity/accounts.ts';
+import { auditRoutes } from './identity/audit.ts';
+import { identityRoutes } from './identity/routes.ts';
+import type { Launcher } from './launcher.ts';
+import type { Feed } from './live/feed.ts';
+import { liveRoutes } from './live/routes.ts';
+import type { Parts } from './parts.ts';
+import { actionRoutes } from './routes/actions.ts';
+import { cacheRoutes } from './routes/cache.ts';
+import { credentialRoutes } from './routes/credentials.ts';
+import { executionRoutes } from './routes/executions.ts';
+import { planRoutes } from './routes/plans.ts';
+import { restRoutes } from './routes/rest.ts';
+import { scheduleRoutes } from './routes/schedules.ts';
+import { signalRoutes } from './routes/signals.ts';
+import { systemRoutes } from './routes/system.ts';
+import { workflowRoutes } from './routes/workflows.ts';
+import type { Scheduler } from './triggers/schedules.ts';
+import type { Announced } from './workers/announced.ts';
+import type { Registry } from './workers/registry.ts';
+import { workerRoutes } from './workers/routes.ts';
+
+export interface HandlerParts {
+  readonly parts: Parts;
+  readonly options: {
+    readonly version: string;
+    readonly preset: string;
+    readonly token?: string;
+    readonly isSecure?: boolean;
+  };
+  readonly launcher: Launcher;
+  readonly feed: Feed;
+  readonly accounts: Accounts;
+  readonly scheduler: Scheduler;
+  readonly announced: Announced;
+  readonly registry: Registry;
+}
+
+export function handlersOf(own: HandlerParts): Handlers {
+  const { parts, options, launcher, feed, accounts, scheduler, announced, registry } = own;
+  const { version, preset, token } = options;
+  return {
+    ...systemRoutes({
+      product: 'nebula',
+      version,
+      preset,
+      parts: ['api', 'scheduler', 'worker'],
+      authentication: token === undefined ? 'users' : 'token',
+    }),
+    ...workflowRoutes(parts, () => scheduler.changed()),
+    ...executionRoutes(parts, launcher),
+    ...restRoutes(parts),
+    ...signalRoutes(parts, launcher),
+    ...liveRoutes(parts, feed),
+    ...actionRoutes(parts),
+    ...credentialRoutes(parts),
+    ...planRoutes(parts),
+    ...cacheRoutes(parts),
+    ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
+    ...workerRoutes(parts, registry, announced),
+    ...auditRoutes(parts),
+    ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
+  };
+}
