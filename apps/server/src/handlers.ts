@@ -8,8 +8,11 @@ import type { Feed } from './live/feed.ts';
 import { liveRoutes } from './live/routes.ts';
 import type { Parts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
+import { bulkRoutes } from './routes/bulk.ts';
 import { cacheRoutes } from './routes/cache.ts';
 import { credentialRoutes } from './routes/credentials.ts';
+import { executionReads } from './routes/execution-reads.ts';
+import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { planRoutes } from './routes/plans.ts';
 import { restRoutes } from './routes/rest.ts';
@@ -51,6 +54,9 @@ export function handlersOf(own: HandlerParts): Handlers {
     }),
     ...workflowRoutes(parts, () => scheduler.changed()),
     ...executionRoutes(parts, launcher),
+    ...executionReads(parts),
+    ...executionRequests(parts),
+    ...bulkRoutes(parts),
     ...restRoutes(parts),
     ...signalRoutes(parts, launcher),
     ...liveRoutes(parts, feed),

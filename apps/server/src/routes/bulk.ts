@@ -1,0 +1,123 @@
+/** The same operation on many executions. */
+import type { AnswerOf } from '@nebula/client/contract';
+import { type Json, NebulaError } from '@nebula/core';
+import { type Handlers, ok } from '../http/handler.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Parts } from '../parts.ts';
+import { filterOf } from './execution-filter.ts';
+import { isInVain, refuseInVain } from './vain.ts';
+
+export function bulkRoutes(parts: Parts): Pick<Handlers, 'bulkExecutions'> {
+  return {
+    async bulkExecutions(call) {
+      const { body, who } = call;
+      const operation = bulkOperation(parts, body, who);
+      const { ids, unknown, more } = await chosen(parts, body, who);
+      let done = 0;
+      const failed: AnswerOf<'bulkExecutions'>['failed'] = unknown.map(notThere);
+      for (const executionId of ids) {
+        try {
+          await refuseInVain(parts, executionId, body.operation);
+          if (await operation(executionId)) done++;
+          else failed.push(body.operation === 'delete' ? notEnded(executionId) : notThere(executionId));
+        } catch (error) {
+          if (!(error instanceof NebulaError)) throw error;
+          // A filter finds also such as it is not meant for; those that were named were meant.
+          const isMeant = body.ids !== undefined || !isInVain(error);
+          if (isMeant) failed.push({ executionId, code: error.code, message: error.message });
+        }
+      }
+      return ok({ done, failed, more });
+    },
+  };
+}
+
+type BulkBody = Parameters<Handlers['bulkExecutions']>[0]['body'];
+
+function bulkOperation({ engine }: Parts, body: BulkBody, who: Principal): (executionId: string) => Promise<boolean> {
+  const { operation, reason, compensate, signal } = body;
+  switch (operation) {
+    case 'cancel':
+      return (id) =>
+        engine.requestCancel(id, reason ?? `cancelled by ${who.name}`, compensate === undefined ? {} : { compensate });
+    case 'pause':
+      return (id) => engine.requestPause(id, reason);
+    case 'resume':
+      return (id) => engine.requestResume(id);
+    case 'retry':
+      return (id) => engine.requestRetry(id);
+    case 'delete':
+      return (id) => engine.delete(id);
+    case 'signal': {
+      if (signal === undefined) throw bodyLacks('signal', 'Which signal?');
+      const { signal: name, key, payload } = signal;
+      return (id) =>
+        engine.requestSignal(id, {
+          signal: name,
+          ...(key !== undefined && { key }),
+          payload: (payload ?? null) as Json,
+        });
+    }
+  }
+}
+
+interface Chosen {
+  readonly ids: readonly string[];
+  /** Named, and not there for this caller. */
+  readonly unknown: readonly string[];
+  readonly more: boolean;
+}
+
+const notThere = (executionId: string): AnswerOf<'bulkExecutions'>['failed'][number] => ({
+  executionId,
+  code: 'UNKNOWN_EXECUTION',
+  message: `There is no execution ${executionId}.`,
+});
+
+const notEnded = (executionId: string): AnswerOf<'bulkExecutions'>['failed'][number] => ({
+  executionId,
+  code: 'NOT_FINISHED',
+  message: `${executionId} has not ended.`,
+});
+
+/** The executions that a bulk operation is for: those named, or those found; only such as the caller may operate. */
+async function chosen(parts: Parts, { ids, filter, limit = 1_000 }: BulkBody, who: Principal): Promise<Chosen> {
+  const may = new Set(who.isAdmin ? [] : Object.keys(who.roles).filter((project) => who.roles[project] !== 'viewer'));
+  const isTheirs = (project: string): boolean => who.isAdmin || may.has(project);
+  if (ids !== undefined) {
+    const theirs: string[] = [];
+    for (const id of ids) {
+      const row = await parts.store.execution(id);
+      if (row !== undefined && isTheirs(row.project)) theirs.push(id);
+    }
+    return { ids: theirs, unknown: ids.filter((id) => !theirs.includes(id)), more: false };
+  }
+  if (filter === undefined) throw bodyLacks('ids', 'Say which: `ids`, or a `filter`.');
+  if (filter.project !== undefined && !isTheirs(filter.project)) {
+    throw new NebulaError('NOT_ALLOWED', `${who.name} may not operate runs of project '${filter.project}'.`);
+  }
+  const found: string[] = [];
+  const where = filterOf(filter, who.isAdmin ? who : { ...who, roles: rolesOf(who, may) }, filter.project);
+  let cursor: string | undefined;
+  do {
+    const page = await parts.store.list({
+      ...where,
+      limit: Math.min(1_000, limit - found.length),
+      ...(cursor !== undefined && { cursor }),
+    });
+    found.push(...page.rows.map(({ executionId }) => executionId));
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined && found.length < limit);
+  return { ids: found, unknown: [], more: cursor !== undefined };
+}
+
+function rolesOf({ roles }: Principal, projects: ReadonlySet<string>): Principal['roles'] {
+  return Object.fromEntries(Object.entries(roles).filter(([project]) => projects.has(project)));
+}
+
+function bodyLacks(member: string, hint: string): NebulaError {
+  return new NebulaError('BODY_INVALID', `The body lacks '${member}'.`, {
+    hint,
+    details: { errors: [{ pointer: `/${member}`, detail: 'is missing' }] },
+  });
+}

@@ -1,0 +1,77 @@
+/** What is known of an execution beyond its document. */
+import { type Json, NebulaError } from '@nebula/core';
+import { type Handlers, ok } from '../http/handler.ts';
+import type { Parts } from '../parts.ts';
+import { isoTime } from './times.ts';
+import { unknownExecution } from './unknown-execution.ts';
+
+type Own = 'getJournal' | 'getTimeline' | 'explainExecution' | 'getUndoPlan' | 'getDefinition' | 'getBlob' | 'listLogs';
+
+export function executionReads({ engine, store, blobs, logs }: Parts): Pick<Handlers, Own> {
+  return {
+    async getJournal({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
+      const frames = (await engine.journal(executionId)).filter(({ seq }) => seq > after);
+      const items = frames
+        .slice(0, limit)
+        .map((frame) => ({ ...frame, at: isoTime(frame.at), entries: [...frame.entries] }));
+      return ok({ items, next: frames.length > limit ? String(items.at(-1)?.seq) : null });
+    },
+
+    async getTimeline({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
+      const events = await engine.timeline(executionId);
+      const items = events.slice(after, after + limit).map((event) => ({ ...event, at: isoTime(event.at) }));
+      return ok({ items, next: events.length > after + limit ? String(after + limit) : null });
+    },
+
+    async explainExecution({ params: { executionId }, query: { node } }) {
+      const explanation = await engine.explain(executionId, node);
+      if (explanation === undefined) throw unknownNode(executionId, node);
+      return ok({ ...explanation, reasons: [...explanation.reasons], next: [...explanation.next] });
+    },
+
+    async getUndoPlan({ params: { executionId } }) {
+      const plan = await engine.undoPlan(executionId);
+      if (plan === undefined) throw unknownExecution(executionId);
+      return ok({ toUndo: [...plan.toUndo], undone: [...plan.undone] });
+    },
+
+    async getDefinition({ params: { executionId } }) {
+      const row = await store.execution(executionId);
+      if (row === undefined) throw unknownExecution(executionId);
+      const version = await store.workflowVersion(row.workflowId, row.version);
+      if (version === undefined) throw new NebulaError('UNKNOWN_WORKFLOW', `Its workflow '${row.workflowId}' is gone.`);
+      const { workflowId, hash, createdAt, definition } = version;
+      return ok({
+        workflowId,
+        version: row.version,
+        hash,
+        createdAt: isoTime(createdAt),
+        active: false,
+        definition: JSON.parse(definition) as Json,
+      });
+    },
+
+    async getBlob({ params: { executionId, sha256 } }) {
+      const data = await blobs.get(executionId, sha256);
+      if (data === undefined) throw new NebulaError('BLOB_MISSING', 'There is no such value.');
+      return ok(data);
+    },
+
+    async listLogs({ params: { executionId }, query: { node, level, after, limit = 1_000 } }) {
+      const lines = await logs.read({
+        executionId,
+        limit: limit + 1,
+        ...(node !== undefined && { node }),
+        ...(level !== undefined && { minLevel: level }),
+        ...(after !== undefined && { afterPosition: after }),
+      });
+      const items = lines.slice(0, limit).map(({ executionId: _, ...line }) => ({ ...line, at: isoTime(line.at) }));
+      return ok({ items, next: lines.length > limit ? String(items.at(-1)?.position) : null });
+    },
+  };
+}
+
+function unknownNode(executionId: string, node: string | undefined): NebulaError {
+  if (node === undefined) return unknownExecution(executionId);
+  return new NebulaError('UNKNOWN_NODE', `There is no node '${node}' in ${executionId}.`);
+}

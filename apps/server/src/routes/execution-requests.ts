@@ -1,0 +1,90 @@
+/** What people and programs ask of an execution. The request is durable when it is answered; an engine acts on it. */
+import { type Json, NebulaError } from '@nebula/core';
+import { type Handlers, type Reply, reply } from '../http/handler.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Parts } from '../parts.ts';
+import { unknownExecution } from './unknown-execution.ts';
+import { refuseInVain } from './vain.ts';
+
+type Own =
+  | 'cancelExecution'
+  | 'pauseExecution'
+  | 'resumeExecution'
+  | 'signalExecution'
+  | 'answerApproval'
+  | 'callBack'
+  | 'retryExecution'
+  | 'replayExecution'
+  | 'settleNode';
+
+export function executionRequests(parts: Parts): Pick<Handlers, Own> {
+  const { engine } = parts;
+  return {
+    async cancelExecution({ params: { executionId }, body: { reason, node, compensate }, who }) {
+      await refuseInVain(parts, executionId, 'cancel');
+      const options = { ...(node !== undefined && { node }), ...(compensate !== undefined && { compensate }) };
+      const why = reason ?? `cancelled by ${who.name}`;
+      return accepted(executionId, engine.requestCancel(executionId, why, options));
+    },
+    async pauseExecution({ params: { executionId }, body: { reason } }) {
+      await refuseInVain(parts, executionId, 'pause');
+      return accepted(executionId, engine.requestPause(executionId, reason));
+    },
+    async resumeExecution({ params: { executionId } }) {
+      await refuseInVain(parts, executionId, 'resume');
+      return accepted(executionId, engine.requestResume(executionId));
+    },
+    async signalExecution({ params: { executionId }, body: { signal, key, payload } }) {
+      await refuseInVain(parts, executionId, 'signal');
+      const request = { signal, ...(key !== undefined && { key }), payload: (payload ?? null) as Json };
+      return accepted(executionId, engine.requestSignal(executionId, request));
+    },
+    answerApproval: ({ params: { executionId }, body: { node, approved, by, comment, form }, who }) =>
+      accepted(
+        executionId,
+        engine.requestAnswer(executionId, node, {
+          approved,
+          by: answering(who, by),
+          ...(comment !== undefined && { comment }),
+          ...(form !== undefined && { form: form as Json }),
+        }),
+      ),
+    callBack: ({ params: { executionId }, body: { node, payload } }) =>
+      accepted(executionId, engine.requestCallback(executionId, node, (payload ?? null) as Json)),
+    async retryExecution({ params: { executionId } }) {
+      await refuseInVain(parts, executionId, 'retry');
+      return accepted(executionId, engine.requestRetry(executionId));
+    },
+
+    async replayExecution({ params: { executionId }, body: { node, input, fork } }) {
+      const edited = input as Json | undefined;
+      if (!fork) return accepted(executionId, engine.requestReplay(executionId, node, edited));
+      return reply(202, { executionId: await engine.fork(executionId, node, edited), accepted: true });
+    },
+
+    settleNode: ({ params: { executionId }, body: { node, happened, output, then = 'retry', attempt } }) =>
+      accepted(
+        executionId,
+        engine.requestSettle(
+          executionId,
+          node,
+          happened ? { happened: true, output: (output ?? null) as Json } : { happened: false, then },
+          attempt,
+        ),
+      ),
+  };
+}
+
+async function accepted(
+  executionId: string,
+  requested: Promise<boolean>,
+): Promise<Reply<{ executionId: string; accepted: true }>> {
+  if (!(await requested)) throw unknownExecution(executionId);
+  return reply(202, { executionId, accepted: true });
+}
+
+/** Only an administrator answers for others. */
+function answering(who: Principal, by: string | undefined): string {
+  if (by === undefined || by === who.name || who.isAdmin) return by ?? who.name;
+  throw new NebulaError('NOT_ALLOWED', `${who.name} may not answer as ${by}.`, { hint: 'Leave `by` out.' });
+}
