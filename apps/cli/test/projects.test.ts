@@ -32,6 +32,7 @@ describe('a project of a server', () => {
     const ids = async (...argv: string[]) => (await nebula(...argv, '--json')).out.match(/"workflowId": "[^"]*"/g);
     await nebula('workflows', 'register', 'team.yaml', '--project', 'team');
     expect(await ids('workflows', 'list', '--project', 'team')).toEqual(['"workflowId": "team-greeting"']);
+    expect((await nebula('workflows', 'list')).out).toMatch(/PROJECT +NAME\nteam-greeting .* team\b/);
     expect(await ids('schedules', 'list', '--project', 'team')).toEqual(['"workflowId": "team-greeting"']);
     expect((await nebula('run', 'wait.yaml', '--quiet', '--project', 'team')).code).toBe(4);
     expect(await ids('executions', 'list', '--project', 'team')).toEqual(['"workflowId": "team-wait"']);

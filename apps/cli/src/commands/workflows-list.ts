@@ -10,6 +10,8 @@ export function execute(context: Context, _args: readonly string[], options: Com
     const workflows = await allItems((cursor) =>
       office.call('listWorkflows', { query: { ...pageOf(cursor), ...inProject(options) } }),
     );
+    // A column in which every cell is the same tells nothing.
+    const hasProjects = workflows.some(({ project }) => project !== 'default');
     return tellList(context, options, {
       document: { workflows },
       headings: [
@@ -17,13 +19,15 @@ export function execute(context: Context, _args: readonly string[], options: Com
         { title: 'ACTIVE' },
         { title: 'NEWEST' },
         { title: 'CHANGED' },
+        ...(hasProjects ? [{ title: 'PROJECT' }] : []),
         { title: 'NAME' },
       ],
-      rows: workflows.map(({ workflowId, activeVersion, newestVersion, updatedAt, name }) => [
+      rows: workflows.map(({ workflowId, activeVersion, newestVersion, updatedAt, project, name }) => [
         workflowId,
         activeVersion === null ? colors.dim('–') : colors.green(`v${activeVersion}`),
         `v${newestVersion}`,
         agoText(Date.parse(updatedAt), context.io.now()),
+        ...(hasProjects ? [project] : []),
         printableLine(name ?? ''),
       ]),
       none: `no workflow is registered here; ${context.program} workflows register FILE`,
