@@ -35,6 +35,7 @@ import type { Values } from './values.ts';
 const RESYNC_MS = 30_000;
 
 const NONE: readonly Held[] = [];
+const NO_SENDS: readonly OutgoingRow[] = [];
 
 type WriteInMaking = { -readonly [K in keyof Write]: Write[K] };
 
@@ -88,8 +89,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (listeners !== undefined) write.listeners = listeners;
   const durations = parts.durations.learn(run, turn.entries, turn.now);
   if (durations !== undefined) write.durations = durations;
-  const cache = cacheRows(run, turn);
-  if (cache.length > 0) write.cache = cache;
+  if (turn.learnt.length > 0) write.cache = cacheRows(run, turn);
   addStatus(run, turn, parts, write);
   return write;
 }
@@ -140,8 +140,11 @@ function placesOf({ state, executionId }: LiveRun, { key: startKey, place }: Run
   return places;
 }
 
+const CHANGES_LISTENERS: ReadonlySet<string> = new Set(['node.waiting', 'signal.refused']);
+
 /** Which signals the run waits for, so that those who do not know the run can send them. */
 function listenersOf({ state, project }: LiveRun, { entries, now }: Turn): ListenerChanges | undefined {
+  if (state.deaf.length === 0 && !entries.some(({ type }) => CHANGES_LISTENERS.has(type))) return undefined;
   const add: Listener[] = [];
   const remove = state.deaf.splice(0);
   const listening = new Set<string>();
@@ -239,7 +242,8 @@ function resultFor(
 }
 
 /** Whoever asks its children to end, or to go on, does so with the frame that says so. */
-function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }: Turn): OutgoingRow[] {
+function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }: Turn): readonly OutgoingRow[] {
+  if (cancels.length + children.length === 0) return NO_SENDS;
   const retries = children.filter(({ again }) => again).map((child) => retryMessage(child, executionId));
   return [...retries, ...cancels.map((cancel) => cancelMessage(cancel, executionId))].map((row) => ({
     ...row,

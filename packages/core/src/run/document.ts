@@ -73,6 +73,16 @@ function roundsOf({ total, open, succeeded, failed }: BodyState): NonNullable<No
   return { total: Number.isFinite(total) ? total : null, open, succeeded, failed };
 }
 
+let second = Number.NaN;
+let upToSecond = '';
+
+/** The moments of a run lie close together: what they have in common is not worked out again for each of them. */
 function isoTime(at: number | null): string | null {
-  return at === null || at === 0 ? null : new Date(at).toISOString();
+  if (at === null || at === 0) return null;
+  const whole = Math.floor(at / 1_000);
+  if (whole !== second) {
+    upToSecond = new Date(whole * 1_000).toISOString().slice(0, -4);
+    second = whole;
+  }
+  return `${upToSecond}${String(Math.floor(at - whole * 1_000)).padStart(3, '0')}Z`;
 }

@@ -167,8 +167,10 @@ export class Appender {
       (expiresAt === undefined ? 0 : 4) |
       (wakeAt === undefined ? 0 : 8);
     if (which === 0) return;
-    const values = [status, finishedAt, expiresAt, wakeAt].filter((value) => value !== undefined);
-    this.#changeStatement(which).run(...values, number);
+    const statement = this.#changeStatement(which);
+    // Nearly always: a run ends.
+    if (which === 15) statement.run(status, finishedAt, expiresAt, wakeAt, number);
+    else statement.run(...[status, finishedAt, expiresAt, wakeAt].filter((value) => value !== undefined), number);
   }
 
   #changeStatement(which: number): Statement<unknown[]> {
