@@ -163,7 +163,9 @@ describe('a server process', TIMEOUT, () => {
     const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text);
     const active = async () => JSON.parse((await say(cwd, ['workflows', 'list', '--json'])).out).workflows;
     write('flows/hello.yaml', HELLO.replace('core.set@1', 'core.sett@1'));
-    await server.until(/"workflow\.broken".*hello\.yaml.*core\.sett/);
+    await server.until(
+      /"workflow\.broken".*hello\.yaml.*core\.sett.*"hint":"did you mean.*core\.set.*"line":\d+,"column":\d+/,
+    );
     expect(await active()).toMatchObject([{ workflowId: 'hello', activeVersion: 1 }]);
     write('flows/hello.yaml', HELLO.replace('value: hello', 'value: hi'));
     await server.until(/"workflow\.registered".*"version":2/);
@@ -280,7 +282,7 @@ describe('the screen', () => {
           ],
         },
       },
-      { kind: 'broken', file: 'b.yaml', message: 'no', report: ['b.yaml:1:1  error X'] },
+      { kind: 'broken', file: 'b.yaml', message: 'no', report: ['b.yaml:1:1  error X'], problems: [] },
     ],
   };
   const draw = (width: number, more: Partial<Started> = {}) =>

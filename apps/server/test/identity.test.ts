@@ -118,7 +118,8 @@ describe('signing in', () => {
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(8);
     expect(statuses.filter((status) => status === 429)).toHaveLength(22);
-    expect((await guess(PASSWORD)).json.code).toBe('TOO_MANY_LOGINS');
+    const refused = await guess(PASSWORD);
+    expect([refused.json.code, refused.headers['retry-after']]).toEqual(['TOO_MANY_LOGINS', '900']);
     expect((await guess('x')).text).not.toContain('target');
   });
 

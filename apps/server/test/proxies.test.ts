@@ -45,3 +45,16 @@ it('[SRV-344] a name that is forwarded is not the one under which the server is 
   expect(await statusOf('evil.example.com', 'localhost')).toBe(403);
   expect(await statusOf('localhost:7777', 'evil.example.com')).toBe(200);
 });
+
+it('[SRV-24] whoever guesses from one address shuts nobody out elsewhere', async () => {
+  booted = await boot({ users: true, app: { trustProxy: ['loopback'] } });
+  await addUser(booted, 'ann');
+  const login = (ip: string, password: string) =>
+    ask(booted as Booted, 'POST /api/v1/login', {
+      headers: { 'x-forwarded-for': ip },
+      body: { user: 'ann', password },
+    });
+  for (let round = 0; round < 9; round++) await login('203.0.113.9', 'a guess');
+  expect((await login('203.0.113.9', PASSWORD)).status).toBe(429);
+  expect((await login('198.51.100.7', PASSWORD)).status).toBe(200);
+});

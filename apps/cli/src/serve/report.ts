@@ -92,8 +92,10 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
     },
     file(news: FileNews): void {
       const { file } = news;
-      if (news.kind === 'broken') report.say('error', 'workflow.broken', { file, message: news.message });
-      else if (news.kind === 'gone') report.say('warn', 'workflow.file-gone', { file, workflowId: news.workflowId });
+      if (news.kind === 'broken') {
+        const { message, problems } = news;
+        report.say('error', 'workflow.broken', { file, message, ...(problems.length > 0 && { problems }) });
+      } else if (news.kind === 'gone') report.say('warn', 'workflow.file-gone', { file, workflowId: news.workflowId });
       else {
         const { workflowId, version } = news.workflow;
         report.say('info', 'workflow.registered', { file, workflowId, version, new: news.isNew });

@@ -20,7 +20,7 @@ import {
 import type { Context, OfficeSession, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
-import { type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
+import { allProblems, type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
 
 export const DEFAULT_PATTERNS: readonly string[] = ['workflows/**/*.{yaml,yml,json}'];
 /** A folder of data is not searched to its end. */
@@ -28,7 +28,15 @@ const MAX_FILES = 2_000;
 
 export type FileNews =
   | { readonly kind: 'registered'; readonly file: string; readonly workflow: ServedWorkflow; readonly isNew: boolean }
-  | { readonly kind: 'broken'; readonly file: string; readonly message: string; readonly report: readonly string[] }
+  | {
+      readonly kind: 'broken';
+      readonly file: string;
+      readonly message: string;
+      /** With line and column, for people. */
+      readonly report: readonly string[];
+      /** The same for programs. */
+      readonly problems: readonly Json[];
+    }
   | { readonly kind: 'gone'; readonly file: string; readonly workflowId: string };
 
 export interface ServedWorkflow {
@@ -101,7 +109,8 @@ export class WorkflowFiles {
         this.#known.set(file, { mark, workflowId: before?.workflowId, isBroken: true });
         const errors = checked.problems.filter(({ severity }) => severity === 'error');
         const message = errors[0]?.message ?? 'a workflow that it runs has errors';
-        return { kind: 'broken', file, message, report: reportLines(checked, this.#colors) };
+        const problems = allProblems(checked);
+        return { kind: 'broken', file, message, report: reportLines(checked, this.#colors), problems };
       }
       const { workflow, isNew } = await this.#register(checked, checked.definition);
       this.#known.set(file, { mark, workflowId: workflow.workflowId, isBroken: false });
@@ -116,6 +125,7 @@ export class WorkflowFiles {
         kind: 'broken',
         file,
         report: [],
+        problems: [],
         message: error.hint === undefined ? error.message : `${error.message} (${error.hint})`,
       };
     }

@@ -15,6 +15,7 @@ import {
 } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { LOGIN_WINDOW_MS } from '../identity/accounts.ts';
 import { judge, NOBODY, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/rights.ts';
 import type { Parts } from '../parts.ts';
@@ -242,6 +243,7 @@ export async function refuse(reply: FastifyReply, error: unknown): Promise<Fasti
   const { status, body } = problemOf(error);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="nebula"');
   if (body.retryable) reply.header('retry-after', '1');
+  if (status === 429) reply.header('retry-after', String(LOGIN_WINDOW_MS / 1_000));
   return reply.status(status).type('application/problem+json; charset=utf-8').send(JSON.stringify(body));
 }
 

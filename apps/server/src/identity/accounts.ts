@@ -17,9 +17,13 @@ const SESSION_MS = 12 * 3_600_000;
 export const SESSION_COOKIE = 'nebula_session';
 const KEY_PREFIX = 'nbk';
 
-/** Failed logins of one name, or from one address, within this time. */
-const LOGIN_WINDOW_MS = 15 * 60_000;
-const MAX_FAILURES = { user: 8, ip: 40 } as const;
+/** Failed logins are counted for so long. */
+export const LOGIN_WINDOW_MS = 15 * 60_000;
+/** Of a name from one address; few, and yet whoever guesses elsewhere does not shut its owner out. */
+const MAX_FAILURES = 8;
+/** From one address, whatever the name; and of one name, wherever they come from. */
+const MAX_BY_ADDRESS = 40;
+const MAX_BY_NAME = 200;
 
 interface SessionRecord {
   readonly user: string;
@@ -103,9 +107,10 @@ export class Accounts {
   /** Rejects with `LOGIN_FAILED`, `TOO_MANY_LOGINS`. */
   async login(name: string, password: string, ip: string): Promise<OpenedSession> {
     const { records, clock, digest } = this.parts;
-    const counters = [`user ${name}`, `ip ${ip}`].map((text) => digest(text));
-    await this.countAttempt(counters[0] as string, MAX_FAILURES.user);
-    await this.countAttempt(counters[1] as string, MAX_FAILURES.ip);
+    const [own, address, anywhere] = [`user ${name} at ${ip}`, `ip ${ip}`, `user ${name}`].map((text) => digest(text));
+    await this.countAttempt(own as string, MAX_FAILURES);
+    await this.countAttempt(address as string, MAX_BY_ADDRESS);
+    await this.countAttempt(anywhere as string, MAX_BY_NAME);
     const user = await readRecord<UserRecord>(records, 'user', name);
     // As long for a name that nobody has as for one that somebody has.
     const isRight = await verifyPassword(user?.body.password ?? null, password);
@@ -118,9 +123,9 @@ export class Accounts {
     const body: SessionRecord = { user: name, csrf: csrfToken, epoch: user.body.epoch };
     await records.commit([
       { kind: 'session', id: digest(token), body: JSON.stringify(body), expiresAt },
-      { kind: 'login', id: counters[0] as string, body: null },
+      { kind: 'login', id: own as string, body: null },
     ]);
-    await this.giveBack(counters[1] as string);
+    for (const id of [address, anywhere]) await this.giveBack(id as string);
     return { user: name, token, csrfToken, expiresAt };
   }
 
