@@ -8,8 +8,10 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   executions: { about: 'look at runs and change them', alias: 'exec' },
   workflows: { about: 'versions of workflows, and which of them is active' },
   schedules: { about: 'what runs when' },
+  plans: { about: 'workflows to start with inputs and limits of their own' },
   users: { about: 'people of a server that they sign in to' },
   keys: { about: 'keys with which programs call a server' },
+  projects: { about: 'where workflows belong, and in which people have roles' },
   context: { about: 'servers by name' },
   secrets: { about: 'keep values that only actions may see' },
 };

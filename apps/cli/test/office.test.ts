@@ -105,11 +105,120 @@ describe.each(places)('workflows %s', (name, place) => {
   });
 });
 
+describe.each(places)('what a server keeps, %s', (_name, place) => {
+  test('[CLI-300] projects are made, renamed, listed and removed', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    const made = await nebula('projects', 'set', 'team');
+    expect([made.code, made.out, made.err]).toEqual([0, '✓ the project team is there\n', '']);
+    expect((await nebula('projects', 'set', 'team', '--name', 'Our team')).out).toBe(
+      '✓ the project team is there, called Our team\n',
+    );
+    expect((await nebula('projects', 'list')).out).toMatch(
+      /^PROJECT +SINCE +NAME\n(.*\n)*team +(?:just now|\d+s ago) +Our team\n/,
+    );
+    const { projects } = JSON.parse((await nebula('projects', 'list', '--json')).out);
+    expect(projects).toContainEqual({ projectId: 'team', name: 'Our team', createdAt: expect.any(String) });
+    const own = greeting('hey').replaceAll('greeting', 'team-greeting');
+    writeFileSync(path.join(cwd, 'team.yaml'), own);
+    await nebula('workflows', 'register', 'team.yaml', '--project', 'team');
+    const full = await nebula('projects', 'remove', 'team');
+    expect([full.code, full.err]).toEqual([2, expect.stringContaining('error PROJECT_NOT_EMPTY')]);
+    await nebula('projects', 'set', 'empty');
+    expect(JSON.parse((await nebula('projects', 'remove', 'empty', '--json')).out)).toEqual({
+      projectId: 'empty',
+      deleted: true,
+    });
+    const gone = await nebula('projects', 'remove', 'empty');
+    expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('error UNKNOWN_PROJECT')]);
+  });
+
+  test('[CLI-301] launch plans are made, shown, listed and removed', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    await nebula('workflows', 'register', 'one.yaml');
+    expect((await nebula('plans', 'list')).out).not.toContain('morning');
+    const inputs = ['--default', '{"region": "eu"}', '--fixed', '{"day": 1}'];
+    const made = await nebula('plans', 'set', 'morning', '--workflow', 'greeting', ...inputs);
+    expect([made.code, made.out, made.err]).toEqual([0, '✓ the plan morning starts greeting\n', '']);
+    const limited = await nebula('plans', 'set', 'morning', '--limit', '2', '--policy', 'wait', '--json');
+    expect(JSON.parse(limited.out)).toMatchObject({
+      workflowId: 'greeting',
+      version: 'active',
+      inputs: { region: 'eu' },
+      fixed: { day: 1 },
+      concurrency: { limit: 2, policy: 'wait' },
+    });
+    expect((await nebula('plans', 'list')).out).toMatch(
+      /PLAN +STARTS +AT ONCE +CHANGED +WITH\n(.*\n)*morning +greeting +2, else wait +(?:just now|\d+s ago) +region, day \(fixed\)\n/,
+    );
+    const listed = JSON.parse((await nebula('plans', 'list', '--json', '--project', 'default')).out);
+    expect(listed.plans).toContainEqual(JSON.parse((await nebula('plans', 'show', 'morning', '--json')).out));
+    const text = ['--workflow-version', '1', '--description', 'Every morning.', '--policy', 'skip'];
+    expect((await nebula('plans', 'set', 'morning', ...text)).out).toBe('✓ the plan morning starts greeting v1\n');
+    const shown = (await nebula('plans', 'show', 'morning')).out;
+    expect(shown).toMatch(/^morning {2}active {2}default\nEvery morning\.\n\nstarts {3}greeting v1\n/);
+    expect(shown).toMatch(/at once {2}2, else skip\n[^]*otherwise\n[^]*"region": "eu"[^]*\nalways\n[^]*"day": 1/);
+    expect((await nebula('plans', 'set', 'morning', '--limit', 'none')).code).toBe(0);
+    expect((await nebula('plans', 'show', 'morning')).out).toContain('at once  any number');
+    expect((await nebula('plans', 'remove', 'morning')).out).toBe('✓ the plan morning is gone\n');
+    for (const word of ['show', 'remove']) {
+      const gone = await nebula('plans', word, 'morning');
+      expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('error UNKNOWN_PLAN')]);
+    }
+  });
+
+  test('[CLI-302] a plan that cannot be is told, and not made', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    await nebula('workflows', 'register', 'one.yaml');
+    const wrong: readonly (readonly [string, ...string[]])[] = [
+      ['USAGE: there is no such plan yet'],
+      ['UNKNOWN_WORKFLOW', '--workflow', 'greting'],
+      ['UNKNOWN_WORKFLOW', '--workflow', 'greeting', '--workflow-version', '99'],
+      ['USAGE: 0 is not a version', '--workflow', 'greeting', '--workflow-version', '0'],
+      ['INPUT_INVALID: --default is not JSON', '--workflow', 'greeting', '--default', '{'],
+      ['INPUT_INVALID: --fixed is not an object', '--workflow', 'greeting', '--fixed', '[1]'],
+      ['BODY_INVALID', '--workflow', 'greeting', '--default', '{"a": 1}', '--fixed', '{"a": 2}'],
+      ['--policy is missing', '--workflow', 'greeting', '--limit', '1'],
+      ['--limit is missing', '--workflow', 'greeting', '--policy', 'wait'],
+      ['--limit is missing', '--workflow', 'greeting', '--limit', 'none', '--policy', 'wait'],
+      ['--limit 0: not a whole number', '--workflow', 'greeting', '--limit', '0', '--policy', 'wait'],
+      ['--policy', '--workflow', 'greeting', '--limit', '1', '--policy', 'hope'],
+    ];
+    for (const [told, ...argv] of wrong) {
+      const { code, out, err } = await nebula('plans', 'set', 'never', ...argv);
+      expect([code, out, err], argv.join(' ')).toEqual([2, '', expect.stringContaining(told)]);
+    }
+    expect((await nebula('plans', 'set', 'never', '--workflow', 'greting')).err).toContain('did you mean greeting?');
+    expect((await nebula('plans', 'list')).out).not.toContain('never');
+  });
+
+  test('[CLI-303] the audit log shows who changed what, newest first', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    await nebula('workflows', 'register', 'one.yaml');
+    await nebula('projects', 'set', 'older');
+    await nebula('plans', 'set', 'newer', '--workflow', 'greeting');
+    const latest = await nebula('audit', '--limit', '2');
+    expect([latest.code, latest.err]).toEqual([0, '']);
+    expect(latest.out).toMatch(
+      /^WHEN +WHO +WHAT +OUTCOME +TARGET\n(?:just now|\d+s ago) +owner +putPlan +done +newer\n(?:just now|\d+s ago) +owner +putProject +done +older\n$/,
+    );
+    const { entries } = JSON.parse((await nebula('audit', '--limit', '1', '--json')).out);
+    expect(entries).toEqual([expect.objectContaining({ who: 'owner', operation: 'putPlan', target: 'newer' })]);
+    expect((await nebula('audit', '--who', 'zoe')).out).toBe('zoe has changed nothing\n');
+    expect(await nebula('audit', '--limit', 'all')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('error USAGE: --limit all'),
+    });
+  });
+});
+
 describe('what only a server does', () => {
   test('[CLI-258] launch plans are started by name, with what they fix', async () => {
     await served.nebula(['workflows', 'register', 'one.yaml']);
-    const put = { params: { planId: 'daily' }, body: { workflowId: 'greeting' } };
-    await served.session.office.call('putPlan', put);
+    await served.nebula(['plans', 'set', 'daily', '--workflow', 'greeting']);
     const { code, out } = await served.nebula(['start', 'daily', '--plan']);
     expect([code, out]).toEqual([0, expect.stringContaining('"hello"')]);
     const cwd = projectFolder({ 'one.yaml': greeting('hello') });
@@ -145,6 +254,9 @@ describe('what only a server does', () => {
       ['workflows', 'list'],
       ['users', 'list'],
       ['schedules', 'list'],
+      ['projects', 'list'],
+      ['plans', 'list'],
+      ['audit'],
       ['start', 'x'],
     ]) {
       expect(await say(cwd, argv), argv.join(' ')).toMatchObject({
@@ -188,6 +300,34 @@ describe('people', () => {
         ).status;
       expect(await call('/executions', '{"workflowId":"greeting"}')).toBe(201);
       expect(await call('/executions')).toBe(403);
+    } finally {
+      await selfhost.close();
+    }
+  });
+
+  test('[CLI-304] the audit log and projects of a server with users are for who signs in as an administrator', async () => {
+    const selfhost = await Served.open({ 'one.yaml': greeting('hello') }, { preset: 'selfhost' });
+    const { cwd, url } = selfhost;
+    const as = (user: string) => ['--server', url, '--as', user, '--password-stdin'];
+    const signedIn = (user: string, argv: readonly string[], columns?: number) =>
+      say(cwd, [...argv, ...as(user)], { stdin: PASSWORD, ...(columns !== undefined && { columns }) });
+    try {
+      await say(cwd, ['users', 'add', 'ann', '--admin', '--password-stdin'], { stdin: PASSWORD });
+      await say(cwd, ['users', 'add', 'bob', '--role', 'viewer', '--password-stdin'], { stdin: PASSWORD });
+      expect((await signedIn('ann', ['projects', 'set', 'team'])).code).toBe(0);
+      for (const argv of [['projects', 'set', 'bobs'], ['audit']]) {
+        const { code, err } = await signedIn('bob', argv);
+        expect([code, err], argv.join(' ')).toEqual([2, expect.stringContaining('error NOT_ALLOWED')]);
+      }
+      expect((await signedIn('bob', ['projects', 'list'])).out).not.toContain('team');
+      const all = (await signedIn('ann', ['audit'])).out;
+      expect(all).toMatch(/ bob +putProject +refused 403 +bobs\n/);
+      expect(all).toMatch(/ ann +putProject +done +team\n/);
+      const long = 'long-'.repeat(30);
+      expect((await signedIn('ann', ['projects', 'set', long])).code).toBe(0);
+      const screen = (await signedIn('ann', ['audit'], 80)).out.split('\n');
+      expect(Math.max(...screen.map((line) => line.length))).toBeLessThanOrEqual(80);
+      expect(screen.some((line) => line.includes('long-long-'))).toBe(true);
     } finally {
       await selfhost.close();
     }

@@ -17,7 +17,7 @@ import type { Call, Handlers, Reply } from './http/handler.ts';
 import { subjectOf } from './http/subject.ts';
 import { type Validator, validators } from './http/validate.ts';
 import { Accounts, principalOf } from './identity/accounts.ts';
-import { auditLog } from './identity/audit.ts';
+import { auditLog, auditRoutes } from './identity/audit.ts';
 import { OWNER } from './identity/desktop.ts';
 import type { Principal } from './identity/principal.ts';
 import { identityRoutes } from './identity/routes.ts';
@@ -101,6 +101,7 @@ export function localOffice(parts: Parts): Office {
     ...workflowRoutes(parts, () => undefined),
     ...identityRoutes(parts, new Accounts(parts), { isSecure: false }),
     ...planRoutes(parts),
+    ...auditRoutes(parts),
     ...schedules,
   };
   return officeOf(parts, handlers, auditLog(parts));

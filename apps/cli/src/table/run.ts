@@ -90,6 +90,7 @@ ${EXIT_CODES}`,
     ],
     examples: [
       ['start order --set order.id=7', 'the active version; without one, the newest'],
+      ['start nightly --plan', 'a launch plan: `nebula plans list`'],
       ['start order --no-wait --server https://flows.example.com', 'at a server, without waiting for its end'],
     ],
     notes: EXIT_CODES,

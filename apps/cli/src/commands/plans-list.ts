@@ -1,0 +1,40 @@
+import { inProject } from '../desk.ts';
+import { allItems, pageOf, tellList, withOffice } from '../office.ts';
+import { atOnceText, startsText } from '../plans.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
+import { agoText } from '../views/words.ts';
+
+export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io } = context;
+  const { colors } = io.out;
+  return withOffice(context, options, async (office) => {
+    const plans = await allItems((cursor) =>
+      office.call('listPlans', { query: { ...pageOf(cursor), ...inProject(options) } }),
+    );
+    const hasProjects = plans.some(({ project }) => project !== 'default');
+    return tellList(context, options, {
+      document: { plans },
+      headings: [
+        { title: 'PLAN' },
+        { title: 'STARTS' },
+        { title: 'AT ONCE' },
+        { title: 'CHANGED' },
+        ...(hasProjects ? [{ title: 'PROJECT' }] : []),
+        { title: 'WITH' },
+      ],
+      rows: plans.map((plan) => [
+        plan.planId,
+        plan.active ? startsText(plan) : `${startsText(plan)} ${colors.yellow('off')}`,
+        atOnceText(plan) ?? colors.dim('–'),
+        agoText(Date.parse(plan.updatedAt), io.now()),
+        ...(hasProjects ? [plan.project] : []),
+        [
+          ...Object.keys(plan.inputs).map(printableLine),
+          ...Object.keys(plan.fixed).map((name) => `${printableLine(name)} ${colors.dim('(fixed)')}`),
+        ].join(', '),
+      ]),
+      none: `no launch plans; ${context.program} plans set NAME --workflow ID makes one`,
+    });
+  });
+}

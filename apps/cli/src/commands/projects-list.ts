@@ -1,0 +1,21 @@
+import { allItems, pageOf, tellList, withOfficeAs } from '../office.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
+import { agoText } from '../views/words.ts';
+
+export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
+  const { io } = context;
+  return withOfficeAs(context, options, async (office) => {
+    const projects = await allItems((cursor) => office.call('listProjects', { query: pageOf(cursor) }));
+    return tellList(context, options, {
+      document: { projects },
+      headings: [{ title: 'PROJECT' }, { title: 'SINCE' }, { title: 'NAME' }],
+      rows: projects.map(({ projectId, name, createdAt }) => [
+        projectId,
+        agoText(Date.parse(createdAt), io.now()),
+        printableLine(name),
+      ]),
+      none: `no project besides default; ${context.program} projects set NAME makes one`,
+    });
+  });
+}
