@@ -150,9 +150,8 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
     examples: [
       ['plans set nightly --workflow report --default \'{"region": "eu"}\'', 'with an input'],
       ['plans set nightly --limit 1 --policy wait', 'one run at once; the rest stays as it is'],
-      ['start nightly --plan', 'start it'],
     ],
-    notes: 'What is not said stays as it was.',
+    notes: 'What is not said stays as it was. `nebula start PLAN --plan` starts it.',
     load: () => import('../commands/plans-set.ts'),
   },
   {
@@ -270,10 +269,8 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
       ...PLACE,
       JSON_OUTPUT,
     ],
-    examples: [
-      ["projects set team --name 'Our team'", 'make it'],
-      ['workflows register order.yaml --project team', 'put a workflow into it'],
-    ],
+    examples: [["projects set team --name 'Our team'", 'make it, or give it this name']],
+    notes: '`nebula workflows register FILE --project PROJECT` puts a workflow into it.',
     load: () => import('../commands/projects-set.ts'),
   },
   {
