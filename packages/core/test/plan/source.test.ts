@@ -131,7 +131,7 @@ nodes:
           let at: unknown = value;
           for (const step of way.slice(0, -1)) at = (at as Record<string | number, unknown> | undefined)?.[step];
           if (typeof at === 'object' && at !== null)
-            (at as Record<string | number, unknown>)[way.at(-1) as string] = put;
+            (at as Record<string | number, unknown>)[way.at(-1) as string] = structuredClone(put);
         }
         const { plan, problems } = compileSource(JSON.stringify(value), everyAction, { format: 'json', workflows });
         expect(plan === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
