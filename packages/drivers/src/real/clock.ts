@@ -9,6 +9,14 @@ const MAX_PIECE_MS = 60_000;
 /** `setTimeout` counts on a monotonic clock and may fire this little before `Date.now` agrees. */
 const MAX_EARLY_MS = 5;
 
+interface Early {
+  readonly dueAt: number;
+  call(): void;
+}
+
+/** Fired a moment too early, in the order of their making: whoever is due later, and on time, lets them go first. */
+const early = new Set<Early>();
+
 export const realClock: Clock = {
   now: () => Date.now(),
 
@@ -24,15 +32,30 @@ export const realClock: Clock = {
       const leftMs = dueAt - Date.now();
       // Someone who sets the wall clock back by an hour must not stop heartbeats for an hour.
       const waitedLongEnough = performance.now() >= dueMonotonic && leftMs > MAX_EARLY_MS;
-      if (leftMs <= 0 || waitedLongEnough) callback();
-      else arm(leftMs);
+      if (leftMs > 0 && !waitedLongEnough) {
+        if (leftMs <= MAX_EARLY_MS) early.add(self);
+        return arm(leftMs);
+      }
+      early.delete(self);
+      try {
+        for (const one of early) if (one.dueAt <= dueAt) one.call();
+      } finally {
+        callback();
+      }
     };
-    arm(delayMs);
-    return {
-      cancel() {
-        clearTimeout(handle);
+    const leave = (): void => {
+      early.delete(self);
+      clearTimeout(handle);
+    };
+    const self: Early = {
+      dueAt,
+      call() {
+        leave();
+        callback();
       },
     };
+    arm(delayMs);
+    return { cancel: leave };
   },
 
   soon(callback: () => void): void {
