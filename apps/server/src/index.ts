@@ -20,7 +20,7 @@ import { Observability, type ObservabilityOptions } from './observability/observ
 import { type Office, officeOf } from './office.ts';
 import type { Parts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
-import { Sweeper } from './sweeper.ts';
+import { sweeping } from './sweeper.ts';
 import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
@@ -117,7 +117,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
   await ensureDefaultProject(parts);
-  const sweeper = new Sweeper(parts, onTrouble);
+  const sweeper = sweeping(parts, onTrouble);
   await announced.open();
   await feed.open();
   const close = async (stopEngine?: () => Promise<void>): Promise<void> => {

@@ -2,10 +2,10 @@
 import type { Stats } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Timer } from '@nebula/ports';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { everyRecord, readRecord } from '../records.ts';
+import { Rounds } from '../rounds.ts';
 import { isoTime } from '../routes/times.ts';
 import { fire } from './fire.ts';
 import type { FileRecord } from './records.ts';
@@ -37,36 +37,22 @@ interface Dropped {
 
 export class FileWatch {
   private readonly own: FileWatchParts;
-  private timer: Timer | undefined;
-  private isOpen = false;
+  private readonly rounds: Rounds;
   /** Files as they were at the last look: who still writes is waited for. */
   private seen = new Map<string, Seen>();
 
   constructor(own: FileWatchParts) {
     this.own = own;
+    const { parts, onTrouble } = own;
+    this.rounds = new Rounds({ clock: parts.clock, everyMs: LOOK_MS, round: () => this.look(), onTrouble });
   }
 
   open(): void {
-    this.isOpen = true;
-    this.later();
+    this.rounds.open();
   }
 
   close(): void {
-    this.isOpen = false;
-    this.timer?.cancel();
-  }
-
-  private later(): void {
-    if (!this.isOpen) return;
-    this.timer = this.own.parts.clock.timer(
-      LOOK_MS,
-      () => {
-        this.look()
-          .catch((error: unknown) => this.own.onTrouble(error))
-          .finally(() => this.later());
-      },
-      { background: true },
-    );
+    this.rounds.close();
   }
 
   private async look(): Promise<void> {
