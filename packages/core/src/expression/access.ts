@@ -51,7 +51,7 @@ export function missing(value: Json, key: string | number, before: string, at: S
   const subject = sourceText(before);
   const access = typeof key === 'number' ? `[${key}]` : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${quoted(key)}]`;
   const fail = (code: 'EXPRESSION_TYPE' | 'EXPRESSION_REFERENCE', message: string, hint: string) =>
-    new ExpressionError(code, `${subject} ${message}`, { at, hint });
+    new ExpressionError(code, `${subject} ${message}`, { at, hint, isMissing: true });
   switch (kindOf(value)) {
     case 'null': {
       const optional = access.startsWith('.') ? `?${access}` : `?.${access}`;

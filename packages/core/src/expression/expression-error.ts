@@ -24,11 +24,18 @@ export interface Span {
 
 export class ExpressionError extends NebulaError {
   declare readonly code: ExpressionErrorCode;
+  /** The expression read a member or an element that the value does not have. */
+  readonly isMissing: boolean;
   private place: Span | undefined;
   private documentPath: DocumentPath = [];
 
-  constructor(code: ExpressionErrorCode, message: string, options: NebulaErrorOptions & { at?: Span } = {}) {
+  constructor(
+    code: ExpressionErrorCode,
+    message: string,
+    options: NebulaErrorOptions & { at?: Span; isMissing?: boolean } = {},
+  ) {
     super(code, message, options);
+    this.isMissing = options.isMissing ?? false;
     this.name = 'ExpressionError';
     this.place = options.at;
   }

@@ -162,6 +162,11 @@ export interface BranchWork {
   readonly many: boolean;
 }
 
+/** Keys of all edges of a branch that it chooses from. */
+export function caseKeys({ cases, otherwise }: BranchWork): ReadonlySet<string> {
+  return new Set([...cases.flatMap(({ to }) => to), ...otherwise]);
+}
+
 /** Exactly one of `equals`, `when`, `match` and `error`. */
 export interface BranchCase {
   /** Compared, as text, with the value of `on`. */

@@ -1,7 +1,7 @@
 /** Decides the edges out of a node that has just ended. Results are recorded, so this happens once per node. */
 import type { RunError } from '../error.ts';
 import { type Budget, ExpressionError, isTrue } from '../expression/index.ts';
-import { type EdgeError, type EdgePlan, isPlain } from '../plan/plan.ts';
+import { type BranchWork, caseKeys, type EdgeError, type EdgePlan, isPlain } from '../plan/plan.ts';
 import { heldValue } from './held.ts';
 import { pathOf } from './standing.ts';
 import type { NodeState } from './state.ts';
@@ -17,9 +17,11 @@ export interface DecidedEdges {
 
 /** For a node that went well, or goes on as if it had. */
 export function decideOnward(turn: Turn, ending: Ending): DecidedEdges {
-  let dead: string[] | undefined;
+  const { outgoing, work } = ending.node.plan;
+  let dead: string[] | undefined =
+    work.kind === 'branch' && ending.status !== 'completed' ? allButDefault(outgoing, work) : undefined;
   let broken: EdgeError[] | undefined;
-  for (const edge of ending.node.plan.outgoing) {
+  for (const edge of outgoing) {
     // A disabled node has no result to match.
     if (isPlain(edge) || edge.on === 'error' || (edge.on === 'result' && ending.status === 'skipped')) continue;
     const verdict = judge(turn, ending, edge, (budget) => edge.match?.matches(ending.output, budget) ?? true);
@@ -32,6 +34,13 @@ export function decideOnward(turn: Turn, ending: Ending): DecidedEdges {
     }
   }
   return { dead, broken: broken ?? [] };
+}
+
+/** A branch that did not decide, because it is disabled or its failure is ignored, takes its default alone. */
+function allButDefault(outgoing: readonly EdgePlan[], work: BranchWork): string[] | undefined {
+  const isCase = caseKeys(work);
+  const others = outgoing.filter(({ key }) => isCase.has(key) && !work.otherwise.includes(key));
+  return others.length === 0 ? undefined : others.map(({ key }) => key);
 }
 
 export interface DecidedFailure {

@@ -1,7 +1,7 @@
 /** Nodes that need no worker: what they do is decided at once, in the turn in which they begin. */
 import { type RunError, unreachable } from '../error.ts';
-import { type CompiledValue, isTrue } from '../expression/index.ts';
-import type { BranchCase, BranchWork, SetWork, TerminateWork } from '../plan/plan.ts';
+import { type CompiledValue, ExpressionError, isTrue } from '../expression/index.ts';
+import { type BranchCase, type BranchWork, caseKeys, type SetWork, type TerminateWork } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
 import { completeNode, failNode, stop } from './advance.ts';
 import { requestChild } from './children.ts';
@@ -44,12 +44,23 @@ export function begin(turn: Turn, node: NodeState): void {
 }
 
 function branch(turn: Turn, node: NodeState, work: BranchWork): void {
-  const taken = evaluated(turn, node, 'branch', (scope) => casesTaken(turn, node, work, scope));
+  const taken = evaluated(turn, node, 'branch', (scope) => decision(turn, node, work, scope));
   if (taken === undefined) return;
-  const isCase = new Set([...work.cases.flatMap(({ to }) => to), ...work.otherwise]);
+  const isCase = caseKeys(work);
   const dead = node.plan.outgoing.filter(({ key }) => isCase.has(key) && !taken.has(key)).map(({ key }) => key);
   const ids = node.plan.outgoing.filter(({ key }) => taken.has(key)).map(({ to }) => to.id);
   completeNode(turn, node, hold({ taken: ids }), { dead });
+}
+
+/** Data that lacks what an expression reads fits no case: the default is for it, where there is one. */
+function decision(turn: Turn, node: NodeState, work: BranchWork, scope: RunScope): ReadonlySet<string> {
+  try {
+    return casesTaken(turn, node, work, scope);
+  } catch (error) {
+    if (error instanceof ExpressionError && error.isMissing && work.otherwise.length > 0)
+      return new Set(work.otherwise);
+    throw error;
+  }
 }
 
 function casesTaken(turn: Turn, node: NodeState, work: BranchWork, scope: RunScope): Set<string> {

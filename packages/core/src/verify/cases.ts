@@ -7,6 +7,7 @@ import type { DocumentPath } from '../problem.ts';
 import { canonicalJson, type Json, type JsonSchema } from '../value.ts';
 import { constantOf, constantTruth } from './constant.ts';
 import { canFit, canFitError, choicesOf } from './fit.ts';
+import { canMiss } from './missing.ts';
 import { definitionOf, trustedOutput } from './verification.ts';
 
 export interface Chance {
@@ -33,19 +34,20 @@ export function chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork,
     : Object.keys(branch.cases).map((key) => ['branch', 'cases', key]);
   const seen = new Set<string>();
   let taken: string | undefined;
+  // A branch that meets a missing member, or whose failure is ignored, takes its default, whatever its cases are.
+  let isDefaultOpen = !node.enabled || node.onError === 'ignore' || canMiss(branch.on, node, place);
   const cases = work.cases.map((one, index): Chance => {
     const written = Array.isArray(branch.cases) ? (branch.cases[index] as CaseDefinition) : undefined;
     const { always, never } = verdictOf(one, written, values);
     const test = written && canonicalJson([written.when ?? null, written.match ?? null, written.error ?? null]);
     const before = work.many ? undefined : (taken ?? (test !== undefined && seen.has(test) ? SAME : undefined));
     if (test !== undefined) seen.add(test);
+    if (taken === undefined) isDefaultOpen ||= canMiss(written?.when, node, place);
     if (always) taken ??= `the ${index === 0 ? 'first' : index === 1 ? 'second' : `${index + 1}th`} case always fits`;
     return { path: paths[index] as DocumentPath, to: one.to, never: before ?? never };
   });
-  return {
-    cases,
-    otherwise: { path: ['branch', 'default'], to: work.otherwise, never: taken ?? allCovered(work.cases, values) },
-  };
+  const never = isDefaultOpen ? undefined : (taken ?? allCovered(work.cases, values));
+  return { cases, otherwise: { path: ['branch', 'default'], to: work.otherwise, never } };
 }
 
 const SAME = 'the same test stands before it';

@@ -156,8 +156,7 @@ function maskOf(edge: EdgePlan, chances: Chances | undefined): Choices {
 function onwardOf({ key, from }: EdgePlan, { cases, otherwise }: Chances): Choices {
   const choices = [...cases, otherwise];
   const isCase = choices.some(({ to }) => to.includes(key));
-  // A branch that is passed over, or whose failure is ignored, takes all its edges.
-  if (!isCase || !from.enabled || from.onError === 'ignore') return (ONWARD << BigInt(choices.length)) - ONWARD;
+  if (!isCase) return (ONWARD << BigInt(choices.length)) - ONWARD;
   const isMany = from.work.kind === 'branch' && from.work.many;
   let mask = 0n;
   choices.forEach(({ to, never }, at) => {

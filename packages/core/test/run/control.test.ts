@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainRun, wakeTime } from '../../src/index.ts';
+import { explainRun, type Json, wakeTime } from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 describe('branch', () => {
@@ -34,6 +34,56 @@ describe('branch', () => {
     const none = drive({ nodes: { route: { branch: { on: '1', cases: { x: 'a' } } }, a: {} } });
     expect(none.statuses()).toEqual({ route: 'completed', a: 'skipped' });
     expect(none.status).toBe('completed');
+  });
+
+  it('[RUN-380] an expression that meets a missing member takes the default, and fails where there is none', () => {
+    const order = { on: '$.order.total > 1000', cases: { true: 'a', false: 'b' } };
+    const seed = (input: Json, branch: Record<string, unknown>) =>
+      drive({ nodes: { route: { branch }, a: {}, b: {}, c: {} } }, { input });
+    for (const input of [{}, { order: null }, { order: {} }, { order: [1] }, { order: 'x' }]) {
+      const run = seed(input, { ...order, default: 'c' });
+      expect(run.running()).toEqual(['c']);
+      expect(run.document.nodes.route?.output).toEqual({ taken: ['c'] });
+      expect(seed(input, order).status).toBe('failed');
+    }
+    expect(seed({ order: { total: 2_000 } }, { ...order, default: 'c' }).running()).toEqual(['a']);
+    // Null is a value: it has no order, which is a mistake of another kind.
+    expect(seed({ order: { total: null } }, { ...order, default: 'c' }).status).toBe('failed');
+  });
+
+  it('[RUN-380] a case that meets a missing member takes the default alone, also with many', () => {
+    const cases = [
+      { when: 'true', to: 'a' },
+      { when: '$check.gone.x == 1', to: ['b', 'c'] },
+    ];
+    const many = drive(route({ cases, default: 'd', many: true })).complete('check', {});
+    expect(many.running()).toEqual(['d']);
+    expect(
+      drive(route({ cases, default: 'd' }))
+        .complete('check', {})
+        .running(),
+    ).toEqual(['a']);
+    const first = [{ when: "$check.list.sortBy('x').length == 2", to: ['a', 'b', 'c'] }];
+    expect(
+      drive(route({ cases: first, default: 'd' }))
+        .complete('check', { list: [{ y: 1 }, 2] })
+        .running(),
+    ).toEqual(['d']);
+  });
+
+  it('[RUN-381] a branch that did not decide takes its default alone, and nothing without one', () => {
+    const branch = { on: '$check + 1 > 2', cases: { true: 'a', false: ['b', 'd'] }, default: ['c', 'd'] };
+    for (const more of [{ enabled: false }, { onError: 'ignore' }]) {
+      const run = drive(route(branch, more)).complete('check', 'x');
+      expect(run.running()).toEqual(['c', 'd']);
+      run.complete('c').complete('d').complete('end');
+      expect(run.statuses()).toMatchObject({ a: 'skipped', b: 'skipped', end: 'completed' });
+      expect(run.status).toBe('completed');
+      const alone = { on: branch.on, cases: { true: ['a', 'b'], false: ['c', 'd'] } };
+      const none = drive(route(alone, more)).complete('check', 'x');
+      expect(none.statuses()).toMatchObject({ a: 'skipped', b: 'skipped', c: 'skipped', d: 'skipped' });
+      expect(none.status).toBe('completed');
+    }
   });
 
   it('[RUN-112] cases with conditions and patterns: the first that fits, or with many all that fit', () => {

@@ -128,9 +128,9 @@ describe('cases that are never taken', () => {
   r:
     branch:
       cases:
-        - { when: $input.x, to: a }
+        - { when: $input?.x, to: a }
         - { when: false, to: a }
-        - { when: $input.x, to: b }
+        - { when: $input?.x, to: b }
         - { when: true, to: c }
         - { when: $input.y, to: d }
       default: d
@@ -177,6 +177,34 @@ describe('cases that are never taken', () => {
   u: { needs: o, branch: { on: $o.total > 5, cases: { true: d }, default: c } }
   ${targets}`),
     ).toEqual(['NEVER_TAKEN nodes.r.branch.default', 'NEVER_TAKEN nodes.s.branch.default']);
+  });
+
+  it('[VER-60] a default may be taken because of a missing member, although the cases cover every value', () => {
+    const total = (branch: string, more = '') =>
+      codes(`${more}
+nodes:
+  r: { branch: ${branch} }
+  ${targets}`);
+    const seed = '{ on: $.order.total > 1000, cases: { true: a, false: b }, default: c }';
+    expect(total(seed)).toEqual([]);
+    const order = 'order: { type: object, properties: { total: { type: number } }';
+    const input = (required: string) =>
+      `input: { type: object, required: [order], properties: { ${order}${required} } } }`;
+    expect(total(seed, input(''))).toEqual([]);
+    expect(total(seed, input(', required: [total]'))).toEqual(['NEVER_TAKEN nodes.r.branch.default']);
+    expect(total('{ cases: [{ when: $input.x, to: a }, { when: true, to: b }], default: c }')).toEqual([]);
+  });
+
+  it('[VER-60] a default may be taken by a branch that did not decide, or whose node before has no output', () => {
+    expect(
+      codes(`nodes:
+  o: { action: order, onError: ignore }
+  q: { action: order }
+  r: { needs: o, branch: { on: $o.total > 5, cases: { true: a, false: b }, default: c } }
+  s: { needs: q, onError: ignore, branch: { on: $q.note > 5, cases: { true: a, false: b }, default: c } }
+  t: { needs: [o, q], branch: { on: $q.total > 5, cases: { true: a, false: b }, default: d } }
+  ${targets}`),
+    ).toEqual([]);
   });
 });
 

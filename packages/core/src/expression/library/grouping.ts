@@ -151,12 +151,17 @@ function keysOf(frame: Frame, list: List, key: Key): List {
 }
 
 function requiredMember(item: Json, name: string): Json {
-  if (kindOf(item) !== 'object') throw typeError(`${describe(item)} has no member ${quoted(name)}`);
+  if (kindOf(item) !== 'object') {
+    throw new ExpressionError('EXPRESSION_TYPE', `${describe(item)} has no member ${quoted(name)}`, {
+      isMissing: true,
+    });
+  }
   const member = memberOf(item as JsonObject, name);
   if (member !== undefined) return member;
   const meant = closestMember(item as JsonObject, name);
   throw new ExpressionError('EXPRESSION_REFERENCE', `an element has no member ${quoted(name)}`, {
     hint: meant === undefined ? `a lambda can allow for it: i => i?.${name}` : `did you mean ${JSON.stringify(meant)}?`,
+    isMissing: true,
   });
 }
 

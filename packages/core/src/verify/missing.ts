@@ -1,0 +1,101 @@
+/** Whether an expression may read a member that is not there. Says no only where that is certain. */
+import type { ChainSyntax, Root, Step, Syntax } from '../expression/syntax.ts';
+import type { NodePlan } from '../plan/plan.ts';
+import { conditionSyntax, type ValuePlace } from '../plan/value-schema.ts';
+import { followPath } from '../schema/index.ts';
+import { isJsonObject, type Json, type JsonSchema } from '../value.ts';
+
+/** `node`: whose expression it is. `place` knows outputs that are certain (`trustedScope`). */
+export function canMiss(raw: Json | undefined, node: NodePlan, place: ValuePlace): boolean {
+  if (typeof raw !== 'string') return raw !== undefined && JSON.stringify(raw).includes('{{');
+  const syntax = conditionSyntax(raw);
+  return syntax === undefined || new Look(node, place).canMiss(syntax);
+}
+
+class Look {
+  private readonly node: NodePlan;
+  private readonly place: ValuePlace;
+
+  constructor(node: NodePlan, place: ValuePlace) {
+    this.node = node;
+    this.place = place;
+  }
+
+  canMiss(syntax: Syntax): boolean {
+    switch (syntax.kind) {
+      case 'literal':
+      case 'root':
+      case 'local':
+      case 'query':
+        return false;
+      case 'chain':
+        return this.chainCanMiss(syntax);
+      // A function may look for a member by its name.
+      case 'call':
+        return syntax.args.length > 0;
+      default:
+        return partsOf(syntax).some((part) => this.canMiss(part));
+    }
+  }
+
+  private chainCanMiss({ root, steps, lenient }: ChainSyntax): boolean {
+    if (this.canMiss(root)) return true;
+    if (lenient || steps.every(isForgiven)) return steps.some(({ kind }) => kind !== 'member');
+    if (root.kind !== 'root') return true;
+    const schema = this.certain(root.root);
+    return schema === undefined || !isRequired(schema, steps);
+  }
+
+  /** What is known of a value that is there whenever the node runs. */
+  private certain(root: Root): JsonSchema | undefined {
+    if (root.from === 'input') return this.place.input;
+    if (root.from !== 'node' || (root.member !== 'output' && root.member !== 'result')) return undefined;
+    const [edge, ...others] = this.node.incoming;
+    // The output of a node that was skipped, failed or is disabled is null.
+    const isCompleted =
+      edge?.from.id === root.id &&
+      others.length === 0 &&
+      (edge.on === 'success' || edge.on === 'result') &&
+      edge.from.enabled &&
+      edge.from.onError !== 'ignore';
+    return isCompleted ? this.place.scope.outputs[edge.from.index] : undefined;
+  }
+}
+
+function isForgiven({ optional }: Step): boolean {
+  return optional;
+}
+
+function isRequired(schema: JsonSchema, steps: readonly Step[]): boolean {
+  let at: JsonSchema = schema;
+  for (const step of steps) {
+    if (step.kind !== 'member' || !isJsonObject(at) || at.type !== 'object') return false;
+    if (!Array.isArray(at.required) || !at.required.includes(step.key)) return false;
+    const found = followPath(at, [step.key]);
+    if (found.verdict !== 'fits') return false;
+    at = found.schema;
+  }
+  return true;
+}
+
+type Compound = Exclude<Syntax, { kind: 'literal' | 'root' | 'local' | 'query' | 'chain' | 'call' }>;
+
+function partsOf(syntax: Compound): readonly Syntax[] {
+  switch (syntax.kind) {
+    case 'list':
+      return syntax.items.map(({ value }) => value);
+    case 'object':
+      return syntax.members.flatMap(({ key, value }) => (typeof key === 'object' ? [key, value] : [value]));
+    case 'unary':
+      return [syntax.operand];
+    case 'arithmetic':
+      return [syntax.first, ...syntax.rest.map(({ operand }) => operand)];
+    case 'comparison':
+      return [syntax.left, syntax.right];
+    case 'logic':
+    case 'coalesce':
+      return syntax.operands;
+    case 'conditional':
+      return [...syntax.branches.flatMap(({ test, then }) => [test, then]), syntax.otherwise];
+  }
+}
