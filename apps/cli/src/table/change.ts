@@ -109,7 +109,7 @@ ${BULK_NOTE}`,
       ['executions pause exe_01k9… --reason "the bank is down"', 'one run'],
       ['executions pause --workflow order --status running', 'all runs of a workflow'],
     ],
-    notes: `While a run is paused its timers and its time limit stand still.
+    notes: `While a run is paused its timers and time limits stand still; its children go on.
 ${BULK_NOTE}`,
     load: () => import('../commands/executions-pause.ts'),
   },

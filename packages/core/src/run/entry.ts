@@ -277,7 +277,8 @@ export interface ChildRequested {
 
 /** What a wait waits for; the first that happens ends it. `name` is what its output calls the event. */
 export type Awaited =
-  | { readonly kind: 'time'; readonly name: string; readonly at: number }
+  /** `fixed`: written as a date, not as a duration, so a pause does not move it. */
+  | { readonly kind: 'time'; readonly name: string; readonly at: number; readonly fixed?: true }
   | { readonly kind: 'signal'; readonly name: string; readonly signal: string; readonly key: string }
   | { readonly kind: 'approval'; readonly name: string; readonly title?: string; readonly who?: readonly string[] }
   | { readonly kind: 'callback'; readonly name: string };
@@ -288,6 +289,8 @@ export interface NodeWaiting {
   readonly waits: readonly Awaited[];
   /** When it fails with TIMEOUT. */
   readonly deadline?: number;
+  /** The deadline was written as a date: a pause does not move it. */
+  readonly deadlineFixed?: true;
 }
 
 /** Somebody approved or rejected; what follows is in the entries after this one. */

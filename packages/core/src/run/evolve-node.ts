@@ -18,6 +18,7 @@ import type {
   NodeWaiting,
 } from './entry.ts';
 import { gatesOf, permitKey } from './gates.ts';
+import { dueTime } from './pausing.ts';
 import { countSpilled, enqueue, enter, leaveQueue, queuedSince, yieldPlaces } from './phases.ts';
 import { isUnstarted, must } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
@@ -50,7 +51,7 @@ export function evolveNode(state: RunState, entry: NodeEntry, at: number): void 
       for (const path of entry.nodes) enqueue(state, must(state, path), at);
       return;
     case 'node.retrying':
-      return retry(state, must(state, entry.node), entry);
+      return retry(state, must(state, entry.node), entry, at);
     case 'node.returned':
       return enqueue(state, must(state, entry.node), at);
     case 'node.failed':
@@ -69,7 +70,7 @@ export function evolveNode(state: RunState, entry: NodeEntry, at: number): void 
     case 'node.gated':
       return gate(state, must(state, entry.node), entry, at);
     case 'node.granted':
-      return grant(state, must(state, entry.node), entry);
+      return grant(state, must(state, entry.node), entry, at);
     case 'child.requested':
       return request(state, must(state, entry.node), entry, at);
     default:
@@ -119,14 +120,14 @@ function breakLoop(node: NodeState): void {
   if (parent?.body !== undefined) parent.body.isBroken = true;
 }
 
-function retry(state: RunState, node: NodeState, entry: NodeRetrying): void {
+function retry(state: RunState, node: NodeState, entry: NodeRetrying, at: number): void {
   if (entry.error.kind === 'USER') node.userFailures++;
   else node.systemFailures++;
   state.totalRetries++;
   leaveQueue(state, node);
   yieldPlaces(state, node);
   node.child = undefined;
-  enter(state, node, { status: 'waiting', until: entry.until, error: entry.error });
+  enter(state, node, { status: 'waiting', until: dueTime(state, entry.until, at), error: entry.error });
   armRetry(state, node);
 }
 
@@ -148,11 +149,18 @@ function settle(node: NodeState, { outcome, by }: NodeSettled): void {
   if (outcome === 'retry' && by === 'person') node.queuedAt = null;
 }
 
-function listen(state: RunState, node: NodeState, { waits, deadline }: NodeWaiting, at: number): void {
+function listen(state: RunState, node: NodeState, entry: NodeWaiting, at: number): void {
+  const { waits, deadline = null, deadlineFixed } = entry;
   node.queuedAt ??= at;
   node.startedAt ??= at;
   leaveQueue(state, node);
-  enter(state, node, { status: 'listening', since: at, waits, deadline: deadline ?? null });
+  enter(state, node, {
+    status: 'listening',
+    since: at,
+    waits,
+    deadline,
+    ...(deadlineFixed && { isDeadlineFixed: true }),
+  });
   armWait(state, node);
 }
 
@@ -174,8 +182,8 @@ function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, 
   armQueued(state, node);
 }
 
-function grant(state: RunState, node: NodeState, { until }: NodeGranted): void {
-  if (node.phase.status === 'gated') node.phase = { ...node.phase, until };
+function grant(state: RunState, node: NodeState, { until }: NodeGranted, at: number): void {
+  if (node.phase.status === 'gated') node.phase = { ...node.phase, until: dueTime(state, until, at) };
   armGate(state, node);
 }
 

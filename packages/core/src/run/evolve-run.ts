@@ -10,6 +10,7 @@ import {
   type RunStarted,
   type RunStopping,
 } from './entry.ts';
+import { dueTime, endPause } from './pausing.ts';
 import { countSpilled, end, letGo, recallDispatched, releaseHeld } from './phases.ts';
 import { isFinal, isFinished, placePermit, startPermit } from './standing.ts';
 import type { RunState } from './state.ts';
@@ -25,7 +26,7 @@ export function evolveRun(state: RunState, entry: RunEntry, at: number): void {
     case 'run.started':
       return start(state, entry, at);
     case 'run.held':
-      return holdBack(state, entry);
+      return holdBack(state, entry, at);
     case 'run.begun':
       state.heldUntil = null;
       state.status = 'running';
@@ -66,8 +67,9 @@ function start(state: RunState, entry: RunStarted, at: number): void {
   armWorkflow(state);
 }
 
-function holdBack(state: RunState, { until, input, placed }: RunHeld): void {
-  state.heldUntil = until;
+function holdBack(state: RunState, { until, input, placed }: RunHeld, at: number): void {
+  // A run that gets its place keeps its time, which is in the time of the run already.
+  state.heldUntil = placed ? until : dueTime(state, until, at);
   if (placed && state.place !== null) state.place = { ...state.place, standing: 'held' };
   if (input !== undefined) {
     state.root.realm = { ...state.root.realm, input };
@@ -76,12 +78,9 @@ function holdBack(state: RunState, { until, input, placed }: RunHeld): void {
   armHeld(state);
 }
 
-/** The workflow's timeout stood still. */
 export function resume(state: RunState, at: number): void {
   state.status = state.ending !== null ? 'compensating' : hasToWait(state) ? 'pending' : 'running';
-  state.activeSince += at - (state.pausedAt ?? at);
-  state.pausedAt = null;
-  armWorkflow(state);
+  endPause(state, at);
   for (const scope of state.scopes.values()) releaseHeld(state, scope);
 }
 

@@ -12,6 +12,7 @@ import type {
   ScopesOpened,
 } from './entry.ts';
 import { resume } from './evolve-run.ts';
+import { dueTime } from './pausing.ts';
 import { countSpilled, enter, leaveQueue } from './phases.ts';
 import { closeRound, newBody, noticeNodeStopped, noticeStopped, openScope, realmInside, runsOnce } from './scopes.ts';
 import { must, mustScope } from './standing.ts';
@@ -46,7 +47,7 @@ export function evolveScope(state: RunState, entry: ScopeEntry, at: number): voi
     case 'items.added':
       return addItems(state, must(state, entry.node), entry);
     case 'round.delayed':
-      return delayRound(state, must(state, entry.node), entry);
+      return delayRound(state, must(state, entry.node), entry, at);
     default:
       return unreachable(entry);
   }
@@ -81,8 +82,8 @@ function openRounds(state: RunState, node: NodeState, { from, to }: ScopesOpened
   (node.body as BodyState).until = null;
 }
 
-function delayRound(state: RunState, node: NodeState, { until }: RoundDelayed): void {
-  (node.body as BodyState).until = until;
+function delayRound(state: RunState, node: NodeState, { until }: RoundDelayed, at: number): void {
+  (node.body as BodyState).until = dueTime(state, until, at);
   armRound(state, node);
 }
 

@@ -91,7 +91,9 @@ export function explainNode(state: RunState, path: string, now: number): Explana
   const node = nodeAt(state, path);
   if (node === undefined) return explainCollapsed(state, path);
   const next = node.phase.status === 'unknown' ? hintsOf(state, node) : [];
-  return { node: path, status: statusOf(node.phase), reasons: reasonsOf(state, node, now), next };
+  // In a pause only the attempts that workers run go on.
+  const clock = node.phase.status === 'running' ? now : (state.pausedAt ?? now);
+  return { node: path, status: statusOf(node.phase), reasons: reasonsOf(state, node, clock), next };
 }
 
 /** Of a round that has ended only its result is left in the state; the journal still has the rest. */

@@ -52,6 +52,8 @@ export type Phase =
       readonly since: number;
       readonly waits: readonly Awaited[];
       readonly deadline: number | null;
+      /** It is a date: a pause does not move it. */
+      readonly isDeadlineFixed?: boolean;
     }
   | {
       readonly status: 'completed';

@@ -26,7 +26,12 @@ export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
   }));
   if (resolved === undefined) return;
   const { waits, deadline } = resolved;
-  emit(turn, { type: 'node.waiting', node: pathOf(node), waits, ...(deadline === undefined ? {} : { deadline }) });
+  emit(turn, {
+    type: 'node.waiting',
+    node: pathOf(node),
+    waits,
+    ...(deadline === undefined ? {} : { deadline: deadline.at, ...(deadline.fixed && { deadlineFixed: true }) }),
+  });
   takeKept(turn, node, waits);
 }
 
@@ -35,9 +40,9 @@ function awaited({ state, now }: Turn, plan: WaitPlan, scope: RunScope): Awaited
   const budget = state.plan.newBudget();
   switch (kind) {
     case 'for':
-      return { kind: 'time', name, at: momentOf(plan.for.evaluate(scope, budget), now) };
+      return { kind: 'time', name, ...momentOf(plan.for.evaluate(scope, budget), now) };
     case 'until':
-      return { kind: 'time', name, at: momentOf(plan.until.evaluate(scope, budget), now) };
+      return { kind: 'time', name, ...momentOf(plan.until.evaluate(scope, budget), now) };
     case 'signal':
       return { kind, name, signal: plan.signal, key: keyText(plan.key?.evaluate(scope, budget) ?? '') };
     case 'approval': {
@@ -60,12 +65,12 @@ function keyText(value: Json): string {
 }
 
 /** A duration counts from now; a number is milliseconds; anything else must be a moment. */
-function momentOf(value: Json, now: number): number {
-  if (typeof value === 'number' && Number.isFinite(value)) return bounded(now + value, now);
+function momentOf(value: Json, now: number): { readonly at: number; readonly fixed?: true } {
+  if (typeof value === 'number' && Number.isFinite(value)) return { at: bounded(now + value, now) };
   if (typeof value === 'string') {
     const ms = parseDuration(value);
-    if (typeof ms === 'number') return bounded(now + ms, now);
-    if (isDate(value)) return bounded(parseDate(value), now);
+    if (typeof ms === 'number') return { at: bounded(now + ms, now) };
+    if (isDate(value)) return { at: bounded(parseDate(value), now), fixed: true };
   }
   throw new ExpressionError('EXPRESSION_VALUE', `${JSON.stringify(value)} is neither a duration nor a moment`, {
     hint: 'write 10m, or a date such as 2030-01-31T08:00:00Z',
