@@ -119,7 +119,7 @@ export class Claims {
     const until = clock.now() + request.leaseMs;
     const named = deliveries.map((delivery) => ({
       delivery,
-      leaseId: leaseName(random.id(LEASE_PREFIX), delivery.task),
+      leaseId: leaseName(random.id(LEASE_PREFIX), delivery.task, request.leaseMs),
     }));
     try {
       // Before the journal names it: whoever looks at the run then must find that it is good.

@@ -408,11 +408,12 @@ export class OutsideAttempts implements Outside {
     if (known !== undefined) return known;
     const { attemptMs } = node.plan.timeouts;
     const since = node.phase.status === 'running' ? node.phase.since : run.lastAt;
+    const leaseMs = lease.leaseMs ?? DEFAULT_LEASE_MS;
     return this.keep({
       lease,
       holder: undefined,
-      leaseMs: DEFAULT_LEASE_MS,
-      until: this.parts.clock.now() + DEFAULT_LEASE_MS,
+      leaseMs,
+      until: this.parts.clock.now() + leaseMs,
       deadline: attemptMs === null ? null : since + attemptMs,
       deadlineError: timeoutError('attempt', attemptMs, lease.node),
       secrets: undefined,

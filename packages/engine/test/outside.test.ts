@@ -357,6 +357,20 @@ describe('leases', () => {
     await expect(complete(top, again)).rejects.toMatchObject(STALE);
   });
 
+  it('[ENG-270] a lease keeps its length over a restart: a heartbeat before it passes keeps the attempt', async () => {
+    const top = await opened();
+    const executionId = await top.start({ nodes: { a: far() } });
+    const work = await claimOne(top, { leaseMs: 4 * LEASE_MS });
+    await top.open({ announced });
+    const { until } = await during(top, top.engine.outside.extend(work.leaseId));
+    expect(until - top.clock.now()).toBeGreaterThan(3 * LEASE_MS);
+    await top.clock.advance(3 * LEASE_MS);
+    await top.open({ announced });
+    await complete(top, work, 7);
+    expect(await started(top, executionId)).toHaveLength(1);
+    expect(await top.status(executionId)).toBe('completed');
+  });
+
   it('[ENG-195] whoever asks is told that the run wants it stopped, also after a restart', async () => {
     const top = await opened();
     const executionId = await top.start({ nodes: { a: far(), b: far() } });
