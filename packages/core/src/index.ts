@@ -47,6 +47,7 @@ export {
 export { buildGraph, edgesAt, type Graph, nodeLevels, topologicalOrder } from './graph/index.ts';
 export { Heap } from './heap.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from './limits.ts';
+export { isMoment, MOMENT_LIMITS, momentIn } from './moment.ts';
 export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
 export { type CallbackUrl, isImplied, type Plan, type RetryPlan, type TriggerPlan } from './plan/plan.ts';

@@ -18,6 +18,7 @@ import {
   describePath,
   hold,
   isFinished,
+  isMoment,
   isOpen,
   type Json,
   NebulaError,
@@ -56,6 +57,9 @@ const DEFAULT_LEASE_MS = 30_000;
 /** How soon to look again at a run that is in the middle of something, and how often. */
 const LOOK_AGAIN_MS = 5;
 const MAX_LOOKS = 1_000;
+/** Text that is taken in one go: some 10 ms. A line costs this much besides its text. */
+const MAX_SLICE_CHARS = 100_000;
+const LINE_COSTS_CHARS = 1_000;
 
 export interface OutsideParts {
   readonly store: Store;
@@ -265,7 +269,8 @@ export class OutsideAttempts implements Outside {
     known.leaseMs = leaseMs ?? known.leaseMs;
     await this.prolong(known);
     if (progress !== undefined) {
-      const told = message === undefined ? undefined : await this.clean(known, node, { message });
+      const foreign = await this.foreignOf(known, node);
+      const told = message === undefined ? undefined : this.parts.sandbox.admitLine(foreign, { message });
       this.parts.onProgress(lease.executionId, lease.node, progress, told?.message);
     }
     return { until: known.until, cancel: stopReason(run.state, node.scope) };
@@ -276,9 +281,18 @@ export class OutsideAttempts implements Outside {
     const { lease, run, node } = await this.open(leaseId);
     const known = this.adopt(lease, run, node);
     const { executionId, attempt } = lease;
+    const unreadable = lines.findIndex(({ at }) => at !== undefined && !isMoment(at));
+    if (unreadable >= 0) throw noMoment(unreadable);
+    const foreign = await this.foreignOf(known, node);
+    let costs = 0;
     for (const { at = clock.now(), level = 'info', ...line } of lines) {
-      const clean = await this.clean(known, node, line);
+      const clean = this.parts.sandbox.admitLine(foreign, line);
       logs.append({ executionId, node: lease.node, attempt, at, level, ...clean });
+      costs += LINE_COSTS_CHARS + line.message.length;
+      if (costs < MAX_SLICE_CHARS) continue;
+      costs = 0;
+      // Others have their turn between slices.
+      await new Promise<void>((resolve) => clock.soon(resolve));
     }
     // Who speaks is alive.
     await this.prolong(known);
@@ -329,9 +343,7 @@ export class OutsideAttempts implements Outside {
   private async outcomeOf(known: Known, node: NodeState, told: OutsideOutcome): Promise<Outcome> {
     const { sandbox, values } = this.parts;
     if (told.status === 'returned') return told;
-    const { action } = actionWork(node);
-    const foreign: Foreign = { action, node: known.lease.node, secrets: [...(await this.secretsOf(known, node))] };
-    const admitted = sandbox.admit(foreign, foreignOutcome(told));
+    const admitted = sandbox.admit(await this.foreignOf(known, node), foreignOutcome(told));
     if (admitted.status !== 'completed') {
       return { status: told.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
     }
@@ -429,13 +441,9 @@ export class OutsideAttempts implements Outside {
     if (this.known.get(known.lease.worker) === known) this.watch(known);
   }
 
-  private async clean<L extends { readonly message: string }>(
-    known: Known,
-    node: NodeState,
-    line: L,
-  ): Promise<ReturnType<Sandbox['admitLine']>> {
+  private async foreignOf(known: Known, node: NodeState): Promise<Foreign> {
     const secrets = [...(await this.secretsOf(known, node))];
-    return this.parts.sandbox.admitLine({ action: actionWork(node).action, node: known.lease.node, secrets }, line);
+    return { action: actionWork(node).action, node: known.lease.node, secrets };
   }
 
   /** All that the node may have: nobody remembers over a restart what of it was handed out. */
@@ -466,6 +474,12 @@ function checkedInput(
   const told = problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`).join('; ');
   const message = `input of ${id}@${version} does not fit its schema: ${told}`;
   return { error: { code: 'INPUT_INVALID', kind: 'USER', message, node } };
+}
+
+function noMoment(index: number): NebulaError {
+  return new NebulaError('TIME_INVALID', `Line ${index + 1} has a time that no date can hold.`, {
+    hint: 'Give a moment between 1970 and 9999, without leap seconds, or leave it out.',
+  });
 }
 
 function stale(leaseId: string): NebulaError {

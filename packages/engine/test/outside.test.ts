@@ -410,6 +410,17 @@ describe('leases', () => {
       { level: 'info', message: 'two' },
     ]);
   });
+
+  it('[ENG-260] a line at a time that no date can hold is refused with all lines of its call', async () => {
+    const top = await opened();
+    const executionId = await top.start({ nodes: { a: far() } });
+    const { leaseId } = await claimOne(top);
+    for (const at of [Number.NaN, 1e300, -1, Number.POSITIVE_INFINITY]) {
+      const lines = [{ message: 'readable' }, { message: 'not', at }];
+      await expect(during(top, top.engine.outside.log(leaseId, lines))).rejects.toMatchObject({ code: 'TIME_INVALID' });
+    }
+    expect(await top.drivers.logs.read({ executionId, limit: 10 })).toEqual([]);
+  });
 });
 
 describe('secrets of a lease', () => {

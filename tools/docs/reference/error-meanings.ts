@@ -174,6 +174,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   RETURNED: 'A worker outside stopped before it began the attempt: another one gets it.',
   RUNS_OUTSIDE: 'Only workers outside this process have the action.',
   SKIPPED: 'As many runs go on as may; the start was not made.',
+  TIME_INVALID: 'A time is not between 1970 and 9999, or is a leap second: no date can hold it.',
   STALE_LEASE: 'The attempt of this lease has ended, timed out, or been given to another worker.',
   SHUTDOWN: 'The process was stopped before the attempt ended.',
   SLEEP_INVALID: 'Not a time that one can sleep.',

@@ -17,19 +17,21 @@ import type { AppParts } from '../http/app.ts';
 import { sendEvents } from '../http/sse.ts';
 import { DEFAULT_PROJECT, projectOfLease, projectOfWorkflow } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
+import { watchRights } from '../identity/rights.ts';
 import type { Launcher } from '../launcher.ts';
+import { COMPAT_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { parsed } from '../records.ts';
 import type { Announced } from '../workers/announced.ts';
 import type { Registry } from '../workers/registry.ts';
 import { commandOf, convert, FINAL, JOB, RETRYABLE } from './convert.ts';
+import { chunksIn, countIn, objectIn, type Query, queryIn, ttlSecondsIn, workerIn } from './input.ts';
 
 const KIND = 'workflow-graph';
 const JOBS = new Set([`${JOB.id}@${JOB.version}`]);
-const PAGE = 1_000;
+const PAGE = COMPAT_LIMITS.maxPage;
 /** How often to look whether a job has ended, for those who follow its log. */
 const ENDED_EVERY_MS = 500;
-const MAX_TTL_SECONDS = 3_600;
 
 interface GraphRecord {
   readonly name: string;
@@ -48,7 +50,6 @@ export interface CompatParts extends Pick<AppParts, 'authenticate' | 'audit'> {
   readonly announced: Announced;
 }
 
-type Query = Readonly<Record<string, string | undefined>>;
 type Ask = FastifyRequest<{ Params: Record<string, string>; Querystring: Query }>;
 
 export function compatRoutes(app: FastifyInstance, own: CompatParts): void {
@@ -104,9 +105,10 @@ function workflowRoutes(app: FastifyInstance, own: CompatParts): void {
 
   app.get('/api/workflows', async (request: Ask) => {
     await allowed(own, request, 'listWorkflows', 'viewer');
-    const { limit = '100', offset = '0', status } = request.query;
+    const status = queryIn(request.query, 'status');
     const rows = (await records.list(KIND, { limit: PAGE })).map((row) => parsed<GraphRecord>(row));
-    const [from, to] = [count(offset), count(offset) + count(limit)];
+    const from = countIn(request.query, 'offset', 0);
+    const to = from + countIn(request.query, 'limit', 100);
     const shown = async ({ id, body }: (typeof rows)[number]): Promise<JsonObject> =>
       statusOf(id, body, await newestRun(parts, id));
     // Runs are read only where they have to be.
@@ -117,7 +119,7 @@ function workflowRoutes(app: FastifyInstance, own: CompatParts): void {
   app.get('/api/workflows/:id/status', async (request: Ask) => {
     const record = await found(own, request, 'getExecution', 'viewer');
     const { id } = request.params as { id: string };
-    return statusOf(id, record, await newestRun(parts, id, request.query['run']));
+    return statusOf(id, record, await newestRun(parts, id, queryIn(request.query, 'run')));
   });
 
   app.post('/api/workflows/:id/run', async (request: Ask, reply) => {
@@ -131,7 +133,7 @@ function workflowRoutes(app: FastifyInstance, own: CompatParts): void {
   app.post('/api/workflows/:id/cancel', async (request: Ask, reply) => {
     await found(own, request, 'cancelExecution', 'operator');
     const { id } = request.params as { id: string };
-    const run = await newestRun(parts, id, request.query['run']);
+    const run = await newestRun(parts, id, queryIn(request.query, 'run'));
     if (run !== undefined && run.finishedAt === null)
       await engine.requestCancel(run.executionId, 'cancelled by a user');
     await told(request, 'cancelExecution', await own.authenticate(request), run?.executionId ?? id, 202);
@@ -170,7 +172,7 @@ function workerRoutes(app: FastifyInstance, own: CompatParts): void {
 
   app.post('/api/workers/register', async (request: Ask) => {
     const who = await allowed(own, request, 'registerWorker', 'worker');
-    const { workerId, labels } = workerIn(request.body);
+    const { workerId, labels } = workerIn(objectIn(request.body));
     await registry.put(workerId, { labels, actions: [...JOBS] }, who);
     return { worker_id: workerId, labels };
   });
@@ -188,10 +190,9 @@ function jobRoutes(app: FastifyInstance, own: CompatParts): void {
 
   app.post('/api/jobs/claim', async (request: Ask, reply) => {
     const who = await allowed(own, request, 'claimWork', 'worker');
-    const { workerId, labels } = workerIn(request.body);
-    const { lease_ttl_secs: ttl = 30 } = (request.body ?? {}) as { lease_ttl_secs?: unknown };
-    if (typeof ttl !== 'number' || !(ttl > 0) || ttl > MAX_TTL_SECONDS)
-      throw invalid('lease_ttl_secs', 'is not a number of seconds');
+    const body = objectIn(request.body);
+    const { workerId, labels } = workerIn(body);
+    const ttl = ttlSecondsIn(body);
     await registry.keep(workerId, { labels, actions: [...JOBS] }, who);
     const has = new Set(labels);
     const gone = new AbortController();
@@ -208,33 +209,33 @@ function jobRoutes(app: FastifyInstance, own: CompatParts): void {
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(claimed));
   });
 
-  const onLease = (path: string, act: (leaseId: string, body: JsonObject) => Promise<unknown>): void => {
+  const onLease = (
+    path: string,
+    like: OperationId,
+    act: (leaseId: string, body: JsonObject) => Promise<unknown>,
+  ): void => {
     app.post(`/api/jobs/:lease/${path}`, async (request: Ask) => {
       const leaseId = request.params['lease'] as string;
-      await allowed(own, request, 'extendLease', 'worker', await projectOfLease(parts, leaseId));
-      await act(leaseId, (request.body ?? {}) as JsonObject);
+      await allowed(own, request, like, 'worker', await projectOfLease(parts, leaseId));
+      await act(leaseId, objectIn(request.body));
       return { ok: true };
     });
   };
-  onLease('heartbeat', (leaseId) => outside.extend(leaseId));
-  onLease('complete', (leaseId, { outputs = {} }) => outside.end(leaseId, { status: 'completed', output: outputs }));
-  onLease('fail', (leaseId, { error, retryable = true }) => {
+  onLease('heartbeat', 'extendLease', (leaseId) => outside.extend(leaseId));
+  onLease('complete', 'completeLease', (leaseId, { outputs = {} }) =>
+    outside.end(leaseId, { status: 'completed', output: outputs }),
+  );
+  onLease('fail', 'failLease', (leaseId, { error, retryable = true }) => {
     const message = typeof error === 'string' ? error : 'the job failed';
     const code = retryable === false ? FINAL : RETRYABLE;
     return outside.end(leaseId, { status: 'failed', error: { code, kind: 'USER', message } });
   });
-  onLease('logs', (leaseId, { chunks }) => {
-    if (!Array.isArray(chunks)) throw invalid('chunks', 'is not a list');
-    return outside.log(
-      leaseId,
-      chunks.map((chunk) => lineOf(chunk as JsonObject)),
-    );
-  });
+  onLease('logs', 'logLease', (leaseId, body) => outside.log(leaseId, chunksIn(body)));
 
   app.get('/api/jobs/:wf/:job/cancelled', async (request: Ask) => {
     const { wf, job } = request.params as { wf: string; job: string };
     await allowed(own, request, 'extendLease', 'worker', await projectOfWorkflow(parts, wf));
-    const run = await newestRun(parts, wf, request.query['run']);
+    const run = await newestRun(parts, wf, queryIn(request.query, 'run'));
     if (run === undefined) return false;
     if (run.status === 'cancelled') return true;
     return run.nodes[job]?.status === 'cancelled' || (await outside.stopReason(run.executionId, job)) !== null;
@@ -244,16 +245,16 @@ function jobRoutes(app: FastifyInstance, own: CompatParts): void {
 function logRoutes(app: FastifyInstance, own: CompatParts): void {
   const { parts } = own;
   const { logs } = parts;
-  const runOf = async (request: Ask): Promise<RunDocument> => {
+  const runOf = async (request: Ask, like: OperationId): Promise<RunDocument> => {
     const { wf } = request.params as { wf: string };
-    await allowed(own, request, 'listLogs', 'viewer', await projectOfWorkflow(parts, wf));
-    const run = await newestRun(parts, wf, request.query['run']);
+    await allowed(own, request, like, 'viewer', await projectOfWorkflow(parts, wf));
+    const run = await newestRun(parts, wf, queryIn(request.query, 'run'));
     if (run !== undefined) return run;
     throw new NebulaError('UNKNOWN_EXECUTION', `Workflow '${wf}' has not been run.`);
   };
 
   app.get('/api/workflows/:wf/jobs/:job/logs', async (request: Ask) => {
-    const { executionId, workflowId } = await runOf(request);
+    const { executionId, workflowId } = await runOf(request, 'listLogs');
     const node = request.params['job'] as string;
     await logs.flush();
     return (await logs.read({ executionId, node, limit: 10_000 })).map((line, index) =>
@@ -262,9 +263,14 @@ function logRoutes(app: FastifyInstance, own: CompatParts): void {
   });
 
   app.get('/api/workflows/:wf/jobs/:job/logs/stream', async (request: Ask, reply) => {
-    const run = await runOf(request);
+    const run = await runOf(request, 'followLogs');
     const ended = new AbortController();
-    reply.raw.once('close', () => ended.abort());
+    const look = (): Promise<Principal> => own.authenticate(request);
+    const stop = watchRights(parts.clock, await look(), look, () => ended.abort());
+    reply.raw.once('close', () => {
+      stop();
+      ended.abort();
+    });
     reply.hijack();
     reply.raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
@@ -429,21 +435,6 @@ function jobsOf(definition: JsonObject): GraphRecord['jobs'] {
   }));
 }
 
-function lineOf(chunk: JsonObject): {
-  at?: number;
-  level: 'info' | 'warn';
-  message: string;
-  fields: Record<string, Json>;
-} {
-  const { data, stream = 'stdout', sequence = 0, timestamp_ms: at } = chunk;
-  return {
-    message: typeof data === 'string' ? data : '',
-    level: stream === 'stderr' ? 'warn' : 'info',
-    fields: { stream, sequence },
-    ...(typeof at === 'number' && { at }),
-  };
-}
-
 function chunkOf({ node, at, message, fields = {} }: StoredLogLine, workflowId: string, index: number): JsonObject {
   return {
     workflow_id: workflowId,
@@ -453,26 +444,6 @@ function chunkOf({ node, at, message, fields = {} }: StoredLogLine, workflowId: 
     timestamp_ms: at,
     stream: fields['stream'] ?? 'stdout',
   };
-}
-
-function workerIn(body: unknown): { readonly workerId: string; readonly labels: readonly string[] } {
-  const { worker_id: workerId, labels = [] } = (body ?? {}) as { worker_id?: unknown; labels?: unknown };
-  if (typeof workerId !== 'string' || !/^[\w.:-]{1,200}$/.test(workerId)) throw invalid('worker_id', 'is not a name');
-  if (!Array.isArray(labels) || !labels.every((one) => typeof one === 'string'))
-    throw invalid('labels', 'is not a list of texts');
-  return { workerId, labels };
-}
-
-function invalid(name: string, what: string): NebulaError {
-  return new NebulaError('BODY_INVALID', `'${name}' ${what}.`, {
-    details: { errors: [{ pointer: `/${name}`, detail: what }] },
-  });
-}
-
-function count(text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 0) return Math.min(number, PAGE);
-  throw new NebulaError('QUERY_INVALID', `'${text.slice(0, 40)}' is not a count.`);
 }
 
 function slug(name: string): string {

@@ -1,6 +1,7 @@
 /** The wire contract: shared by server, client, CLI and documents. */
 
 export type { Type } from 'typebox';
+export { CONTRACT_LIMITS } from './limits.ts';
 export {
   type AnswerOf,
   type BodyOf,

@@ -1,4 +1,5 @@
 /** What the log drivers share: how a line is encoded, and how long it may be. */
+import { isMoment } from '@nebula/core';
 import type { LogLevel, LogLine, StoredLogLine } from '@nebula/ports';
 
 const LOG_LIMITS = {
@@ -24,18 +25,40 @@ export function rankOf(level: LogLevel): number {
   return rank < 0 ? 1 : rank; // untyped callers say what they like
 }
 
-/** Cut to size, and in well-formed Unicode. Never throws. */
+/** Cut to size, in well-formed Unicode, at a moment that a date can hold, every column of its type. Never throws. */
 export function encodeLine(line: LogLine): EncodedLine {
-  const { executionId, node, attempt, at } = line;
-  const message = fitText(String(line.message));
-  return { executionId, node, attempt, at, level: rankOf(line.level), message, fields: encodeFields(line.fields) };
+  const { executionId, node, attempt } = line;
+  return {
+    executionId: typeof executionId === 'string' ? executionId : '',
+    node: typeof node === 'string' ? node : null,
+    attempt: Number.isSafeInteger(attempt) ? attempt : null,
+    at: momentOf(line.at),
+    level: rankOf(line.level),
+    message: fitText(textOf(line.message)),
+    fields: encodeFields(line.fields),
+  };
 }
 
 export function decodeLine(line: EncodedLine, position: number): StoredLogLine {
-  const { executionId, node, attempt, at, message } = line;
+  const { executionId, node, attempt, message } = line;
+  const at = momentOf(line.at);
   const level = LEVELS[line.level] ?? 'info';
   const decoded = { position, executionId, node, attempt, at, level, message };
   return line.fields === null ? decoded : { ...decoded, fields: JSON.parse(line.fields) };
+}
+
+/** A line without a readable time is kept, at the beginning of time: what it says may matter. */
+function momentOf(at: number): number {
+  return isMoment(at) ? at : 0;
+}
+
+function textOf(message: unknown): string {
+  if (typeof message === 'string') return message;
+  try {
+    return String(message);
+  } catch {
+    return '';
+  }
 }
 
 function fitText(text: string): string {

@@ -10,7 +10,7 @@
  */
 import { resolve } from 'node:path';
 import type { Action, Json, Verification } from '@nebula/core';
-import type { Clock, Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
+import type { Clock, Foreign, Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
 import { Redactor } from '../secrets/redaction.ts';
 import { Attempt, loggable } from './attempt.ts';
 import { toAbortError, toRunError } from './failure.ts';
@@ -118,10 +118,18 @@ const BORDER: Pick<Sandbox, 'admit' | 'admitLine'> = {
     }
   },
 
-  admitLine({ secrets }, { message, fields }) {
-    return loggable(redactorOf(secrets), message, fields);
+  admitLine(foreign, { message, fields }) {
+    let redactor = redactors.get(foreign);
+    if (redactor === undefined) {
+      redactor = redactorOf(foreign.secrets);
+      redactors.set(foreign, redactor);
+    }
+    return loggable(redactor, message, fields);
   },
 };
+
+/** One for all lines of a request: making one costs more than a hundred lines. */
+const redactors = new WeakMap<Foreign, Redactor>();
 
 function redactorOf(secrets: readonly string[]): Redactor {
   const redactor = new Redactor();

@@ -13,6 +13,13 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY') || codeOf(error) === 'SQLITE_LOCKED';
 }
 
+/** This row can never be written, whatever becomes of the disk; other rows of its transaction can. */
+export function isUnwritable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code.startsWith('SQLITE_CONSTRAINT') || code === 'SQLITE_MISMATCH' || code === 'SQLITE_TOOBIG') return true;
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
 /** The error that callers see. Errors that are not SQLite's pass through. */
 export function explained(error: unknown, path: string): unknown {
   const code = codeOf(error);

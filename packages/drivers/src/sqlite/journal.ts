@@ -24,6 +24,8 @@ import type { Statement } from 'better-sqlite3';
 import type { EncodedLine } from '../memory/line.ts';
 import { Appender } from './appender.ts';
 import type { Connection } from './connection.ts';
+import { isUnwritable } from './failure.ts';
+import { setAside } from './line-buffer.ts';
 import { Permits } from './permits.ts';
 import { commitRecords, purgeRecords } from './records.ts';
 import { bounded, Statements } from './statements.ts';
@@ -301,8 +303,15 @@ export class Journal {
     const insert = this.#statements.prepared(
       'INSERT INTO logs (execution_id, node, attempt, at, level, message, fields) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
-    for (const { executionId, node, attempt, at, level, message, fields } of lines) {
-      insert.run(executionId, node, attempt, at, level, message, fields);
+    for (const line of lines) {
+      const { executionId, node, attempt, at, level, message, fields } = line;
+      try {
+        insert.run(executionId, node, attempt, at, level, message, fields);
+      } catch (error) {
+        if (!isUnwritable(error)) throw error;
+        const note = setAside(line, error);
+        insert.run(note.executionId, null, null, note.at, note.level, note.message, null);
+      }
     }
   }
 

@@ -2,7 +2,8 @@
  * Log lines on their way to the database.
  *
  *  1. Never more than `maxLines` and `maxChars` wait. In a flood the least important go first, and of these the oldest.
- *  2. For every execution that lost lines, a note with their number goes out before its next lines.
+ *  2. A line that can never be written is set aside by a note in its place: it holds up no other line and no frame.
+ *  3. For every execution that lost lines, a note with their number goes out before its next lines.
  */
 import { type EncodedLine, encodeLine } from '../memory/line.ts';
 
@@ -97,6 +98,13 @@ export class LineBuffer {
   #recount(): void {
     this.#chars = this.#lines.reduce((sum, line) => sum + charsOf(line), 0);
   }
+}
+
+/** What stands in place of a line that cannot be written. */
+export function setAside({ executionId }: EncodedLine, error: unknown): EncodedLine {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `A log line could not be written and was set aside: ${reason}.`;
+  return encodeLine({ executionId, node: null, attempt: null, at: 0, level: 'warn', message });
 }
 
 /** Which lines are our own notes, and of how many: a line of an action may look the same. */

@@ -45,6 +45,26 @@ test('appends that wait for the thread share a transaction', async () => {
   expect(log() - before).toBeLessThan(100);
 });
 
+test.each(['main', 'thread'] as const)(
+  '[STO-80] a log line that the database refuses is set aside by a note, and frames are written (%s)',
+  async (commitsIn) => {
+    const { open, path } = await place();
+    const store = await open({ commitsIn });
+    await store.append([creating('a')]);
+    const beside = new Database(path);
+    onTestFinished(() => void beside.close());
+    beside.exec(`CREATE TRIGGER poison BEFORE INSERT ON logs WHEN new.message = 'poison'
+                 BEGIN SELECT RAISE(ABORT, 'never'); END`);
+    const say = (message: string) =>
+      store.logs.append({ executionId: 'a', node: null, attempt: null, at: 1, level: 'info', message });
+    for (const message of ['before', 'poison', 'after']) say(message);
+    expect(await store.append([framed('a', 2)])).toMatchObject([{ ok: true }]);
+    await store.logs.flush();
+    const lines = await store.logs.read({ executionId: 'a', limit: 10 });
+    expect(lines.map(({ message }) => message)).toEqual(['before', expect.stringContaining('set aside'), 'after']);
+  },
+);
+
 test('a lost thread refuses what it had, and writing goes on without it', async () => {
   const { path, open } = await place();
   const options = {

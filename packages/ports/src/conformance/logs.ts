@@ -107,6 +107,30 @@ function lineTests(test: LogsTest): void {
     expect(stored[0]).toContain('alone');
   });
 
+  test('[LOG-9] a line that can never be written holds up no other line, and every time that comes back is a date', async ({
+    logs,
+  }) => {
+    const poison: LogLine[] = [
+      line('nan', { at: Number.NaN }),
+      line('endless', { at: Number.POSITIVE_INFINITY }),
+      line('far', { at: 1e300 }),
+      line('before', { at: -1e15 }),
+      line('text', { at: 'noon' as never }),
+      line('attempt', { attempt: { toString: () => '1' } as never }),
+      line('node', { node: ['a'] as never }),
+      line({ toString: () => ({}) } as never),
+      line('nobody', { executionId: undefined as never }),
+    ];
+    for (const [index, each] of poison.entries()) {
+      logs.append(each);
+      logs.append(line(`good ${index}`));
+    }
+    await logs.flush();
+    const stored = await logs.read({ executionId: 'exe', limit: 100 });
+    for (const index of poison.keys()) expect(stored.map(({ message }) => message)).toContain(`good ${index}`);
+    for (const { at } of stored) expect(() => new Date(at).toISOString()).not.toThrow();
+  });
+
   test('[LOG-4] a line that is too long is cut and says so', async ({ logs }) => {
     logs.append(line('x'.repeat(3_000_000)));
     logs.append(line('fields', { fields: { big: 'y'.repeat(3_000_000) } }));

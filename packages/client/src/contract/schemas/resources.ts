@@ -1,5 +1,6 @@
 /** Everything beside workflows and executions. */
 import { Type } from 'typebox';
+import { CONTRACT_LIMITS } from '../limits.ts';
 import { LogLevel } from './executions.ts';
 import { AnyJson, closed, DurationText, Id, Moment, NodePath, Role, Version } from './pieces.ts';
 
@@ -187,12 +188,12 @@ export const LeaseLogsBody = Type.Object(
         {
           at: Type.Optional(Moment),
           level: Type.Optional(LogLevel),
-          message: Type.String({ maxLength: 100_000 }),
+          message: Type.String({ maxLength: CONTRACT_LIMITS.maxLogLineChars }),
           fields: Type.Optional(Type.Record(Type.String(), AnyJson)),
         },
         closed,
       ),
-      { maxItems: 10_000 },
+      { maxItems: CONTRACT_LIMITS.maxLogLines },
     ),
   },
   closed,

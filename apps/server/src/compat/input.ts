@@ -1,0 +1,89 @@
+/** What workers and programs of workflow-graph send, checked before anything is done with it. */
+import { isJsonObject, isMoment, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import { COMPAT_LIMITS } from '../limits.ts';
+
+export interface Chunk {
+  readonly at?: number;
+  readonly level: 'info' | 'warn';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, Json>>;
+}
+
+/** A body is an object, or left out. */
+export function objectIn(body: unknown): JsonObject {
+  if (body === undefined || body === null) return {};
+  if (isJsonObject(body as Json)) return body as JsonObject;
+  throw new NebulaError('BODY_INVALID', 'The body must be an object.', { hint: 'Send JSON: {"…": …}.' });
+}
+
+export function chunksIn({ chunks }: JsonObject): readonly Chunk[] {
+  if (!Array.isArray(chunks)) throw invalid('chunks', 'is not a list');
+  if (chunks.length > COMPAT_LIMITS.maxChunks)
+    throw invalid('chunks', `has more than ${COMPAT_LIMITS.maxChunks} items`);
+  return chunks.map((chunk: Json, index) => chunkIn(chunk, `chunks/${index}`));
+}
+
+function chunkIn(chunk: Json, place: string): Chunk {
+  if (!isJsonObject(chunk)) throw invalid(place, 'is not an object');
+  const { data = '', stream = 'stdout', sequence = 0, timestamp_ms: at = null } = chunk;
+  if (typeof data !== 'string') throw invalid(`${place}/data`, 'is not a text');
+  if (data.length > COMPAT_LIMITS.maxChunkChars) {
+    throw invalid(`${place}/data`, `has more than ${COMPAT_LIMITS.maxChunkChars} characters`);
+  }
+  if (typeof stream !== 'string' || stream.length > 20) throw invalid(`${place}/stream`, 'is not stdout or stderr');
+  if (!Number.isSafeInteger(sequence)) throw invalid(`${place}/sequence`, 'is not a whole number');
+  if (at !== null && !isMoment(at)) throw invalid(`${place}/timestamp_ms`, 'is not a moment between 1970 and 9999');
+  return {
+    message: data,
+    level: stream === 'stderr' ? 'warn' : 'info',
+    fields: { stream, sequence },
+    ...(at !== null && { at }),
+  };
+}
+
+export interface NamedWorker {
+  readonly workerId: string;
+  readonly labels: readonly string[];
+}
+
+export function workerIn({ worker_id: workerId, labels = [] }: JsonObject): NamedWorker {
+  if (typeof workerId !== 'string' || !/^[\w.:-]{1,200}$/.test(workerId)) throw invalid('worker_id', 'is not a name');
+  return { workerId, labels: labelsIn(labels) };
+}
+
+function labelsIn(labels: Json): readonly string[] {
+  const { maxLabels, maxLabelChars } = COMPAT_LIMITS;
+  const isText = (one: Json): one is string => typeof one === 'string' && one !== '' && one.length <= maxLabelChars;
+  if (!Array.isArray(labels) || !labels.every(isText)) throw invalid('labels', 'is not a list of texts');
+  if (labels.length > maxLabels) throw invalid('labels', `has more than ${maxLabels} items`);
+  return labels;
+}
+
+export function ttlSecondsIn({ lease_ttl_secs: ttl = 30 }: JsonObject): number {
+  if (typeof ttl === 'number' && ttl > 0 && ttl <= COMPAT_LIMITS.maxTtlSeconds) return ttl;
+  throw invalid('lease_ttl_secs', 'is not a number of seconds');
+}
+
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** One value of a query; undefined where it is left out. */
+export function queryIn(query: Query, name: string): string | undefined {
+  const value = query[name];
+  if (value === undefined || typeof value === 'string') return value;
+  throw new NebulaError('QUERY_INVALID', `'${name}' is given more than once.`, {
+    details: { errors: [{ pointer: `?${name}`, detail: 'is given more than once' }] },
+  });
+}
+
+export function countIn(query: Query, name: string, fallback: number): number {
+  const text = queryIn(query, name) ?? String(fallback);
+  const number = Number(text);
+  if (/^\d{1,9}$/.test(text)) return Math.min(number, COMPAT_LIMITS.maxPage);
+  throw new NebulaError('QUERY_INVALID', `'${text.slice(0, 40)}' is not a count.`);
+}
+
+export function invalid(place: string, what: string): NebulaError {
+  return new NebulaError('BODY_INVALID', `'${place}' ${what}.`, {
+    details: { errors: [{ pointer: `/${place}`, detail: what }] },
+  });
+}

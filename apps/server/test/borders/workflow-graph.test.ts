@@ -1,0 +1,116 @@
+/** The endpoints of workflow-graph are as careful as our own. */
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { realClock } from '@nebula/drivers/real';
+import type { Clock } from '@nebula/ports';
+import { afterEach, expect, it } from 'vitest';
+import { type Booted, boot, TOKEN } from '../support/boot.ts';
+import { addUser, ask, type Headers, signIn } from '../support/people.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const YAML = 'name: build\njobs:\n  one:\n    run: echo one\n';
+
+async function claimed(booted: Booted, headers: Headers): Promise<{ id: string; lease: string; run: string }> {
+  const posted = await ask(booted, 'POST /api/workflows', {
+    raw: YAML,
+    headers: { ...headers, 'content-type': 'application/yaml' },
+  });
+  const { id } = posted.json;
+  const { json } = await ask(booted, `POST /api/workflows/${id}/run`, { headers, body: {} });
+  let claim: { lease: { lease_id: string } } | null = null;
+  await expect
+    .poll(async () => {
+      claim = (await ask(booted, 'POST /api/jobs/claim', { headers, body: { worker_id: 'w1', labels: [] } })).json;
+      return claim;
+    })
+    .not.toBeNull();
+  return { id, run: json.run_id, lease: (claim as unknown as { lease: { lease_id: string } }).lease.lease_id };
+}
+
+it('[SRV-483] bodies and queries that do not fit are refused with their place, never with a 5xx', async () => {
+  const booted = await boot();
+  closing.push(() => booted.close());
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const { id, lease } = await claimed(booted, headers);
+  const bodies: readonly (readonly [string, unknown])[] = [
+    ...[null, 1, 'x', [], true].map((chunk) => [`/jobs/${lease}/logs`, { chunks: [chunk] }] as const),
+    [`/jobs/${lease}/logs`, { chunks: null }],
+    [`/jobs/${lease}/logs`, { chunks: [{ data: 1 }] }],
+    [`/jobs/${lease}/logs`, { chunks: [{ data: 'x', stream: {} }] }],
+    [`/jobs/${lease}/logs`, { chunks: [{ data: 'x', sequence: 'first' }] }],
+    [`/jobs/${lease}/logs`, { chunks: [{ data: 'x', timestamp_ms: 'now' }] }],
+    [`/jobs/${lease}/logs`, [1]],
+    [`/jobs/${lease}/complete`, [1]],
+    [`/jobs/${lease}/fail`, 'x'],
+    ['/jobs/claim', { worker_id: 'w', lease_ttl_secs: 1e300 }],
+    ['/jobs/claim', { worker_id: 'w', labels: [''] }],
+    ['/jobs/claim', { worker_id: 'w', labels: Array(51).fill('a') }],
+    ['/workers/register', { worker_id: 'x'.repeat(201) }],
+    ['/workers/register', [1]],
+  ];
+  for (const [path, body] of bodies) {
+    const { status, json } = await ask(booted, `POST /api${path}`, { headers, body });
+    expect([path, body, status, json?.code]).toEqual([path, body, 400, 'BODY_INVALID']);
+  }
+  const twice = ['run=a&run=b'];
+  for (const path of [`/workflows/${id}/status`, `/workflows/${id}/jobs/one/logs`, `/jobs/${id}/one/cancelled`]) {
+    for (const query of twice) {
+      const { status, json } = await ask(booted, `GET /api${path}?${query}`, { headers });
+      expect([path, status, json?.code]).toEqual([path, 400, 'QUERY_INVALID']);
+    }
+  }
+  for (const query of ['limit=a', 'limit=-1', 'limit=1&limit=2', 'offset=1e9', 'status=a&status=b']) {
+    const { status } = await ask(booted, `GET /api/workflows?${query}`, { headers });
+    expect([query, status]).toEqual([query, 400]);
+  }
+  expect((await ask(booted, `POST /api/jobs/${lease}/complete`, { headers, body: {} })).status).toBe(200);
+});
+
+it('[SRV-484] a key that may only extend leases neither ends one nor logs under it', async () => {
+  const booted = await boot({ users: true });
+  closing.push(() => booted.close());
+  await addUser(booted, 'ada', { roles: { default: 'owner' } });
+  const session = await signIn(booted, 'ada');
+  const { lease } = await claimed(booted, session);
+  const made = await ask(booted, 'POST /api/v1/keys', {
+    headers: session,
+    body: { name: 'beat', roles: { default: 'operator' }, scopes: ['extendLease'] },
+  });
+  const headers = { authorization: `Bearer ${made.json.token}` };
+  const call = async (path: string, body: unknown) =>
+    (await ask(booted, `POST /api/jobs/${lease}/${path}`, { headers, body })).status;
+  expect(await call('heartbeat', {})).toBe(200);
+  expect(await call('logs', { chunks: [] })).toBe(403);
+  expect(await call('fail', { error: 'x' })).toBe(403);
+  expect(await call('complete', {})).toBe(403);
+});
+
+it('[SRV-485] the stream of a log ends when the key that asked for it is revoked', async () => {
+  // Rights are looked at every half a minute.
+  const clock: Clock = {
+    ...realClock,
+    timer: (ms, callback, options) => realClock.timer(ms === 30_000 ? 20 : ms, callback, options),
+  };
+  const booted = await boot({ users: true, clock });
+  closing.push(() => booted.close());
+  await addUser(booted, 'ada', { roles: { default: 'owner' } });
+  const session = await signIn(booted, 'ada');
+  const { id } = await claimed(booted, session);
+  const { json: key } = await ask(booted, 'POST /api/v1/keys', {
+    headers: session,
+    body: { name: 'reader', roles: { default: 'viewer' } },
+  });
+  const request = get(`${booted.server.url}/api/workflows/${id}/jobs/one/logs/stream`, {
+    headers: { authorization: `Bearer ${key.token}` },
+  });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  response.resume();
+  const ended = once(response, 'end');
+  expect((await ask(booted, `DELETE /api/v1/keys/${key.keyId}`, { headers: session })).status).toBe(204);
+  await ended;
+});

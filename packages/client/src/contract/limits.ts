@@ -1,0 +1,6 @@
+/** The limits of the contract on what a request may hold, by name and unit. */
+export const CONTRACT_LIMITS = {
+  /** Of one request; send the rest in the next. */
+  maxLogLines: 1_000,
+  maxLogLineChars: 100_000,
+} as const;
