@@ -82,7 +82,7 @@ export function countIn(query: Query, name: string, fallback: number): number {
   throw new NebulaError('QUERY_INVALID', `'${text.slice(0, 40)}' is not a count.`);
 }
 
-export function invalid(place: string, what: string): NebulaError {
+function invalid(place: string, what: string): NebulaError {
   return new NebulaError('BODY_INVALID', `'${place}' ${what}.`, {
     details: { errors: [{ pointer: `/${place}`, detail: what }] },
   });
