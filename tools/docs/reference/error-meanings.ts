@@ -107,6 +107,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   UNUSED_CREDENTIAL: 'The node names a secret for which its action never asks (warning).',
   UNUSED_MATCH: '`match` has a meaning on edges `on: error` and `on: result` only.',
   UNUSED_VARIABLE: 'A variable that nothing reads (warning).',
+  WAIT_EXCEEDS_LIMIT: 'A wait is longer than a limit of time around it, so it never comes to its end (warning).',
   WRONG_TYPE: 'A value of another type than the key takes.',
   YAML_SYNTAX: 'The file is not YAML; the message says in plain words what is wrong there.',
   // Expressions

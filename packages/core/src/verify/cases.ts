@@ -6,7 +6,7 @@ import { conditionSyntax, schemaOfCondition, type ValuePlace } from '../plan/val
 import type { DocumentPath } from '../problem.ts';
 import { canonicalJson, type Json, type JsonSchema } from '../value.ts';
 import { constantOf, constantTruth } from './constant.ts';
-import { canFit, canFitError, choicesOf } from './fit.ts';
+import { canFitError, choicesOf, misfitOf } from './fit.ts';
 import { canMiss } from './missing.ts';
 import { definitionOf, trustedOutput } from './verification.ts';
 
@@ -100,8 +100,10 @@ function verdictOf(one: BranchCase, written: CaseDefinition | undefined, values:
   }
   if (written?.match !== undefined) {
     const pattern = written.match;
-    const fits = values.schemas?.some((schema) => canFit(pattern, schema)) ?? canFit(pattern, undefined);
-    return fits ? {} : { never: 'what it tests can never fit' };
+    const misfits = (values.schemas ?? [undefined]).map((schema) => misfitOf(pattern, schema));
+    const [misfit] = misfits;
+    if (misfit === undefined || misfits.includes(undefined)) return {};
+    return { never: `what it tests never fits, because ${misfit.message}` };
   }
   return written?.error === undefined || canFitError(written.error) ? {} : { never: 'no error fits an empty list' };
 }

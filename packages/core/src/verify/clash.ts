@@ -2,6 +2,7 @@
 import { typesOf } from '../plan/value-schema.ts';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../value.ts';
 import { choicesOf, sharesValues, typeOf } from './fit.ts';
+import { list, words } from './words.ts';
 
 export interface Clash {
   /** Members that lead to where they differ. */
@@ -87,25 +88,4 @@ function membersOf({ properties }: JsonObject): JsonObject {
 
 function namesIn(required: Json | undefined): readonly string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
-}
-
-function list(values: readonly Json[]): string {
-  return values
-    .slice(0, 8)
-    .map((one) => JSON.stringify(one))
-    .join(' or ');
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  integer: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  null: 'null',
-};
-
-function words(types: readonly string[]): string {
-  return types.map((type) => WORDS[type] ?? type).join(' or ');
 }

@@ -1,18 +1,69 @@
 /** Whether a pattern of `match` can fit any value of a schema. Says no only where that is certain. */
 import { isOperators } from '../expression/index.ts';
 import { typesOf } from '../plan/value-schema.ts';
+import { type DocumentPath, didYouMean } from '../problem.ts';
 import { followPath } from '../schema/index.ts';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, jsonEquals } from '../value.ts';
+import { list, words } from './words.ts';
 
-/** `mayBeMissing`: the value is a member that need not be there. */
-export function canFit(pattern: Json, schema: JsonSchema | undefined, mayBeMissing = false): boolean {
-  if (isJsonObject(pattern)) {
-    return isOperators(pattern)
-      ? Object.entries(pattern).every(([operator, operand]) => canHold(operator, operand, schema, mayBeMissing)) &&
-          hasRoom(pattern)
-      : canHaveMembers(pattern, schema);
+/** Why a pattern never fits, and where in the pattern that stands. */
+export interface Misfit {
+  readonly path: DocumentPath;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+export function canFit(pattern: Json, schema: JsonSchema | undefined): boolean {
+  return misfitOf(pattern, schema) === undefined;
+}
+
+/** Undefined: it can fit. `mayBeMissing`: the value is a member that need not be there. */
+export function misfitOf(
+  pattern: Json,
+  schema: JsonSchema | undefined,
+  path: DocumentPath = [],
+  mayBeMissing = false,
+): Misfit | undefined {
+  if (!isJsonObject(pattern)) {
+    return canEqual(pattern, schema) ? undefined : misfit(path, schema, `never ${JSON.stringify(pattern)}`);
   }
-  return canEqual(pattern, schema);
+  if (!isOperators(pattern)) return memberMisfit(pattern, schema, path);
+  for (const [operator, operand] of Object.entries(pattern)) {
+    if (canHold(operator, operand, schema, mayBeMissing)) continue;
+    return misfit([...path, operator], schema, `so { ${operator}: ${JSON.stringify(operand)} } never holds`);
+  }
+  return hasRoom(pattern) ? undefined : { path, message: `no number fits ${JSON.stringify(pattern)}` };
+}
+
+function misfit(path: DocumentPath, schema: JsonSchema | undefined, never: string): Misfit {
+  const operators = ['gt', 'gte', 'lt', 'lte', 'in', 'type', 'exists', 'regex'];
+  const names = path.filter((key) => !operators.includes(String(key)));
+  const subject = names.length === 0 ? 'it' : `'${names.join('.')}'`;
+  const choices = choicesOf(schema);
+  const { minimum, maximum } = isJsonObject(schema) ? schema : {};
+  const bounds = [
+    ...(typeof minimum === 'number' ? [`at least ${minimum}`] : []),
+    ...(typeof maximum === 'number' ? [`at most ${maximum}`] : []),
+  ];
+  const known = choices === undefined ? [words(typesOf(schema) ?? ['value']), ...bounds].join(', ') : list(choices);
+  return { path, message: `${subject} is ${known}, ${never}` };
+}
+
+/** Members that the schema does not name, but another one much like it. */
+export function* undeclaredIn(
+  pattern: Json,
+  schema: JsonSchema | undefined,
+  path: DocumentPath = [],
+): Generator<Misfit> {
+  if (!isJsonObject(pattern) || isOperators(pattern) || schema === undefined) return;
+  for (const [name, part] of Object.entries(pattern)) {
+    const found = followPath(schema, [name]);
+    if (found.verdict === 'fits') yield* undeclaredIn(part, found.schema, [...path, name]);
+    const near = found.verdict === 'undeclared' ? didYouMean(name, found.known) : undefined;
+    if (near !== undefined) {
+      yield { path: [...path, name], message: `declares no '${name}'`, hint: `did you mean '${near}'?` };
+    }
+  }
 }
 
 function canEqual(value: Json, schema: JsonSchema | undefined): boolean {
@@ -28,16 +79,24 @@ export function choicesOf(schema: JsonSchema | undefined): readonly Json[] | und
   return Array.isArray(schema.enum) ? schema.enum : undefined;
 }
 
-function canHaveMembers(pattern: JsonObject, schema: JsonSchema | undefined): boolean {
-  if (!hasType(schema, 'object')) return false;
-  if (schema === undefined) return true;
+function memberMisfit(pattern: JsonObject, schema: JsonSchema | undefined, path: DocumentPath): Misfit | undefined {
+  if (!hasType(schema, 'object')) return misfit(path, schema, 'never an object');
+  if (schema === undefined) return undefined;
   const required = isJsonObject(schema) && Array.isArray(schema.required) ? schema.required : [];
-  return Object.entries(pattern).every(([name, part]) => {
+  for (const [name, part] of Object.entries(pattern)) {
     const found = followPath(schema, [name]);
-    if (found.verdict === 'absent') return isJsonObject(part) && isOperators(part) && part.exists === false;
+    const at = [...path, name];
+    if (found.verdict === 'absent') {
+      if (isJsonObject(part) && isOperators(part) && part.exists === false) continue;
+      const near = didYouMean(name, found.known);
+      const hint = near === undefined ? `it has ${found.known.slice(0, 12).join(', ')}` : `did you mean '${near}'?`;
+      return { path: at, message: `it has no '${at.join('.')}'`, hint };
+    }
     const inside = found.verdict === 'fits' && found.schema !== true ? found.schema : undefined;
-    return canFit(part, inside, !required.includes(name));
-  });
+    const wrong = misfitOf(part, inside, at, !required.includes(name));
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
 }
 
 function canHold(operator: string, operand: Json, schema: JsonSchema | undefined, mayBeMissing: boolean): boolean {
@@ -76,8 +135,7 @@ function hasRoom({ gt, gte, lt, lte }: JsonObject): boolean {
 }
 
 function hasType(schema: JsonSchema | undefined, type: string): boolean {
-  const choices = choicesOf(schema);
-  const types = choices?.map(typeOf) ?? typesOf(schema);
+  const types = choicesOf(schema)?.map(typeOf) ?? typesOf(schema);
   return types === undefined || types.some((one) => sharesValues(one, type));
 }
 

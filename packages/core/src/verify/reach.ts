@@ -5,7 +5,7 @@ import type { ValuePlace } from '../plan/value-schema.ts';
 import type { DocumentPath } from '../problem.ts';
 import { type Chance, type Chances, chancesOf } from './cases.ts';
 import { constantTruth } from './constant.ts';
-import { canFit, canFitError } from './fit.ts';
+import { canFit, canFitError, misfitOf, undeclaredIn } from './fit.ts';
 import { edgePathOf, isFailureNode, matchOf, nodePath, trustedOutput, type Verification } from './verification.ts';
 import { Ways } from './ways.ts';
 
@@ -119,10 +119,26 @@ class ReachCheck {
   }
 
   private checkEdge(edge: EdgePlan): void {
+    this.checkNames(edge);
     const fault = this.ways.isOpen(edge) ? undefined : (this.faultOf(edge) ?? this.endOf(edge));
     if (fault === undefined) return;
     const message = `the edge from '${edge.from.id}' to '${edge.to.id}' is never taken: ${fault.reason}`;
     this.causes.push({ code: 'NEVER_TAKEN', message, hint: fault.hint, path: fault.path, lost: [] });
+  }
+
+  /** A schema that does not forbid other members may still show that a name is mistyped. */
+  private checkNames(edge: EdgePlan): void {
+    const pattern = edge.match === undefined ? undefined : matchOf(this.record, edge);
+    if (pattern === undefined) return;
+    for (const { path, message, hint } of undeclaredIn(pattern, this.record.scope.outputs[edge.from.index])) {
+      this.verification.problems.warning({
+        code: 'UNDECLARED_FIELD',
+        message: `the output of '${edge.from.id}' ${message}`,
+        hint: hint ?? '',
+        path: [...edgePathOf(this.record, edge), 'match', ...path],
+        at: 'key',
+      });
+    }
   }
 
   private checkCases(node: NodePlan): void {
@@ -162,9 +178,11 @@ class ReachCheck {
       return { reason, hint: 'name what to match, or leave it out', path: [...path, 'match'] };
     }
     const mayBeIgnored = edge.from.onError === 'ignore' && canFit(pattern, { type: 'null' });
-    if (mayBeIgnored || canFit(pattern, trustedOutput(this.record, edge.from))) return undefined;
-    const reason = `the output of '${edge.from.id}' can never fit what the edge matches`;
-    return { reason, hint: 'compare it with the schema of that output', path: [...path, 'match'] };
+    const misfit = mayBeIgnored ? undefined : misfitOf(pattern, trustedOutput(this.record, edge.from));
+    if (misfit === undefined) return undefined;
+    const reason = `the output of '${edge.from.id}' never fits, because ${misfit.message}`;
+    const hint = misfit.hint ?? 'match what the schema of that output allows, or remove the edge';
+    return { reason, hint, path: [...path, 'match', ...misfit.path] };
   }
 
   /** Nothing follows the end of the run. */

@@ -14,6 +14,7 @@ import { checkReach } from './reach.ts';
 import { checkTypes } from './type-mismatches.ts';
 import { checkVariables } from './variables.ts';
 import { trustedScope, type Verification } from './verification.ts';
+import { checkWaits } from './waiting.ts';
 import type { Ways } from './ways.ts';
 
 /** The workflow has no errors; `graphs` are all of its graphs. */
@@ -32,6 +33,7 @@ export function verify(
     checkTypes(verification, record, place);
     checkLoops(verification, record);
     checkTimeLimits(verification, record);
+    checkWaits(verification, record);
     checkDeadlocks(verification, record);
   }
   checkEffects(verification, ways);

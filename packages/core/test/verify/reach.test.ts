@@ -90,10 +90,12 @@ edges:
   - { from: end, to: b }`),
     ).toEqual([
       "NEVER_TAKEN edges.0.when: the edge from 'a' to 'b' is never taken: the condition of the edge from 'a' is always false",
-      ...[1, 2, 3, 4].map(
-        (edge) =>
-          `NEVER_TAKEN edges.${edge}.match: the edge from 'a' to 'b' is never taken: the output of 'a' can never fit what the edge matches`,
-      ),
+      ...[
+        `1.match.state: the edge from 'a' to 'b' is never taken: the output of 'a' never fits, because 'state' is "open" or "paid", never "lost"`,
+        `2.match.total.lt: the edge from 'a' to 'b' is never taken: the output of 'a' never fits, because 'total' is a number, at least 0, so { lt: 0 } never holds`,
+        `3.match.nobody: the edge from 'a' to 'b' is never taken: the output of 'a' never fits, because it has no 'nobody'`,
+        `4.match.total: the edge from 'a' to 'b' is never taken: the output of 'a' never fits, because no number fits {"gt":5,"lt":3}`,
+      ].map((finding) => `NEVER_TAKEN edges.${finding}`),
       "NEVER_TAKEN edges.5.match: the edge from 'a' to 'b' is never taken: no error of 'a' fits an empty list",
       "NEVER_TAKEN edges.6: the edge from 'end' to 'b' is never taken: 'end' ends the run",
     ]);
@@ -116,6 +118,25 @@ edges:
   - { from: any, to: b, on: result, match: { whatever: { regex: x } } }
   - { from: free, to: b, on: result, match: { state: lost } }`),
     ).toEqual([]);
+  });
+});
+
+describe('patterns of edges', () => {
+  it('[VER-62] point at the part that never fits, and at members that are probably mistyped', () => {
+    const match = (pattern: string, action = 'order') =>
+      found(`nodes: { a: { action: ${action} }, b: { action: do } }
+edges: [{ from: a, to: b, on: result, match: ${pattern} }]`);
+    expect(match('{ lines: none }')).toEqual([
+      `NEVER_RUNS edges.0.match.lines: 'b' can never run: the output of 'a' never fits, because 'lines' is a list, never "none"`,
+    ]);
+    expect(match('{ id: { regex: x } }')).toEqual([
+      `NEVER_RUNS edges.0.match.id.regex: 'b' can never run: the output of 'a' never fits, because 'id' is a whole number, so { regex: "x" } never holds`,
+    ]);
+    expect(match('{ state: { in: [open, lost] }, note: null, total: { gte: 0 } }')).toEqual([]);
+    expect(match('{ stat: ok }', 'open')).toEqual([
+      "UNDECLARED_FIELD edges.0.match.stat: the output of 'a' declares no 'stat'",
+    ]);
+    expect(match('{ other: 1, inner: { deep: 2 } }', 'open')).toEqual([]);
   });
 });
 
@@ -163,7 +184,7 @@ describe('cases that are never taken', () => {
   ${targets}`),
     ).toEqual([
       "NEVER_TAKEN nodes.r.branch.cases.lost: this case of 'r' is never taken: 'on' is one of open, paid; so 'b' can never run either",
-      "NEVER_TAKEN nodes.m.branch.cases.1: this case of 'm' is never taken: what it tests can never fit; so 'd' can never run either",
+      "NEVER_TAKEN nodes.m.branch.cases.1: this case of 'm' is never taken: what it tests never fits, because 'id' is a whole number, never \"text\"; so 'd' can never run either",
     ]);
   });
 

@@ -37,6 +37,13 @@ const actions: readonly Action[] = [
     run: () => null,
   },
   { id: 'order', version: '1', effect: 'pure', output: ORDER, run: () => null },
+  {
+    id: 'open',
+    version: '1',
+    effect: 'pure',
+    output: { type: 'object', properties: { state: { type: 'string' }, inner: { type: 'object' } } },
+    run: () => null,
+  },
   { id: 'loose', version: '1', effect: 'pure', output: ORDER, describeOnly: ['output'], run: () => null },
   {
     id: 'mail',
