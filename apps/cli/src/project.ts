@@ -77,6 +77,14 @@ export function configFileIn(dir: string): string | undefined {
   return CONFIG_NAMES.map((name) => path.join(dir, name)).find((file) => existsSync(file));
 }
 
+/** Where workflow files are, unless the configuration says otherwise. */
+const DEFAULT_PATTERNS: readonly string[] = ['workflows/**/*.{yaml,yml,json}'];
+
+/** Of the files whose workflows a server registers, relative to the folder of the configuration. */
+export function workflowPatterns({ server }: NebulaConfig): readonly string[] {
+  return server?.workflows ?? DEFAULT_PATTERNS;
+}
+
 export function isConfigName(name: string): boolean {
   return CONFIG_NAMES.includes(name);
 }

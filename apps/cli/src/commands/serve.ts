@@ -3,9 +3,10 @@ import { NebulaError } from '@nebula/core';
 import type { NebulaConfig } from '@nebula/sdk';
 import { textOption } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
+import { workflowPatterns } from '../project.ts';
 import { watchConfig } from '../serve/config-watch.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
-import { DEFAULT_PATTERNS, foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
+import { foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
 import type { CommandOptions, Context, Project, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
@@ -105,7 +106,7 @@ async function serve(
   const { io } = context;
   const knowing = { ...context, services: { ...context.services, catalog: async () => session.catalog } };
   const files = new WorkflowFiles(knowing, project, session.office, io.out.colors);
-  let patterns = patternsOf(project.config);
+  let patterns = workflowPatterns(project.config);
   const look = (): void => {
     files.look(patterns).then(
       (all) => {
@@ -117,7 +118,7 @@ async function serve(
   const folders = new WatchedFolders(look);
   for (const folder of foldersOf(project.dir, patterns)) await folders.add(folder);
   const stopConfig = watchedConfig(project, report, (config) => {
-    patterns = patternsOf(config);
+    patterns = workflowPatterns(config);
     void Promise.all(foldersOf(project.dir, patterns).map((folder) => folders.add(folder))).then(look);
   });
   const news = await files.look(patterns);
@@ -144,10 +145,6 @@ async function serve(
       stopEvents();
     },
   };
-}
-
-function patternsOf({ server }: NebulaConfig): readonly string[] {
-  return server?.workflows ?? DEFAULT_PATTERNS;
 }
 
 async function hasUsers({ office }: ServerSession): Promise<boolean> {

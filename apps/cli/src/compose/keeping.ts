@@ -8,6 +8,7 @@ import type { DriverContext, NebulaConfig } from '@nebula/sdk';
 import type { Project } from '../services.ts';
 import { concealWith } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
+import { reservedFiles } from './reserved-files.ts';
 
 const DATABASE = 'nebula.db';
 const BLOBS = 'blobs';
@@ -127,7 +128,8 @@ export async function openDoing(
   const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
   return {
     queue: (await drivers.queue?.(context)) ?? memoryQueue({ clock: context.clock }),
-    sandbox: (await drivers.sandbox?.(context)) ?? createInProcessSandbox(context),
+    sandbox:
+      (await drivers.sandbox?.(context)) ?? createInProcessSandbox({ ...context, reserved: reservedFiles(project) }),
     secrets,
   };
 }

@@ -22,7 +22,6 @@ import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
 import { allProblems, type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
 
-export const DEFAULT_PATTERNS: readonly string[] = ['workflows/**/*.{yaml,yml,json}'];
 /** A folder of data is not searched to its end. */
 const MAX_FILES = 2_000;
 

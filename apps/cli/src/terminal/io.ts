@@ -51,7 +51,7 @@ export function processIo(): Io {
   return {
     out: streamOutput(process.stdout, process.env),
     err: streamOutput(process.stderr, process.env),
-    env: process.env,
+    env: withoutKeys(process.env),
     cwd: process.cwd(),
     now: () => Date.now(),
     readStdin,
@@ -59,6 +59,18 @@ export function processIo(): Io {
     ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? askTerminal : undefined,
   };
 }
+
+/**
+ * The environment as it was given. The keys of secrets are gone from `process.env` afterwards: neither an action nor a
+ * program that it starts by itself finds them there.
+ */
+function withoutKeys(env: NodeJS.ProcessEnv): Environment {
+  const given = { ...env };
+  for (const name of KEY_VARIABLES) delete env[name];
+  return given;
+}
+
+const KEY_VARIABLES = ['NEBULA_SECRETS_KEY', 'NEBULA_SECRETS_NEXT_KEY'];
 
 /** A user without an entry in the system's list has no name there. */
 function userName(env: Environment): string {

@@ -1,6 +1,6 @@
 /** Files that are put into folders start runs. Folders are looked into, since not every file system tells of changes. */
 import type { Stats } from 'node:fs';
-import { glob, stat } from 'node:fs/promises';
+import { glob, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
@@ -74,7 +74,9 @@ export class FileWatch {
       () => false,
     );
     const found: string[] = [];
+    const root = await realpath(projectDir);
     for await (const file of glob(isFolder ? `${pattern}/*` : pattern, { cwd: projectDir })) {
+      if (!(await isBelow(root, path.resolve(projectDir, file)))) continue;
       found.push(file);
       if (found.length >= MAX_FILES) break;
     }
@@ -110,4 +112,12 @@ export class FileWatch {
       { kind: 'dropped', id: mark, body: JSON.stringify({ file, at }), expiresAt: at + REMEMBERED_MS },
     ]);
   }
+}
+
+/** Patterns and links may lead out of the project: every path that was found is looked at as it really is. */
+async function isBelow(root: string, file: string): Promise<boolean> {
+  const real = await realpath(file).catch(() => undefined);
+  if (real === undefined) return false;
+  const relative = path.relative(root, real);
+  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
 }

@@ -1,5 +1,5 @@
 /** Files that are put into a folder. */
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { localLeader } from '@nebula/drivers/memory';
@@ -63,6 +63,21 @@ describe('file drops', () => {
     await watch.look();
     await watch.look();
     expect((await inputs()).map(({ size }) => size)).toEqual([3, 7, 13]);
+  });
+
+  it('[SRV-600] no pattern and no link leads out of the project', async () => {
+    const outside = await mkdtemp(path.join(tmpdir(), 'nebula-outside-'));
+    await writeFile(path.join(outside, 'private.csv'), 'a');
+    await symlink(outside, path.join(projectDir, 'link'));
+    await symlink(path.join(outside, 'private.csv'), path.join(projectDir, 'inbox', 'private.csv'));
+    const name = path.basename(outside);
+    const patterns = ['link/*', 'inbox/*', `.{.,}/${name}/*`, `[.][.]/${name}/*`, `{,/}${outside.slice(1)}/*`];
+    for (const [at, pattern] of patterns.entries()) {
+      await register(echo(`drop${at}`, { triggers: [{ file: { path: pattern } }] }));
+    }
+    for (let look = 0; look < 3; look++) await watch.look();
+    expect(await inputs()).toEqual([]);
+    await rm(outside, { recursive: true });
   });
 
   it('[SRV-85] a folder means the files in it; who does not lead does nothing', async () => {

@@ -34,7 +34,7 @@ export const CAPABILITIES: RecordType = {
   keys: {
     network: {
       type: TEXTS,
-      doc: 'Host names that may be called, with an optional port; `*.example.com` is a pattern.',
+      doc: 'Hosts that may be called, with an optional port: `api.example.com`, `*.example.com`, `*`. A private, loopback or link-local address needs an entry of its own: `10.0.0.7`, `10.0.0.0/8`, `localhost`.',
       example: 'network: [api.example.com]',
     },
     files: { type: { is: 'record', record: FILES }, doc: FILES.doc, example: 'files: { read: [data/**] }' },

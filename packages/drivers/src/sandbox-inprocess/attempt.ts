@@ -4,7 +4,8 @@
  *
  *  1 A door opens only while the attempt lives: not once its signal is aborted, not once its outcome is out.
  *  2 Doors are loaded by the first attempt that goes through them: most runs start no program and open no file.
- *  3 What a credential gave is taken out of everything that leaves: output, error, logs, progress.
+ *  3 What a credential gave, to this attempt or (if it is long) to any other of the process, is taken out of everything
+ *    that leaves: output, error, logs, progress.
  *  4 Progress and heartbeats of an attempt that has ended are dropped; its log lines are kept, since they help.
  */
 import {
@@ -16,7 +17,7 @@ import {
   type RunError,
 } from '@nebula/core';
 import type { Clock, Invocation, Line, LogLevel } from '@nebula/ports';
-import { Redactor } from '../secrets/redaction.ts';
+import type { Redactor } from '../secrets/redaction.ts';
 import { readEnv } from './doors/env.ts';
 import { capped, stackOf, toAbortError, toRunError, withoutSecrets } from './failure.ts';
 import type { Host } from './host.ts';
@@ -28,8 +29,8 @@ export class Attempt implements ActionContext, StrayListener {
   readonly #host: Host;
   readonly #invocation: Invocation;
   #ended = false;
-  /** There once a credential was handed out. */
-  #redactor: Redactor | undefined;
+  /** There once a credential was handed to it. */
+  #own: Redactor | undefined;
 
   constructor(host: Host, invocation: Invocation) {
     this.#host = host;
@@ -129,10 +130,15 @@ export class Attempt implements ActionContext, StrayListener {
       const { action, credential } = this.#door();
       if (action.credentials?.includes(alias) === false) throw undeclared(action, alias);
       const value = await credential(alias);
-      this.#redactor ??= new Redactor();
-      this.#redactor.add(value);
+      this.#own ??= this.#host.handedOut.forAttempt();
+      this.#own.add(value);
+      this.#host.handedOut.add(value);
       return value;
     };
+  }
+
+  get #redactor(): Redactor | undefined {
+    return this.#own ?? this.#host.handedOut.redactor;
   }
 
   /** Called with the outcome. */

@@ -1,11 +1,16 @@
 import type { Clock } from '@nebula/ports';
+import type { HandedOut } from '../secrets/handed-out.ts';
 
 /** What the attempts of one sandbox share. */
 export interface Host {
   /** Absolute. */
   readonly projectDir: string;
-  /** Absolute. Files of secrets in it are reached by no grant. */
+  /** Absolute. No grant reaches it. */
   readonly dataDir?: string;
+  /** Says of an absolute path why no grant reaches it; undefined when one may. */
+  readonly reserved?: (path: string) => string | undefined;
+  /** Credentials that attempts of this process were given. */
+  readonly handedOut: HandedOut;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -8,6 +8,8 @@ export const SANDBOX_LIMITS = {
   maxOutputValues: 10_000_000,
   maxOutputDepth: 1_000,
   maxRedirects: 20,
+  /** Of connections, by the addresses that the grants name. */
+  maxConnectionPools: 32,
   /** When `files.read` is not told otherwise. */
   maxReadBytes: 64 * 1024 * 1024,
   /** Of each of stdout and stderr, when `shell` is not told otherwise. */

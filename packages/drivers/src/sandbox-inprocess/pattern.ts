@@ -1,13 +1,15 @@
 /**
  * The patterns of capabilities. Pure; no regular expressions, so no pattern can make matching slow.
  *
- *  network  `*` · `api.example.com` · `*.example.com` (any depth below, not itself) · each with `:port`; without, any port
+ *  network  `*` · `api.example.com` · `*.example.com` (any depth below, not itself) · `10.0.0.7` · `10.0.0.0/8` · each with
+ *           `:port`; without, any port. `*` and names reach public addresses only (`mayConnect`)
  *  files    `*` (all of the project folder) · `a/b.txt` · `dir/**` or `dir/` (dir and all below) · `*.csv`, `in/*.json` (one
  *           segment) · `**` as a whole segment · absolute paths and `../` reach outside, since they say so
  *  names    (programs, variables) `*` · `git` · `AWS_*`
  */
 import { isAbsolute, resolve, sep } from 'node:path';
 import { NebulaError } from '@nebula/core';
+import { addressOf, isLoopback, isPublic, isWithin, rangeOf } from './address.ts';
 
 export interface Host {
   /** Lower case, without a trailing dot; IPv6 in brackets. */
@@ -20,12 +22,48 @@ export function hostOf(url: URL): Host {
   return { name: trimDot(url.hostname), port: url.port || (url.protocol === 'https:' ? '443' : '80') };
 }
 
+/** Whether the entry grants requests to this host, as the URL names it. */
 export function matchesHost(pattern: string, host: Host): boolean {
   const { name, port } = splitHostPattern(pattern);
   if (port !== undefined && port !== host.port) return false;
-  if (name === '*') return true;
+  if (name === '*') return !isLocal(host.name);
+  if (name.includes('/')) return coversAddress(name, host.name, pattern);
   if (!name.startsWith('*.')) return canonicalHost(name, pattern) === host.name;
-  return host.name.endsWith(`.${canonicalHost(name.slice(2), pattern)}`) && !isAddress(host.name);
+  return host.name.endsWith(`.${canonicalHost(name.slice(2), pattern)}`) && addressOf(host.name) === undefined;
+}
+
+/**
+ * Whether a connection to this address, to which the host name was resolved, is granted. A public address is: the name
+ * was checked before. Any other needs an entry for the address, for a range around it, or for `localhost`.
+ */
+export function mayConnect(entries: readonly string[], host: Host, address: string): boolean {
+  const parsed = addressOf(address);
+  if (parsed === undefined) return false;
+  if (isPublic(parsed)) return true;
+  if (isLocalhost(host.name)) return isLoopback(parsed) && entries.some((entry) => matchesHost(entry, host));
+  const name = address.includes(':') ? `[${address}]` : address;
+  return entries.some((entry) => namesAddresses(entry) && matchesHost(entry, { ...host, name }));
+}
+
+/** Whether the entry is about addresses: one, a range, or this machine. */
+export function namesAddresses(pattern: string): boolean {
+  const { name } = splitHostPattern(pattern);
+  return name.includes('/') || isLocal(name.toLowerCase());
+}
+
+function isLocal(host: string): boolean {
+  const address = addressOf(host);
+  return address === undefined ? isLocalhost(host) : !isPublic(address);
+}
+
+function isLocalhost(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+function coversAddress(range: string, host: string, pattern: string): boolean {
+  const wanted = rangeOf(range) ?? badPattern(pattern, 'it is neither a host name nor a range of addresses');
+  const address = addressOf(host);
+  return address !== undefined && isWithin(address, wanted);
 }
 
 function splitHostPattern(pattern: string): { readonly name: string; readonly port: string | undefined } {
@@ -52,10 +90,6 @@ function canonicalHost(name: string, pattern: string): string {
 
 function trimDot(name: string): string {
   return name.endsWith('.') ? name.slice(0, -1) : name;
-}
-
-function isAddress(name: string): boolean {
-  return name.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(name);
 }
 
 /** `path` is absolute and free of `..` and links; `root` is the real project folder. */
@@ -127,6 +161,6 @@ function matchesSequence(
 
 function badPattern(pattern: string, why: string): never {
   throw new NebulaError('CAPABILITY_INVALID', `the capability '${pattern}' cannot be understood: ${why}`, {
-    hint: "Hosts look like 'api.example.com', '*.example.com' or 'localhost:8080'; paths like 'data/in.csv' or 'data/**'",
+    hint: "Hosts look like 'api.example.com', '*.example.com', 'localhost:8080' or '10.0.0.0/8'; paths like 'data/in.csv' or 'data/**'",
   });
 }

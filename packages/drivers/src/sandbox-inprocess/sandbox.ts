@@ -11,6 +11,7 @@
 import { resolve } from 'node:path';
 import type { Action, Json, Verification } from '@nebula/core';
 import type { Clock, Foreign, Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
+import { HandedOut } from '../secrets/handed-out.ts';
 import { Redactor } from '../secrets/redaction.ts';
 import { Attempt, loggable } from './attempt.ts';
 import { toAbortError, toRunError } from './failure.ts';
@@ -22,8 +23,10 @@ import { containStrays, runContained } from './strays.ts';
 export interface InProcessSandboxOptions {
   /** Paths of files and programs start here. */
   readonly projectDir: string;
-  /** Where runs and secrets are kept: no grant leads to the secrets there. */
+  /** Where runs and secrets are kept: no grant reaches it. */
   readonly dataDir?: string;
+  /** Further files that no grant reaches: says why, of an absolute path. */
+  readonly reserved?: (path: string) => string | undefined;
   readonly clock?: Clock;
   readonly fetch?: typeof fetch;
   /** What `env` grants are taken from; the environment of this process when left out. */
@@ -35,6 +38,8 @@ export function createInProcessSandbox(options: InProcessSandboxOptions): Sandbo
   return new InProcessSandbox({
     projectDir: resolve(options.projectDir),
     ...(options.dataDir !== undefined && { dataDir: resolve(options.dataDir) }),
+    ...(options.reserved !== undefined && { reserved: options.reserved }),
+    handedOut: new HandedOut(),
     clock: options.clock ?? systemClock,
     fetch: options.fetch ?? ((target, init) => globalThis.fetch(target, init)),
     env: options.env ?? process.env,

@@ -5,6 +5,7 @@
  * What counts as secret of a value: the value; its lines, when it has several (a key in PEM is printed line by line);
  * and the texts in it, when it is JSON (an action uses the fields, not the whole).
  */
+import { inspect } from 'node:util';
 import type { Json } from '@nebula/core';
 import { SECRET_LIMITS } from '@nebula/ports';
 
@@ -28,22 +29,17 @@ function hashAt(text: string, at: number): number {
   return (first ^ (text.charCodeAt(at + 2) << 1) ^ (text.charCodeAt(at + 3) << 9)) & (HASHES - 1);
 }
 
-export class Redactor {
-  readonly #forms = new Set<string>();
+/** Where the forms of values occur in a text. */
+class FormIndex {
+  readonly forms = new Set<string>();
   /** By their first characters, the longest first. */
   readonly #byStart = new Map<string, string[]>();
   /** Which beginnings there are, by a hash: nearly every place of a text is passed over at the price of one look. */
   readonly #starts = new Uint8Array(HASHES);
-  #isNumeric = false;
 
-  /** From now on this value is taken out. */
-  add(value: string): void {
-    for (const text of partsOf(value)) for (const form of formsOf(text)) this.#addForm(form);
-  }
-
-  #addForm(form: string): void {
-    if (form.length < START_CHARS || this.#forms.has(form)) return;
-    this.#forms.add(form);
+  add(form: string): void {
+    if (form.length < START_CHARS || this.forms.has(form)) return;
+    this.forms.add(form);
     const start = form.slice(0, START_CHARS);
     const same = [...(this.#byStart.get(start) ?? []), form];
     this.#byStart.set(
@@ -51,7 +47,61 @@ export class Redactor {
       same.sort((a, b) => b.length - a.length),
     );
     this.#starts[hashAt(form, 0)] = 1;
-    this.#isNumeric ||= /^[\d.eE+-]+$/.test(form);
+  }
+
+  /** In order. Ranges that overlap are one: nothing of a value is left because another one began before it. */
+  ranges(text: string): Range[] {
+    const starts = this.#starts;
+    const found: Range[] = [];
+    for (let at = 0; at <= text.length - START_CHARS; at++) {
+      if (starts[hashAt(text, at)] === 0) continue;
+      const form = this.#byStart.get(text.slice(at, at + START_CHARS))?.find((one) => text.startsWith(one, at));
+      if (form === undefined) continue;
+      const last = found.at(-1);
+      if (last !== undefined && at <= last.end) last.end = Math.max(last.end, at + form.length);
+      else found.push({ start: at, end: at + form.length });
+    }
+    return found;
+  }
+}
+
+interface Range {
+  readonly start: number;
+  end: number;
+}
+
+export class Redactor {
+  readonly #parent: Redactor | undefined;
+  #plain = new FormIndex();
+  /** Encodings that programs break into lines (`base64`, `xxd`): looked for as if there were no line breaks. */
+  #encoded = new FormIndex();
+  #isNumeric = false;
+
+  /** With what another one takes out, also later. */
+  constructor(parent?: Redactor) {
+    this.#parent = parent;
+  }
+
+  /** From now on this value is taken out. */
+  add(value: string): void {
+    for (const text of partsOf(value)) {
+      for (const form of formsOf(text)) this.#addForm(form);
+      for (const form of encodedForms(text)) {
+        this.#addForm(form);
+        if (form.length >= MIN_INNER_CHARS) this.#encoded.add(form);
+      }
+    }
+  }
+
+  clear(): void {
+    this.#plain = new FormIndex();
+    this.#encoded = new FormIndex();
+    this.#isNumeric = false;
+  }
+
+  #addForm(form: string): void {
+    this.#plain.add(form);
+    this.#isNumeric ||= form.length >= START_CHARS && /^[\d.eE+-]+$/.test(form);
   }
 
   /** Whether the text holds one of the values. */
@@ -60,18 +110,19 @@ export class Redactor {
   }
 
   text(text: string): string {
-    const starts = this.#starts;
-    let [clean, end] = ['', 0];
-    for (let at = 0; at <= text.length - START_CHARS; at++) {
-      if (starts[hashAt(text, at)] === 0) continue;
-      const form = this.#byStart.get(text.slice(at, at + START_CHARS))?.find((one) => text.startsWith(one, at));
-      if (form === undefined) continue;
-      // What overlaps goes as one: nothing of a value is left because another one began before it.
-      if (end === 0) clean = text.slice(0, at);
-      else if (at > end) clean += REDACTED + text.slice(end, at);
-      end = Math.max(end, at + form.length);
-    }
-    return end === 0 ? text : clean + REDACTED + text.slice(end);
+    const whole = without(text, this.#plain.ranges(text));
+    const clean = this.#encoded.forms.size > 0 && /[\r\n]/.test(whole) ? this.#acrossLines(whole) : whole;
+    return this.#parent === undefined ? clean : this.#parent.text(clean);
+  }
+
+  #acrossLines(text: string): string {
+    const { joined, offsets } = withoutLineBreaks(text);
+    const found = this.#encoded.ranges(joined);
+    const ranges = found.map(({ start, end }) => ({
+      start: offsets[start] as number,
+      end: (offsets[end - 1] as number) + 1,
+    }));
+    return without(text, ranges);
   }
 
   /**
@@ -81,23 +132,28 @@ export class Redactor {
   excerpt(text: string): string {
     const left = this.text(text);
     let [start, end] = [0, left.length];
-    for (const form of this.#forms) {
+    for (const form of this.#plain.forms) {
       start = Math.max(start, cutAtStart(left, form));
       end = Math.min(end, left.length - cutAtEnd(left, form));
     }
-    if (start === 0 && end === left.length) return left;
-    if (start >= end) return REDACTED;
-    return `${start > 0 ? REDACTED : ''}${left.slice(start, end)}${end < left.length ? REDACTED : ''}`;
+    const whole = start === 0 && end === left.length;
+    if (!whole && start >= end) return REDACTED;
+    const cut = `${start > 0 ? REDACTED : ''}${left.slice(start, end)}${end < left.length ? REDACTED : ''}`;
+    return this.#parent?.excerpt(cut) ?? cut;
   }
 
   /** The same value when there is nothing to take out. */
   json(value: Json, take: (text: string) => string = (text) => this.text(text)): Json {
     if (typeof value === 'string') return take(value);
-    if (typeof value === 'number') return this.#isNumeric && this.finds(String(value)) ? REDACTED : value;
+    if (typeof value === 'number') return this.#redactsNumbers && this.finds(String(value)) ? REDACTED : value;
     if (typeof value !== 'object' || value === null) return value;
     if (!Array.isArray(value)) return this.#object(value as Readonly<Record<string, Json>>, take);
     const items = value.map((item) => this.json(item, take));
     return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+
+  get #redactsNumbers(): boolean {
+    return this.#isNumeric || (this.#parent !== undefined && this.#parent.#redactsNumbers);
   }
 
   #object(object: Readonly<Record<string, Json>>, take: (text: string) => string): Json {
@@ -111,6 +167,31 @@ export class Redactor {
     }
     return isSame ? object : Object.fromEntries(members);
   }
+}
+
+function without(text: string, ranges: readonly Range[]): string {
+  if (ranges.length === 0) return text;
+  let clean = '';
+  let from = 0;
+  for (const { start, end } of ranges) {
+    clean += text.slice(from, start) + REDACTED;
+    from = end;
+  }
+  return clean + text.slice(from);
+}
+
+/** The text without line breaks and the white space around them, and where each of its characters was. */
+function withoutLineBreaks(text: string): { readonly joined: string; readonly offsets: Uint32Array } {
+  const offsets = new Uint32Array(text.length);
+  let joined = '';
+  let from = 0;
+  for (const { index, 0: gap } of text.matchAll(/[ \t]*[\r\n]\s*/g)) {
+    for (let at = from; at < index; at++) offsets[joined.length + at - from] = at;
+    joined += text.slice(from, index);
+    from = index + gap.length;
+  }
+  for (let at = from; at < text.length; at++) offsets[joined.length + at - from] = at;
+  return { joined: joined + text.slice(from), offsets };
 }
 
 /** With how many characters the text ends that the form begins with. */
@@ -165,17 +246,29 @@ function addTexts(value: unknown, parts: Set<string>): void {
 }
 
 function formsOf(text: string): Set<string> {
+  const forms = new Set([text, ...jsonForms(text), ...urlForms(text), ...inspectForms(text)]);
+  // A text inside of JSON inside of JSON: a body that is logged as a field.
+  for (const form of jsonForms(text)) for (const again of jsonForms(form)) forms.add(again);
+  return forms;
+}
+
+function encodedForms(text: string): Set<string> {
   const bytes = Buffer.from(text, 'utf8');
-  const forms = new Set([text, ...jsonForms(text), ...urlForms(text), bytes.toString('hex')]);
-  forms.add(bytes.toString('hex').toUpperCase());
+  const hex = bytes.toString('hex');
+  const forms = new Set([hex, hex.toUpperCase()]);
   for (const encoding of ['base64', 'base64url'] as const) {
     const encoded = bytes.toString(encoding);
     forms.add(encoded).add(encoded.replace(/=+$/, ''));
     for (const inner of innerBase64(bytes, encoding)) forms.add(inner);
   }
-  // A text inside of JSON inside of JSON: a body that is logged as a field.
-  for (const form of jsonForms(text)) for (const again of jsonForms(form)) forms.add(again);
   return forms;
+}
+
+/** As `console.log` and `util.inspect` show it inside an object, in each kind of quotes. */
+function inspectForms(text: string): string[] {
+  const plain = inspect(text, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1);
+  const bare = plain.replace(/\\(['"`])/g, '$1');
+  return [plain, bare, ...["'", '"', '`'].map((quote) => bare.replaceAll(quote, `\\${quote}`))];
 }
 
 /** As `JSON.stringify` writes it, and as others do who keep to ASCII or escape slashes. */

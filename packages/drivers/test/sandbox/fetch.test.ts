@@ -1,12 +1,17 @@
 /** The door to the network against servers that want more than they were granted. */
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import type { ActionContext, Json } from '@nebula/core';
 import { errorOf, makeAction, makeInvocation, type OpenSandbox } from '@nebula/ports/conformance';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createInProcessSandbox } from '../../src/sandbox-inprocess/index.ts';
 import { openSandbox } from './opened.ts';
+
+/** Any host, and this machine: a wildcard alone does not reach it. */
+const HERE = ['*', '127.0.0.0/8', '[::1]', 'localhost'];
 
 interface Seen {
   readonly method: string | undefined;
@@ -70,7 +75,7 @@ test.each(['file:///etc/passwd', 'data:text/plain,x', 'ftp://127.0.0.1/', 'javas
   '[SBX-23] a redirect to %s is not followed',
   async (location) => {
     handle = redirect(302, location);
-    expect(errorOf(await fetching({}, ['*'])).code).toBe('CAPABILITY_DENIED');
+    expect(errorOf(await fetching({}, HERE)).code).toBe('CAPABILITY_DENIED');
   },
 );
 
@@ -85,7 +90,7 @@ test('[SBX-23] a redirect to another port is not followed when a port is granted
 test('[SBX-23] credentials do not follow to another origin', async () => {
   handle = redirect(307, `http://localhost:${port}/elsewhere`);
   const headers = { authorization: 'Bearer x', cookie: 'a=b', 'x-other': 'kept' };
-  expect(await fetching({ method: 'PUT', headers, body: 'b' }, ['*'])).toMatchObject({ output: 'arrived' });
+  expect(await fetching({ method: 'PUT', headers, body: 'b' }, HERE)).toMatchObject({ output: 'arrived' });
   expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer x' });
   expect(seen[1]).toMatchObject({ method: 'PUT', body: 'b', headers: { 'x-other': 'kept' } });
   expect(seen[1]?.headers.authorization).toBeUndefined();
@@ -109,11 +114,11 @@ test.each([
 
 test('[SBX-23] redirects end at the limit, and as the request says', async () => {
   handle = (_, response) => response.writeHead(302, { location: '/start' }).end();
-  expect(errorOf(await fetching({}, ['*'])).code).toBe('TOO_MANY_REDIRECTS');
+  expect(errorOf(await fetching({}, HERE)).code).toBe('TOO_MANY_REDIRECTS');
   expect(seen).toHaveLength(21);
   handle = redirect(302, '/next');
-  expect(await fetching({ redirect: 'manual' }, ['*'])).toMatchObject({ output: 'moved' });
-  expect(errorOf(await fetching({ redirect: 'error' }, ['*'])).code).toBe('FETCH_FAILED');
+  expect(await fetching({ redirect: 'manual' }, HERE)).toMatchObject({ output: 'moved' });
+  expect(errorOf(await fetching({ redirect: 'error' }, HERE)).code).toBe('FETCH_FAILED');
 });
 
 test('[SBX-22] a Host header does not pick another site, whatever fetch the host brings', async () => {
@@ -131,7 +136,7 @@ test('[SBX-22] a Host header does not pick another site, whatever fetch the host
   });
   const body = async (ctx: ActionContext) => (await ctx.fetch('http://127.0.0.1/', init)).text();
   const action = makeAction(body, { capabilities: ['network'] });
-  expect(await own.run(makeInvocation(action, { granted: { network: ['*'] } }))).toMatchObject({ output: 'own' });
+  expect(await own.run(makeInvocation(action, { granted: { network: HERE } }))).toMatchObject({ output: 'own' });
   expect(asked[0]?.[0]).toBe('http://127.0.0.1/');
   expect([...new Headers(asked[0]?.[1]?.headers)]).toEqual([['x-kept', 'yes']]);
 });
@@ -141,7 +146,7 @@ test('[SBX-38] the place of the attempt in a trace is sent along, unless the act
   for (const init of [undefined, { headers: { Traceparent: other } }]) {
     const body = async (ctx: ActionContext) => (await ctx.fetch(`http://127.0.0.1:${port}/`, init)).text();
     const action = makeAction(body, { capabilities: ['network'] });
-    await host.sandbox.run(makeInvocation(action, { granted: { network: ['*'] }, traceparent: own }));
+    await host.sandbox.run(makeInvocation(action, { granted: { network: HERE }, traceparent: own }));
   }
   await fetching(undefined, ['127.0.0.1']);
   expect(seen.map(({ headers }) => headers['traceparent'])).toEqual([own, other, undefined]);
@@ -158,7 +163,7 @@ test('[SBX-14] an abort ends a response that does not end', async () => {
   handle = (_, response) => void response.write('first');
   const stopper = new AbortController();
   const body = async (ctx: ActionContext) => (await ctx.fetch(`http://127.0.0.1:${port}/`)).text();
-  const granted = { network: ['*'] };
+  const granted = { network: HERE };
   const pending = host.sandbox.run(
     makeInvocation(makeAction(body, { capabilities: ['network'] }), { granted, signal: stopper.signal }),
   );
@@ -172,7 +177,7 @@ test('[SBX-13] a port where nobody listens is an error of the system', async () 
   const { port: free } = empty.address() as AddressInfo;
   empty.close();
   await once(empty, 'close');
-  expect(errorOf(await fetching({}, ['*'], `http://127.0.0.1:${free}/`))).toMatchObject({
+  expect(errorOf(await fetching({}, HERE, `http://127.0.0.1:${free}/`))).toMatchObject({
     code: 'ECONNREFUSED',
     kind: 'SYSTEM',
   });
@@ -180,8 +185,37 @@ test('[SBX-13] a port where nobody listens is an error of the system', async () 
 
 test('[SBX-13] a connection that is cut off may have done its work', async () => {
   handle = (request) => void request.socket.destroy();
-  expect(errorOf(await fetching({ method: 'POST', body: 'x' }, ['*']))).toMatchObject({
+  expect(errorOf(await fetching({ method: 'POST', body: 'x' }, HERE))).toMatchObject({
     kind: 'SYSTEM',
     details: { outcome: 'unknown' },
   });
+});
+
+test('[SBX-41] a wildcard does not reach this machine, by address or by name', async () => {
+  for (const name of ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0', '127.1', '2130706433', '[::ffff:7f00:1]']) {
+    const error = errorOf(await fetching({}, ['*'], `http://${name}:${port}/start`));
+    expect(error).toMatchObject({ code: 'CAPABILITY_DENIED', kind: 'USER' });
+  }
+  expect(seen).toEqual([]);
+});
+
+/** Containers and most machines list their own name as a local address. */
+const OWN_NAME = hostname();
+const isLocalName = await lookup(OWN_NAME).then(
+  ({ address }) => ['127.0.0.1', '127.0.1.1'].includes(address),
+  () => false,
+);
+
+test.skipIf(!isLocalName)('[SBX-41] a name that is granted does not reach this machine', async () => {
+  const url = `http://${OWN_NAME}:${port}/start`;
+  for (const granted of [['*'], [OWN_NAME]]) {
+    expect(errorOf(await fetching({}, granted, url))).toMatchObject({
+      code: 'CAPABILITY_DENIED',
+      message: expect.stringMatching(/leads to 127\.0\.[01]\.1, which is not a public address.*127\.0/),
+    });
+  }
+  expect(seen).toEqual([]);
+  expect(await fetching({}, [OWN_NAME, '127.0.0.0/8'], url)).toMatchObject({ output: 'ok' });
+  // The connection that another attempt may use is not lent to one that may not.
+  expect(errorOf(await fetching({}, ['*'], url)).code).toBe('CAPABILITY_DENIED');
 });

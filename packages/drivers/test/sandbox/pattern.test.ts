@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hostOf, isInside, matchesHost, matchesName, matchesPath } from '../../src/sandbox-inprocess/pattern.ts';
+import {
+  hostOf,
+  isInside,
+  matchesHost,
+  matchesName,
+  matchesPath,
+  mayConnect,
+} from '../../src/sandbox-inprocess/pattern.ts';
 
 const host = (pattern: string, url: string) => matchesHost(pattern, hostOf(new URL(url)));
 const path = (pattern: string, target: string) => matchesPath(pattern, target, '/project');
@@ -52,6 +59,70 @@ describe('hosts', () => {
     'user@x',
   ])('[SBX-22] %j is an error, and not a grant that never holds', (pattern) =>
     expect(() => host(pattern, 'http://example.com')).toThrow(/cannot be understood/),
+  );
+});
+
+describe('addresses', () => {
+  test.each([
+    ['10.0.0.0/8', 'http://10.1.2.3'],
+    ['10.0.0.0/8:8080', 'http://10.1.2.3:8080'],
+    ['fc00::/7', 'http://[fd00::1]'],
+    ['[fc00::]/7:443', 'https://[fd00::1]'],
+    ['127.0.0.0/8', 'http://[::ffff:127.0.0.1]/'],
+    ['*', 'http://93.184.215.14'],
+    ['*', 'http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]'],
+    ['localhost', 'http://localhost'],
+  ])('[SBX-41] %s covers %s', (pattern, url) => expect(host(pattern, url)).toBe(true));
+
+  test.each([
+    'http://localhost',
+    'http://a.localhost',
+    'http://127.0.0.1',
+    'http://0.0.0.0',
+    'http://10.0.0.1',
+    'http://172.16.0.1',
+    'http://192.168.1.1',
+    'http://100.64.0.1',
+    'http://169.254.169.254',
+    'http://224.0.0.1',
+    'http://255.255.255.255',
+    'http://[::]',
+    'http://[::1]',
+    'http://[fe80::1]',
+    'http://[fd00::1]',
+    'http://[::ffff:10.0.0.1]',
+    'http://[64:ff9b::a00:1]',
+    'http://[2002:a00:1::]',
+    'http://[2001:0:a00:1::]',
+  ])('[SBX-41] the wildcard does not cover %s', (url) => expect(host('*', url)).toBe(false));
+
+  const lead = (entries: readonly string[], name: string, address: string) =>
+    mayConnect(entries, { name, port: '80' }, address);
+
+  test.each([
+    [['*'], 'example.com', '93.184.215.14'],
+    [['10.0.0.0/8'], 'db.internal', '10.0.0.7'],
+    [['10.0.0.7'], 'db.internal', '10.0.0.7'],
+    [['[fd00::]/8'], 'db.internal', 'fd00::7'],
+    [['localhost'], 'localhost', '127.0.0.1'],
+    [['localhost:80'], 'localhost', '::1'],
+  ])('[SBX-41] with %j %s may lead to %s', (entries, name, address) => expect(lead(entries, name, address)).toBe(true));
+
+  test.each([
+    [['*'], 'rebound.example.com', '127.0.0.1'],
+    [['rebound.example.com'], 'rebound.example.com', '10.0.0.7'],
+    [['*.example.com'], 'rebound.example.com', '169.254.169.254'],
+    [['*'], 'rebound.example.com', '::ffff:127.0.0.1'],
+    [['localhost'], 'rebound.example.com', '127.0.0.1'],
+    [['localhost'], 'localhost', '10.0.0.7'],
+    [['10.0.0.0/8:443'], 'db.internal', '10.0.0.7'],
+    [[], 'example.com', 'fe80::1'],
+  ])('[SBX-41] with %j %s may not lead to %s', (entries, name, address) =>
+    expect(lead(entries, name, address)).toBe(false),
+  );
+
+  test.each(['10.0.0.0/33', '10.0.0/8', 'example.com/8', '/8'])('[SBX-41] %j is no range', (pattern) =>
+    expect(() => host(pattern, 'http://10.0.0.1')).toThrow(/cannot be understood/),
   );
 });
 

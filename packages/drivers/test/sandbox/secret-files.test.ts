@@ -6,7 +6,7 @@ import { makeAction, makeInvocation } from '@nebula/ports/conformance';
 import { expect, test } from 'vitest';
 import { createInProcessSandbox } from '../../src/sandbox-inprocess/index.ts';
 
-test('[SBX-36] no grant leads to the files of secrets, not even a link', async () => {
+test('[SBX-36] no grant leads into the data folder, not even a link', async () => {
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'nebula-sandbox-')));
   const dataDir = join(projectDir, '.nebula');
   await mkdir(dataDir);
@@ -24,9 +24,52 @@ test('[SBX-36] no grant leads to the files of secrets, not even a link', async (
     expect(await read(path)).toMatchObject({ status: 'failed', error: { code: 'CAPABILITY_DENIED' } });
   }
   expect(await run((ctx) => ctx.files.write('.nebula/secrets.key', 'mine'))).toMatchObject({
-    error: { code: 'CAPABILITY_DENIED', message: expect.stringContaining('it keeps secrets') },
+    error: { code: 'CAPABILITY_DENIED', message: expect.stringContaining('it is in the data folder') },
   });
-  expect(await read('.nebula/other')).toMatchObject({ output: 'something else' });
+  expect(await read('.nebula/other')).toMatchObject({ error: { code: 'CAPABILITY_DENIED' } });
   expect(await read('secrets.txt')).toMatchObject({ output: 'not ours' });
+  await rm(projectDir, { recursive: true });
+});
+
+test.each([
+  '/proc/self/environ',
+  '/proc/self/cwd/note.txt',
+  '/sys/kernel/hostname',
+  '/dev/zero',
+  'to-proc/self/environ',
+])('[SBX-42] no grant reads %s', async (path) => {
+  const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'nebula-sandbox-')));
+  await writeFile(join(projectDir, 'note.txt'), 'a note');
+  await symlink('/proc', join(projectDir, 'to-proc'));
+  const sandbox = createInProcessSandbox({ projectDir });
+  const granted = { files: { read: ['*', '/**'], write: ['*', '/**'] } };
+  const action = makeAction(async (ctx) => Buffer.from(await ctx.files.read(path)).toString(), {
+    capabilities: ['files'],
+  });
+  expect(await sandbox.run(makeInvocation(action, { granted }))).toMatchObject({
+    status: 'failed',
+    error: { code: 'CAPABILITY_DENIED' },
+  });
+  await rm(projectDir, { recursive: true });
+});
+
+test('[SBX-42] no grant writes a file that the host reserves, not even through a link to its folder', async () => {
+  const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'nebula-sandbox-')));
+  await mkdir(join(projectDir, 'workflows'));
+  await symlink(join(projectDir, 'workflows'), join(projectDir, 'elsewhere'));
+  const reserved = (path: string) => (path.endsWith('.yaml') ? 'it is a workflow file' : undefined);
+  const sandbox = createInProcessSandbox({ projectDir, reserved });
+  const granted = { files: { write: ['*'] } };
+  const write = (path: string) =>
+    sandbox.run(
+      makeInvocation(
+        makeAction((ctx) => ctx.files.write(path, 'id: planted'), { capabilities: ['files'] }),
+        { granted },
+      ),
+    );
+  for (const path of ['workflows/planted.yaml', 'elsewhere/planted.yaml', 'x/../workflows/planted.yaml']) {
+    expect(await write(path)).toMatchObject({ error: { message: expect.stringContaining('it is a workflow file') } });
+  }
+  expect(await write('workflows/notes.txt')).toMatchObject({ status: 'completed' });
   await rm(projectDir, { recursive: true });
 });

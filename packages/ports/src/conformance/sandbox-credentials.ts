@@ -1,6 +1,7 @@
 /** Credentials in the contract of the port `sandbox`: who gets them, and where they never surface. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import type { Action, ActionContext, Json, Verification } from '@nebula/core';
 import { describe, expect, test } from 'vitest';
 import type { Invocation, InvocationOutcome } from '../sandbox.ts';
@@ -43,6 +44,11 @@ function expectClean(...things: readonly unknown[]): void {
   const text = JSON.stringify(things);
   for (const trace of TRACES) expect(text).not.toContain(trace);
   expect(text).toContain('[redacted]');
+}
+
+/** As programs break long encodings. */
+function folded(text: string, gap: string): string {
+  return text.replace(/.{8}(?=.)/g, (part) => part + gap);
 }
 
 export function credentialRules({ told, verify }: CredentialTools): void {
@@ -214,6 +220,26 @@ function forms({ told }: CredentialTools): void {
     expectClean(outcome, said);
   });
 
+  const shown: readonly (readonly [string, (text: string) => string])[] = [
+    ['inspected', (text) => inspect({ text })],
+    ['inspected beside both kinds of quotes', (text) => inspect({ text: `'"${text}` })],
+    ['base64 over lines', (text) => folded(Buffer.from(`user:${text}`).toString('base64'), '\n')],
+    ['base64 over indented lines', (text) => folded(Buffer.from(text).toString('base64'), '\r\n    ')],
+    ['hexadecimal digits over lines', (text) => folded(Buffer.from(text).toString('hex'), '\n')],
+  ];
+
+  test.each(shown)('[SBX-43] %s', async (_, show) => {
+    const { outcome, said } = await told(async (ctx) => {
+      const text = `it's "${await ctx.credential('password')}"`;
+      ctx.log.info(show(text));
+      return show(text);
+    });
+    const everything = JSON.stringify([outcome, said]);
+    expect(everything).toContain('[redacted]');
+    for (const trace of ['Tr0ub4dor', 'VHIwdWI0', '5472307562'])
+      expect(everything.replaceAll(/\\[rn]|\s/g, '')).not.toContain(trace);
+  });
+
   test('[SBX-33] values that overlap, or follow each other, leave nothing of each other', async () => {
     const credential = async (alias: string) => (alias === 'a' ? 'first-part-shared' : 'shared-last-part');
     const { outcome } = await told(
@@ -287,6 +313,18 @@ function forms({ told }: CredentialTools): void {
 }
 
 function otherWays({ told }: CredentialTools): void {
+  test('[SBX-44] a value that another attempt kept in a global is taken out, too', async () => {
+    const kept: string[] = [];
+    await told(async (ctx) => void kept.push(await ctx.credential('password'), await ctx.credential('pin')));
+    const { outcome, said } = await told(async (ctx) => {
+      ctx.log.info(`found ${kept[0]}`);
+      return kept;
+    });
+    expect(JSON.stringify([outcome, said])).not.toContain('Tr0ub4dor');
+    // A short one is a word like any other in the hands of those who were not given it.
+    expect(outcome).toMatchObject({ output: ['[redacted]', PIN] });
+  });
+
   test('[SBX-36] no grant gives the variables of secrets', async () => {
     const { outcome } = await told(
       async (ctx) => {
@@ -318,7 +356,7 @@ function otherWays({ told }: CredentialTools): void {
           await ctx.fetch(`http://127.0.0.1:${portOf(first)}/`, { headers });
         },
         { capabilities: ['network'] },
-        { granted: { network: ['*'] } },
+        { granted: { network: ['*', '127.0.0.0/8'] } },
       );
     } finally {
       for (const server of [first, other]) server.close();

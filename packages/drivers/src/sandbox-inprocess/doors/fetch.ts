@@ -1,10 +1,14 @@
 /**
- * The door to the network. Redirects are followed here, hop by hop, because each hop must be granted: a granted host
- * must not be able to send a request, its body and its headers anywhere else.
+ * The door to the network.
+ *
+ *  1 Redirects are followed here, hop by hop, because each hop must be granted: a granted host must not be able to send a
+ *    request, its body and its headers anywhere else.
+ *  2 A host name is checked before the request, the address behind it when the connection is made (`connections.ts`).
  */
 import { NebulaError } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
-import { demand } from '../grant.ts';
+import { AddressDenied, dispatcherFor } from '../connections.ts';
+import { demand, denied } from '../grant.ts';
 import type { Host } from '../host.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { hostOf, matchesHost } from '../pattern.ts';
@@ -24,14 +28,15 @@ export async function fetchGranted(
   if (invocation.traceparent !== undefined && !headers.has('traceparent')) {
     headers.set('traceparent', invocation.traceparent);
   }
-  // `dispatcher` would let the caller connect to another host than the one checked.
-  let request = { ...init, headers, signal, redirect: 'manual', dispatcher: undefined } as RequestInit & {
-    headers: Headers;
-  };
+  // A dispatcher of the caller's could connect to another host than the one checked.
+  const dispatcher = dispatcherFor(invocation.granted.network ?? []);
+  let request = { ...init, headers, signal, redirect: 'manual', dispatcher } as RequestInit & { headers: Headers };
   const follow = (init.redirect ?? 'follow') === 'follow';
   for (let hops = 0; ; hops++) {
     demandUrl(invocation, url);
-    const response = await host.fetch(url, request);
+    const response = await host.fetch(url, request).catch((error: unknown) => {
+      throw addressDenied(invocation, error) ?? error;
+    });
     const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
     if (location === null) return response;
     if (init.redirect === 'error') throw await afterDiscarding(response, redirectRefused(url));
@@ -85,6 +90,15 @@ function demandUrl(invocation: Invocation, url: URL): void {
   const host = hostOf(url);
   const entry = url.port === '' ? host.name : `${host.name}:${host.port}`;
   demand(invocation, { kind: 'network', doing: `reach ${entry}`, entry }, (pattern) => matchesHost(pattern, host));
+}
+
+/** The refusal of the connection, as one that says how to grant it. */
+function addressDenied(invocation: Invocation, error: unknown): NebulaError | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof AddressDenied)) return undefined;
+  const { hostname, address } = cause;
+  const wanted = { kind: 'network', doing: `reach ${hostname}`, entry: address } as const;
+  return denied(invocation, wanted, `it leads to ${address}, which is not a public address`);
 }
 
 function parseUrl(target: string | URL, base?: URL): URL {

@@ -109,10 +109,11 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
   const entry = isInside(written, host.projectDir) ? written.slice(host.projectDir.length + 1) || '.' : written;
   const wanted: Wanted = { kind: 'files', access, doing: `${access} ${entry}`, entry };
   demand(invocation, wanted, (pattern) => matchesPath(pattern, written, host.projectDir));
+  await refuseReserved(host, invocation, written, wanted);
 
   const root = await realpath(host.projectDir);
   const real = await realPathOf(written, path);
-  if (await keepsSecrets(host, real)) throw secretFile(invocation, entry, access);
+  await refuseReserved(host, invocation, real, wanted);
   const patterns = invocation.granted.files?.[access] ?? [];
   if (!patterns.some((pattern) => matchesPath(pattern, real, root))) {
     throw denied(
@@ -124,17 +125,27 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
   return real;
 }
 
-/** Read, they would be in the journal; written, they would be gone. */
-async function keepsSecrets({ dataDir }: Host, real: string): Promise<boolean> {
-  if (dataDir === undefined || !basename(real).startsWith('secrets.')) return false;
-  return dirname(real) === (await realpath(dataDir).catch(() => dataDir));
+/** What the kernel shows as files: environments, memory and open files of this process and of others. */
+const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
+
+async function refuseReserved(host: Host, invocation: Invocation, path: string, wanted: Wanted): Promise<void> {
+  const why = await reservation(host, path);
+  if (why === undefined) return;
+  const { action } = invocation;
+  throw new NebulaError('CAPABILITY_DENIED', `${action.id} may not ${wanted.doing}: ${why}`, {
+    hint: 'No grant reaches it. An action gets a secret by ctx.credential(alias).',
+    details: { capability: 'files', wanted: wanted.entry, ...(wanted.access && { access: wanted.access }) },
+  });
 }
 
-function secretFile({ action }: Invocation, entry: string, access: 'read' | 'write'): NebulaError {
-  return new NebulaError('CAPABILITY_DENIED', `${action.id} may not ${access} ${entry}: it keeps secrets`, {
-    hint: 'An action gets a secret by ctx.credential(alias)',
-    details: { capability: 'files', wanted: entry, access },
-  });
+async function reservation({ dataDir, reserved }: Host, path: string): Promise<string | undefined> {
+  const kernel = KERNEL_FOLDERS.find((folder) => isInside(path, folder));
+  if (kernel !== undefined) return `${kernel} belongs to the system`;
+  if (dataDir !== undefined) {
+    const real = await realpath(dataDir).catch(() => dataDir);
+    if (isInside(path, dataDir) || isInside(path, real)) return 'it is in the data folder';
+  }
+  return reserved?.(path);
 }
 
 /** Of a path that need not exist: links of the part that does exist are followed. */

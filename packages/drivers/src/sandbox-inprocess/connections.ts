@@ -1,0 +1,73 @@
+/**
+ * The connections of `ctx.fetch`. A name that is granted may lead anywhere, and its owner may change that at any time; so
+ * the address is checked here, where the connection is made, and the connection goes to the address that was checked.
+ *
+ *  1 Connections are shared only between attempts whose grants name the same addresses: a connection to a private
+ *    address is never reused by an attempt that may not reach it.
+ *  2 At most `maxConnectionPools` pools are kept; the least recently used one is closed first.
+ */
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { SANDBOX_LIMITS } from './limits.ts';
+import { type Host, mayConnect, namesAddresses } from './pattern.ts';
+
+/** Every address behind the name is out of reach. */
+export class AddressDenied extends Error {
+  readonly hostname: string;
+  readonly address: string;
+
+  constructor(hostname: string, address: string) {
+    super(`${hostname} leads to ${address}`);
+    this.hostname = hostname;
+    this.address = address;
+  }
+}
+
+/** Least recently used first. */
+const pools = new Map<string, Agent>();
+
+export function dispatcherFor(granted: readonly string[]): Dispatcher {
+  const entries = [...new Set(granted.filter(namesAddresses))].sort();
+  const key = entries.join(' ');
+  const agent = pools.get(key) ?? new Agent({ connect: connectorFor(entries) });
+  pools.delete(key);
+  pools.set(key, agent);
+  if (pools.size > SANDBOX_LIMITS.maxConnectionPools) closeOldest();
+  return agent;
+}
+
+/** Requests that are under way are finished first. */
+function closeOldest(): void {
+  const [oldest] = pools;
+  if (oldest === undefined) return;
+  pools.delete(oldest[0]);
+  void oldest[1].close();
+}
+
+function connectorFor(entries: readonly string[]): buildConnector.connector {
+  const byPort = new Map<string, buildConnector.connector>();
+  return (options, callback) => {
+    const port = options.port || (options.protocol === 'https:' ? '443' : '80');
+    let connect = byPort.get(port);
+    if (connect === undefined) {
+      connect = buildConnector({ lookup: lookupFor(entries, port) });
+      byPort.set(port, connect);
+    }
+    connect(options, callback);
+  };
+}
+
+function lookupFor(entries: readonly string[], port: string): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, '');
+      const host: Host = { name: hostname.toLowerCase(), port };
+      const allowed = found.filter(({ address }) => mayConnect(entries, host, address));
+      const [first] = allowed;
+      if (first === undefined) return callback(new AddressDenied(hostname, found[0]?.address ?? ''), '');
+      if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * The credentials that attempts of one process were given. An action may keep one in a global, where the action of another
+ * node finds it: so each is taken out of what every attempt gives.
+ *
+ *  1 Short values are left to the attempt that got them: `admin` in the output of another node is a word, not a leak.
+ *  2 At most `MAX_VALUES` are remembered, the newest ones.
+ */
+import { Redactor } from './redaction.ts';
+
+const MIN_CHARS = 16;
+const MAX_VALUES = 1_000;
+
+export class HandedOut {
+  readonly #redactor = new Redactor();
+  /** The newest last. */
+  readonly #values = new Set<string>();
+
+  /** Undefined while there is nothing to take out. */
+  get redactor(): Redactor | undefined {
+    return this.#values.size === 0 ? undefined : this.#redactor;
+  }
+
+  /** For an attempt that was given one: with what others are given meanwhile. */
+  forAttempt(): Redactor {
+    return new Redactor(this.#redactor);
+  }
+
+  add(value: string): void {
+    if (value.length < MIN_CHARS || this.#values.has(value)) return;
+    this.#values.add(value);
+    this.#redactor.add(value);
+    if (this.#values.size > MAX_VALUES) this.#forgetOldest();
+  }
+
+  /** Half of them at once: adding those that stay anew costs as much as all of them. */
+  #forgetOldest(): void {
+    const kept = [...this.#values].slice(-MAX_VALUES / 2);
+    this.#values.clear();
+    this.#redactor.clear();
+    for (const value of kept) this.add(value);
+  }
+}
