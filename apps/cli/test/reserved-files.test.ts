@@ -39,7 +39,8 @@ afterEach(() => {
 
 test('[CLI-360] neither workflow files, nor the configuration, nor the data folder can be written', async () => {
   dir = projectFolder({ 'nebula.config.ts': CONFIG, 'write.yaml': WRITE, 'workflows/a.yaml': PEEK });
-  const write = (file: string) => nebula(['run', 'write.yaml', '--set', `path=${file}`, '--json'], { cwd: dir as string });
+  const write = (file: string) =>
+    nebula(['run', 'write.yaml', '--set', `path=${file}`, '--json'], { cwd: dir as string });
   for (const file of ['workflows/planted.yaml', 'workflows/deep/planted.json', 'nebula.config.ts', '.nebula/token']) {
     const { stdout, code } = await write(file);
     expect([file, code]).toEqual([file, 1]);

@@ -27,7 +27,12 @@ export async function openProject(): Promise<Project> {
     sandbox.run({
       action,
       input,
-      granted: { network: ['*', '127.0.0.0/8', '[::1]', 'localhost'], files: { read: ['*'], write: ['*'] }, shell: ['*'], env: ['*'] },
+      granted: {
+        network: ['*', '127.0.0.0/8', '[::1]', 'localhost'],
+        files: { read: ['*'], write: ['*'] },
+        shell: ['*'],
+        env: ['*'],
+      },
       executionId: 'exe_1',
       workflowId: 'flow',
       node: 'node',

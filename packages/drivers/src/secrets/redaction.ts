@@ -153,7 +153,8 @@ export class Redactor {
   }
 
   get #redactsNumbers(): boolean {
-    return this.#isNumeric || (this.#parent !== undefined && this.#parent.#redactsNumbers);
+    const parent = this.#parent;
+    return this.#isNumeric || (parent === undefined ? false : parent.#redactsNumbers);
   }
 
   #object(object: Readonly<Record<string, Json>>, take: (text: string) => string): Json {

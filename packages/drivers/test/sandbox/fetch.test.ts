@@ -206,6 +206,7 @@ const isLocalName = await lookup(OWN_NAME).then(
   () => false,
 );
 
+// Without such a name there is nothing here that leads to a private address.
 test.skipIf(!isLocalName)('[SBX-41] a name that is granted does not reach this machine', async () => {
   const url = `http://${OWN_NAME}:${port}/start`;
   for (const granted of [['*'], [OWN_NAME]]) {
