@@ -315,7 +315,7 @@ function randomRetry(chance: Chance): Keys {
     attempts: 1 + chance.below(4),
     policy: chance.pick(['fixed', 'exponential', 'exponential-jitter']),
     initial: chance.pick(['0s', '300ms', '5s']),
-    ...(chance.oneIn(4) ? { system: chance.below(3) } : {}),
+    ...(chance.oneIn(4) ? { lost: chance.below(3) } : {}),
   };
 }
 

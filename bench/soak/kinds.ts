@@ -13,7 +13,7 @@ export interface Kind {
 /** Runs whose time from start to end is measured. */
 export const PROBE = 'probe';
 
-const retry = { policy: 'fixed', delay: '5ms', system: 1_000 };
+const retry = { policy: 'fixed', delay: '5ms', attempts: 1_000, lost: 1_000 };
 const CHAIN = names('c', 10);
 const WIDE = names('w', 20);
 

@@ -97,7 +97,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-const note = { action: 'slow.note@1', retry: { system: 5, delay: '0s' } };
+const note = { action: 'slow.note@1', retry: { lost: 5, delay: '0s' } };
 const NODES = { a: note, b: note, c: note, d: { ...note, needs: ['a', 'b', 'c'] } };
 
 // These need python3 on the machine.

@@ -6,7 +6,7 @@
  */
 import type { Json } from './value.ts';
 
-/** USER errors come from the work itself; SYSTEM errors from the world around it. Each has its own retry budget. */
+/** USER errors come from the work itself; SYSTEM errors from the world around it. Retries treat them alike. */
 export type ErrorKind = 'USER' | 'SYSTEM';
 
 /** An error as the journal keeps it and as `$nodes.x.error` shows it. */

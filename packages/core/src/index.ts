@@ -50,7 +50,14 @@ export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAUL
 export { isMoment, MOMENT_LIMITS, momentIn } from './moment.ts';
 export { provideModule } from './on-demand.ts';
 export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
-export { type CallbackUrl, isImplied, type Plan, type RetryPlan, type TriggerPlan } from './plan/plan.ts';
+export {
+  type CallbackUrl,
+  isImplied,
+  type Plan,
+  type RetryPlan,
+  type RetryRule,
+  type TriggerPlan,
+} from './plan/plan.ts';
 export { HERE, mayServe, parseRoute, type Route } from './plan/route.ts';
 export { compileSource, type SourceCompilation } from './plan/source.ts';
 export { triggerInput, triggerKey } from './plan/trigger-plan.ts';

@@ -28,8 +28,9 @@ export const RUN_DEFAULTS = {
   maxConcurrency: 10,
   maxIterations: 1_000,
   priority: 5,
-  userAttempts: 1,
-  systemRetries: 10,
+  attempts: 1,
+  /** Attempts cut off by a crash or a lost lease that are repeated. */
+  lost: 10,
   /** How long a cancelled attempt may take to end by itself before it is given up. */
   cancelGraceMs: 5_000,
   inlineLimitBytes: 64 * 1024,

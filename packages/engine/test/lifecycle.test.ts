@@ -206,7 +206,7 @@ describe('crash and close', () => {
     const once = await top.start({ nodes: { pay: { action: 'pay@1' } } });
     await top.fail('pay', error);
     expect(await top.statuses(once)).toEqual({ pay: 'unknown' });
-    const repeatable = await top.start({ id: 'other', nodes: { a: { action: 'hand@1' } } });
+    const repeatable = await top.start({ id: 'other', nodes: { a: { action: 'hand@1', retry: { attempts: 2 } } } });
     await top.fail('a', error);
     expect(await top.statuses(repeatable)).toEqual({ a: 'waiting' });
   });

@@ -7,7 +7,7 @@ import { BenchTop } from './bench-top.ts';
 
 const LEASE_MS = 10_000;
 const announced = [announcedAction({ id: 'far', version: '1', effect: 'idempotent' })];
-const retry = { attempts: 50, system: 200, delay: '0s' };
+const retry = { attempts: 50, lost: 200, delay: '0s' };
 const far = (more: Record<string, unknown> = {}) => ({ action: 'far@1', retry, ...more });
 const WORKFLOW = {
   nodes: {

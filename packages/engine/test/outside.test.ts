@@ -294,9 +294,9 @@ describe('outcomes', () => {
 });
 
 describe('leases', () => {
-  it('[ENG-193] an attempt whose lease has passed is lost, and repeated on the SYSTEM budget', async () => {
+  it('[ENG-193] an attempt whose lease has passed is lost, and counts against `lost`', async () => {
     const top = await opened();
-    const executionId = await top.start({ nodes: { a: far({ retry: { system: 1, delay: '0s' } }) } });
+    const executionId = await top.start({ nodes: { a: far({ retry: { lost: 1, delay: '0s' } }) } });
     const first = await claimOne(top);
     await top.clock.advance(LEASE_MS / 2);
     expect(await during(top, top.engine.outside.extend(first.leaseId))).toMatchObject({ cancel: null });
@@ -340,7 +340,7 @@ describe('leases', () => {
 
   it('[ENG-194] a lease that passes while no engine is there is found', async () => {
     const top = await opened();
-    const executionId = await top.start({ nodes: { a: far({ retry: { system: 3, delay: '0s' } }) } });
+    const executionId = await top.start({ nodes: { a: far({ retry: { lost: 3, delay: '0s' } }) } });
     const work = await claimOne(top);
     top.crash();
     await top.clock.advance(LEASE_MS * 3);

@@ -27,7 +27,7 @@ export const everything = workflow(
       maxParallelism: 50,
       timeout: '1h',
       onFailure: 'finish-running',
-      retry: { policy: 'exponential-jitter', initial: '1s', max: '1m', multiplier: 3, attempts: 2, system: 5 },
+      retry: { policy: 'exponential-jitter', initial: '1s', max: '1m', multiplier: 3, attempts: 2, lost: 5 },
       maxTotalRetries: 20,
       priority: 6,
       retention: '30d',

@@ -67,7 +67,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   OUT_OF_RANGE: 'A number is smaller or larger than the key allows.',
   RESERVED_KEY: '`__proto__` cannot be a key.',
   RETRY_CONFLICT: 'Keys of `retry` contradict each other or the policy.',
-  RETRY_WITHOUT_ATTEMPTS: 'Without `attempts` only SYSTEM errors are retried (warning).',
+  RETRY_WITHOUT_ATTEMPTS: 'Without `attempts` no error is retried (warning).',
   SELF_DEADLOCK: 'A node holds a key while something inside it waits for the same one (warning).',
   SELF_LOOP: 'A node needs itself.',
   SET_IN_PARALLEL: 'Rounds that run at the same time set the same variable (warning).',

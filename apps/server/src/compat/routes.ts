@@ -403,7 +403,7 @@ async function claimedDocument(
       workflow_id: workflowId,
       command: commandOf(input),
       required_labels: [...labelsOf(plan?.route ?? '')],
-      retry_policy: { max_retries: (plan?.retry.attempts ?? 1) - 1, backoff: 'exponential' },
+      retry_policy: { max_retries: (plan?.retry.rules[0]?.attempts ?? 1) - 1, backoff: 'exponential' },
       attempt: attempt - 1,
       upstream_outputs: ((input as JsonObject)['upstream'] ?? {}) as Json,
       enqueued_at_ms: now,

@@ -64,12 +64,13 @@ export const RETRY: RecordType = {
     },
     attempts: {
       type: { is: 'integer', min: 1, max: 1_000_000 },
-      doc: 'All attempts allowed for USER errors, the first included. Default 1.',
+      doc: 'Attempts allowed, the first included; every attempt that ends in an error counts. Default 1.',
       alias: ['maxAttempts', 'max_attempts', 'retries', 'limit', 'count'],
     },
-    system: {
+    lost: {
       type: { is: 'integer', min: 0, max: 1_000_000 },
-      doc: 'Retries allowed for SYSTEM errors and for attempts cut off by a crash. Default 10.',
+      doc: 'Attempts cut off by a crash or a lost lease that are repeated; they are no errors of the node. Default 10.',
+      alias: ['system'],
     },
     on: { type: TEXTS, doc: 'Only errors with these codes are retried.', example: 'on: [TIMEOUT]' },
   },
@@ -100,7 +101,7 @@ export const RETRY_KEY: KeyType = {
   example: 'retry: { attempts: 3, delay: 1s }',
 };
 
-const { attempts: _, system: __, ...BACKOFF_KEYS } = RETRY.keys;
+const { attempts: _, lost: __, ...BACKOFF_KEYS } = RETRY.keys;
 
 export const BACKOFF: RecordType = {
   name: 'backoff',

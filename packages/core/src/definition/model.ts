@@ -87,7 +87,7 @@ export interface RetryDefinition {
   readonly max?: string;
   readonly multiplier?: number;
   readonly attempts?: number;
-  readonly system?: number;
+  readonly lost?: number;
   /** Only errors with these codes are retried. */
   readonly on?: readonly string[];
 }

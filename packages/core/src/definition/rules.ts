@@ -155,16 +155,16 @@ function checkRetry(context: RuleContext): void {
   }
 }
 
-/** A retry that says how long to wait but not how often would never retry an ordinary error. */
+/** A retry that says how long to wait but not how often never retries an error. */
 function checkAttempts({ value, workflow, warn }: RuleContext): void {
-  // Whoever writes `system` means SYSTEM errors.
-  if (Object.hasOwn(value, 'attempts') || Object.hasOwn(value, 'system')) return;
+  // `lost` alone has a meaning of its own.
+  if (Object.hasOwn(value, 'attempts') || Object.keys(value).every((key) => key === 'lost')) return;
   const defaults = memberOf(workflow, 'config');
   const retry = isJsonObject(defaults) ? memberOf(defaults, 'retry') : undefined;
   if (isJsonObject(retry) && retry !== value && Object.hasOwn(retry, 'attempts')) return;
   warn({
     code: 'RETRY_WITHOUT_ATTEMPTS',
-    message: "without 'attempts' only SYSTEM errors are retried",
+    message: "without 'attempts' no error is retried",
     hint: 'add e.g. attempts: 3, which counts the first one too',
     at: 'key',
   });

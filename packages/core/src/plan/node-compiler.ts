@@ -69,15 +69,7 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
   };
 }
 
-const ONCE: RetryPlan = {
-  policy: 'fixed',
-  initialMs: 0,
-  maxMs: 0,
-  multiplier: 1,
-  attempts: 1,
-  system: 0,
-  on: undefined,
-};
+const ONCE: RetryPlan = { rules: [], lost: 0 };
 
 /** What a workflow inside says of its time is the limit of its node, unless that has one. */
 function timeoutsWith(given: NodeDefinition['timeout'], work: Work | undefined): Timeouts {

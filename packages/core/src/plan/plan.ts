@@ -315,14 +315,19 @@ export interface Timeouts {
 }
 
 export interface RetryPlan {
+  /** The first one that matches an error decides; with none there is no retry. */
+  readonly rules: readonly RetryRule[];
+  /** Attempts that may be cut off by a crash or a lost lease and are repeated. */
+  readonly lost: number;
+}
+
+export interface RetryRule {
   readonly policy: 'fixed' | 'exponential' | 'exponential-jitter' | RetryPolicyFunction;
   readonly initialMs: number;
   readonly maxMs: number;
   readonly multiplier: number;
-  /** Attempts allowed for USER errors, the first included. */
+  /** Attempts allowed, the first included: `attempts` − 1 retries of errors that the rule matches. */
   readonly attempts: number;
-  /** Retries allowed after SYSTEM errors and lost attempts. */
-  readonly system: number;
   /** Undefined: every code. */
   readonly on: ReadonlySet<string> | undefined;
 }

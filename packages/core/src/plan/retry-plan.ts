@@ -4,7 +4,7 @@ import type { RetryDefinition } from '../definition/model.ts';
 import { retryPolicyOf } from '../definition/rules.ts';
 import { parseDuration } from '../duration.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
-import type { RetryPlan } from './plan.ts';
+import type { RetryPlan, RetryRule } from './plan.ts';
 
 const RETRY_DEFAULTS = {
   initialMs: 1_000,
@@ -23,6 +23,10 @@ export function retryPlan(
   catalog: Catalog,
 ): RetryPlan {
   const merged: RetryDefinition = { ...workflow, ...node };
+  return { rules: [ruleOf(merged, catalog)], lost: merged.lost ?? RUN_DEFAULTS.lost };
+}
+
+function ruleOf(merged: RetryDefinition, catalog: Catalog): RetryRule {
   const initial = durationOf(merged.initial ?? merged.delay);
   const policy = retryPolicyOf(merged);
   return {
@@ -30,8 +34,7 @@ export function retryPlan(
     initialMs: initial ?? RETRY_DEFAULTS.initialMs,
     maxMs: durationOf(merged.max) ?? Math.max(RETRY_DEFAULTS.maxMs, initial ?? 0),
     multiplier: merged.multiplier ?? RETRY_DEFAULTS.multiplier,
-    attempts: merged.attempts ?? RUN_DEFAULTS.userAttempts,
-    system: merged.system ?? RUN_DEFAULTS.systemRetries,
+    attempts: merged.attempts ?? RUN_DEFAULTS.attempts,
     on: merged.on === undefined ? undefined : new Set(merged.on),
   };
 }

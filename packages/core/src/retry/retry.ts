@@ -2,36 +2,55 @@
 import type { RetryPolicyFunction } from '../action.ts';
 import { DURATION_LIMITS } from '../duration.ts';
 import type { RunError } from '../error.ts';
-import type { RetryPlan } from '../plan/plan.ts';
+import type { RetryPlan, RetryRule } from '../plan/plan.ts';
 import { isJsonObject, type Json, memberOf } from '../value.ts';
 
-export interface FailureCount {
-  /** Failures of this kind so far, the present one included. */
-  readonly failures: number;
-  /** From 0 up to 1, drawn by the caller. */
-  readonly jitter: number;
+/** What the node has had of retries before the present failure. */
+export interface PastRetries {
+  /** Retries by the index of the rule that allowed them. */
+  readonly retries: readonly number[];
+  /** Attempts that were cut off by a crash or a lost lease. */
+  readonly lost: number;
 }
 
 export type RetryDecision =
-  | { readonly retry: true; readonly delayMs: number }
+  /** `rule`: what the retry counts against. */
+  | { readonly retry: true; readonly delayMs: number; readonly rule: number | 'lost' }
   | { readonly retry: false; readonly why: 'not-retryable' | 'budget' | 'policy' };
 
-/** Code of an attempt that was cut off by a crash or a lost lease. It is always worth another try. */
+/** Code of an attempt that was cut off by a crash or a lost lease. */
 export const WORKER_LOST = 'WORKER_LOST';
 
-export function decideRetry(plan: RetryPlan, error: RunError, count: FailureCount): RetryDecision {
-  const budget = error.kind === 'USER' ? plan.attempts - 1 : plan.system;
-  if (error.code !== WORKER_LOST && plan.on !== undefined && !plan.on.has(error.code)) {
-    return { retry: false, why: 'not-retryable' };
-  }
-  if (error.code === 'TIMEOUT' && !isAttemptTimeout(error)) return { retry: false, why: 'not-retryable' };
-  if (count.failures > budget) return { retry: false, why: 'budget' };
-  // A worker that died says nothing about the work: the first time there is nothing to wait for.
-  const k = error.code === WORKER_LOST ? count.failures - 1 : count.failures;
-  if (k === 0) return { retry: true, delayMs: 0 };
-  const delayMs = delayBefore(plan, k, error, count.jitter);
+/** What a retry counts against unless its entry says otherwise: `lost` for a lost attempt, else the first rule. */
+export function impliedRule({ code }: RunError): number | 'lost' {
+  return code === WORKER_LOST ? 'lost' : 0;
+}
+
+/** An attempt ended in an error: the first rule that matches decides. `jitter`: from 0 up to 1, drawn by the caller. */
+export function decideRetry(plan: RetryPlan, error: RunError, past: PastRetries, jitter: number): RetryDecision {
+  if (!isWorthRepeating(error)) return { retry: false, why: 'not-retryable' };
+  const index = plan.rules.findIndex(({ on }) => on === undefined || on.has(error.code));
+  const rule = plan.rules[index];
+  if (rule === undefined) return { retry: false, why: 'not-retryable' };
+  const k = 1 + (past.retries[index] ?? 0);
+  if (k > rule.attempts - 1) return { retry: false, why: 'budget' };
+  return after(delayBefore(rule, k, error, jitter), error, index);
+}
+
+/**
+ * An attempt was cut off by a crash or a lost lease, which is no error of the node: it counts against `lost`. A worker
+ * that died says nothing about the work, so the first repetition waits for nothing.
+ */
+export function decideRepeat(plan: RetryPlan, error: RunError, past: PastRetries, jitter: number): RetryDecision {
+  if (past.lost >= plan.lost) return { retry: false, why: 'budget' };
+  const [rule] = plan.rules;
+  if (past.lost === 0 || rule === undefined) return { retry: true, delayMs: 0, rule: 'lost' };
+  return after(delayBefore(rule, past.lost, error, jitter), error, 'lost');
+}
+
+function after(delayMs: number | null, error: RunError, rule: number | 'lost'): RetryDecision {
   if (delayMs === null) return { retry: false, why: 'policy' };
-  return { retry: true, delayMs: wholeDelay(Math.max(delayMs, askedDelay(error))) };
+  return { retry: true, delayMs: wholeDelay(Math.max(delayMs, askedDelay(error))), rule };
 }
 
 /** Times are whole milliseconds and safe integers: stores keep them as such. */
@@ -39,8 +58,9 @@ function wholeDelay(ms: number): number {
   return Math.min(Math.ceil(ms), DURATION_LIMITS.maxDurationMs);
 }
 
-function isAttemptTimeout(error: RunError): boolean {
-  return detail(error, 'limit') === 'attempt';
+/** Of the time limits, only that of an attempt leaves time for another one. */
+function isWorthRepeating(error: RunError): boolean {
+  return error.code !== 'TIMEOUT' || detail(error, 'limit') === 'attempt';
 }
 
 /** A server that says when to come back (`Retry-After`) is believed, up to an hour. */
@@ -56,22 +76,22 @@ function detail(error: RunError, key: string): Json | undefined {
 }
 
 /** Delay before retry `k`; null when a custom policy gives up. */
-function delayBefore(plan: RetryPlan, k: number, error: RunError, jitter: number): number | null {
-  switch (plan.policy) {
+function delayBefore(rule: RetryRule, k: number, error: RunError, jitter: number): number | null {
+  switch (rule.policy) {
     case 'fixed':
-      return Math.min(plan.initialMs, plan.maxMs);
+      return Math.min(rule.initialMs, rule.maxMs);
     case 'exponential':
-      return exponential(plan, k);
+      return exponential(rule, k);
     case 'exponential-jitter':
-      return exponential(plan, k) * jitter;
+      return exponential(rule, k) * jitter;
     default:
-      return custom(plan.policy, k, error);
+      return custom(rule.policy, k, error);
   }
 }
 
-function exponential(plan: RetryPlan, k: number): number {
+function exponential({ initialMs, maxMs, multiplier }: RetryRule, k: number): number {
   // Nothing stays nothing, also when the power is beyond all numbers: 0 × ∞ is none.
-  return plan.initialMs === 0 ? 0 : Math.min(plan.maxMs, plan.initialMs * plan.multiplier ** (k - 1));
+  return initialMs === 0 ? 0 : Math.min(maxMs, initialMs * multiplier ** (k - 1));
 }
 
 /** A policy that throws, or answers with what is no delay, gives up. */

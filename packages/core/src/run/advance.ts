@@ -5,7 +5,7 @@
 import type { RunError } from '../error.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { EdgeError } from '../plan/plan.ts';
-import { decideRetry } from '../retry/retry.ts';
+import { decideRepeat, decideRetry, impliedRule, WORKER_LOST } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
 import { abort, abortInside, leave, leaveInside } from './aborting.ts';
 import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
@@ -65,16 +65,22 @@ function undoOf(turn: Turn, { node, output }: Ending): { undo?: Held; undoError?
 }
 
 /** An attempt failed: another one follows, or the node fails. */
-export function failAttempt(turn: Turn, node: NodeState, error: RunError, jitter: number): void {
+export function failAttempt(
+  turn: Turn,
+  node: NodeState,
+  error: RunError,
+  jitter: number,
+  decideOn: typeof decideRetry = decideRetry,
+): void {
   const { state } = turn;
-  const failures = 1 + (error.kind === 'USER' ? node.userFailures : node.systemFailures);
-  const decision = decideRetry(node.plan.retry, error, { failures, jitter });
+  const decision = decideOn(node.plan.retry, error, node, jitter);
   if (!decision.retry || isStopped(state, node.scope) || state.totalRetries >= state.plan.maxTotalRetries) {
     failNode(turn, node, error);
     return;
   }
-  const until = turn.now + decision.delayMs;
-  emit(turn, { type: 'node.retrying', node: pathOf(node), error, until });
+  const { rule, delayMs } = decision;
+  const counted = rule === impliedRule(error) ? {} : { rule };
+  emit(turn, { type: 'node.retrying', node: pathOf(node), error, until: turn.now + delayMs, ...counted });
 }
 
 /** An attempt ended without anybody knowing whether it took effect. */
@@ -83,7 +89,7 @@ export function breakOff(turn: Turn, node: NodeState, error: RunError, jitter: n
   const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
   if (isOnce) emit(turn, { type: 'node.unknown', node: path, error });
   else if (isStopped(turn.state, node.scope)) emit(turn, { type: 'node.cancelled', node: path, error });
-  else failAttempt(turn, node, error, jitter);
+  else failAttempt(turn, node, error, jitter, error.code === WORKER_LOST ? decideRepeat : decideRetry);
 }
 
 /** The node fails for good. */

@@ -287,11 +287,8 @@ function triedRound(turn: Turn, node: NodeState, work: RetryUntilWork, error: Ru
     if (isDone) return completeNode(turn, node, hold(last));
   }
   const cause = error ?? notReached(body.next);
-  const decision = decideRetry(
-    work.backoff,
-    { ...cause, kind: 'USER' },
-    { failures: body.next - body.base, jitter: turn.jitter },
-  );
+  const past = { retries: [body.next - body.base - 1], lost: 0 };
+  const decision = decideRetry(work.backoff, cause, past, turn.jitter);
   // Nobody knows whether something in it took effect: trying again could do it twice.
   const isInDoubt = [...turn.state.unknown].some(({ scope }) => isInside(scope, node));
   if (!decision.retry || isInDoubt) return stopNode(turn, node, cause);

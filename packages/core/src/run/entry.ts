@@ -129,6 +129,8 @@ export interface NodeRetrying {
   readonly node: string;
   readonly error: RunError;
   readonly until: number;
+  /** What it counts against, where `impliedRule` does not say so: a rule of `retry`, by index, or `lost`. */
+  readonly rule?: number | 'lost';
 }
 
 /** A graceful hand-back: the attempt ended without an outcome and costs nothing. */

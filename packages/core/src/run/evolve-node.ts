@@ -1,5 +1,6 @@
 /** Folds what happens to one node. */
 import { unreachable } from '../error.ts';
+import { impliedRule } from '../retry/retry.ts';
 import { close } from './closing.ts';
 import type {
   ChildRequested,
@@ -121,14 +122,22 @@ function breakLoop(node: NodeState): void {
 }
 
 function retry(state: RunState, node: NodeState, entry: NodeRetrying, at: number): void {
-  if (entry.error.kind === 'USER') node.userFailures++;
-  else node.systemFailures++;
+  countRetry(node, entry.rule ?? impliedRule(entry.error));
   state.totalRetries++;
   leaveQueue(state, node);
   yieldPlaces(state, node);
   node.child = undefined;
   enter(state, node, { status: 'waiting', until: dueTime(state, entry.until, at), error: entry.error });
   armRetry(state, node);
+}
+
+function countRetry(node: NodeState, rule: number | 'lost'): void {
+  if (rule === 'lost') node.lost++;
+  else {
+    const retries = [...node.retries];
+    retries[rule] = (retries[rule] ?? 0) + 1;
+    node.retries = Array.from(retries, (count) => count ?? 0);
+  }
 }
 
 function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): void {

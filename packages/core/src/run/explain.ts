@@ -263,8 +263,10 @@ const HANDLING = {
 } as const;
 
 function budgetOf(node: NodeState): string {
-  const { attempts, system } = node.plan.retry;
-  return `Used ${node.userFailures} of ${attempts - 1} retries for USER errors and ${node.systemFailures} of ${system} for SYSTEM errors.`;
+  const { rules, lost } = node.plan.retry;
+  const used = rules.map(({ attempts }, index) => `${node.retries[index] ?? 0} of ${attempts - 1}`);
+  const retries = used.length === 0 ? 'No error is retried' : `Used ${used.join(', ')} retries of errors`;
+  return `${retries}; ${node.lost} of ${lost} lost attempts were repeated.`;
 }
 
 function explainPending(state: RunState, node: NodeState): string[] {

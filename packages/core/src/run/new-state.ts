@@ -7,6 +7,7 @@ import type { NodeState, Phase, Realm, RunState, ScopeState } from './state.ts';
 import { goesFirst, rankOf } from './urgency.ts';
 
 const NONE: readonly string[] = [];
+const NO_RETRIES: readonly number[] = [];
 const PENDING: Phase = { status: 'pending' };
 
 export function newRunState(plan: Plan, executionId: string): RunState {
@@ -109,8 +110,8 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     decided: 0,
     taken: 0,
     attempts: attemptsBefore,
-    userFailures: 0,
-    systemFailures: 0,
+    retries: NO_RETRIES,
+    lost: 0,
     queuedAt: null,
     startedAt: null,
     input: undefined,
@@ -132,8 +133,8 @@ export function resetNode(node: NodeState): void {
   node.phase = PENDING;
   node.decided = 0;
   node.taken = 0;
-  node.userFailures = 0;
-  node.systemFailures = 0;
+  node.retries = NO_RETRIES;
+  node.lost = 0;
   node.queuedAt = null;
   node.startedAt = null;
   node.input = undefined;

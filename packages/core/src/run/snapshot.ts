@@ -17,7 +17,7 @@ import { isSettled } from './transactions.ts';
 import { openUndo } from './undo.ts';
 import { estimate } from './urgency.ts';
 
-const SNAPSHOT_FORMAT = 4;
+const SNAPSHOT_FORMAT = 5;
 
 const RUN_FIELDS = [
   'status',
@@ -57,8 +57,8 @@ const SCOPE_FIELDS = [
 const NODE_FIELDS = [
   'phase',
   'attempts',
-  'userFailures',
-  'systemFailures',
+  'retries',
+  'lost',
   'queuedAt',
   'startedAt',
   'input',

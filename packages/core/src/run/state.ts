@@ -97,8 +97,10 @@ export interface NodeState {
   decided: number;
   taken: number;
   attempts: number;
-  userFailures: number;
-  systemFailures: number;
+  /** Retries of errors, by the index of the rule that allowed them. */
+  retries: readonly number[];
+  /** Attempts cut off by a crash or a lost lease. */
+  lost: number;
   /** When it first became ready; `total` counts from here. */
   queuedAt: number | null;
   /** Start of the first attempt. */

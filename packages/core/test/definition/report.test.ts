@@ -18,7 +18,7 @@ describe('reports', () => {
     │     ^^^^^^^
   hint: did you mean 'retry'?
 
-order.yaml:6:5  warning RETRY_WITHOUT_ATTEMPTS  without 'attempts' only SYSTEM errors are retried
+order.yaml:6:5  warning RETRY_WITHOUT_ATTEMPTS  without 'attempts' no error is retried
 
   5 │     retires: 3
   6 │     retry: { delay: 1s }

@@ -28,7 +28,7 @@ config:
   maxParallelism: 25
   timeout: 1h30m
   onFailure: finish-running
-  retry: { policy: exponential-jitter, initial: 1s, max: 30s, multiplier: 2.5, attempts: 5, system: 0, on: [TIMEOUT] }
+  retry: { policy: exponential-jitter, initial: 1s, max: 30s, multiplier: 2.5, attempts: 5, lost: 0, on: [TIMEOUT] }
   maxTotalRetries: 0
   priority: 9
   retention: forever
@@ -236,7 +236,7 @@ describe('values', () => {
     'config: { priority: -1 }',
     'config: { maxTotalRetries: -1 }',
     'config: { retry: { attempts: 0 } }',
-    'config: { retry: { attempts: 1, system: -1 } }',
+    'config: { retry: { attempts: 1, lost: -1 } }',
     'config: { retry: { attempts: 2, initial: 1s, multiplier: 0.5 } }',
   ])('[DEF-56] %s is out of range', (lines) => {
     expect(codes(yaml(workflow(lines)))).toEqual(['OUT_OF_RANGE']);
@@ -339,7 +339,7 @@ describe('keys that depend on each other', () => {
   it('[DEF-62] a retry that says how long but not how often', () => {
     expect(places(yaml(node('retry: { delay: 1s }')))).toEqual(['RETRY_WITHOUT_ATTEMPTS 5:5']);
     expect(find(yaml(node('retry: { delay: 1s }')), 'RETRY_WITHOUT_ATTEMPTS').severity).toBe('warning');
-    expect(codes(yaml(node('retry: { system: 3 }')))).toEqual([]);
+    expect(codes(yaml(node('retry: { lost: 3 }')))).toEqual([]);
     expect(codes(yaml(`${node('retry: { delay: 1s }')}config: { retry: { attempts: 3 } }\n`))).toEqual([]);
   });
 

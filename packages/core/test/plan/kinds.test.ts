@@ -110,14 +110,11 @@ nodes:
     expect(loop('d').minSuccess).toEqual({ count: 2 });
     expect((nodeOf(plan, 'e').work as WhileWork).maxIterations).toBe(1_000);
     expect((nodeOf(plan, 'f').work as WhileWork).maxIterations).toBe(7);
-    expect((nodeOf(plan, 'g').work as RetryUntilWork).backoff).toMatchObject({
-      policy: 'fixed',
-      initialMs: 5_000,
-      attempts: 4,
-      on: new Set(['X']),
-    });
+    expect((nodeOf(plan, 'g').work as RetryUntilWork).backoff.rules).toMatchObject([
+      { policy: 'fixed', initialMs: 5_000, attempts: 4, on: new Set(['X']) },
+    ]);
     expect((nodeOf(plan, 'h').work as RetryUntilWork).until).toBeUndefined();
-    expect(nodeOf(plan, 'a').retry).toMatchObject({ attempts: 1, system: 0 });
+    expect(nodeOf(plan, 'a').retry).toEqual({ rules: [], lost: 0 });
   });
 
   it('[PLN-13] weigh as much as the longest way through their body, or what they say', () => {
@@ -250,7 +247,7 @@ nodes:
   it('[PLN-17] compensation, cache and limits', () => {
     const plan = planOf(EVERY_KIND, others);
     const { compensate, cache, concurrency, rateLimit } = nodeOf(plan, 'fetch');
-    expect(compensate).toMatchObject({ retry: { attempts: 2 }, timeouts: { attemptMs: 3_000 } });
+    expect(compensate).toMatchObject({ retry: { rules: [{ attempts: 2 }] }, timeouts: { attemptMs: 3_000 } });
     expect(cache).toEqual({ version: '2', ttlMs: 3_600_000, ignore: ['x'], overwrite: false });
     expect(concurrency?.limit).toBe(2);
     expect(rateLimit).toMatchObject({ limit: 3, perMs: 1_000 });

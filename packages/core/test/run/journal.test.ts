@@ -41,8 +41,8 @@ describe('effects and the journal', () => {
     expect(run.entries).toContainEqual(expect.objectContaining({ type: 'node.retrying', node: 'a' }));
   });
 
-  it('[RUN-61] a poisonous node ends when its SYSTEM budget is used', () => {
-    const run = drive({ nodes: { a: { retry: { system: 3, delay: '1s' } } } });
+  it('[RUN-61] a poisonous node ends when too many of its attempts were lost', () => {
+    const run = drive({ nodes: { a: { retry: { lost: 3, delay: '1s' } } } });
     for (let i = 0; i < 4; i++) run.loseWorker().advance(1_000);
     expect(run.status).toBe('failed');
     expect(run.error?.code).toBe('WORKER_LOST');
@@ -87,7 +87,7 @@ describe('effects and the journal', () => {
   });
 
   it('[RUN-64] a handed-back attempt is queued again and costs nothing', () => {
-    const run = drive({ nodes: { a: { retry: { attempts: 1, system: 0 } } } });
+    const run = drive({ nodes: { a: { retry: { attempts: 1, lost: 0 } } } });
     for (let i = 0; i < 20; i++) run.handBack('a');
     expect(run.running()).toEqual(['a']);
     expect(run.complete('a').status).toBe('completed');

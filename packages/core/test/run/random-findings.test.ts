@@ -13,6 +13,7 @@ import {
   newTurn,
   nextReady,
   type RetryPlan,
+  type RetryRule,
   type RunError,
   type RunState,
   recallDispatched,
@@ -304,19 +305,13 @@ describe('cost', () => {
 });
 
 describe('delays', () => {
-  const plan = (over: Partial<RetryPlan>): RetryPlan => ({
-    policy: 'exponential',
-    initialMs: 1_000,
-    maxMs: 300_000,
-    multiplier: 2,
-    attempts: 1_000_000,
-    system: 10,
-    on: undefined,
-    ...over,
-  });
+  const plan = (over: Partial<RetryRule>): RetryPlan => {
+    const rule = { initialMs: 1_000, maxMs: 300_000, multiplier: 2, attempts: 1_000_000, on: undefined, ...over };
+    return { rules: [{ policy: 'exponential', ...rule }], lost: 10 };
+  };
   const error: RunError = { code: 'X', kind: 'USER', message: 'x' };
-  const delay = (over: Partial<RetryPlan>, failures: number, jitter = 0.3, failure = error): number | null => {
-    const decision = decideRetry(plan(over), failure, { failures, jitter });
+  const delay = (over: Partial<RetryRule>, failures: number, jitter = 0.3, failure = error): number | null => {
+    const decision = decideRetry(plan(over), failure, { retries: [failures - 1], lost: 0 }, jitter);
     return decision.retry ? decision.delayMs : null;
   };
 

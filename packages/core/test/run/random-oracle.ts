@@ -31,8 +31,8 @@ interface Fact {
   large: boolean;
   error: RunError | undefined;
   attempts: number;
-  userFailures: number;
-  systemFailures: number;
+  failures: number;
+  lost: number;
   readyAt: number | undefined;
   since: number;
   until: number;
@@ -282,8 +282,8 @@ export class Oracle {
     // Nobody draws for a cancel or a settlement: then a jittered delay is the whole one.
     const delays = [this.step.jitter, 1].map((jitter) => this.delay(fact, error, jitter));
     expect(delays, `${idOf(fact.index)} may be retried after ${error.code}`).toContain(until - this.now);
-    if (error.kind === 'USER') fact.userFailures++;
-    else fact.systemFailures++;
+    if (error.code === 'WORKER_LOST') fact.lost++;
+    else fact.failures++;
     this.totalRetries++;
     fact.until = until;
     fact.status = 'waiting';
@@ -296,8 +296,8 @@ export class Oracle {
     const isLost = error.code === 'WORKER_LOST';
     if (retry?.on !== undefined && !isLost && !retry.on.includes(error.code)) return undefined;
     if (error.code === 'TIMEOUT' && (error.details as { limit: string }).limit !== 'attempt') return undefined;
-    const failures = 1 + (error.kind === 'USER' ? fact.userFailures : fact.systemFailures);
-    const allowed = error.kind === 'USER' ? (retry?.attempts ?? 1) - 1 : (retry?.system ?? 10);
+    const failures = 1 + (isLost ? fact.lost : fact.failures);
+    const allowed = isLost ? (retry?.lost ?? 10) : (retry?.attempts ?? 1) - 1;
     if (failures > allowed) return undefined;
     const nth = isLost ? failures - 1 : failures;
     if (nth === 0) return 0;
@@ -612,8 +612,8 @@ function blank(): Omit<Fact, 'index' | 'plan' | 'attempts'> {
     how: '',
     large: false,
     error: undefined,
-    userFailures: 0,
-    systemFailures: 0,
+    failures: 0,
+    lost: 0,
     readyAt: undefined,
     since: 0,
     until: 0,

@@ -19,7 +19,7 @@ export interface RandomRetry {
   readonly initialMs: number;
   readonly multiplier: number;
   readonly attempts: number;
-  readonly system: number;
+  readonly lost: number;
   readonly on: readonly string[] | undefined;
 }
 
@@ -86,7 +86,7 @@ const retry: fc.Arbitrary<RandomRetry> = fc.record({
   initialMs: fc.constantFrom(0, 500, 1_000),
   multiplier: fc.constantFrom(1, 1.5, 3),
   attempts: fc.integer({ min: 1, max: 4 }),
-  system: fc.integer({ min: 0, max: 3 }),
+  lost: fc.integer({ min: 0, max: 3 }),
   on: oneIn(4, fc.constantFrom(['A'], ['TIMEOUT'])),
 });
 
@@ -221,9 +221,9 @@ export function definitionOf(workflow: RandomWorkflow): Short {
   return { config, nodes, edges, ...(workflow.output === 'broken' ? { output: '{{ $input.nothing.here }}' } : {}) };
 }
 
-function retryDefinition({ policy, initialMs, multiplier, attempts, system, on }: RandomRetry): object {
+function retryDefinition({ policy, initialMs, multiplier, attempts, lost, on }: RandomRetry): object {
   const delays = policy === 'fixed' ? { delay: duration(initialMs) } : { initial: duration(initialMs), multiplier };
-  return { policy, ...delays, attempts, system, ...optional('on', on) };
+  return { policy, ...delays, attempts, lost, ...optional('on', on) };
 }
 
 function textOf(condition: Condition, source: number): string {

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { decideRetry, type RetryPlan, type RunError, TIMEOUT_MARGIN_MS } from '../../src/index.ts';
+import { nodeAt, type RetryPlan, type RetryRule, type RunError, TIMEOUT_MARGIN_MS } from '../../src/index.ts';
+import { decideRepeat, decideRetry } from '../../src/retry/retry.ts';
 import { drive } from './drive.ts';
 
-const plan = (over: Partial<RetryPlan> = {}): RetryPlan => ({
-  policy: 'fixed',
-  initialMs: 100,
-  maxMs: 1_000,
-  multiplier: 2,
-  attempts: 10,
-  system: 3,
-  on: undefined,
-  ...over,
+const plan = (over: Partial<RetryRule> = {}): RetryPlan => ({
+  rules: [{ policy: 'fixed', initialMs: 100, maxMs: 1_000, multiplier: 2, attempts: 10, on: undefined, ...over }],
+  lost: 3,
 });
 const user: RunError = { code: 'X', kind: 'USER', message: 'x' };
 const system: RunError = { code: 'Y', kind: 'SYSTEM', message: 'y' };
 const delays = (retry: RetryPlan, error: RunError, jitter = 0.5): (number | null)[] =>
-  [1, 2, 3, 4, 5].map((failures) => {
-    const decision = decideRetry(retry, error, { failures, jitter });
+  [0, 1, 2, 3, 4].map((past) => {
+    const decision = decideRetry(retry, error, { retries: [past], lost: 99 }, jitter);
+    return decision.retry ? decision.delayMs : null;
+  });
+const lostDelays = (retry: RetryPlan): (number | null)[] =>
+  [0, 1, 2, 3, 4].map((lost) => {
+    const decision = decideRepeat(retry, { ...system, code: 'WORKER_LOST' }, { retries: [99], lost }, 0.5);
     return decision.retry ? decision.delayMs : null;
   });
 
@@ -42,20 +42,57 @@ describe('retry policies', () => {
     expect(delays(plan({ policy: (_, error) => (error.code === 'X' ? 1 : null) }), user)[0]).toBe(1);
   });
 
-  it('[RET-4] USER and SYSTEM errors have budgets of their own', () => {
+  it('[RET-4] attempts limits errors of every kind together', () => {
     expect(delays(plan({ attempts: 3 }), user)).toEqual([100, 100, null, null, null]);
-    expect(delays(plan({ attempts: 1 }), system)).toEqual([100, 100, 100, null, null]);
-    const run = drive({ nodes: { a: { retry: { attempts: 2, system: 1, delay: '1s' } } } });
-    run.fail('a', { kind: 'SYSTEM' }).advance(1_000).fail('a').advance(1_000).fail('a');
+    expect(delays(plan({ attempts: 1 }), system)).toEqual([null, null, null, null, null]);
+    const run = drive({ nodes: { a: { retry: { attempts: 3, delay: '1s' } } } });
+    run.fail('a', { kind: 'SYSTEM' }).advance(1_000).fail('a').advance(1_000).fail('a', { kind: 'SYSTEM' });
     expect(run.status).toBe('failed');
     expect(run.document.nodes.a?.attempts).toBe(3);
+  });
+
+  it('[RET-4] without retry a SYSTEM error ends the node', () => {
+    const run = drive({ nodes: { a: {} } }).fail('a', { kind: 'SYSTEM' });
+    expect(run.document.nodes.a).toMatchObject({ status: 'failed', attempts: 1 });
+  });
+
+  it('[RET-9] lost attempts and errors do not use each other up', () => {
+    const run = drive({ nodes: { a: { retry: { attempts: 2, lost: 2, delay: '1s' } } } });
+    run.loseWorker().loseWorker().advance(1_000).fail('a').advance(1_000);
+    expect(run.running()).toEqual(['a']);
+    expect(run.document.nodes.a?.attempts).toBe(4);
+    run.loseWorker();
+    expect(run.document.nodes.a).toMatchObject({ status: 'failed', attempts: 4 });
+    expect(run.error?.code).toBe('WORKER_LOST');
+  });
+
+  it('[RET-9] ten lost attempts are repeated without a word about it', () => {
+    const run = drive({ nodes: { a: {} } });
+    for (let i = 0; i < 10; i++) run.loseWorker().advance(300_000);
+    expect(run.running()).toEqual(['a']);
+    expect(run.loseWorker().status).toBe('failed');
+    expect(run.document.nodes.a?.attempts).toBe(11);
+  });
+
+  it('[RET-9] an action that calls its own error WORKER_LOST gains nothing', () => {
+    const own = { code: 'WORKER_LOST', kind: 'SYSTEM' } as const;
+    expect(drive({ nodes: { a: {} } }).fail('a', own).status).toBe('failed');
+    const run = drive({ nodes: { a: { retry: { attempts: 2, delay: '1s' } } } }).fail('a', own);
+    expect(nodeAt(run.state, 'a')).toMatchObject({ retries: [1], lost: 0 });
+  });
+
+  it('[RET-9] an older journal, which names no rule, folds', () => {
+    const run = drive({ nodes: { a: { retry: { attempts: 3, lost: 1, delay: '1s' } } } });
+    run.loseWorker().fail('a', { kind: 'SYSTEM' });
+    expect(run.entries.some((entry) => 'rule' in entry)).toBe(false);
+    expect(nodeAt(run.state, 'a')).toMatchObject({ retries: [1], lost: 1 });
   });
 
   it('[RET-5] only the named codes are retried, and lost attempts', () => {
     const retry = plan({ on: new Set(['X']) });
     expect(delays(retry, user)[0]).toBe(100);
     expect(delays(retry, { ...user, code: 'Z' })[0]).toBeNull();
-    expect(delays(retry, { ...system, code: 'WORKER_LOST' })[0]).toBe(0);
+    expect(lostDelays(retry)[0]).toBe(0);
   });
 
   it('[RET-7] waits as long as the error asks, up to an hour', () => {
@@ -65,7 +102,7 @@ describe('retry policies', () => {
   });
 
   it('[RET-6] the first retry after a lost worker comes at once', () => {
-    expect(delays(plan(), { ...system, code: 'WORKER_LOST' })).toEqual([0, 100, 100, null, null]);
+    expect(lostDelays(plan())).toEqual([0, 100, 100, null, null]);
   });
 });
 

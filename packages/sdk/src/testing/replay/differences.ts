@@ -211,7 +211,7 @@ function endOf({ status, output, error }: Extract<Entry, { type: 'run.finished' 
 }
 
 function isJittered(plan: Plan, path: string | undefined): boolean {
-  return nodesOn(plan, path).some(({ retry }) => retry.policy === 'exponential-jitter');
+  return nodesOn(plan, path).some(({ retry }) => retry.rules.some(({ policy }) => policy === 'exponential-jitter'));
 }
 
 /** The node of a path, and those around it, outermost first, as far as the plan has them. */
