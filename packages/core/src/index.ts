@@ -10,6 +10,23 @@ export type {
   ShellResult,
   Verification,
 } from './action.ts';
+export {
+  CAPABILITY_LISTS,
+  type Ceiling,
+  entriesOf,
+  isNothing,
+  isWithin,
+  joinCapabilities,
+  joinCeilings,
+  NOTHING,
+  narrow,
+  narrowCeiling,
+  type OverCeiling,
+  overCeiling,
+  patternsOf,
+} from './capability/narrow.ts';
+export type { CapabilityList } from './capability/pattern.ts';
+export { matchesName, matchesSegments } from './capability/wildcard.ts';
 export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
@@ -65,6 +82,7 @@ export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
 export { actionWork } from './run/action-work.ts';
+export { ceilingOf, childAuthority, grantTo } from './run/authority.ts';
 export { type OpenChild, openChild, openChildren } from './run/children.ts';
 export { decide, goOnWith, isOpen, timeoutError } from './run/decide.ts';
 export { type Attempt, backlogOf, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
@@ -76,6 +94,7 @@ export {
   type Entry,
   type Gate,
   type Parent,
+  type RunAuthority,
   type RunPlace,
   type RunStarted,
   valuesIn,

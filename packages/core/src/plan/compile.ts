@@ -2,7 +2,8 @@
  * A definition → a plan, or everything that is wrong with it.
  * The definition has the right shape already (`readDefinition`); here its names, expressions and types are checked.
  */
-import type { Catalog } from '../action.ts';
+import type { Capabilities, Catalog } from '../action.ts';
+import { joinCapabilities, narrow } from '../capability/narrow.ts';
 import { checkGraphs, type Graphs } from '../definition/graphs.ts';
 import type { WorkflowDefinition } from '../definition/model.ts';
 import { ProblemList } from '../definition/problem-list.ts';
@@ -14,7 +15,6 @@ import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
 import { type Json, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
 import { verify } from '../verify/verify.ts';
-import { joinCapabilities } from './capabilities.ts';
 import type { CompileContext, GraphRecord, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
 import type { CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
@@ -107,8 +107,10 @@ function compileWorkflow(
   options: CompileOptions,
   workflows: Workflows,
   record?: CompileContext['record'],
+  bound?: Capabilities,
 ): CompiledWorkflow | undefined {
   const { config = {} } = definition;
+  const asked = joinCapabilities(catalog.capabilities, config.capabilities ?? {});
   const input = checkedSchema(problems, definition.input, ['input'], { fillDefaults: true });
   const graphs = options.graphs ?? checkGraphs(definition, problems);
   if (graphs === undefined) return undefined;
@@ -117,7 +119,8 @@ function compileWorkflow(
     catalog,
     problems,
     values: new ValueCompiler(problems),
-    granted: joinCapabilities(catalog.capabilities, config.capabilities ?? {}),
+    granted: bound === undefined ? asked : narrow(asked, bound),
+    bound,
     variables: variablesOf(definition, workflows.find),
     graphs,
     isGraphWhole: options.isGraphWhole ?? true,
@@ -172,6 +175,7 @@ function inlined(
   options: CompileOptions,
   around: readonly string[],
   known = new Map<WorkflowDefinition, ReturnType<Workflows['compile']>>(),
+  bound?: Capabilities,
 ): Workflows {
   const { workflows, knownWorkflows = [] } = options;
   return {
@@ -184,11 +188,12 @@ function inlined(
       known.set(definition, compiled);
       return compiled;
     },
+    within: (narrower) => inlined(catalog, options, around, new Map(), narrower),
   };
   function compileInside(definition: WorkflowDefinition): ReturnType<Workflows['compile']> {
     const problems = new ProblemList(nowhere());
-    const inner = inlined(catalog, options, [...around, definition.id], known);
-    const compiled = compileWorkflow(definition, catalog, problems, {}, inner);
+    const inner = inlined(catalog, options, [...around, definition.id], known, bound);
+    const compiled = compileWorkflow(definition, catalog, problems, {}, inner, undefined, bound);
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined
       ? { plan: compiled.sub, output: compiled.output }

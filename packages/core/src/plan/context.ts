@@ -16,8 +16,10 @@ export interface CompileContext {
   readonly catalog: Catalog;
   readonly problems: ProblemList;
   readonly values: ValueCompiler;
-  /** What the operator and the workflow grant to every action. */
+  /** What the operator grants, and the workflow asks for, for every action. */
   readonly granted: Capabilities;
+  /** Inside a graph that an action returned: what the dynamic node was granted, which no node of the graph exceeds. */
+  readonly bound?: Capabilities | undefined;
   /** Names of `$vars`: declared, or assigned somewhere. */
   readonly variables: ReadonlySet<string>;
   /** Graphs that were built and checked already. */
@@ -44,6 +46,8 @@ export interface Workflows {
     /** What is known of its output. */
     readonly output?: JsonSchema | undefined;
   };
+  /** The same workflows, granted nothing beyond `bound`. */
+  within(bound: Capabilities): Workflows;
 }
 
 /** A graph to compile, and where it stands. */

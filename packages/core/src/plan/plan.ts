@@ -134,6 +134,7 @@ export interface ActionWork {
   readonly with: CompiledValue;
   /** The node's own word; undefined: the action's. */
   readonly effect: Effect | undefined;
+  /** What is asked for; the ceiling of the run narrows it (`run/authority.ts`). */
   readonly granted: Capabilities;
   /** Names of secrets by the alias that the action knows. */
   readonly credentials: Readonly<Record<string, string>>;
@@ -235,6 +236,8 @@ export interface ChildWork {
   readonly version: number | undefined;
   readonly input: CompiledValue | undefined;
   readonly output: CompiledValue | undefined;
+  /** Inside a returned graph: what that graph may be granted at the most. */
+  readonly bound: Capabilities | undefined;
 }
 
 /** The part of a workflow that an enclosing run needs. */

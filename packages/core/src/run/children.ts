@@ -27,7 +27,7 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
   const attempt = node.attempts + 1;
   const again = node.child !== undefined;
   const executionId = node.child ?? turn.newId();
-  const { workflowId, version } = work;
+  const { workflowId, version, bound } = work;
   emit(turn, {
     type: 'child.requested',
     node: pathOf(node),
@@ -38,7 +38,7 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
     input: hold(input),
     ...(again && { again }),
   });
-  turn.children.push({ node: pathOf(node), executionId, workflowId, version, input, depth, attempt, again });
+  turn.children.push({ node: pathOf(node), executionId, workflowId, version, input, depth, attempt, again, bound });
 }
 
 /** A child that was asked for and has not ended. */
@@ -62,7 +62,7 @@ export function openChild(state: RunState, path: string, executionId: string): O
 function openChildOf(state: RunState, node: NodeState): OpenChild {
   const { phase, plan, scope } = node;
   assert(phase.status === 'child' && plan.work.kind === 'child', `'${pathOf(node)}' has a child`);
-  const { workflowId, version } = plan.work;
+  const { workflowId, version, bound } = plan.work;
   const { executionId, attempt, again = false, stopping } = phase;
   const isOver = stopping !== undefined || isStopped(state, scope);
   return {
@@ -74,6 +74,7 @@ function openChildOf(state: RunState, node: NodeState): OpenChild {
     depth: (state.parent?.depth ?? 0) + 1,
     attempt,
     again,
+    bound,
     stop: isOver ? { compensate: isToBeUndone(state, node) } : null,
   };
 }

@@ -110,7 +110,7 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
 }
 
 function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
-  const { input, trigger, parent, hold: held, key, estimates, traceparent, place } = stimulus;
+  const { input, trigger, parent, hold: held, key, estimates, traceparent, place, authority } = stimulus;
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -126,6 +126,7 @@ function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
     ...(estimates === undefined ? {} : { estimates }),
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(place === undefined ? {} : { place }),
+    ...(authority === undefined ? {} : { authority }),
   });
   if (held === undefined && state.place?.standing !== 'waiting') return enterRoot(turn);
   emit(turn, { type: 'run.held', until: held?.until ?? turn.now });

@@ -5,6 +5,7 @@ import type { ActionWork, DynamicWork } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
 import { actionWork } from './action-work.ts';
 import { failNode } from './advance.ts';
+import { grantTo } from './authority.ts';
 import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
 import { type Held, heldValue, hold } from './held.ts';
@@ -107,7 +108,7 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
     action: work.action,
     input: value,
     effect,
-    granted: work.granted,
+    granted: grantTo(state, work.granted),
     credentials: work.credentials,
     idempotencyKey: idempotencyKey(state, path),
     attemptMs,

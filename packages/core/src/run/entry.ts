@@ -6,6 +6,7 @@
  * (`dead`, `taken`, `input`), so replaying a journal evaluates nothing.
  */
 import type { Effect } from '../action.ts';
+import type { Ceiling } from '../capability/narrow.ts';
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
 import type { Estimates } from './estimates.ts';
@@ -68,6 +69,14 @@ export interface RunStarted {
   readonly traceparent?: string;
   /** It goes on beside so many others at the most. */
   readonly place?: RunPlace;
+  /** Who started it, and what it may be granted at the most; left out by earlier versions. */
+  readonly authority?: RunAuthority;
+}
+
+/** Who started a run, as the audit log names them, and what the run may be granted at the most. */
+export interface RunAuthority {
+  readonly principal?: string;
+  readonly ceiling: Ceiling;
 }
 
 /**

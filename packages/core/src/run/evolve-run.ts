@@ -62,6 +62,7 @@ function start(state: RunState, entry: RunStarted, at: number): void {
   state.parent = entry.parent ?? null;
   state.traceparent = entry.traceparent ?? null;
   state.startKey = entry.key ?? null;
+  state.authority = entry.authority ?? null;
   if (entry.estimates !== undefined) estimate(state, entry.estimates);
   countSpilled(state, entry.input);
   armWorkflow(state);

@@ -22,6 +22,8 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     trigger: null,
     parent: null,
     traceparent: null,
+    authority: null,
+    projectCeiling: 'all',
     startKey: null,
     estimates: null,
     startedAt: 0,

@@ -24,6 +24,7 @@ const RUN_FIELDS = [
   'trigger',
   'parent',
   'traceparent',
+  'authority',
   'startKey',
   'estimates',
   'startedAt',

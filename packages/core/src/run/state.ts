@@ -10,12 +10,23 @@
  * A frame that the store refuses leaves this state wrong: its owner drops it and folds the journal again.
  */
 import type { Effect } from '../action.ts';
+import type { Ceiling } from '../capability/narrow.ts';
 import type { FailurePolicy } from '../definition/model.ts';
 import type { RunError } from '../error.ts';
 import type { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
-import type { Awaited, CacheHit, CacheMiss, FailureHandling, Gate, Parent, RunPlace, SkipReason } from './entry.ts';
+import type {
+  Awaited,
+  CacheHit,
+  CacheMiss,
+  FailureHandling,
+  Gate,
+  Parent,
+  RunAuthority,
+  RunPlace,
+  SkipReason,
+} from './entry.ts';
 import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus, RunStatus } from './status.ts';
@@ -270,6 +281,10 @@ export interface RunState {
   parent: Parent | null;
   /** The trace of whoever started it; null: it is a trace of its own. */
   traceparent: string | null;
+  /** What it was started with; null in journals of before. */
+  authority: RunAuthority | null;
+  /** Of its project, where the journal says nothing: set by whoever loads the run. */
+  projectCeiling: Ceiling;
   /** Of the starts of this workflow, which ones it stands for, while it does. */
   startKey: string | null;
   /** How long nodes took in earlier runs, as it was told at its start. */

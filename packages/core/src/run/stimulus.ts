@@ -1,7 +1,7 @@
 /** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
-import type { CacheHit, CacheMiss, Gate, Parent, RunPlace } from './entry.ts';
+import type { CacheHit, CacheMiss, Gate, Parent, RunAuthority, RunPlace } from './entry.ts';
 import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus } from './status.ts';
@@ -54,6 +54,7 @@ export type Stimulus =
       readonly estimates?: Estimates;
       readonly traceparent?: string;
       readonly place?: RunPlace;
+      readonly authority?: RunAuthority;
     }
   /** The run has the place for which it waits. */
   | { readonly type: 'placed' }

@@ -1,5 +1,6 @@
 /** One turn of a run: the entries of its next frame, as they are decided. */
 
+import type { Capabilities } from '../action.ts';
 import type { Json } from '../value.ts';
 import type { CacheMiss, Entry, Gate, SkipReason } from './entry.ts';
 import { evolve } from './evolve.ts';
@@ -27,6 +28,8 @@ export interface ChildStart {
   readonly attempt: number;
   /** It has run for the node before: it is not started, but told to go on from what failed. */
   readonly again: boolean;
+  /** What it may be granted at the most, beside what its parent may. */
+  readonly bound?: Capabilities | undefined;
 }
 
 export interface ChildCancel {

@@ -25,6 +25,7 @@ import {
   openAttempts,
   type Plan,
   type RetryPolicyFunction,
+  type RunAuthority,
   type RunDocument,
   type RunError,
   type RunPlace,
@@ -52,6 +53,7 @@ export interface DriveOptions {
   /** Held back for so long (ms). */
   readonly hold?: number;
   readonly place?: RunPlace;
+  readonly authority?: RunAuthority;
   readonly callbackUrl?: CallbackUrl;
   /** How long nodes took in earlier runs. */
   readonly estimates?: Estimates;
@@ -122,13 +124,14 @@ export class Drive {
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
     const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
-    const { input = {}, estimates, place } = options;
+    const { input = {}, estimates, place, authority } = options;
     this.step({
       type: 'start',
       input,
       trigger: { type: 'manual' },
       ...hold,
       ...(place && { place }),
+      ...(authority && { authority }),
       ...(estimates && { estimates }),
     });
   }

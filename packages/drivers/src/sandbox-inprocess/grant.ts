@@ -2,7 +2,7 @@
  * Who may do what: an attempt has a capability when its action declares the kind, and the grant covers the thing wanted.
  * A refusal says which line of YAML would allow it.
  */
-import { type Capabilities, NebulaError } from '@nebula/core';
+import { type Capabilities, NebulaError, patternsOf } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
 
 export type Kind = keyof Capabilities;
@@ -19,7 +19,12 @@ export interface Wanted {
 
 export function demand(invocation: Invocation, wanted: Wanted, covers: (pattern: string) => boolean): void {
   if (!declares(invocation, wanted.kind)) throw undeclared(invocation, wanted);
-  if (!patterns(invocation.granted, wanted).some(covers)) throw denied(invocation, wanted);
+  if (!grants(patterns(invocation.granted, wanted), covers)) throw denied(invocation, wanted);
+}
+
+/** Whether some entry matches. One that was narrowed has several patterns, and all of them must. */
+export function grants(entries: readonly string[], covers: (pattern: string) => boolean): boolean {
+  return entries.some((entry) => patternsOf(entry).every(covers));
 }
 
 export function declares(invocation: Invocation, kind: Kind): boolean {

@@ -8,7 +8,7 @@
  *  names    (programs, variables) `*` · `git` · `AWS_*`
  */
 import { isAbsolute, resolve, sep } from 'node:path';
-import { NebulaError } from '@nebula/core';
+import { matchesSegments, NebulaError, patternsOf } from '@nebula/core';
 import { addressOf, isLoopback, isPublic, isWithin, rangeOf } from './address.ts';
 
 export interface Host {
@@ -40,15 +40,20 @@ export function mayConnect(entries: readonly string[], host: Host, address: stri
   const parsed = addressOf(address);
   if (parsed === undefined) return false;
   if (isPublic(parsed)) return true;
-  if (isLocalhost(host.name)) return isLoopback(parsed) && entries.some((entry) => matchesHost(entry, host));
+  if (isLocalhost(host.name))
+    return isLoopback(parsed) && entries.some((entry) => patternsOf(entry).every((one) => matchesHost(one, host)));
   const name = address.includes(':') ? `[${address}]` : address;
-  return entries.some((entry) => namesAddresses(entry) && matchesHost(entry, { ...host, name }));
+  return entries.some(
+    (entry) => namesAddresses(entry) && patternsOf(entry).every((one) => matchesHost(one, { ...host, name })),
+  );
 }
 
 /** Whether the entry is about addresses: one, a range, or this machine. */
-export function namesAddresses(pattern: string): boolean {
-  const { name } = splitHostPattern(pattern);
-  return name.includes('/') || isLocal(name.toLowerCase());
+export function namesAddresses(entry: string): boolean {
+  return patternsOf(entry).every((pattern) => {
+    const { name } = splitHostPattern(pattern);
+    return name.includes('/') || isLocal(name.toLowerCase());
+  });
 }
 
 function isLocal(host: string): boolean {
@@ -107,56 +112,6 @@ export function isInside(path: string, folder: string): boolean {
 
 function segments(path: string): readonly string[] {
   return path.split(sep).filter((segment) => segment !== '');
-}
-
-/** `**` stands for any number of segments; at the end also for none, so that `dir/**` covers `dir`. */
-function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
-  return matchesSequence(
-    pattern.length,
-    path.length,
-    (at) => pattern[at] === '**',
-    (at, index) => matchesName(pattern[at] as string, path[index] as string),
-  );
-}
-
-/** `*` stands for any number of characters. */
-export function matchesName(pattern: string, name: string): boolean {
-  if (!pattern.includes('*')) return pattern === name;
-  return matchesSequence(
-    pattern.length,
-    name.length,
-    (at) => pattern[at] === '*',
-    (at, index) => pattern[at] === name[index],
-  );
-}
-
-/** Wildcard matching with one remembered star: O(pattern × text) at the worst, never exponential. */
-function matchesSequence(
-  patternLength: number,
-  length: number,
-  isStar: (at: number) => boolean,
-  matches: (at: number, index: number) => boolean,
-): boolean {
-  let at = 0;
-  let index = 0;
-  let star = -1;
-  let resume = 0;
-  while (index < length) {
-    if (at < patternLength && isStar(at)) {
-      star = at++;
-      resume = index;
-    } else if (at < patternLength && matches(at, index)) {
-      at++;
-      index++;
-    } else if (star !== -1) {
-      at = star + 1;
-      index = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (at < patternLength && isStar(at)) at++;
-  return at === patternLength;
 }
 
 function badPattern(pattern: string, why: string): never {

@@ -1,13 +1,8 @@
+import { matchesName } from '@nebula/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  hostOf,
-  isInside,
-  matchesHost,
-  matchesName,
-  matchesPath,
-  mayConnect,
-} from '../../src/sandbox-inprocess/pattern.ts';
+import { grants } from '../../src/sandbox-inprocess/grant.ts';
+import { hostOf, isInside, matchesHost, matchesPath, mayConnect } from '../../src/sandbox-inprocess/pattern.ts';
 
 const host = (pattern: string, url: string) => matchesHost(pattern, hostOf(new URL(url)));
 const path = (pattern: string, target: string) => matchesPath(pattern, target, '/project');
@@ -179,5 +174,20 @@ describe('names', () => {
     const started = performance.now();
     expect(matchesName(`${'a*'.repeat(200)}b`, 'a'.repeat(5_000))).toBe(false);
     expect(performance.now() - started).toBeLessThan(20_000);
+  });
+
+  test('[SEC-16] an entry of several patterns grants only what all of them match', () => {
+    const isGranted = (path: string): boolean =>
+      grants(['data/** ∩ **/*.csv', 'a.txt'], (pattern) => matchesPath(pattern, path, '/project'));
+    expect(
+      ['/project/data/in/a.csv', '/project/a.txt', '/project/data/a.txt', '/project/b.csv'].map(isGranted),
+    ).toEqual([true, true, false, false]);
+  });
+
+  test('[SEC-16] an entry that was narrowed by all hosts leads to no private address', () => {
+    const evil = { name: 'evil.com', port: '80' };
+    expect(mayConnect(['* ∩ 10.0.0.7'], evil, '10.0.0.7')).toBe(false);
+    expect(mayConnect(['10.0.0.0/8 ∩ 10.0.0.7'], evil, '10.0.0.7')).toBe(true);
+    expect(mayConnect(['* ∩ localhost'], { name: 'localhost', port: '80' }, '127.0.0.1')).toBe(false);
   });
 });

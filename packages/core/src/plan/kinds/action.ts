@@ -1,10 +1,10 @@
 /** Nodes that run an action, and actions that undo nodes. */
 import type { Action, Capabilities } from '../../action.ts';
+import { joinCapabilities, narrow } from '../../capability/narrow.ts';
 import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
 import type { CompiledValue } from '../../expression/index.ts';
 import type { DocumentPath } from '../../problem.ts';
 import { checkPolicy, findAction } from '../actions.ts';
-import { joinCapabilities } from '../capabilities.ts';
 import type { CompileContext } from '../context.ts';
 import { checkCredentials } from '../credentials.ts';
 import type { NodeReader } from '../node-reader.ts';
@@ -38,8 +38,11 @@ export function callParts(
   return { action, with: parameters as CompiledValue, granted: grantedTo(context, definition), credentials };
 }
 
-function grantedTo({ granted }: CompileContext, { capabilities }: NodeDefinition): Capabilities {
-  return capabilities === undefined ? granted : joinCapabilities(granted, capabilities);
+/** What the node asks for; the ceiling of its run is applied when it starts. */
+function grantedTo({ granted, bound }: CompileContext, { capabilities }: NodeDefinition): Capabilities {
+  if (capabilities === undefined) return granted;
+  const asked = joinCapabilities(granted, capabilities);
+  return bound === undefined ? asked : narrow(asked, bound);
 }
 
 export function compensation(reader: NodeReader): CompensationPlan | undefined {

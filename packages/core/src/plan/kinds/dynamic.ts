@@ -1,5 +1,5 @@
 /** Nodes that run a graph which an action returns: it is checked and compiled when it is there. */
-import type { Action } from '../../action.ts';
+import type { Action, Capabilities } from '../../action.ts';
 import { checkData } from '../../definition/data.ts';
 import { checkedGraph, checkNodeCount } from '../../definition/graphs.ts';
 import type { ActionCall, BodyDefinition } from '../../definition/model.ts';
@@ -24,7 +24,7 @@ export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action
   const { context, definition, scope, index, depth } = reader.parts;
   const parts = callParts(reader, call, action, ['dynamic']);
   if (parts === undefined) return undefined;
-  const place: Place = { context, scope, index, depth };
+  const place: Place = { context, scope, index, depth, bound: parts.granted };
   const known = new WeakMap<object, CompiledReturn>();
   const compile = (graph: Json, isNew = false): CompiledReturn => {
     if (typeof graph !== 'object' || graph === null) return compileReturned(graph, place, isNew);
@@ -41,10 +41,13 @@ interface Place {
   readonly scope: GraphScope;
   readonly index: number;
   readonly depth: number;
+  /** What the dynamic node was granted: the returned graph can only narrow it. */
+  readonly bound: Capabilities;
 }
 
 /** `isNew`: what can never work is wrong with it, too. What a journal has was accepted, and stays so. */
-function compileReturned(returned: Json, { context, scope, index, depth }: Place, isNew: boolean): CompiledReturn {
+function compileReturned(returned: Json, place: Place, isNew: boolean): CompiledReturn {
+  const { context, scope, index, depth, bound } = place;
   const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
   const body = readBody(returned, problems, depth + 1);
   const graph = body && checkedGraph(body, [], problems);
@@ -52,6 +55,8 @@ function compileReturned(returned: Json, { context, scope, index, depth }: Place
   const graphs: GraphRecord[] = [];
   const inner: CompileContext = {
     ...context,
+    bound,
+    workflows: context.workflows.within(bound),
     problems,
     values: new ValueCompiler(problems),
     variables: new Set([...context.variables, ...assignedIn(body)]),

@@ -24,7 +24,8 @@ export function subWorkflowWork(
   const schemaWith = (self: JsonSchema | undefined): JsonSchema | undefined =>
     sub.output === undefined ? self : schemaOfValue(sub.output, { scope, input: context.definition.input, self });
   if (!isInline) {
-    const work = { kind: 'child', workflowId: sub.id, version: sub.version, input, output } as const;
+    const { bound } = context;
+    const work = { kind: 'child', workflowId: sub.id, version: sub.version, input, output, bound } as const;
     return { work, output: schemaWith(undefined) };
   }
   if (definition !== undefined) checkConfig(reader, definition);

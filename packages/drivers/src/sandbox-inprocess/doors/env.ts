@@ -1,8 +1,8 @@
 /** The door to environment variables. */
+import { matchesName } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
-import { declares, demand } from '../grant.ts';
+import { declares, demand, grants } from '../grant.ts';
 import type { Host } from '../host.ts';
-import { matchesName } from '../pattern.ts';
 
 export function readEnv(host: Host, invocation: Invocation, name: string): string | undefined {
   const wanted = { kind: 'env', doing: `read the environment variable ${name}`, entry: name } as const;
@@ -21,7 +21,7 @@ export function grantedEnv(host: Host, invocation: Invocation): Record<string, s
   const granted: Record<string, string> = {};
   for (const [name, value] of Object.entries(host.env)) {
     if (value === undefined || isReserved(name)) continue;
-    if (name === 'PATH' || patterns.some((pattern) => matchesName(pattern, name))) granted[name] = value;
+    if (name === 'PATH' || grants(patterns, (pattern) => matchesName(pattern, name))) granted[name] = value;
   }
   return granted;
 }

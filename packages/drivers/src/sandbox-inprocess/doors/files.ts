@@ -8,7 +8,7 @@ import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises
 import { basename, dirname, join, resolve } from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
-import { demand, denied, type Wanted } from '../grant.ts';
+import { demand, denied, grants, type Wanted } from '../grant.ts';
 import type { Host } from '../host.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { isInside, matchesPath } from '../pattern.ts';
@@ -115,7 +115,7 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
   const real = await realPathOf(written, path);
   await refuseReserved(host, invocation, real, wanted);
   const patterns = invocation.granted.files?.[access] ?? [];
-  if (!patterns.some((pattern) => matchesPath(pattern, real, root))) {
+  if (!grants(patterns, (pattern) => matchesPath(pattern, real, root))) {
     throw denied(
       invocation,
       { ...wanted, entry: isInside(real, root) ? real.slice(root.length + 1) : real },

@@ -14,12 +14,12 @@ import { access, constants, realpath, stat } from 'node:fs/promises';
 import { constants as osConstants } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { NebulaError, type ShellOptions, type ShellResult } from '@nebula/core';
+import { matchesName, NebulaError, type ShellOptions, type ShellResult } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
 import { demand } from '../grant.ts';
 import type { Host } from '../host.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { isInside, matchesName } from '../pattern.ts';
+import { isInside } from '../pattern.ts';
 import { grantedEnv } from './env.ts';
 
 export async function runProgram(

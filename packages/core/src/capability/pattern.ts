@@ -1,0 +1,119 @@
+/**
+ * What is known about two patterns of a capability without asking the world. Every answer is sound and none is complete:
+ * `covers` and `areApart` say true only where that holds whatever the project folder and the addresses are.
+ */
+import { matchesName, matchesSegments } from './wildcard.ts';
+
+/** A list of patterns in `Capabilities`. */
+export type CapabilityList = 'network' | 'files.read' | 'files.write' | 'shell' | 'env';
+
+/** Whether everything that `inner` matches is matched by `outer`, too. */
+export function covers(list: CapabilityList, outer: string, inner: string): boolean {
+  if (outer === inner) return true;
+  if (list === 'network') return coversHost(outer, inner);
+  return list === 'shell' || list === 'env' ? coversName(outer, inner) : coversPath(outer, inner);
+}
+
+/** Whether nothing is matched by both. */
+export function areApart(list: CapabilityList, a: string, b: string): boolean {
+  if (list === 'network') return areHostsApart(hostPattern(a), hostPattern(b));
+  if (list === 'shell' || list === 'env') {
+    return (!a.includes('*') && !matchesName(b, a)) || (!b.includes('*') && !matchesName(a, b));
+  }
+  const [left, right] = [plainPath(a), plainPath(b)];
+  if (left === undefined || right === undefined || left.isAbsolute !== right.isAbsolute) return false;
+  const [leftText, rightText] = [left.segments.join('/'), right.segments.join('/')];
+  return !leftText.includes('*') && !rightText.includes('*') && leftText !== rightText;
+}
+
+function coversName(outer: string, inner: string): boolean {
+  if (outer === '*') return true;
+  // A star of the inner pattern stands for any text, which only a star of the outer one takes.
+  return matchesName(outer, inner);
+}
+
+interface HostPattern {
+  readonly name: string;
+  /** Undefined: any. */
+  readonly port: string | undefined;
+  /** Of addresses as they are written most often, what they stand for; null for other spellings. */
+  readonly range: AddressRange | null | undefined;
+}
+
+/** The first address of the range, and how many bits are the same in all of them. */
+type AddressRange = readonly [base: number, bits: number];
+
+/** Lower case, without a trailing dot. Undefined where the text cannot be taken apart beyond doubt. */
+function hostPattern(pattern: string): HostPattern | undefined {
+  const [, given = '', port] = /^([^:[\]]*)(?::(\d{1,5}|\*))?$/.exec(pattern) ?? [];
+  const name = given.toLowerCase().replace(/\.$/, '');
+  const range = rangeOf(name);
+  if (range === undefined && !/^(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*)$/.test(name)) return undefined;
+  return { name, port: port === undefined || port === '*' ? undefined : String(Number(port)), range };
+}
+
+/** As URLs see it, a name whose last part is a number is an address. */
+function rangeOf(name: string): AddressRange | null | undefined {
+  const [, text, bits = '32'] = /^((?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?:\/(\d{1,2}))?$/.exec(name) ?? [];
+  if (text === undefined) return /(^|\.)(\d+|0x[0-9a-f]*)(\/\d*)?$/.test(name) ? null : undefined;
+  const parts = text.split('.').map(Number);
+  if (parts.some((part) => part > 255) || Number(bits) > 32) return null;
+  return [parts.reduce((sum, part) => sum * 256 + part, 0), Number(bits)];
+}
+
+/** `*` and names reach public addresses; `*` covers neither this machine nor an address, which may be private. */
+function coversHost(outerText: string, innerText: string): boolean {
+  const [outer, inner] = [hostPattern(outerText), hostPattern(innerText)];
+  if (outer === undefined || inner === undefined) return false;
+  if (outer.port !== undefined && outer.port !== inner.port) return false;
+  if (outer.name === inner.name) return true;
+  if (outer.range !== undefined || inner.range !== undefined) return coversRange(outer.range, inner.range);
+  if (outer.name === '*') return !/(^|\.)localhost$/.test(inner.name);
+  return isBelow(outer.name, inner.name);
+}
+
+function coversRange(outer: HostPattern['range'], inner: HostPattern['range']): boolean {
+  if (!outer || !inner || outer[1] > inner[1]) return false;
+  const size = 2 ** (32 - outer[1]);
+  return Math.floor(outer[0] / size) === Math.floor(inner[0] / size);
+}
+
+function areHostsApart(a: HostPattern | undefined, b: HostPattern | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  if (a.port !== undefined && b.port !== undefined && a.port !== b.port) return true;
+  if (a.name === b.name || a.name === '*' || b.name === '*') return false;
+  if (a.range === null || b.range === null) return false;
+  if (a.range !== undefined || b.range !== undefined)
+    return !coversRange(a.range, b.range) && !coversRange(b.range, a.range);
+  return !isBelow(a.name, b.name) && !isBelow(b.name, a.name);
+}
+
+function isBelow(outer: string, name: string): boolean {
+  return outer.startsWith('*.') && name.endsWith(outer.slice(1));
+}
+
+interface PlainPath {
+  readonly isAbsolute: boolean;
+  readonly segments: readonly string[];
+}
+
+/** Undefined for a path with `.` or `..` in it: what it means depends on where it stands. */
+function plainPath(pattern: string): PlainPath | undefined {
+  const isAbsolute = pattern.startsWith('/');
+  const open = pattern.endsWith('/') ? `${pattern}**` : pattern;
+  const segments = (isAbsolute ? open.slice(1) : open).split('/');
+  const isPlain = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+  return isPlain && !pattern.includes('\\') ? { isAbsolute, segments } : undefined;
+}
+
+function coversPath(outerText: string, innerText: string): boolean {
+  if (innerText === '') return false;
+  if (outerText === '/**') return true;
+  const inner = plainPath(innerText);
+  if (inner === undefined) return false;
+  // Alone it stands for the whole project folder, however deep.
+  if (outerText === '*') return !inner.isAbsolute;
+  const outer = plainPath(outerText);
+  if (outer === undefined || outer.isAbsolute !== inner.isAbsolute || innerText === '*') return false;
+  return matchesSegments(outer.segments, inner.segments);
+}

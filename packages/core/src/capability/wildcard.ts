@@ -1,0 +1,52 @@
+/** Wildcards without regular expressions: no pattern can make matching slow. */
+
+/** `*` stands for any number of characters. */
+export function matchesName(pattern: string, name: string): boolean {
+  if (!pattern.includes('*')) return pattern === name;
+  return matchesSequence(
+    pattern.length,
+    name.length,
+    (at) => pattern[at] === '*',
+    (at, index) => pattern[at] === name[index],
+  );
+}
+
+/** `**` stands for any number of segments; at the end also for none, so that `dir/**` covers `dir`. */
+export function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
+  return matchesSequence(
+    pattern.length,
+    path.length,
+    (at) => pattern[at] === '**',
+    // A path that is a pattern itself: many segments are more than one.
+    (at, index) => path[index] !== '**' && matchesName(pattern[at] as string, path[index] as string),
+  );
+}
+
+/** Wildcard matching with one remembered star: O(pattern × text) at the worst, never exponential. */
+function matchesSequence(
+  patternLength: number,
+  length: number,
+  isStar: (at: number) => boolean,
+  matches: (at: number, index: number) => boolean,
+): boolean {
+  let at = 0;
+  let index = 0;
+  let star = -1;
+  let resume = 0;
+  while (index < length) {
+    if (at < patternLength && isStar(at)) {
+      star = at++;
+      resume = index;
+    } else if (at < patternLength && matches(at, index)) {
+      at++;
+      index++;
+    } else if (star !== -1) {
+      at = star + 1;
+      index = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (at < patternLength && isStar(at)) at++;
+  return at === patternLength;
+}
