@@ -1,6 +1,7 @@
 /** Executions that run for a node of another one: each is started once, and what it gave is what its node gets. */
-import { type Entry, type Held, type Json, jsonEquals } from '@nebula/core';
+import type { Entry, Held } from '@nebula/core';
 import type { Legality } from './legality.ts';
+import { isSame } from './same.ts';
 
 interface Child {
   readonly parent: string;
@@ -36,9 +37,7 @@ export class Family {
   onResult(executionId: string, path: string, { output }: Extract<Entry, { type: 'node.completed' }>): void {
     const childId = this.journals.get(executionId)?.nodes.get(path)?.child ?? '';
     const { outputs = [] } = this.children.get(childId) ?? {};
-    const isIts = outputs.some((one) =>
-      jsonEquals((one ?? { value: null }) as Json, (output ?? { value: null }) as Json),
-    );
+    const isIts = outputs.some((one) => isSame(one ?? { value: null }, output ?? { value: null }));
     if (!isIts) this.complain(`${executionId} ${path} has another output than ${childId}`);
   }
 

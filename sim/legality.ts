@@ -1,5 +1,5 @@
 /** Which entry may follow which, said once more and by other means than the core says it: a table of a node's statuses. */
-import type { Entry, FinalRunStatus } from '@nebula/core';
+import type { Entry, FinalRunStatus, Held, RunError } from '@nebula/core';
 import { BUSY, FINAL, type NodeRecord, type Status } from './node-record.ts';
 import { Scopes } from './scopes.ts';
 import { Undoing } from './undoing.ts';
@@ -53,6 +53,27 @@ const LEADS_TO: Record<NodeEntry, Status> = {
 /** Entries with which something begins: not in a run that is paused or being stopped, nor in a round that is over. */
 const BEGINS: readonly string[] = ['node.started', 'node.opened', 'child.requested', 'node.waiting'];
 
+/** After these a node has an error to show. */
+const ERRING: readonly string[] = ['node.failed', 'node.cancelled', 'node.unknown'];
+
+/** What is not final when a run ends is cancelled; what nobody knows stays unknown. */
+const SHOWN: readonly Status[] = [...FINAL, 'unknown'];
+
+export interface NodeEnding {
+  readonly status: Status;
+  readonly attempts: number;
+  readonly output: Held | undefined;
+  readonly error: RunError | undefined;
+}
+
+export interface RunEnding {
+  readonly status: FinalRunStatus;
+  readonly error: RunError | undefined;
+  readonly output: Held | undefined;
+  readonly at: number;
+  readonly nodes: ReadonlyMap<string, NodeEnding>;
+}
+
 /** Called when a node gets an output, or a graph, from something outside. `before`: what it was. */
 export type OutputHeard = (
   path: string,
@@ -75,6 +96,8 @@ export class Legality {
   parent: { readonly executionId: string; readonly node: string } | undefined;
   readonly scopes: Scopes;
   readonly undoing: Undoing;
+  /** How it ended, each time that it did. */
+  readonly endings: RunEnding[] = [];
   /** Signals that nobody has taken yet, by name and key. */
   readonly kept: string[] = [];
   /** The highest attempt of a node that there ever was, whatever became of its round. */
@@ -120,6 +143,8 @@ export class Legality {
         isCached: false,
         waits: [],
         child: undefined,
+        output: undefined,
+        error: undefined,
         generation: 0,
       };
       this.nodes.set(path, record);
@@ -173,7 +198,7 @@ export class Legality {
         this.isHeld = false;
         return;
       case 'run.finished':
-        return this.finish(entry.status);
+        return this.finish(entry);
       case 'run.reopened':
         return this.reopen(entry);
       case 'scopes.opened':
@@ -240,7 +265,11 @@ export class Legality {
       node.status = 'unknown';
       node.isAsked = true;
     }
-    if (type === 'node.completed') node.isCached = entry.cached !== undefined;
+    if (type === 'node.completed') {
+      node.isCached = entry.cached !== undefined;
+      node.output = entry.output;
+    }
+    if (type !== 'node.settled') node.error = ERRING.includes(type) && 'error' in entry ? entry.error : undefined;
     if (type === 'node.completed' || type === 'node.opened') this.onOutput(path, before, entry);
     if (!FINAL.includes(node.status)) return;
     // What is known of an attempt comes when it comes, whatever has become of what was around it.
@@ -299,15 +328,27 @@ export class Legality {
     this.isStopping = false;
   }
 
-  private finish(status: FinalRunStatus): void {
+  private finish({ status, error, output }: Extract<Entry, { type: 'run.finished' }>): void {
     this.demand(!this.isFinished && this.status !== 'pending', `finishes although it is ${this.status}`);
     this.demand(status !== 'completed' || this.status !== 'compensating', 'is undone, and completes');
     this.undoing.close();
     this.scopes.cut('', 'it finishes');
     this.status = status;
+    this.endings.push({ status, error, output, at: this.lastAt, nodes: this.rootNodes() });
     this.isEnding = false;
     this.isStopping = false;
     this.isHeld = false;
+  }
+
+  /** What became of the nodes that are in no body, as people see it. */
+  private rootNodes(): ReadonlyMap<string, NodeEnding> {
+    const ended = [...this.nodes].filter(([path]) => !path.includes('/'));
+    return new Map(
+      ended.map(([path, { status, attempts, output, error }]) => [
+        path,
+        { status: SHOWN.includes(status) ? status : 'cancelled', attempts, output, error },
+      ]),
+    );
   }
 
   private reopen({ nodes, open = [], renewed = [] }: Extract<Entry, { type: 'run.reopened' }>): void {
@@ -325,10 +366,14 @@ export class Legality {
       this.demand(!BUSY.includes(status), `${path} is ${status}, and begins again`);
       this.scopes.forget(path);
       record.status = 'idle';
+      record.error = undefined;
       if (!isNew) continue;
       record.generation = this.reopenings;
       this.undoing.renew(path);
     }
-    for (const path of open) this.scopes.reopen(path);
+    for (const path of open) {
+      this.node(path).error = undefined;
+      this.scopes.reopen(path);
+    }
   }
 }

@@ -1,5 +1,5 @@
 /** What the oracle knows of a node. */
-import type { Entry } from '@nebula/core';
+import type { Entry, Held, RunError } from '@nebula/core';
 
 export type Status =
   | 'idle'
@@ -37,6 +37,9 @@ export interface NodeRecord {
   waits: Extract<Entry, { type: 'node.waiting' }>['waits'];
   /** The execution that runs for it. */
   child: string | undefined;
+  output: Held | undefined;
+  /** Of its last failure, or of what cut it off. */
+  error: RunError | undefined;
   /** The reopening with which it last began as something new. */
   generation: number;
 }

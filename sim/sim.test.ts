@@ -218,4 +218,23 @@ describe('the oracle', () => {
       'signal s  is taken, and was not kept',
     ]);
   });
+
+  it('[SIM-23] complains of a document that is not what the journal says', async () => {
+    const { world } = await live(3, { alone: true });
+    const { data, oracle } = world;
+    const [executionId] = data.runs.keys();
+    const document = await world.living()[0]?.engine.document(executionId as string);
+    if (document === undefined) throw new Error('no run has ended');
+    oracle.onFinished(document);
+    expect(oracle.violations).toEqual([]);
+    const [node, shown] = Object.entries(document.nodes)[0] as [string, (typeof document.nodes)[string]];
+    oracle.onFinished({ ...document, status: 'timed-out' });
+    oracle.onFinished({ ...document, nodes: {} });
+    oracle.onFinished({ ...document, nodes: { ...document.nodes, [node]: { ...shown, attempts: 99 } } });
+    expect(oracle.violations.map((what) => what.slice(what.indexOf(':') + 2))).toEqual([
+      expect.stringMatching(/^timed-out, not/),
+      `${node} is missing`,
+      expect.stringContaining(`${node} has 99 attempts`),
+    ]);
+  });
 });

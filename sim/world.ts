@@ -86,7 +86,6 @@ export class World {
       data: this.data,
       blobs: stored,
       outside: () => this.outside,
-      compiled: this.compiled,
       isAlone: options.engines === 1,
       isCalm: () => clock.now() > this.calmFrom,
     });

@@ -1,0 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** Whether two values are the same as JSON: the order of members does not matter, nor what made the objects. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  return isDeepStrictEqual(plain(one), plain(other));
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null));
+}
