@@ -119,7 +119,7 @@ export interface Catalog {
   /** What the operator grants to every workflow. */
   readonly capabilities: Capabilities;
   /** Those of this process: a node that asks for others is run elsewhere. */
-  readonly labels: readonly string[];
+  readonly labels: readonly string[] | 'all';
   /** `reference` is `name@version`, or `name` for the newest version. */
   action(reference: string): Action | undefined;
   actionIds(): Iterable<string>;

@@ -25,7 +25,7 @@ export function createCatalog(
   actions: readonly Action[],
   retryPolicies: Readonly<Record<string, RetryPolicyFunction>> = {},
   capabilities: Capabilities = {},
-  labels: readonly string[] = [],
+  labels: readonly string[] | 'all' = [],
 ): OpenCatalog {
   const own: ById = new Map();
   for (const action of actions) {

@@ -61,7 +61,15 @@ export {
   parseExpression,
   type Scope,
 } from './expression/index.ts';
-export { buildGraph, edgesAt, type Graph, nodeLevels, topologicalOrder } from './graph/index.ts';
+export {
+  buildGraph,
+  edgesAt,
+  type Graph,
+  idsInOrder,
+  nodeLevels,
+  topologicalOrder,
+  writtenOrder,
+} from './graph/index.ts';
 export { Heap } from './heap.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from './limits.ts';
 export { isMoment, MOMENT_LIMITS, momentIn } from './moment.ts';

@@ -53,8 +53,8 @@ export interface EngineOptions {
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
   /** Actions that workers outside have announced. */
   readonly announced?: readonly Action[];
-  /** Labels of this process: nodes that ask for others are run by workers outside. */
-  readonly labels?: readonly string[];
+  /** Labels of this process: nodes that ask for others are run by workers outside. `all`: no worker is outside. */
+  readonly labels?: readonly string[] | 'all';
   /** Attempts that may run at the same time in this process. */
   readonly concurrency?: number;
   /** What the operator grants to every workflow, besides what workflows grant themselves. */

@@ -61,6 +61,14 @@ function refusal(act: () => unknown): string {
 }
 
 describe('workflow', () => {
+  test('[DEF-105] ids that look like integers keep the order in which they are written', () => {
+    const made = workflow('numbers', {}, (w) => {
+      w.set('20', { a: 1 });
+      w.set('3', { b: 2 });
+    });
+    expect(made.definition.order).toEqual(['20', '3']);
+  });
+
   test('[SDK-10] the result is the data that a YAML file would be', () => {
     const built = workflow('greet', { input: z.object({ id: z.string() }), variables: { tries: 1 } }, (w) => {
       const user = w.node('user', fetchUser, { id: w.input.id }, { timeout: '5s' });

@@ -51,7 +51,23 @@ export function checkedGraph(body: BodyDefinition, path: DocumentPath, problems:
     problems[severity]({ ...finding, path: [...path, ...finding.path] });
   }
   checkErrorBranches(body, path, problems);
+  checkOrder(body, path, problems);
   return graph;
+}
+
+function checkOrder({ nodes = {}, order }: BodyDefinition, path: DocumentPath, problems: ProblemList): void {
+  if (!Array.isArray(order)) return;
+  for (const [index, id] of (order as readonly unknown[]).entries()) {
+    if (typeof id !== 'string' || Object.hasOwn(nodes, id)) continue;
+    const near = didYouMean(id, Object.keys(nodes));
+    const hint = near === undefined ? '`order` lists the ids of the nodes' : `did you mean '${near}'?`;
+    problems.error({
+      code: 'UNKNOWN_NODE',
+      message: `there is no node '${id}'`,
+      hint,
+      path: [...path, 'order', index],
+    });
+  }
 }
 
 interface Placed {

@@ -103,6 +103,8 @@ export interface BodyDefinition {
   readonly nodes?: Readonly<Record<string, NodeDefinition>>;
   readonly edges?: readonly EdgeDefinition[];
   readonly output?: Json;
+  /** The order of the nodes, where the object does not keep it: ids that look like integers. */
+  readonly order?: readonly string[];
 }
 
 /** Exactly one of the kinds, from `action` on, is there. */

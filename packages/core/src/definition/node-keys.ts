@@ -170,6 +170,11 @@ export const GRAPH_KEYS = {
     doc: 'The output; strings may hold {{ expressions }}. Without it, that of the end nodes.',
     alias: ['outputs', 'result', 'returns'],
   },
+  order: {
+    type: { is: 'list', of: ID },
+    doc: 'The order of the nodes, for programs that write JSON: objects do not keep the order of ids that look like integers. Files need none; nodes that it does not name come last.',
+    example: "order: ['10', '9']",
+  },
 } satisfies Readonly<Record<string, KeyType>>;
 
 export const BODY: RecordType = {

@@ -2,6 +2,7 @@
  * Several ways of writing → one model: `needs` and `labels` are lists, edges have `from` and `to`, what is for editors is gone.
  * Works on definitions with mistakes too, leaving out what cannot be understood, so that the graph is checked as well.
  */
+import { mayLoseOrder, writtenOrder } from '../graph/index.ts';
 import type { DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { parseEdgeText } from './edge-text.ts';
@@ -14,45 +15,57 @@ export interface Normalised {
   readonly edgeOrigins: ReadonlyMap<string, readonly EdgeOrigin[]>;
 }
 
-type Origins = Map<string, readonly EdgeOrigin[]>;
+/** Where things were written, as far as that is known. */
+interface Written {
+  readonly origins: Map<string, readonly EdgeOrigin[]>;
+  /** The keys of the mapping at a path, in the order of the text. */
+  readonly keysAt: (path: DocumentPath) => readonly string[] | undefined;
+}
 
 /** The input is not changed; what needs no change is shared with it. */
-export function normalise(workflow: JsonObject): Normalised {
+export function normalise(workflow: JsonObject, keysAt: Written['keysAt'] = () => undefined): Normalised {
   const { $schema: _, ...rest } = workflow;
-  const edgeOrigins: Origins = new Map();
-  return { definition: normaliseGraph(rest, [], edgeOrigins) as unknown as WorkflowDefinition, edgeOrigins };
+  const written: Written = { origins: new Map(), keysAt };
+  const definition = normaliseGraph(rest, [], written) as unknown as WorkflowDefinition;
+  return { definition, edgeOrigins: written.origins };
 }
 
 /** For a body that stands alone. */
 export function normaliseBody(body: JsonObject): BodyDefinition {
-  return normaliseGraph(body, [], new Map()) as unknown as BodyDefinition;
+  return normaliseGraph(body, [], { origins: new Map(), keysAt: () => undefined }) as unknown as BodyDefinition;
 }
 
-function normaliseGraph(graph: JsonObject, path: DocumentPath, origins: Origins): JsonObject {
+function normaliseGraph(graph: JsonObject, path: DocumentPath, written: Written): JsonObject {
   const nodes = memberOf(graph, 'nodes');
   const edges = memberOf(graph, 'edges');
   const normalEdges = Array.isArray(edges) ? normaliseEdges(edges) : undefined;
-  if (normalEdges?.origins) origins.set(bodyKey(path), normalEdges.origins);
+  if (normalEdges?.origins) written.origins.set(bodyKey(path), normalEdges.origins);
   return {
     ...graph,
-    ...(nodes === undefined ? {} : { nodes: normaliseNodes(nodes, path, origins) }),
+    ...(nodes === undefined ? {} : { nodes: normaliseNodes(nodes, path, written), ...orderOf(graph, path, written) }),
     ...(edges === undefined ? {} : { edges: (normalEdges?.edges ?? []) as unknown as Json }),
   };
 }
 
-function normaliseNodes(nodes: Json, path: DocumentPath, origins: Origins): JsonObject {
+function orderOf({ nodes, order }: JsonObject, path: DocumentPath, { keysAt }: Written): { order?: string[] } {
+  if (order !== undefined || !isJsonObject(nodes) || !mayLoseOrder(nodes)) return {};
+  const kept = writtenOrder(keysAt([...path, 'nodes']) ?? []);
+  return kept === undefined ? {} : { order: [...kept] };
+}
+
+function normaliseNodes(nodes: Json, path: DocumentPath, written: Written): JsonObject {
   if (!isJsonObject(nodes)) return {};
   const result: Record<string, Json> = {};
   for (const [id, node] of Object.entries(nodes)) {
-    if (id !== '__proto__') result[id] = isJsonObject(node) ? normaliseNode(node, id, path, origins) : {};
+    if (id !== '__proto__') result[id] = isJsonObject(node) ? normaliseNode(node, id, path, written) : {};
   }
   return result;
 }
 
-function normaliseNode(node: JsonObject, id: string, path: DocumentPath, origins: Origins): JsonObject {
+function normaliseNode(node: JsonObject, id: string, path: DocumentPath, written: Written): JsonObject {
   const body = memberOf(node, 'do');
   const normal = listed(listed(node, 'needs'), 'labels');
-  return isJsonObject(body) ? { ...normal, do: normaliseGraph(body, [...path, 'nodes', id, 'do'], origins) } : normal;
+  return isJsonObject(body) ? { ...normal, do: normaliseGraph(body, [...path, 'nodes', id, 'do'], written) } : normal;
 }
 
 /** One text stands for a list of it. */

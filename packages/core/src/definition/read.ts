@@ -174,7 +174,7 @@ function check(reading: Reading): ReadResult {
   }
   if (isFutureVersion(value)) return { problems: [futureVersion(value, source)], source };
   checkShape(value, problems);
-  const { definition, edgeOrigins } = normalise(value);
+  const { definition, edgeOrigins } = normalise(value, (path) => source.keysAt(path));
   source.translateEdges(edgeOrigins);
   if (problems.full) return resultOf(reading);
   const graphs = checkGraphs(definition, problems);

@@ -109,6 +109,12 @@ export class TextSourceMap implements SourceMap {
       : this.rangeAt(node.start, node.end - node.start);
   }
 
+  /** The keys of the mapping at a path, in the order of the text. */
+  keysAt(path: DocumentPath): string[] | undefined {
+    const found = this.#find(path);
+    return found?.whole ? [...found.node.members().keys()].map(String) : undefined;
+  }
+
   rangeInside(path: DocumentPath, offset: number, length: number): SourceRange | undefined {
     const found = this.#find(this.documentPath(path));
     if (!found?.whole || found.node.style === undefined) return this.rangeOf(path);

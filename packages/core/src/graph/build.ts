@@ -4,11 +4,13 @@ import { type DocumentPath, didYouMean, type Problem } from '../problem.ts';
 import { canonicalJson } from '../value.ts';
 import { branchTargets } from './branch-targets.ts';
 import { FROM_CASE, type Graph, packAdjacency } from './graph.ts';
+import { idsInOrder } from './ids.ts';
 
 /** The part of a definition (or of a body) that makes its graph. */
 export interface GraphDefinition {
   readonly nodes?: Readonly<Record<string, { readonly needs?: readonly string[]; readonly branch?: unknown }>>;
   readonly edges?: readonly EdgeDefinition[];
+  readonly order?: readonly string[];
 }
 
 export interface GraphBuild {
@@ -41,7 +43,7 @@ class GraphBuilder {
 
   constructor(definition: GraphDefinition) {
     this.#definition = definition;
-    this.#ids = Object.keys(definition.nodes ?? {});
+    this.#ids = idsInOrder(definition);
     this.#indexOf = new Map(this.#ids.map((id, index) => [id, index]));
   }
 

@@ -127,7 +127,13 @@ class Unfolding {
       edgeIndexes.push(this.source.edgeIndexes?.[index] ?? index);
     }
     const { output } = this.source.body;
-    const body: BodyDefinition = { nodes, edges, ...(region === undefined && output !== undefined ? { output } : {}) };
+    const { order } = this.source.body;
+    const body: BodyDefinition = {
+      nodes,
+      edges,
+      ...(order !== undefined && { order }),
+      ...(region === undefined && output !== undefined ? { output } : {}),
+    };
     return { ...this.source, body, graph: buildGraph(body).graph, edgeIndexes };
   }
 

@@ -137,13 +137,37 @@ describe('the library', () => {
   });
 });
 
+describe('characters outside the first plane', () => {
+  it.each([
+    [`'😀'.split('')`, ['😀']],
+    [`'a😀b'.split('', 2)`, ['a', '😀']],
+    [`'a😀b'.split('a')`, ['', '😀b']],
+    [`'😀a'.slice(0, 1)`, ''],
+    [`'😀a'.slice(1)`, '😀a'],
+    [`'😀a'.slice(0, 2)`, '😀'],
+    [`'a😀'.slice(-1)`, '😀'],
+    [`'😀a'.at(0)`, '😀'],
+    [`'😀a'.at(1)`, '😀'],
+    [`'a😀'.at(-1)`, '😀'],
+    [`'😀😀'.truncate(3, '')`, '😀'],
+    [`'a'.padStart(3, '😀')`, '😀a'],
+    [`'a'.padEnd(4, '😀')`, 'a😀'],
+    [`'a'.padEnd(4)`, 'a   '],
+    [`'𐐨x'.capitalize()`, '𐐀x'],
+    [`'a😀b'.extractAll('.')`, ['a', '😀', 'b']],
+    [`'a😀b'.splitPattern('')`, ['a😀b']],
+    [`'😀'.length`, 2],
+  ])('[EXP-107] %s', (source, result) => {
+    expect(evaluate(source)).toEqual(result);
+  });
+});
+
 describe('details', () => {
   it.each([
     [`'a.b.c'.replace('.', '$&')`, 'a$&b$&c'],
     [`'aaa'.replace('', 'x')`, 'aaa'],
     [`'abc'.split('')`, ['a', 'b', 'c']],
     [`'a,b,c'.split(',', 2)`, ['a', 'b']],
-    [`'😀a'.slice(0, 1)`, '\ufffd'],
     [`'😀a'.capitalize()`, '😀a'],
     [`''.capitalize()`, ''],
     [`'HTTPServer error2'.snakeCase()`, 'http_server_error_2'],

@@ -90,7 +90,7 @@ export class World {
     this.secrets = memorySecrets(options.credentials, () => this.clock.now());
     this.outside = new Outside({ mocks, real, now: () => this.clock.now() });
     this.actions = standIns(this.outside, config.actions ?? [], mocks, [options.definition, ...options.workflows]);
-    this.catalog = createCatalog(this.actions, config.retryPolicies, config.capabilities);
+    this.catalog = createCatalog(this.actions, config.retryPolicies, config.capabilities, 'all');
     this.process = new Process(this.clock);
   }
 
@@ -245,6 +245,8 @@ export class World {
           ...(config.retryPolicies && { retryPolicies: config.retryPolicies }),
           ...(config.capabilities && { capabilities: config.capabilities }),
           ...(config.expressionLimits && { expressionLimits: config.expressionLimits }),
+          // Mocks answer for whatever workers outside would do.
+          labels: 'all',
           concurrency: SLOTS,
           retentionMs: null,
           inlineLimitBytes: Number.MAX_SAFE_INTEGER,

@@ -8,11 +8,14 @@
  */
 import {
   type EdgeDefinition,
+  idsInOrder,
   isJsonObject,
   type Json,
   type JsonObject,
   type JsonSchema,
+  type NodeDefinition,
   type WorkflowDefinition,
+  writtenOrder,
 } from '@nebula/core';
 import { type NodePlace, sourceOf } from './expression.ts';
 import { type Arrow, impliedNeeds } from './implied-needs.ts';
@@ -30,7 +33,7 @@ export interface BranchDraft {
 
 /** What lies between a split and its merge. */
 export interface RegionDraft {
-  readonly nodes: JsonObject;
+  readonly nodes: ReadonlyMap<string, Json>;
   readonly edges: readonly EdgeDefinition[];
   /** What the merge comes after: the last nodes of a round, or the split itself where items go straight through. */
   readonly ends: readonly string[];
@@ -159,11 +162,13 @@ export class GraphDraft {
     const place: Place = { workflow: this.workflow, loops: this.loops, read };
     const rendered = value === undefined ? undefined : renderValue(value, place, 'output');
     const nodes = this.#nodeDefinitions();
+    const order = writtenOrder([...nodes.keys()]);
     for (const node of this.#outside) this.#passOn(node, holder);
     const edges = [...this.edges, ...this.#regions().flatMap((region) => region.edges)];
     return {
       body: {
-        nodes,
+        nodes: Object.fromEntries(nodes),
+        ...(order !== undefined && { order: [...order] }),
         ...(edges.length > 0 && { edges: edges as unknown as Json }),
         ...(rendered !== undefined && { output: rendered }),
       },
@@ -174,18 +179,20 @@ export class GraphDraft {
   /** What a split lays out in the graph around; its function has given the nodes that lead to the merge. */
   finishRegion(split: NodeDraft, given: unknown, item: JsonSchema): RegionDraft {
     const { body } = this.finish(undefined, split.place());
-    const { nodes = {}, edges = [] } = body as unknown as Pick<WorkflowDefinition, 'nodes' | 'edges'>;
+    const { nodes = {}, edges = [], order } = body as unknown as Pick<WorkflowDefinition, 'nodes' | 'edges' | 'order'>;
     const isEntered = new Set(edges.map(({ to }) => to));
     for (const { branch } of this.nodes.values()) {
       for (const id of [...(branch?.targets.values() ?? [])].flat()) isEntered.add(id);
     }
-    const entered = Object.entries(nodes).map(([id, node]) => [
-      id,
-      node.needs === undefined && !isEntered.has(id) ? { needs: [split.id], ...node } : node,
-    ]);
+    const entered = new Map<string, Json>();
+    for (const id of idsInOrder({ nodes, ...(order && { order }) })) {
+      const node = nodes[id] as NodeDefinition;
+      const isFirst = node.needs === undefined && !isEntered.has(id);
+      entered.set(id, (isFirst ? { needs: [split.id], ...node } : node) as unknown as Json);
+    }
     const ends = this.#endsOf(given);
     return {
-      nodes: Object.fromEntries(entered) as JsonObject,
+      nodes: entered,
       edges,
       ends: ends === undefined ? [split.id] : [...ends.values()].map((node) => this.draftOf(node).id),
       round: ends === undefined ? item : roundSchema(ends),
@@ -217,7 +224,7 @@ export class GraphDraft {
     holder?.read(node);
   }
 
-  #nodeDefinitions(): JsonObject {
+  #nodeDefinitions(): Map<string, Json> {
     const { needs, unclear } = this.#implied();
     const [first] = unclear;
     if (first !== undefined) {
@@ -226,15 +233,15 @@ export class GraphDraft {
         `let the node that decides need '${first.reads}', or say needs: [${first.reads}] if it alone is enough to run`,
       );
     }
-    const definitions: Record<string, Json> = {};
+    const definitions = new Map<string, Json>();
     for (const node of this.nodes.values()) {
       if (node.region !== undefined && node.region.merge === undefined) {
         throw invalid(`no merge follows the split '${node.id}'`, `add w.merge('merged', ${node.id})`);
       }
       const all = new Set([...node.needs, ...(needs.get(node.id) ?? [])].flatMap((id) => this.#wayFrom(id, node)));
       const branch = node.branch && { branch: branchDefinition(node.branch) };
-      definitions[node.id] = { ...(all.size > 0 && { needs: [...all] }), ...node.definition, ...branch };
-      Object.assign(definitions, node.region?.nodes);
+      definitions.set(node.id, { ...(all.size > 0 && { needs: [...all] }), ...node.definition, ...branch });
+      for (const [id, inner] of node.region?.nodes ?? []) definitions.set(id, inner);
     }
     return definitions;
   }

@@ -32,6 +32,20 @@ const order = {
 const mocks = { 'payment.charge': { id: 'ch_1' }, 'parcel.ship': { ok: true }, 'mail.send': null };
 
 describe('a workflow under test', () => {
+  it('[SDK-36] runs nodes with labels, which no worker outside has to take', { timeout: 10_000 }, async () => {
+    const graph = { nodes: { inner: { action: 'parcel.ship@1', labels: ['arm'] } } };
+    const labelled = {
+      id: 'labelled',
+      nodes: {
+        ship: { action: 'parcel.ship@1', labels: ['gpu', 'eu'] },
+        more: { needs: ['ship'], dynamic: { action: 'graph.make@1' }, labels: ['eu'] },
+      },
+    };
+    const run = await testWorkflow(labelled, { mocks: { ...mocks, 'graph.make': graph }, config });
+    expect(run.status).toBe('completed');
+    expect(run.calls().map(({ node }) => node)).toEqual(['ship', 'more', 'more/inner']);
+  });
+
   it('[TST-1] runs in memory to its end: status, output, error, path and skipped nodes', async () => {
     const run = await testWorkflow(order, { input: { amount: 5 }, mocks, config });
     expect(run).toMatchObject({ status: 'completed', output: { shipped: true }, error: null });

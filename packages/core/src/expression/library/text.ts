@@ -1,4 +1,7 @@
-/** Functions of strings. Positions and lengths count UTF-16 units; cuts never leave half a character behind. */
+/**
+ * Functions of strings. Positions and lengths count UTF-16 units, as in JavaScript. No function leaves half of a
+ * surrogate pair behind: a position inside a character means the place before it.
+ */
 import type { Json } from '../../value.ts';
 import type { Frame } from '../frame.ts';
 import type { FunctionDefinition } from './definition.ts';
@@ -50,10 +53,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
     'With its first character in upper case.',
     `'order placed'.capitalize()`,
     'Order placed',
-    walked((text) => {
-      const first = [...text.slice(0, 2)][0] ?? '';
-      return first.toUpperCase() + text.slice(first.length);
-    }),
+    walked(capitalized),
   ),
   ofText(
     'camelCase()',
@@ -62,7 +62,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
     'orderTotalEur',
     walked((text) =>
       wordsOf(text)
-        .map((word, index) => (index === 0 ? word : (word[0] as string).toUpperCase() + word.slice(1)))
+        .map((word, index) => (index === 0 ? word : capitalized(word)))
         .join(''),
     ),
   ),
@@ -96,14 +96,15 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'split(separator: string, limit?: integer)',
-    'The parts between separators, at most `limit` of them.',
+    'The parts between separators, at most `limit` of them; an empty separator gives the characters.',
     `'a,b,c'.split(',')`,
     ['a', 'b', 'c'],
     (frame: Frame, text: string, separator: string, limit?: number) => {
       frame.budget.spendForCharacters(text.length);
       // One more than may be: enough to notice that there are too many, without making a million of them.
       const most = frame.budget.limits.maxArrayLength + 1;
-      return text.split(separator, limit === undefined ? most : Math.min(Math.max(0, limit), most));
+      const count = limit === undefined ? most : Math.min(Math.max(0, limit), most);
+      return separator === '' ? characters(text, count) : text.split(separator, count);
     },
   ),
   ofText('lines()', 'The lines of the text.', `'a\\nb'.lines()`, ['a', 'b'], (frame: Frame, text: string) => {
@@ -148,14 +149,14 @@ export const textFunctions: readonly FunctionDefinition[] = [
     'The part from start up to end; negative positions count from the end.',
     `'workflow'.slice(0, 4)`,
     'work',
-    (_frame: Frame, text: string, start: number, end?: number) => text.slice(start, end).toWellFormed(),
+    (_frame: Frame, text: string, start: number, end?: number) => wholeSlice(text, start, end),
   ),
   ofText(
     'at(index: integer)',
     'One character, or null; a negative index counts from the end.',
     `'abc'.at(-1)`,
     'c',
-    (_frame: Frame, text: string, index: number) => text.at(index)?.toWellFormed() ?? null,
+    (_frame: Frame, text: string, index: number) => characterAt(text, index),
   ),
   ofText(
     'before(separator: string)',
@@ -201,7 +202,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
     '007',
     (frame: Frame, text: string, length: number, fill?: string) => {
       frame.budget.allowText(length);
-      return text.padStart(length, fill);
+      return filling(text, length, fill) + text;
     },
   ),
   ofText(
@@ -211,7 +212,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
     '7..',
     (frame: Frame, text: string, length: number, fill?: string) => {
       frame.budget.allowText(length);
-      return text.padEnd(length, fill);
+      return text + filling(text, length, fill);
     },
   ),
   ofText(
@@ -231,9 +232,51 @@ export const textFunctions: readonly FunctionDefinition[] = [
     `'A long title'.truncate(7)`,
     'A long…',
     (_frame: Frame, text: string, length: number, ending = '…') =>
-      text.length <= length ? text : text.slice(0, Math.max(0, length - ending.length)).toWellFormed() + ending,
+      text.length <= length ? text : wholeSlice(text, 0, Math.max(0, length - ending.length)) + ending,
   ),
 ];
+
+function capitalized(text: string): string {
+  const first = characterAt(text, 0) ?? '';
+  return first.toUpperCase() + text.slice(first.length);
+}
+
+/** Whether the position lies between the two halves of a surrogate pair. */
+function isInside(text: string, at: number): boolean {
+  return at > 0 && at < text.length && (text.codePointAt(at - 1) as number) > 0xffff;
+}
+
+/** The position before the character that `at` lies in. */
+function before(text: string, at: number): number {
+  const position = Math.min(text.length, at < 0 ? Math.max(0, text.length + at) : at);
+  return isInside(text, position) ? position - 1 : position;
+}
+
+function wholeSlice(text: string, start: number, end = text.length): string {
+  return text.slice(before(text, start), before(text, end));
+}
+
+/** The whole character that has a unit at `index`, or null. */
+function characterAt(text: string, index: number): string | null {
+  const at = index < 0 ? text.length + index : index;
+  if (at < 0 || at >= text.length) return null;
+  return String.fromCodePoint(text.codePointAt(before(text, at)) as number);
+}
+
+function characters(text: string, most: number): string[] {
+  const found: string[] = [];
+  for (const character of text) {
+    if (found.length >= most) break;
+    found.push(character);
+  }
+  return found;
+}
+
+/** At most as long as is missing: a character that would be cut is left out. */
+function filling(text: string, length: number, fill = ' '): string {
+  const missing = length - text.length;
+  return missing <= 0 ? '' : wholeSlice(''.padEnd(missing + 1, fill), 0, missing);
+}
 
 /** For functions that look at every character once. */
 function walked(run: (text: string) => string): (frame: Frame, text: string) => string {
