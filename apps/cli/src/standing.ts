@@ -1,5 +1,5 @@
 /** Where an unfinished run stands: whether somebody has to move it, and what it waits for. */
-import type { RunDocument } from '@nebula/core';
+import { PARKS_AFTER_MS, type RunDocument } from '@nebula/core';
 import type { Desk } from '@nebula/engine';
 import type { NodeProgress } from './live/node-progress.ts';
 import { RunProgress } from './live/progress.ts';
@@ -7,7 +7,7 @@ import { gateText } from './views/gate-words.ts';
 import { waitingText } from './views/wait-words.ts';
 
 export interface Standing {
-  /** Neither time nor a worker nor another run moves it. */
+  /** Neither a worker nor another run moves it, nor time within a minute. */
   readonly parked: boolean;
   readonly waits: readonly Wait[];
 }
@@ -34,7 +34,7 @@ async function lookAt(desk: Desk, executionId: string, now: number, depth: numbe
   const waits = nodes.flatMap((node) => waitOf(node, now));
   if (document.status === 'paused') return { parked: true, waits };
   const children = nodes.flatMap(({ child, status }) => (child !== null && status === 'running' ? [child] : []));
-  const isStill = document.status !== 'pending' && nodes.length > 0 && nodes.every(stands);
+  const isStill = document.status !== 'pending' && nodes.length > 0 && nodes.every((node) => stands(node, now));
   if (!isStill || depth >= MAX_DEPTH) return { parked: false, waits };
   for (const child of children) {
     if ((await lookAt(desk, child.executionId, now, depth + 1))?.parked !== true) return { parked: false, waits };
@@ -74,14 +74,17 @@ function waitOf({ path, status, waiting, gate, child }: NodeProgress, now: numbe
   return gate === null ? [] : [{ node: path, text: gateText(gate) }];
 }
 
-/** Neither a worker nor time moves it; what runs as an execution of its own is looked at there. */
-function stands(node: NodeProgress): boolean {
+/** Neither a worker nor time, soon, moves it; what runs as an execution of its own is looked at there. */
+function stands(node: NodeProgress, now: number): boolean {
   const { status, child, body, waiting } = node;
   if (status === 'queued') return false;
   if (status === 'waiting') {
-    return waiting !== null && waiting.deadline === null && waiting.waits.every(({ kind }) => kind !== 'time');
+    if (waiting === null) return false;
+    const isFar = (at: number): boolean => at > now + PARKS_AFTER_MS;
+    const { deadline, waits } = waiting;
+    return (deadline === null || isFar(deadline)) && waits.every((wait) => wait.kind !== 'time' || isFar(wait.at));
   }
   if (status !== 'running' || child !== null) return true;
   if (body === null || body.until !== null) return false;
-  return [...body.scopes.values()].every((scope) => scope.nodes.every(stands));
+  return [...body.scopes.values()].every((scope) => scope.nodes.every((inner) => stands(inner, now)));
 }

@@ -54,6 +54,23 @@ describe('waits', () => {
     expect((await project.nebula(['executions', 'signal', 'go'])).err).toContain('error USAGE');
   });
 
+  test.each([
+    ['an approval', { approval: { title: 'Pay?' }, deadline: '3d' }, 'nebula executions approve'],
+    ['a signal', { signal: 'go', deadline: '2m' }, 'nebula executions signal'],
+    ['an hour', { for: '1h' }, 'nebula resume'],
+  ])('[CLI-310] a run that waits for %s ends with 4, whatever the deadline', async (_, wait, hint) => {
+    const project = new MemoryProject();
+    const { code, err } = await project.run({ id: 'far', nodes: { w: { wait } } });
+    expect(code, err).toBe(4);
+    expect(err).toContain(hint);
+  });
+
+  test('[CLI-310] a deadline within a minute is sat out', async () => {
+    const project = new MemoryProject();
+    const { code, json } = await project.run({ id: 'near', nodes: { w: { wait: { signal: 'go', deadline: '50ms' } } } });
+    expect([code, json.error.code]).toEqual([1, 'TIMEOUT']);
+  });
+
   test('[CLI-107] approve and reject, in whose name, and who may not', async () => {
     const project = new MemoryProject();
     const first = await project.run(ASK);

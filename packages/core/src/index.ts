@@ -144,6 +144,7 @@ export {
   isResting,
   isStanding,
   openAttempts,
+  PARKS_AFTER_MS,
   toVerify,
   wakeTime,
 } from './run/wake.ts';

@@ -252,10 +252,10 @@ class LocalEngine extends StoreDesk implements Engine {
   async isResting(executionId: string): Promise<boolean> {
     if ((await this.all.store.inbox(executionId)).length > 0) return false;
     const live = this.runs.get(executionId);
-    if (live !== undefined) return this.runs.isIdle(live) && isResting(live.state);
+    if (live !== undefined) return this.runs.isIdle(live) && isResting(live.state, this.all.clock.now());
     const state = await this.state(executionId);
     // It may have come into memory while it was read: then something is happening to it.
-    return state !== undefined && this.runs.get(executionId) === undefined && isResting(state);
+    return state !== undefined && this.runs.get(executionId) === undefined && isResting(state, this.all.clock.now());
   }
 
   peek(executionId: string): RunDocument | undefined {

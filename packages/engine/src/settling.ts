@@ -56,7 +56,7 @@ export class Settling {
     waiting.catch(() => {});
     const run = this.parts.runs.get(executionId);
     // Something happens to it: what it comes to is told then.
-    if (run !== undefined && !(isStanding(run.state) && this.parts.runs.isIdle(run))) return waiting;
+    if (run !== undefined && !(isStanding(run.state, this.parts.clock.now()) && this.parts.runs.isIdle(run))) return waiting;
     try {
       await this.lookInStore(executionId);
     } catch (error) {
@@ -92,9 +92,10 @@ export class Settling {
   rest(run: LiveRun): void {
     const { executionId, state } = run;
     if (!this.waiters.has(executionId)) return;
-    if (isParked(state)) this.park(run, []);
+    const now = this.parts.clock.now();
+    if (isParked(state, now)) this.park(run, []);
     else if (this.looks.has(executionId)) this.looks.set(executionId, run);
-    else if (isStanding(state)) void this.lookInside(run);
+    else if (isStanding(state, now)) void this.lookInside(run);
   }
 
   /** It has ended; `tell` hears of it, too. */

@@ -115,7 +115,7 @@ export class Settling {
     if (resting !== undefined) return (await resting).parked;
     // A server goes on with all of its runs; an engine of a command only with those in its memory.
     if (this.#session.server === undefined && this.#session.engine.peek(executionId) === undefined) return true;
-    return (await standingOf(this.#session.desk, executionId, 0))?.parked === true;
+    return (await standingOf(this.#session.desk, executionId, Date.now()))?.parked === true;
   }
 
   /** It is asked for before it is there. One that cannot be started never is, and the run that asked for it goes on. */

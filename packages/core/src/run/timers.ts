@@ -213,6 +213,18 @@ export function nextTimer(state: RunState): number | undefined {
   }
 }
 
+/** Timers at which the run does something of its own; the others end a wait, or cut something off. */
+const GOES_ON: ReadonlySet<TimerItem['kind']> = new Set(['retry', 'round', 'gate', 'held', 'stop']);
+
+/** Whether time alone moves the run on: by what it does next, or by the end of a wait or limit before `until`. */
+export function movesByItself(state: RunState, until: number): boolean {
+  if (state.pausedAt !== null) return false;
+  for (const item of state.timers) {
+    if ((GOES_ON.has(item.kind) || item.at <= until) && isDue(state, item)) return true;
+  }
+  return false;
+}
+
 /** Takes the next timer that is due at `now`. */
 export function popDue(state: RunState, now: number): TimerItem | undefined {
   const at = nextTimer(state);

@@ -5,7 +5,7 @@ import { actionWork } from './action-work.ts';
 import { isFinished, isStopped, pathOf, waitsForPlace } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import type { OpenAttempt } from './stimulus.ts';
-import { nextTimer } from './timers.ts';
+import { movesByItself, nextTimer } from './timers.ts';
 import { isSettled } from './transactions.ts';
 
 /** Null when only a stimulus can move the run. `resyncMs`: how long a lost hint may go unnoticed. */
@@ -73,19 +73,22 @@ export function firstReady(state: RunState, ready: Heap<NodeState>): NodeState |
   return undefined;
 }
 
-/** Unfinished, and neither time nor a worker nor another run will move it: it waits for a person or a signal. */
-export function isParked(state: RunState): boolean {
-  return isStanding(state) && (state.pausedAt !== null || state.children.size === 0);
+/** Whoever waits for a run sits out a wait, a deadline or a limit of this length; a longer one parks the run. */
+export const PARKS_AFTER_MS = 60_000;
+
+/** Unfinished, and waits for a person, a signal, a call or a time that is far away: nothing else will move it soon. */
+export function isParked(state: RunState, now: number): boolean {
+  return isStanding(state, now) && (state.pausedAt !== null || state.children.size === 0);
 }
 
-/** Nothing but a person, a signal or one of its children will move it: parked, if these are. */
-export function isStanding(state: RunState): boolean {
-  return isResting(state) && (state.pausedAt !== null || (state.gated.size === 0 && !waitsForPlace(state)));
+/** Nothing but a person, a signal, a far time or one of its children will move it: parked, if these are. */
+export function isStanding(state: RunState, now: number): boolean {
+  return isResting(state, now) && (state.pausedAt !== null || (state.gated.size === 0 && !waitsForPlace(state)));
 }
 
-/** Neither time nor a worker moves it: only people, signals and other executions, also those that hold its places. */
-export function isResting(state: RunState): boolean {
-  return !isFinished(state.status) && !isActive(state) && nextTimer(state) === undefined;
+/** Neither a worker nor time, soon, moves it: only people, signals and other executions, also those that hold its places. */
+export function isResting(state: RunState, now: number): boolean {
+  return !isFinished(state.status) && !isActive(state) && !movesByItself(state, now + PARKS_AFTER_MS);
 }
 
 /** `isStopped`: its worker is to stop it, since something around it ends. */

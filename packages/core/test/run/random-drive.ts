@@ -257,7 +257,9 @@ export class RandomDrive {
     if (timer !== undefined) expect(wakeAt ?? Number.POSITIVE_INFINITY, 'the next timer').toBeLessThanOrEqual(timer);
     if (oracle.isActive()) expect(wakeAt ?? Number.POSITIVE_INFINITY, 'resync').toBeLessThanOrEqual(now + RESYNC_MS);
     if (timer === undefined && !oracle.isActive()) expect(wakeAt, 'nothing to wake for').toBeNull();
-    expect(isParked(state)).toBe(!oracle.isFinished && wakeAt === null);
+    const parked = isParked(state, now);
+    if (!oracle.isFinished && wakeAt === null) expect(parked, 'nothing moves it').toBe(true);
+    if (oracle.isFinished || oracle.isActive()) expect(parked, 'something moves it').toBe(false);
   }
 }
 

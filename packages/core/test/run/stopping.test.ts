@@ -207,7 +207,7 @@ describe('what nobody knows the outcome of', () => {
       .cancel()
       .breakOff('p');
     expect(run.status).toBe('compensating');
-    expect(isParked(run.state)).toBe(true);
+    expect(isParked(run.state, run.now)).toBe(true);
     expect(explained(run)).toContain('will end as cancelled once somebody has said what became of p');
     run.settle('p', { happened: true, output: 1 });
     expect(run.running()).toEqual(['~undo/p']);
@@ -316,7 +316,7 @@ describe('pausing what is ending', () => {
   it('[RUN-235] holds what is undone: what runs ends, nothing begins until it is resumed', () => {
     const run = failing().step({ type: 'pause' }).complete('~undo/b').advance(60_000);
     expect([run.status, run.running()]).toEqual(['paused', []]);
-    expect(isParked(run.state)).toBe(true);
+    expect(isParked(run.state, run.now)).toBe(true);
     run.step({ type: 'resume' });
     expect([run.status, run.running()]).toEqual(['compensating', ['~undo/a']]);
     run.step({ type: 'pause' }).complete('~undo/a');
