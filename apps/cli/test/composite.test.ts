@@ -67,8 +67,11 @@ describe('waits', () => {
 
   test('[CLI-310] a deadline within a minute is sat out', async () => {
     const project = new MemoryProject();
-    const { code, json } = await project.run({ id: 'near', nodes: { w: { wait: { signal: 'go', deadline: '50ms' } } } });
-    expect([code, json.error.code]).toEqual([1, 'TIMEOUT']);
+    const { code, json } = await project.run({
+      id: 'near',
+      nodes: { w: { wait: { signal: 'go', deadline: '50ms' } } },
+    });
+    expect([code, json.error?.code]).toEqual([1, 'TIMEOUT']);
   });
 
   test('[CLI-107] approve and reject, in whose name, and who may not', async () => {

@@ -56,7 +56,8 @@ export class Settling {
     waiting.catch(() => {});
     const run = this.parts.runs.get(executionId);
     // Something happens to it: what it comes to is told then.
-    if (run !== undefined && !(isStanding(run.state, this.parts.clock.now()) && this.parts.runs.isIdle(run))) return waiting;
+    if (run !== undefined && !(isStanding(run.state, this.parts.clock.now()) && this.parts.runs.isIdle(run)))
+      return waiting;
     try {
       await this.lookInStore(executionId);
     } catch (error) {

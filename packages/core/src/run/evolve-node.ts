@@ -25,6 +25,7 @@ import { isUnstarted, must } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import { armAttempt, armGate, armQueued, armRetry, armWait } from './timers.ts';
 import { remember } from './undo-list.ts';
+import { assign } from './variables.ts';
 
 export type NodeEntry =
   | NodeScheduled
@@ -102,7 +103,7 @@ function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: nu
     countSpilled(state, output);
   }
   for (const [name, held] of Object.entries(vars ?? {})) {
-    node.scope.realm.vars.set(name, held);
+    assign(node.scope.realm, node, name, held);
     countSpilled(state, held);
   }
   if (node.plan.breaks) breakLoop(node);

@@ -8,6 +8,7 @@ import type { BodyState, NodeState, RunState } from './state.ts';
 import { recount } from './taken.ts';
 import { armOpen, armWorkflow } from './timers.ts';
 import { forgetGraphs, forgetUndoing } from './undo-list.ts';
+import { withdraw } from './variables.ts';
 
 export function reopen(state: RunState, entry: RunReopened, at: number): void {
   state.activeSince = at;
@@ -25,6 +26,7 @@ export function reopen(state: RunState, entry: RunReopened, at: number): void {
     resetNode(node);
     node.attemptsBefore = state.lastAttempt;
   }
+  withdraw(entry.nodes.map((path) => must(state, path)));
   renew(state, entry);
   for (const path of entry.open ?? []) {
     const node = must(state, path);

@@ -1,10 +1,9 @@
 /** Runs, scopes and nodes before anything has happened to them. */
 import { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
-import type { JsonObject } from '../value.ts';
-import type { Held } from './held.ts';
 import type { NodeState, Phase, Realm, RunState, ScopeState } from './state.ts';
 import { goesFirst, rankOf } from './urgency.ts';
+import { newAssignments, varsOf } from './variables.ts';
 
 const NONE: readonly string[] = [];
 const NO_RETRIES: readonly number[] = [];
@@ -12,7 +11,14 @@ const PENDING: Phase = { status: 'pending' };
 
 export function newRunState(plan: Plan, executionId: string): RunState {
   const { workflowId, version, onFailure } = plan;
-  const realm: Realm = { input: { value: null }, vars: varsOf(plan.variables), workflowId, version, onFailure };
+  const realm: Realm = {
+    input: { value: null },
+    vars: varsOf(plan.variables),
+    assigned: newAssignments(plan.variables),
+    workflowId,
+    version,
+    onFailure,
+  };
   const root = newScope(plan.root, '', null, 0, realm);
   return {
     executionId,
@@ -63,10 +69,6 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     settled: new Set(),
     released: new Set(),
   };
-}
-
-export function varsOf(variables: JsonObject): Map<string, Held> {
-  return new Map(Object.entries(variables).map(([name, value]) => [name, { value }]));
 }
 
 export function newScope(

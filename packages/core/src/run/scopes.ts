@@ -4,9 +4,10 @@ import type { GraphPlan, NodePlan, Work } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
 import type { ScopeClosed } from './entry.ts';
 import type { Held } from './held.ts';
-import { newScope, varsOf } from './new-state.ts';
+import { newScope } from './new-state.ts';
 import { pathOf } from './standing.ts';
 import type { BodyState, NodeState, Realm, RunState, ScopeState } from './state.ts';
+import { assign, handUp, newAssignments, varsOf } from './variables.ts';
 
 /** True for nodes that run their body once; its scope has the path of the node. */
 export function runsOnce({ work }: NodePlan): boolean {
@@ -74,10 +75,14 @@ export function realmInside(node: NodeState, input: Held): Realm {
   const { work } = node.plan;
   assert(work.kind === 'inline', 'a workflow inside');
   const { workflowId, version, onFailure, variables } = work.workflow;
-  const outer = node.scope.realm.vars;
-  if (work.isolation !== 'shared') return { input, vars: varsOf(variables), workflowId, version, onFailure };
-  for (const [name, held] of varsOf(variables)) if (!outer.has(name)) outer.set(name, held);
-  return { input, vars: outer, workflowId, version, onFailure };
+  if (work.isolation !== 'shared') {
+    const assigned = newAssignments(variables);
+    return { input, vars: varsOf(variables), assigned, workflowId, version, onFailure };
+  }
+  const { realm } = node.scope;
+  const { vars, assigned } = realm;
+  for (const [name, held] of varsOf(variables)) if (!vars.has(name)) assign(realm, node, name, held);
+  return { input, vars, assigned, workflowId, version, onFailure };
 }
 
 /** What a round came to. */
@@ -127,6 +132,7 @@ export function dropScope(state: RunState, scope: ScopeState): boolean {
   scope.isDone = true;
   state.settled.delete(scope);
   if (isKept) return false;
+  handUp(scope);
   state.scopes.delete(scope.path);
   if (scope.undoing !== null) state.scopes.delete(scope.undoing.path);
   scope.parent?.body?.scopes.delete(scope.round);

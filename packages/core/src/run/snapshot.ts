@@ -16,6 +16,7 @@ import { armAll } from './timers.ts';
 import { isSettled } from './transactions.ts';
 import { openUndo } from './undo.ts';
 import { estimate } from './urgency.ts';
+import { type Assignment, type Assignments, note } from './variables.ts';
 
 const SNAPSHOT_FORMAT = 5;
 
@@ -106,8 +107,15 @@ interface ScopeSnapshot {
   /** Where the scope has them of its own. */
   readonly input?: Held;
   readonly vars?: readonly (readonly [string, Held])[];
+  readonly assigned?: AssignedSnapshot;
   /** By id. Pairs, not an object: `__proto__` is a good name for a node. */
   readonly nodes: readonly (readonly [string, NodeSnapshot])[];
+}
+
+interface AssignedSnapshot {
+  readonly count: number;
+  /** Node, variable, and what it assigned. */
+  readonly list: readonly (readonly [string, string, Assignment])[];
 }
 
 interface NodeSnapshot {
@@ -132,7 +140,7 @@ function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
     ...placeOf(scope),
     fields: pick(scope, SCOPE_FIELDS),
     ...(realm === outer ? {} : { input: realm.input }),
-    ...(realm.vars === outer?.vars ? {} : { vars: [...realm.vars] }),
+    ...(realm.vars === outer?.vars ? {} : { vars: [...realm.vars], assigned: assignedSnapshot(realm.assigned) }),
     nodes: scope.nodes
       .filter(
         (node) =>
@@ -143,6 +151,33 @@ function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
         { fields: pick(node, NODE_FIELDS), ...(node.body === undefined ? {} : { body: pick(node.body, BODY_FIELDS) }) },
       ]),
   };
+}
+
+function assignedSnapshot({ count, byNode }: Assignments): AssignedSnapshot {
+  const list: AssignedSnapshot['list'][number][] = [];
+  for (const [node, own] of byNode) for (const [name, one] of own) list.push([pathOf(node), name, one]);
+  return { count, list };
+}
+
+/** Once all scopes are there: a node of any depth may have assigned a variable. */
+function restoreAssigned(state: RunState, snapshot: ScopeSnapshot): boolean {
+  const { assigned: stored } = snapshot;
+  if (stored === undefined) return true;
+  const { assigned } = (scopeAt(state, snapshot) as ScopeState).realm;
+  assigned.byNode.clear();
+  assigned.count = stored.count;
+  for (const [path, name, one] of stored.list) {
+    const node = nodeAt(state, path);
+    if (node === undefined) return false;
+    note(assigned, node, name, one);
+  }
+  return true;
+}
+
+/** The scope of a snapshot that has been restored. */
+function scopeAt(state: RunState, { undoes, node, round }: ScopeSnapshot): ScopeState | undefined {
+  if (node !== undefined) return nodeAt(state, node)?.body?.scopes.get(round ?? 0);
+  return undoes === undefined ? state.root : (state.scopes.get(undoes)?.undoing ?? undefined);
 }
 
 function placeOf(scope: ScopeState): Pick<ScopeSnapshot, 'undoes' | 'undoItems' | 'node' | 'round'> {
@@ -160,6 +195,7 @@ export function decodeSnapshot(plan: Plan, executionId: string, text: string): R
   state.seq = seq;
   if (state.estimates !== null) estimate(state, state.estimates);
   for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
+  for (const scope of scopes) if (!restoreAssigned(state, scope)) return undefined;
   state.settled.clear();
   index(state);
   return state;

@@ -30,6 +30,7 @@ import type {
 import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus, RunStatus } from './status.ts';
+import type { Assignments } from './variables.ts';
 
 export type Phase =
   | { readonly status: 'pending' }
@@ -180,6 +181,8 @@ export interface Batch {
 export interface Realm {
   readonly input: Held;
   readonly vars: Map<string, Held>;
+  /** Who assigned them. Shared with `vars` by the realms of one workflow. */
+  readonly assigned: Assignments;
   readonly workflowId: string;
   readonly version: number;
   readonly onFailure: FailurePolicy;
