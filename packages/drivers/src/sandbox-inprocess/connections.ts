@@ -6,7 +6,7 @@
  *    address is never reused by an attempt that may not reach it.
  *  2 At most `maxConnectionPools` pools are kept; the least recently used one is closed first.
  */
-import { lookup } from 'node:dns';
+import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -62,12 +62,21 @@ function lookupFor(entries: readonly string[], port: string): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '');
-      const host: Host = { name: hostname.toLowerCase(), port };
-      const allowed = found.filter(({ address }) => mayConnect(entries, host, address));
+      const allowed = allowedOf(found, entries, { name: hostname.toLowerCase(), port });
+      if (allowed instanceof Error) return callback(allowed, '');
       const [first] = allowed;
       if (first === undefined) return callback(new AddressDenied(hostname, found[0]?.address ?? ''), '');
       if (options.all) callback(null, allowed);
       else callback(null, first.address, first.family);
     });
   };
+}
+
+/** An entry that cannot be understood is an error of the request: an exception in this callback would end the process. */
+function allowedOf(found: readonly LookupAddress[], entries: readonly string[], host: Host): LookupAddress[] | Error {
+  try {
+    return found.filter(({ address }) => mayConnect(entries, host, address));
+  } catch (error) {
+    return error as Error;
+  }
 }

@@ -217,6 +217,7 @@ test.skipIf(!isLocalName)('[SBX-41] a name that is granted does not reach this m
   }
   expect(seen).toEqual([]);
   expect(await fetching({}, [OWN_NAME, '127.0.0.0/8'], url)).toMatchObject({ output: 'ok' });
+  expect(errorOf(await fetching({}, [OWN_NAME, '10.0.0.0/99'], url))).toMatchObject({ code: 'CAPABILITY_INVALID' });
   // The connection that another attempt may use is not lent to one that may not.
   expect(errorOf(await fetching({}, ['*'], url)).code).toBe('CAPABILITY_DENIED');
 });

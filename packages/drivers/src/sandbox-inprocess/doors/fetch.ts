@@ -35,7 +35,7 @@ export async function fetchGranted(
   for (let hops = 0; ; hops++) {
     demandUrl(invocation, url);
     const response = await host.fetch(url, request).catch((error: unknown) => {
-      throw addressDenied(invocation, error) ?? error;
+      throw refusedConnection(invocation, error) ?? error;
     });
     const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
     if (location === null) return response;
@@ -93,8 +93,9 @@ function demandUrl(invocation: Invocation, url: URL): void {
 }
 
 /** The refusal of the connection, as one that says how to grant it. */
-function addressDenied(invocation: Invocation, error: unknown): NebulaError | undefined {
+function refusedConnection(invocation: Invocation, error: unknown): NebulaError | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof NebulaError) return cause;
   if (!(cause instanceof AddressDenied)) return undefined;
   const { hostname, address } = cause;
   const wanted = { kind: 'network', doing: `reach ${hostname}`, entry: address } as const;
