@@ -22,6 +22,23 @@ export const DEFINITION_LIMITS = {
   maxDynamicBytes: 1024 * 1024,
 } as const;
 
+/** JSON Schemas, and what checking a value against one may cost. */
+export const SCHEMA_LIMITS = {
+  maxDepth: 64,
+  maxValues: 20_000,
+  /** Of all patterns of a schema together; compiling so many takes about 40 ms. */
+  maxPatternInstructions: 20_000,
+  /** A schema that is applied to a value is a step; so many take about 20 ms. */
+  maxSteps: 200_000,
+  /** Large values may cost more: so many steps for each value in them. */
+  maxStepsPerValue: 16,
+  maxReferenceDepth: 1_000,
+  /** Longer text fits no format. */
+  maxFormatChars: 2_048,
+  /** Problems that are told; a value that is altogether wrong has thousands. */
+  maxProblems: 20,
+} as const;
+
 export const RUN_DEFAULTS = {
   maxParallelism: 25,
   /** Rounds of a parallel loop that may be open at once. */

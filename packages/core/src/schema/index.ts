@@ -1,2 +1,3 @@
-export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './check.ts';
+export { compileSchema, describePath, type SchemaCheck } from './check.ts';
 export { followPath } from './follow.ts';
+export type { SchemaProblem } from './trail.ts';

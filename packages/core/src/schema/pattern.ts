@@ -3,16 +3,37 @@ import { Budget } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/expression-error.ts';
 import { compilePattern } from '../expression/regex.ts';
 import { EXPRESSION_LIMITS } from '../limits.ts';
+import type { Trail } from './trail.ts';
 
-/** Throws when the pattern is none; text that costs more than the budget does not match. */
-export function compilePatternTest(source: string): (text: string) => boolean {
+/** An operation of the budget of expressions is 4,000 steps of a pattern: 80 µs, or so many steps of a check. */
+const STEPS_PER_OPERATION = 2_000;
+
+export interface SchemaPattern {
+  /** Instructions of the compiled pattern. */
+  readonly size: number;
+  /** Text that costs more than the trail has left does not match. */
+  test(text: string, trail: Trail): boolean;
+}
+
+/** Throws when the pattern is none. */
+export function compileSchemaPattern(source: string): SchemaPattern {
   const pattern = compilePattern(source);
-  return (text) => {
-    try {
-      return pattern.test(new Budget(EXPRESSION_LIMITS, undefined), text);
-    } catch (error) {
-      if (error instanceof ExpressionError) return false;
-      throw error;
-    }
+  return {
+    size: pattern.programSize,
+    test: (text, trail) => {
+      const maxOperations = Math.max(
+        1,
+        Math.min(EXPRESSION_LIMITS.maxOperations, trail.stepsLeft / STEPS_PER_OPERATION),
+      );
+      const budget = new Budget({ ...EXPRESSION_LIMITS, maxOperations }, undefined);
+      try {
+        return pattern.test(budget, text);
+      } catch (error) {
+        if (error instanceof ExpressionError) return false;
+        throw error;
+      } finally {
+        trail.spend(1 + text.length / 100 + (maxOperations - budget.operationsLeft) * STEPS_PER_OPERATION);
+      }
+    },
   };
 }

@@ -1,0 +1,242 @@
+/**
+ * A JSON Schema (2020-12) → one function. Nothing is generated as code, nothing is fetched, nothing waits: compiling
+ * costs in proportion to the schema, and checking is metered (`trail.ts`).
+ *
+ *  1 A keyword that is not known is a note for people.
+ *  2 References are compiled once each, after everything else, so that schemas may contain themselves.
+ *  3 Defaults are filled where a member must fit; not where a schema is only tried (`guess`).
+ */
+import { NebulaError } from '../error.ts';
+import { SCHEMA_LIMITS } from '../limits.ts';
+import { isJsonObject, type Json, type JsonObject, nestsDeeper } from '../value.ts';
+import { compileSchemaPattern, type SchemaPattern } from './pattern.ts';
+import { References, type Target } from './references.ts';
+import { STRUCTURE_KEYWORDS } from './structure.ts';
+import { type Check, countValues, pass, type Seen, type Trail } from './trail.ts';
+import { VALUE_KEYWORDS } from './values.ts';
+
+/** Undefined: nothing is to be checked. */
+export type Keyword = (argument: Json, compiler: Compiler, schema: JsonObject) => Check | undefined;
+
+const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...STRUCTURE_KEYWORDS };
+/** They look at what the others have looked at. */
+const LAST = new Set(['unevaluatedProperties', 'unevaluatedItems']);
+
+/** Throws `SCHEMA_INVALID`. */
+export function compileChecks(schema: JsonObject, fillDefaults: boolean): Check {
+  const { maxDepth, maxValues } = SCHEMA_LIMITS;
+  if (nestsDeeper(schema, maxDepth)) throw tooLarge(`It nests deeper than ${maxDepth} levels.`);
+  if (countValues(schema) > maxValues) throw tooLarge(`It has more than ${maxValues} values.`);
+  return new Compiler(schema, fillDefaults).whole();
+}
+
+export class Compiler {
+  readonly #root: JsonObject;
+  readonly #references: References;
+  readonly #checks = new Map<string, Map<Json, { check: Check }>>();
+  readonly #waiting: (() => void)[] = [];
+  readonly #path: (string | number)[] = [];
+  #fills: boolean;
+  #instructions = 0;
+
+  constructor(root: JsonObject, fills: boolean) {
+    this.#root = root;
+    this.#fills = fills;
+    this.#references = new References(root);
+    if (this.#references.isAsync) {
+      throw invalid('$async makes a check wait, which none may', 'Leave `$async` out.');
+    }
+  }
+
+  get tracks(): boolean {
+    return this.#references.tracks;
+  }
+
+  whole(): Check {
+    const check = this.node(this.#root);
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) next();
+    return check;
+  }
+
+  node(schema: Json): Check {
+    if (schema === true) return pass;
+    if (schema === false) return (_, trail) => trail.report(trail.path, 'is not allowed');
+    if (!isJsonObject(schema)) throw this.wrong('is not a schema');
+    const checks: Check[] = this.#fills ? this.#defaults(schema) : [];
+    const last: Check[] = [];
+    for (const [name, argument] of Object.entries(schema)) {
+      const check = this.at(name, () => this.#keywordOf(name, argument, schema));
+      if (check !== undefined && check !== pass) (LAST.has(name) ? last : checks).push(check);
+    }
+    checks.push(...last);
+    if (checks.length === 0) return pass;
+    return this.tracks ? tracking(checks) : plain(checks);
+  }
+
+  #keywordOf(name: string, argument: Json, schema: JsonObject): Check | undefined {
+    if (name === '$ref' || name === '$recursiveRef') return this.#reference(argument, schema, false);
+    if (name === '$dynamicRef') return this.#reference(argument, schema, true);
+    if (name === '$id' && typeof argument !== 'string') throw this.wrong('is not a text');
+    if (name === '$defs' || name === 'definitions') return void this.members(argument);
+    return Object.hasOwn(KEYWORDS, name) ? (KEYWORDS[name] as Keyword)(argument, this, schema) : undefined;
+  }
+
+  keyword(name: string, argument: Json): Check | undefined {
+    return (KEYWORDS[name] as Keyword)(argument, this, {});
+  }
+
+  /** A list of schemas. */
+  list(argument: Json): Check[] {
+    if (!Array.isArray(argument) || argument.length === 0) throw this.wrong('is not a list of schemas');
+    return argument.map((schema: Json, index) => this.at(index, () => this.node(schema)));
+  }
+
+  /** Schemas by name. */
+  members(argument: Json): (readonly [string, Check])[] {
+    if (!isJsonObject(argument)) throw this.wrong('is not an object of schemas');
+    return Object.entries(argument).map(([name, schema]) => [name, this.at(name, () => this.node(schema))] as const);
+  }
+
+  names(argument: Json): readonly string[] {
+    if (Array.isArray(argument) && argument.every((name) => typeof name === 'string')) return argument;
+    throw this.wrong('is not a list of names');
+  }
+
+  pattern(source: string): SchemaPattern {
+    let pattern: SchemaPattern;
+    try {
+      pattern = compileSchemaPattern(source);
+    } catch (error) {
+      throw this.wrong(`is not a pattern: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.#instructions += pattern.size;
+    if (this.#instructions > SCHEMA_LIMITS.maxPatternInstructions)
+      throw tooLarge('Its patterns are too large together.');
+    return pattern;
+  }
+
+  /** Compiles what is only tried: nothing is filled in by it. */
+  guess<T>(compile: () => T): T {
+    const fills = this.#fills;
+    this.#fills = false;
+    try {
+      return compile();
+    } finally {
+      this.#fills = fills;
+    }
+  }
+
+  at<T>(key: string | number, compile: () => T): T {
+    this.#path.push(key);
+    const made = compile();
+    this.#path.pop();
+    return made;
+  }
+
+  wrong(what: string): NebulaError {
+    const place = this.#path.join('/').slice(0, 200);
+    return invalid(`${place === '' ? 'it' : `'${place}'`} ${what}`, 'See json-schema.org, draft 2020-12.');
+  }
+
+  #defaults(schema: JsonObject): Check[] {
+    const { properties } = schema;
+    if (properties === undefined || !isJsonObject(properties)) return [];
+    const defaults: [string, Json][] = [];
+    for (const [name, member] of Object.entries(properties)) {
+      if (isJsonObject(member) && member['default'] !== undefined) defaults.push([name, member['default']]);
+    }
+    return defaults.length === 0 ? [] : [filling(defaults)];
+  }
+
+  #reference(argument: Json, schema: JsonObject, isDynamic: boolean): Check {
+    if (typeof argument !== 'string') throw this.wrong('is not a text');
+    const target = this.#references.find(argument, schema);
+    if (target === undefined) {
+      throw this.wrong(`leads nowhere: there is no '${argument.slice(0, 200)}' in this schema, and none is fetched`);
+    }
+    const own = entering(target.resource, this.#lazy(target));
+    const meant = isDynamic
+      ? this.#references.dynamic(argument.slice(argument.indexOf('#') + 1))
+      : new Map<string, Json>();
+    if (meant.get(target.resource) !== target.schema) return own;
+    const checks = new Map(
+      [...meant].map(([resource, one]) => [resource, entering(resource, this.#lazy({ schema: one }))]),
+    );
+    // Whichever resource was entered first says which schema is meant.
+    return (value, trail) => {
+      const first = trail.resources.find((resource) => checks.has(resource));
+      (first === undefined ? own : (checks.get(first) as Check))(value, trail);
+    };
+  }
+
+  /** One check for all references to a schema; it is made when everything else is, or when it is first needed. */
+  #lazy({ schema }: Pick<Target, 'schema'>): { check: Check } {
+    const kind = this.#fills ? 'filling' : 'plain';
+    const known = this.#checks.get(kind) ?? new Map<Json, { check: Check }>();
+    this.#checks.set(kind, known);
+    const before = known.get(schema);
+    if (before !== undefined) return before;
+    const fills = this.#fills;
+    const holder = { check: pass };
+    known.set(schema, holder);
+    this.#waiting.push(() => {
+      this.#fills = fills;
+      holder.check = this.at('$ref', () => this.node(schema));
+    });
+    return holder;
+  }
+}
+
+function plain(checks: readonly Check[]): Check {
+  return (value, trail) => {
+    trail.spend(checks.length);
+    for (const check of checks) check(value, trail);
+  };
+}
+
+/** What a schema that fits has looked at counts for the schema around it. */
+function tracking(checks: readonly Check[]): Check {
+  return (value, trail) => {
+    trail.spend(checks.length);
+    const { seen: outer, count } = trail;
+    const own: Seen = { members: new Set(), items: new Set(), firstItems: 0 };
+    trail.seen = own;
+    for (const check of checks) check(value, trail);
+    trail.seen = outer;
+    if (outer === undefined || trail.count !== count) return;
+    trail.spend(own.members.size + own.items.size);
+    for (const name of own.members) outer.members.add(name);
+    for (const index of own.items) outer.items.add(index);
+    outer.firstItems = Math.max(outer.firstItems, own.firstItems);
+  };
+}
+
+function entering(resource: string, holder: { readonly check: Check }): Check {
+  return (value: Json, trail: Trail) => {
+    trail.enter();
+    trail.resources.push(resource);
+    holder.check(value, trail);
+    trail.resources.pop();
+    trail.leave();
+  };
+}
+
+/** Members that are missing get the default of their schema, before anything else looks at them. */
+function filling(defaults: readonly (readonly [string, Json])[]): Check {
+  return (value) => {
+    if (!isJsonObject(value)) return;
+    for (const [name, fallback] of defaults) {
+      if (!Object.hasOwn(value, name)) (value as Record<string, Json>)[name] = structuredClone(fallback);
+    }
+  };
+}
+
+function invalid(message: string, hint: string): NebulaError {
+  return new NebulaError('SCHEMA_INVALID', `This is no JSON Schema: ${message}.`, { hint });
+}
+
+function tooLarge(message: string): NebulaError {
+  return new NebulaError('SCHEMA_INVALID', `This JSON Schema is larger than one may be. ${message}`, {
+    hint: 'Leave out what is not needed to check the data.',
+  });
+}

@@ -1,0 +1,29 @@
+/** Formats of texts and numbers. Their tests come from a library that is loaded by the first schema that names one. */
+import { SCHEMA_LIMITS } from '../limits.ts';
+import { loadModule } from '../on-demand.ts';
+import type { Json } from '../value.ts';
+import type { Trail } from './trail.ts';
+
+type Definition = true | RegExp | ((text: string) => boolean) | { type?: 'string' | 'number'; validate: unknown };
+
+/** Undefined where the format is not known, or takes everything: it is a note for people then. */
+export function formatTest(name: string): ((value: Json, trail: Trail) => boolean) | undefined {
+  const { fullFormats } = loadModule<{ fullFormats: Readonly<Record<string, Definition>> }>(
+    'ajv-formats/dist/formats.js',
+  );
+  const definition = Object.hasOwn(fullFormats, name) ? fullFormats[name] : undefined;
+  if (definition === undefined || definition === true) return undefined;
+  const isPlain = definition instanceof RegExp || typeof definition === 'function';
+  const type = isPlain ? 'string' : (definition.type ?? 'string');
+  const rule = isPlain ? definition : (definition.validate as RegExp | ((value: Json) => boolean));
+  const test =
+    rule instanceof RegExp ? (value: Json) => rule.test(value as string) : (rule as (value: Json) => boolean);
+  return (value, trail) => {
+    // biome-ignore lint/suspicious/useValidTypeof: a format is of texts or of numbers
+    if (typeof value !== type) return true;
+    if (typeof value === 'string' && value.length > SCHEMA_LIMITS.maxFormatChars) return false;
+    // The library's patterns are quadratic at worst.
+    trail.spend(typeof value === 'string' ? 1 + (value.length * value.length) / 1_000 : 1);
+    return test(value);
+  };
+}
