@@ -44,6 +44,7 @@ export const fileRead = defineAction({
   },
   effect: 'pure',
   capabilities: ['files'],
+  reaches: { 'files.read': ({ path }) => path },
   async run(ctx, { path, encoding, maxBytes }) {
     const data = await ctx.files.read(path, { maxBytes: sizeBytes(maxBytes, 'maxBytes') });
     return { path, bytes: data.byteLength, content: decode(data, encoding, path) };

@@ -47,6 +47,7 @@ export const fileWrite = defineAction({
   },
   effect: ({ append }) => (append ? 'once' : 'idempotent'),
   capabilities: ['files'],
+  reaches: { 'files.write': ({ path }) => path },
   async run(ctx, { path, content, encoding, append }) {
     const data = encode(content, encoding);
     await ctx.files.write(path, data, { append });

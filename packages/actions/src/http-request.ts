@@ -154,11 +154,18 @@ export const httpRequest = defineAction({
   },
   effect: effectOf,
   capabilities: ['network'],
+  reaches: { network: ({ url }) => hostIn(url) },
   async run(ctx, input) {
     const { exchange } = await import('./http/exchange.ts');
     return exchange(ctx, input, effectOf(input) === 'once');
   },
 });
+
+/** As a grant names it; undefined where an expression may change it. */
+function hostIn(url: string): string | undefined {
+  const isWhole = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(url);
+  return isWhole ? URL.parse(url)?.host : undefined;
+}
 
 interface EffectInput {
   readonly method?: string;

@@ -78,6 +78,7 @@ export const shellRun = defineAction({
   },
   effect: 'once',
   capabilities: ['shell', 'env'],
+  reaches: { shell: ({ program, command }) => program ?? (command === undefined ? undefined : 'sh') },
   async run(ctx, input) {
     const { program, args } = commandOf(input);
     const { cwd, env, stdin, okExitCodes } = input;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { isJsonObject, type Json, type JsonObject } from '@nebula/core';
+import { type Action, isJsonObject, type Json, type JsonObject } from '@nebula/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { builtinActions } from '../src/index.ts';
@@ -62,4 +62,24 @@ test('[ACT-2] importing the actions loads nothing heavy', async () => {
     expect(loaded).not.toContain(`NativeModule ${heavy}`);
     expect(loaded).not.toContain(`NativeModule internal/deps/undici/${heavy}`);
   }
+});
+
+test('[PLN-86] what built-in actions reach is told from their parameters', () => {
+  const reach = (id: string, list: keyof NonNullable<Action['reaches']>, input: Json) =>
+    builtinActions.find((action) => action.id === id)?.reaches?.[list]?.(input);
+  expect(reach('http.request', 'network', { url: 'https://API.example.com/a?b' })).toBe('api.example.com');
+  expect(reach('http.request', 'network', { url: 'http://localhost:8080' })).toBe('localhost:8080');
+  // Not where an expression, of which a private character is left, may change the host.
+  for (const url of [
+    '\u{E000}',
+    'https://a.example\u{E000}/',
+    'https://\u{E000}@a.example/',
+    'https://a.example:\u{E000}/x',
+  ]) {
+    expect(reach('http.request', 'network', { url })).toBeUndefined();
+  }
+  expect(reach('file.read', 'files.read', { path: 'data/x.csv' })).toBe('data/x.csv');
+  expect(reach('file.write', 'files.write', { path: 'out/x', content: '' })).toBe('out/x');
+  expect(reach('shell.run', 'shell', { program: 'git' })).toBe('git');
+  expect(reach('shell.run', 'shell', { command: 'ls | wc' })).toBe('sh');
 });

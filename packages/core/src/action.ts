@@ -21,6 +21,20 @@ export interface Capabilities {
   readonly env?: readonly string[];
 }
 
+/**
+ * Lists of capabilities from which an action asks for something, whatever its parameters are, and what that is. For
+ * `nebula validate`, which sees parameters as they are written: in a text with expressions a character of the private
+ * use area stands for each, and an answer that has one tells nothing. Undefined: the parameters do not tell.
+ */
+export interface Reaches<Input> {
+  /** A host, as a grant names it. */
+  readonly network?: (input: Input) => string | undefined;
+  readonly 'files.read'?: (input: Input) => string | undefined;
+  readonly 'files.write'?: (input: Input) => string | undefined;
+  readonly shell?: (input: Input) => string | undefined;
+  readonly env?: (input: Input) => string | undefined;
+}
+
 export interface ActionLogger {
   debug(message: string, fields?: Record<string, Json>): void;
   info(message: string, fields?: Record<string, Json>): void;
@@ -103,6 +117,7 @@ export interface Action<Input = Json, Output = Json> {
   readonly effect?: Effect | ((input: Input) => Effect);
   /** What the action may ask for at the most; a grant beyond it has no effect. */
   readonly capabilities?: readonly (keyof Capabilities)[];
+  readonly reaches?: Reaches<Input>;
   /** The aliases it asks for: a node must name a secret for each, and no others. Left out: whatever the node names. */
   readonly credentials?: readonly string[];
   /** Checks and converts the resolved input (a Standard Schema may transform it). */

@@ -5,11 +5,13 @@ export type {
   Capabilities,
   Catalog,
   Effect,
+  Reaches,
   RetryPolicyFunction,
   ShellOptions,
   ShellResult,
   Verification,
 } from './action.ts';
+export { grantLine } from './capability/grant-line.ts';
 export {
   CAPABILITY_LISTS,
   type Ceiling,

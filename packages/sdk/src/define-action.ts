@@ -8,6 +8,7 @@ import {
   type Json,
   type JsonSchema,
   NebulaError,
+  type Reaches,
   type Verification,
 } from '@nebula/core';
 import { ActionError } from './action-error.ts';
@@ -52,6 +53,8 @@ export interface ActionDefinition<I extends Schema | undefined, O extends Schema
    */
   readonly effect?: Effect | ((input: Written<I>) => Effect);
   readonly capabilities?: readonly (keyof Capabilities)[];
+  /** What of `capabilities` it always asks for, told from the parameters as they are written, so that `nebula validate` can see a missing grant. */
+  readonly reaches?: Reaches<Written<I>>;
   /** The aliases that it asks for with `ctx.credential`: a workflow that names no secret for one does not compile. */
   readonly credentials?: readonly string[];
   run(ctx: ActionContext, input: Parsed<I>): Promise<R> | R;
@@ -75,7 +78,7 @@ export function defineAction<
   R extends Returned<O> = Returned<O>,
 >(definition: ActionDefinition<I, O, R>): TypedAction<Written<I>, Seen<O, R>> {
   checkDefinition(definition);
-  const { id, version, title, description, effect, capabilities, credentials } = definition;
+  const { id, version, title, description, effect, capabilities, credentials, reaches } = definition;
   const label = `${id}@${version}`;
   const action = {
     id,
@@ -84,6 +87,7 @@ export function defineAction<
     ...(description !== undefined && { description }),
     effect: typeof effect === 'function' ? guardEffect(effect) : (effect ?? 'once'),
     capabilities: capabilities ?? [],
+    ...(reaches !== undefined && { reaches }),
     ...(credentials !== undefined && { credentials }),
     run: (ctx: ActionContext, input: Parsed<I>) => definition.run(ctx, input),
     ...(definition.verify && { verify: (ctx: ActionContext, input: Parsed<I>) => definition.verify?.(ctx, input) }),
@@ -150,6 +154,13 @@ function guardEffect<Input>(effect: (input: Input) => Effect): (input: Input) =>
 
 const EFFECTS: readonly string[] = ['pure', 'idempotent', 'once'] satisfies Effect[];
 const CAPABILITIES: readonly string[] = ['network', 'files', 'shell', 'env'] satisfies (keyof Capabilities)[];
+const LISTS: readonly string[] = [
+  'network',
+  'files.read',
+  'files.write',
+  'shell',
+  'env',
+] satisfies (keyof Reaches<never>)[];
 const KEYS = [
   'id',
   'version',
@@ -159,6 +170,7 @@ const KEYS = [
   'output',
   'effect',
   'capabilities',
+  'reaches',
   'credentials',
   'run',
   'verify',
@@ -173,7 +185,7 @@ function checkDefinition(definition: unknown): void {
   if (typeof definition !== 'object' || definition === null) {
     fail('defineAction needs an object', 'Write defineAction({ id, version, run })');
   }
-  const { id, version, title, description, input, output, effect, capabilities, credentials, run, verify } =
+  const { id, version, title, description, input, output, effect, capabilities, reaches, credentials, run, verify } =
     definition as Partial<Record<(typeof KEYS)[number], unknown>>;
   if (typeof id !== 'string' || !ID_PATTERN.test(id)) {
     fail(`action id ${show(id)} is not a dotted lower-case name`, idHint(id));
@@ -198,6 +210,7 @@ function checkDefinition(definition: unknown): void {
     fail(`action ${id} has effect ${show(effect)}`, meant(effect, EFFECTS));
   }
   checkCapabilities(id, capabilities);
+  checkReaches(id, reaches, capabilities ?? []);
   checkCredentials(id, credentials);
   if (typeof run !== 'function') fail(`action ${id} has no run function`, 'Add run(ctx, input) { … }');
   if (verify !== undefined && typeof verify !== 'function') {
@@ -216,6 +229,21 @@ function checkCapabilities(id: string, capabilities: unknown): void {
   for (const capability of capabilities) {
     if (!CAPABILITIES.includes(capability)) {
       fail(`action ${id} asks for an unknown capability ${show(capability)}`, meant(capability, CAPABILITIES));
+    }
+  }
+}
+
+function checkReaches(id: string, reaches: unknown, capabilities: unknown): void {
+  if (reaches === undefined) return;
+  if (typeof reaches !== 'object' || reaches === null) {
+    fail(`reaches of action ${id} is not an object`, 'Write reaches: { network: ({ url }) => … }');
+  }
+  for (const [list, tell] of Object.entries(reaches)) {
+    if (!LISTS.includes(list)) fail(`reaches of action ${id} names an unknown list ${show(list)}`, meant(list, LISTS));
+    if (typeof tell !== 'function') fail(`reaches.${list} of action ${id} is not a function`, 'Write (input) => …');
+    const [kind = ''] = list.split('.');
+    if (!(capabilities as readonly string[]).includes(kind)) {
+      fail(`action ${id} reaches ${list} without declaring it`, `Add '${kind}' to its capabilities`);
     }
   }
 }

@@ -6,6 +6,14 @@ import { ActionError, credentialFields, defineAction, type InputOf, jsonSchema, 
 const ctx = {} as ActionContext;
 const least = { id: 'payment.charge', version: '1', run: () => null };
 
+test('[PLN-86] an action tells what it reaches with given parameters', () => {
+  const input = jsonSchema<{ host: string }>({ type: 'object' });
+  const reaches = { network: ({ host }: { host: string }) => host };
+  const action = defineAction({ ...least, input, capabilities: ['network'], reaches });
+  expect(action.reaches?.network?.({ host: 'a.example' })).toBe('a.example');
+  expect(() => defineAction({ ...least, reaches } as typeof least)).toThrow(/without declaring it/);
+});
+
 describe('credentials', () => {
   test('[SDK-30] an action says which ones it asks for, or nothing', () => {
     expect(defineAction({ ...least, credentials: ['api', 'db'] }).credentials).toEqual(['api', 'db']);
@@ -82,6 +90,9 @@ describe('definitions', () => {
     ['a misspelt capability', { ...least, capabilities: ['netwrok'] }, /netwrok/, /network/],
     ['capabilities with grants', { ...least, capabilities: { network: ['*'] } }, /not a list/, /\['network'\]/],
     ['a misspelt key', { ...least, capabilites: [] }, /capabilites/, /capabilities/],
+    ['a list that cannot be reached', { ...least, reaches: { disk: () => 'x' } }, /disk/, /files\.read|network/],
+    ['a reach without a function', { ...least, capabilities: ['shell'], reaches: { shell: 'git' } }, /function/, /=>/],
+    ['a reach that is not declared', { ...least, reaches: { 'files.read': () => 'a' } }, /declaring/, /'files'/],
     ['credentials that are no list', { ...least, credentials: { api: 'key' } }, /list of aliases/, /\['api'\]/],
     ['an alias that is no id', { ...least, credentials: ['my key'] }, /list of aliases/, /\['api'\]/],
     ['no run', { id: 'a.b', version: '1' }, /no run/, /run\(ctx, input\)/],

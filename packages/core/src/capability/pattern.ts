@@ -117,3 +117,16 @@ function coversPath(outerText: string, innerText: string): boolean {
   if (outer === undefined || outer.isAbsolute !== inner.isAbsolute || innerText === '*') return false;
   return matchesSegments(outer.segments, inner.segments);
 }
+
+/** Whether a pattern certainly does not match one thing that is written out: a host, a path as an action names it, a name. */
+export function isOutOfReach(list: CapabilityList, pattern: string, wanted: string): boolean {
+  if (list === 'network' && /^\*(?::(?:\d+|\*))?$/.test(pattern) && PRIVATE_HOST.test(wanted)) return true;
+  if (list !== 'files.read' && list !== 'files.write') return areApart(list, pattern, wanted);
+  const [granted, asked] = [plainPath(pattern), plainPath(wanted)];
+  if (granted === undefined || asked === undefined || granted.isAbsolute !== asked.isAbsolute) return false;
+  return !coversPath(pattern, wanted);
+}
+
+/** Hosts that a wildcard does not reach, as URLs write them; there are more. */
+const PRIVATE_HOST =
+  /^(?:(?:.*\.)?localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[::1\])(?::\d+)?$/;

@@ -8,6 +8,7 @@ import type { GraphRecord } from '../plan/context.ts';
 import { checkDeadlocks } from './deadlocks.ts';
 import { checkEffects } from './effects.ts';
 import { checkFailureNode } from './failure-node.ts';
+import { checkGrants } from './grants.ts';
 import { checkTimeLimits } from './limits.ts';
 import { checkLoops } from './loops.ts';
 import { checkReach } from './reach.ts';
@@ -33,6 +34,7 @@ export function verify(
     checkTypes(verification, record, place);
     checkLoops(verification, record);
     checkTimeLimits(verification, record);
+    checkGrants(verification, record);
     checkWaits(verification, record);
     checkDeadlocks(verification, record);
   }

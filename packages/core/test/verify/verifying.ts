@@ -71,6 +71,27 @@ const actions: readonly Action[] = [
     describeOnly: ['input'],
     run: () => null,
   },
+  {
+    id: 'web',
+    version: '1',
+    effect: 'pure',
+    capabilities: ['network'],
+    input: { type: 'object', properties: { url: { type: 'string' }, timeout: { default: '10s' } } },
+    reaches: { network: (input) => URL.parse((input as { url: string }).url)?.host },
+    run: () => null,
+  },
+  {
+    id: 'disk',
+    version: '1',
+    effect: 'pure',
+    capabilities: ['files', 'shell'],
+    reaches: {
+      'files.read': (input) => (input as { from: string }).from,
+      'files.write': (input) => (input as { to: string }).to,
+      shell: (input) => (input as { run?: { program: string } }).run?.program ?? 'sh',
+    },
+    run: () => null,
+  },
   { id: 'call', version: '1', effect: 'pure', capabilities: ['network'], run: () => null },
   {
     id: 'bounded',

@@ -2,7 +2,7 @@
  * Who may do what: an attempt has a capability when its action declares the kind, and the grant covers the thing wanted.
  * A refusal says which line of YAML would allow it.
  */
-import { type Capabilities, NebulaError, patternsOf } from '@nebula/core';
+import { type Capabilities, type CapabilityList, grantLine, NebulaError, patternsOf } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
 
 export type Kind = keyof Capabilities;
@@ -39,7 +39,11 @@ function patterns(granted: Capabilities, { kind, access }: Wanted): readonly str
 }
 
 export function denied(invocation: Invocation, wanted: Wanted, because = 'it is not granted'): NebulaError {
-  return refusal(invocation, wanted, because, `Grant it in the workflow: ${grantYaml(wanted)}`);
+  return refusal(invocation, wanted, because, `Grant it in the workflow: ${grantLine(listOf(wanted), wanted.entry)}`);
+}
+
+function listOf({ kind, access }: Wanted): CapabilityList {
+  return kind === 'files' ? `files.${access ?? 'read'}` : kind;
 }
 
 function undeclared(invocation: Invocation, wanted: Wanted): NebulaError {
@@ -56,15 +60,4 @@ function refusal({ action }: Invocation, wanted: Wanted, because: string, hint: 
     hint,
     details: { capability: wanted.kind, wanted: wanted.entry, ...(wanted.access && { access: wanted.access }) },
   });
-}
-
-function grantYaml({ kind, entry, access }: Wanted): string {
-  const list = `[${plainYaml(entry)}]`;
-  return `config: { capabilities: { ${kind}: ${access === undefined ? list : `{ ${access}: ${list} }`} } }`;
-}
-
-/** Quoted unless it is plain text in YAML beyond doubt. */
-function plainYaml(text: string): string {
-  const isPlain = /^[A-Za-z_/][\w./-]*(:\d+)?$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text);
-  return isPlain ? text : JSON.stringify(text);
 }

@@ -1,0 +1,105 @@
+/** Actions that ask for something which is granted nowhere: their attempts are sure to be denied. */
+import type { Action, Capabilities, Reaches } from '../action.ts';
+import { grantLine } from '../capability/grant-line.ts';
+import { entriesOf, patternsOf } from '../capability/narrow.ts';
+import { type CapabilityList, isOutOfReach } from '../capability/pattern.ts';
+import type { GraphRecord } from '../plan/context.ts';
+import type { NodePlan } from '../plan/plan.ts';
+import type { DocumentPath } from '../problem.ts';
+import { isJsonObject, type Json, type JsonObject } from '../value.ts';
+import { definitionOf, nodePath, type Verification } from './verification.ts';
+
+/** Stands for an expression in a text: what it gives is not known. A character that no host, path or program has. */
+const OPEN = '\u{E000}';
+
+interface Call {
+  readonly action: Action;
+  readonly granted: Capabilities;
+  readonly parameters: JsonObject;
+  readonly path: DocumentPath;
+}
+
+export function checkGrants(verification: Verification, record: GraphRecord): void {
+  for (const node of record.plan.nodes) {
+    if (!node.enabled) continue;
+    for (const call of callsOf(record, node)) checkCall(verification, node, call);
+  }
+}
+
+function* callsOf(record: GraphRecord, node: NodePlan): Generator<Call> {
+  const { work, compensate } = node;
+  const { with: own, dynamic, compensate: undo } = definitionOf(record, node);
+  const path = nodePath(record, node);
+  if (work.kind === 'action') yield { ...work, parameters: own ?? {}, path: [...path, 'with'] };
+  if (work.kind === 'dynamic') yield { ...work, parameters: dynamic?.with ?? {}, path: [...path, 'dynamic', 'with'] };
+  if (compensate !== undefined)
+    yield { ...compensate, parameters: undo?.with ?? {}, path: [...path, 'compensate', 'with'] };
+}
+
+function checkCall({ problems }: Verification, { id }: NodePlan, { action, granted, parameters, path }: Call): void {
+  for (const [list, tell] of Object.entries(action.reaches ?? {}) as [
+    CapabilityList,
+    Reaches<Json>[CapabilityList],
+  ][]) {
+    const wanted = told(tell, parameters);
+    const entries = entriesOf(granted, list);
+    const isDenied = entries.every(
+      (entry) => wanted !== undefined && patternsOf(entry).some((pattern) => isOutOfReach(list, pattern, wanted.text)),
+    );
+    if (!isDenied) continue;
+    const asks = `${DOING[list]}${wanted === undefined ? '' : ` ${wanted.text}`}`;
+    const has =
+      entries.length === 0 ? 'nothing of the kind is granted' : `granted is ${entries.slice(0, 5).join(', ')}`;
+    problems.warning({
+      code: 'CAPABILITY_DENIED',
+      message: `'${id}' is not allowed to ${asks}: ${has}`,
+      hint: `add ${grantLine(list, wanted?.text ?? EXAMPLES[list])}${wanted === undefined ? ', with what it needs' : ''}`,
+      path: wanted?.key === undefined ? path : [...path, wanted.key],
+    });
+  }
+}
+
+const DOING: Readonly<Record<CapabilityList, string>> = {
+  network: 'reach',
+  'files.read': 'read',
+  'files.write': 'write',
+  shell: 'run',
+  env: 'see',
+};
+
+const EXAMPLES: Readonly<Record<CapabilityList, string>> = {
+  network: 'api.example.com',
+  'files.read': 'data/**',
+  'files.write': 'out/**',
+  shell: 'git',
+  env: 'HOME',
+};
+
+/** Undefined: it depends on what expressions give. */
+function told(
+  tell: ((input: Json) => string | undefined) | undefined,
+  parameters: JsonObject,
+): { readonly text: string; readonly key: string | undefined } | undefined {
+  try {
+    const text = tell?.(written(parameters));
+    if (typeof text !== 'string' || text.includes(OPEN)) return undefined;
+    const key = Object.keys(parameters).find((name) => JSON.stringify(parameters[name]).includes(text));
+    return { text, key };
+  } catch {
+    // It expects parameters that are complete.
+    return undefined;
+  }
+}
+
+/** The parameters with something unknown in the place of expressions, from the first of a text to the last. */
+function written(value: Json): Json {
+  if (typeof value === 'string') {
+    const from = value.indexOf('{{');
+    return from < 0
+      ? value
+      : `${value.slice(0, from)}${OPEN}${value.slice(Math.max(from, value.lastIndexOf('}}')) + 2)}`;
+  }
+  if (Array.isArray(value)) return value.map(written);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, written(one)]));
+}
