@@ -10,13 +10,13 @@ import { newRunState } from './new-state.ts';
 import { enterRunning, isBusy, placeReady } from './phases.ts';
 import { countBusy, newBody, placeScope, realmInside, runsOnce } from './scopes.ts';
 import { isFinal, nodeAt, pathOf } from './standing.ts';
-import type { BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
+import type { Assignment, Assignments, BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
 import { isTaken } from './taken.ts';
 import { armAll } from './timers.ts';
 import { isSettled } from './transactions.ts';
 import { openUndo } from './undo.ts';
 import { estimate } from './urgency.ts';
-import { type Assignment, type Assignments, note } from './variables.ts';
+import { note } from './variables.ts';
 
 const SNAPSHOT_FORMAT = 5;
 

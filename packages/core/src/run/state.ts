@@ -15,7 +15,7 @@ import type { FailurePolicy } from '../definition/model.ts';
 import type { RunError } from '../error.ts';
 import type { Heap } from '../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
-import type { Json } from '../value.ts';
+import type { Json, JsonObject } from '../value.ts';
 import type {
   Awaited,
   CacheHit,
@@ -30,7 +30,6 @@ import type {
 import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
 import type { FinalRunStatus, RunStatus } from './status.ts';
-import type { Assignments } from './variables.ts';
 
 export type Phase =
   | { readonly status: 'pending' }
@@ -175,6 +174,21 @@ export interface Batch {
   readonly from: number;
   readonly count: number;
   readonly items: Held;
+}
+
+/** What a node assigned to a variable. */
+export interface Assignment {
+  /** Grows with every assignment of the realm. */
+  readonly order: number;
+  readonly value: Held;
+}
+
+/** Who assigned the variables of a workflow. */
+export interface Assignments {
+  /** The values that the variables began with. */
+  readonly initial: JsonObject;
+  count: number;
+  readonly byNode: Map<NodeState, Map<string, Assignment>>;
 }
 
 /** What expressions see as `$input`, `$vars` and `$workflow`: of the run, or of a workflow that runs inside it. */

@@ -8,20 +8,7 @@
  */
 import type { JsonObject } from '../value.ts';
 import type { Held } from './held.ts';
-import type { NodeState, Realm, ScopeState } from './state.ts';
-
-export interface Assignment {
-  /** Grows with every assignment of the realm. */
-  readonly order: number;
-  readonly value: Held;
-}
-
-export interface Assignments {
-  /** The values that the variables began with. */
-  readonly initial: JsonObject;
-  count: number;
-  readonly byNode: Map<NodeState, Map<string, Assignment>>;
-}
+import type { Assignment, Assignments, NodeState, Realm, ScopeState } from './state.ts';
 
 export function newAssignments(initial: JsonObject): Assignments {
   return { initial, count: 0, byNode: new Map() };
