@@ -9,14 +9,12 @@
 import { NebulaError } from '../error.ts';
 import { SCHEMA_LIMITS } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, nestsDeeper } from '../value.ts';
+import type { Keyword, KeywordCompiler } from './keyword.ts';
 import { compileSchemaPattern, type SchemaPattern } from './pattern.ts';
 import { References, type Target } from './references.ts';
 import { STRUCTURE_KEYWORDS } from './structure.ts';
 import { type Check, countValues, pass, type Seen, type Trail } from './trail.ts';
 import { VALUE_KEYWORDS } from './values.ts';
-
-/** Undefined: nothing is to be checked. */
-export type Keyword = (argument: Json, compiler: Compiler, schema: JsonObject) => Check | undefined;
 
 const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...STRUCTURE_KEYWORDS };
 /** They look at what the others have looked at. */
@@ -30,7 +28,7 @@ export function compileChecks(schema: JsonObject, fillDefaults: boolean): Check 
   return new Compiler(schema, fillDefaults).whole();
 }
 
-export class Compiler {
+class Compiler implements KeywordCompiler {
   readonly #root: JsonObject;
   readonly #references: References;
   readonly #checks = new Map<string, Map<Json, { check: Check }>>();
@@ -85,13 +83,11 @@ export class Compiler {
     return (KEYWORDS[name] as Keyword)(argument, this, {});
   }
 
-  /** A list of schemas. */
   list(argument: Json): Check[] {
     if (!Array.isArray(argument) || argument.length === 0) throw this.wrong('is not a list of schemas');
     return argument.map((schema: Json, index) => this.at(index, () => this.node(schema)));
   }
 
-  /** Schemas by name. */
   members(argument: Json): (readonly [string, Check])[] {
     if (!isJsonObject(argument)) throw this.wrong('is not an object of schemas');
     return Object.entries(argument).map(([name, schema]) => [name, this.at(name, () => this.node(schema))] as const);
@@ -115,7 +111,6 @@ export class Compiler {
     return pattern;
   }
 
-  /** Compiles what is only tried: nothing is filled in by it. */
   guess<T>(compile: () => T): T {
     const fills = this.#fills;
     this.#fills = false;

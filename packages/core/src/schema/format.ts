@@ -19,7 +19,6 @@ export function formatTest(name: string): ((value: Json, trail: Trail) => boolea
   const test =
     rule instanceof RegExp ? (value: Json) => rule.test(value as string) : (rule as (value: Json) => boolean);
   return (value, trail) => {
-    // biome-ignore lint/suspicious/useValidTypeof: a format is of texts or of numbers
     if (typeof value !== type) return true;
     if (typeof value === 'string' && value.length > SCHEMA_LIMITS.maxFormatChars) return false;
     // The library's patterns are quadratic at worst.

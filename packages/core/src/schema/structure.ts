@@ -1,6 +1,6 @@
 /** Keywords that apply other schemas: to members, to items, or to the value itself. */
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
-import type { Compiler, Keyword } from './compiler.ts';
+import type { Keyword, KeywordCompiler } from './keyword.ts';
 import { type Check, fits, inside, pass, type Trail } from './trail.ts';
 import { isList } from './values.ts';
 
@@ -202,11 +202,11 @@ function looked({ seen }: Trail, count: number): void {
   if (seen !== undefined) seen.firstItems = Math.max(seen.firstItems, count);
 }
 
-function branch(compiler: Compiler, schema: JsonObject, name: 'then' | 'else'): Check {
+function branch(compiler: KeywordCompiler, schema: JsonObject, name: 'then' | 'else'): Check {
   return schema[name] === undefined ? pass : compiler.at(name, () => compiler.node(schema[name] as Json));
 }
 
-function countIn(compiler: Compiler, schema: JsonObject, name: string): number | undefined {
+function countIn(compiler: KeywordCompiler, schema: JsonObject, name: string): number | undefined {
   const count = schema[name];
   if (count === undefined || (Number.isInteger(count) && (count as number) >= 0)) return count as number | undefined;
   throw compiler.wrong(`has a ${name} that is not a count`);

@@ -1,7 +1,7 @@
 /** Keywords that look at a value by itself: numbers, texts, lengths, equality. */
 import { canonicalJson, isJsonObject, type Json, jsonEquals } from '../value.ts';
-import type { Compiler, Keyword } from './compiler.ts';
 import { formatTest } from './format.ts';
+import type { Keyword, KeywordCompiler } from './keyword.ts';
 import { type Check, countValues } from './trail.ts';
 
 /** Of the values of a schema, so much is said back. */
@@ -130,7 +130,7 @@ function withArticle(type: string): string {
 }
 
 function bound(
-  compiler: Compiler,
+  compiler: KeywordCompiler,
   argument: Json,
   applies: (value: Json) => value is number,
   holds: (value: number, limit: number) => boolean,
@@ -144,7 +144,7 @@ function bound(
 }
 
 function length<T extends Json>(
-  compiler: Compiler,
+  compiler: KeywordCompiler,
   argument: Json,
   applies: (value: Json) => value is T,
   measure: (value: T) => number,

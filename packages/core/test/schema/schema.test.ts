@@ -103,7 +103,6 @@ const schemas: fc.Arbitrary<JsonSchema> = fc.letrec<{ schema: JsonSchema; list: 
           oneOf: tie('list'),
           not: tie('schema'),
           if: tie('schema'),
-          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
           then: tie('schema'),
           else: tie('schema'),
           unevaluatedProperties: tie('schema'),

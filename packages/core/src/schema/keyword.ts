@@ -1,0 +1,25 @@
+/** What a keyword of JSON Schema is made of: its argument becomes a check. */
+import type { NebulaError } from '../error.ts';
+import type { Json, JsonObject } from '../value.ts';
+import type { SchemaPattern } from './pattern.ts';
+import type { Check } from './trail.ts';
+
+/** Undefined: nothing is to be checked. */
+export type Keyword = (argument: Json, compiler: KeywordCompiler, schema: JsonObject) => Check | undefined;
+
+export interface KeywordCompiler {
+  /** Some schema asks what others have looked at. */
+  readonly tracks: boolean;
+  node(schema: Json): Check;
+  /** A list of schemas. */
+  list(argument: Json): Check[];
+  /** Schemas by name. */
+  members(argument: Json): (readonly [string, Check])[];
+  names(argument: Json): readonly string[];
+  pattern(source: string): SchemaPattern;
+  keyword(name: string, argument: Json): Check | undefined;
+  /** Compiles what is only tried: nothing is filled in by it. */
+  guess<T>(compile: () => T): T;
+  at<T>(key: string | number, compile: () => T): T;
+  wrong(what: string): NebulaError;
+}
