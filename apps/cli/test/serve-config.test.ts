@@ -84,6 +84,26 @@ describe('the configuration of a server', () => {
     expect((await fetch(`${(await open('server: {}\n')).url}/metrics`)).status).toBe(401);
   });
 
+  test('[SRV-565] server.workflowGraph says which workers need no token', async () => {
+    const claim = async ({ url }: Served) => {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ worker_id: 'w', labels: [] });
+      return (await fetch(`${url}/api/jobs/claim`, { method: 'POST', headers, body })).status;
+    };
+    expect(await claim(await open('server: { workflowGraph: { project: default, loopback: true } }\n'))).toBe(200);
+    await served?.close();
+    expect(await claim(await open('server: {}\n'))).toBe(401);
+    for (const wrong of [
+      '{ loopback: true }',
+      '{ project: p, path: short }',
+      '{ project: p }',
+      '{ project: p, any: 1 }',
+    ]) {
+      const cwd = projectFolder({ 'nebula.config.yaml': `server: { port: 0, workflowGraph: ${wrong} }\n` });
+      expect((await say(cwd, ['serve'])).err, wrong).toMatch(/^error CONFIG_INVALID: .*workflowGraph/);
+    }
+  });
+
   test('[SRV-347] labels are those of the process', async () => {
     const flow = 'id: far\nnodes: { a: { action: core.set@1, labels: [gpu], with: { value: 1 } } }\n';
     const server = await open('labels: [gpu, eu]\n', { 'far.yaml': flow });

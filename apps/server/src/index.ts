@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { callbackKey, callbackRoutes } from './callbacks.ts';
+import type { TokenlessWorkers } from './compat/access.ts';
 import { compatRoutes } from './compat/routes.ts';
 import { handlersOf } from './handlers.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
@@ -42,6 +43,8 @@ export interface ServerOptions extends ObservabilityOptions {
   readonly token?: string;
   /** Cookies go over HTTPS only. */
   readonly isSecure?: boolean;
+  /** Workers of workflow-graph that send no token; left out: none are let in. */
+  readonly tokenless?: TokenlessWorkers | undefined;
   /** Files of triggers are relative to it. */
   readonly projectDir: string;
   readonly app?: Partial<AppOptions>;
@@ -113,7 +116,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   publicRoutes(app, version);
   seen.routes(app, authenticate);
   webhookRoutes(app, parts, launcher);
-  compatRoutes(app, { parts, launcher, registry, announced, authenticate, audit });
+  compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless: options.tokenless });
   callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
   await ensureDefaultProject(parts);

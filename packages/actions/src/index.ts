@@ -10,8 +10,21 @@ import { fileRead } from './file-read.ts';
 import { fileWrite } from './file-write.ts';
 import { httpRequest } from './http-request.ts';
 import { shellRun } from './shell-run.ts';
+import { workflowGraphJob } from './workflow-graph-job.ts';
 
-export { coreAssert, coreFail, coreLog, coreNoop, coreSet, coreSleep, fileRead, fileWrite, httpRequest, shellRun };
+export {
+  coreAssert,
+  coreFail,
+  coreLog,
+  coreNoop,
+  coreSet,
+  coreSleep,
+  fileRead,
+  fileWrite,
+  httpRequest,
+  shellRun,
+  workflowGraphJob,
+};
 
 export const builtinActions: readonly Action[] = [
   coreAssert,

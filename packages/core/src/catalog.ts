@@ -1,6 +1,7 @@
 /** The actions and retry policies that definitions may name, by version. */
 import type { Action, Capabilities, Catalog, RetryPolicyFunction } from './action.ts';
 import { NebulaError } from './error.ts';
+import { JOB_ACTION } from './imports/job-action.ts';
 import { canonicalJson, type Json } from './value.ts';
 
 interface Version {
@@ -21,6 +22,9 @@ export interface OpenCatalog extends Catalog {
   readonly revision: number;
 }
 
+/** Known everywhere, and run by workers outside unless the process has them. */
+const OUTSIDE: readonly ActionDescription[] = [JOB_ACTION];
+
 export function createCatalog(
   actions: readonly Action[],
   retryPolicies: Readonly<Record<string, RetryPolicyFunction>> = {},
@@ -34,6 +38,7 @@ export function createCatalog(
       hint: 'Give one of them another id or version.',
     });
   }
+  for (const description of OUTSIDE) add(own, announcedAction(description));
   const policies = new Map(Object.entries(retryPolicies));
   let byId = own;
   let revision = 0;

@@ -73,6 +73,17 @@ export {
   writtenOrder,
 } from './graph/index.ts';
 export { Heap } from './heap.ts';
+export {
+  JOB_ACTION,
+  JOB_FAILED,
+  JOB_REFERENCE,
+  JOB_REFUSED,
+  type JobSummary,
+  jobCommand,
+  jobsDefinition,
+  jobsIn,
+  readJobsDocument,
+} from './imports/index.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS, SCHEMA_LIMITS } from './limits.ts';
 export { isMoment, MOMENT_LIMITS, momentIn } from './moment.ts';
 export { provideModule } from './on-demand.ts';

@@ -282,6 +282,8 @@ export interface Outside {
   stopReason(executionId: string, node: string): Promise<string | null>;
   /** How much a worker has, as far as this process knows. */
   running(holder: string): number;
+  /** What a worker has, the oldest first, as far as this process knows. */
+  workOf(holder: string): readonly { readonly executionId: string; readonly node: string }[];
 }
 
 export interface ClaimRequest {
@@ -307,8 +309,11 @@ export interface OutsideWork {
   readonly input: Json;
   readonly executionId: string;
   readonly workflowId: string;
+  readonly version: number;
   readonly node: string;
   readonly attempt: number;
+  /** Since when the attempt waited for a worker. */
+  readonly queuedAt: number;
   readonly idempotencyKey: string;
   /** Then the attempt has timed out; null: never. */
   readonly deadline: number | null;

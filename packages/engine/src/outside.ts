@@ -149,9 +149,13 @@ export class OutsideAttempts implements Outside {
   }
 
   running(holder: string): number {
-    let count = 0;
-    for (const one of this.known.values()) if (one.holder === holder) count++;
-    return count;
+    return this.workOf(holder).length;
+  }
+
+  workOf(holder: string): readonly Lease[] {
+    const work: Lease[] = [];
+    for (const one of this.known.values()) if (one.holder === holder) work.push(one.lease);
+    return work;
   }
 
   claim(request: ClaimRequest): Promise<readonly OutsideWork[]> {
@@ -192,8 +196,10 @@ export class OutsideAttempts implements Outside {
       input: input.value,
       executionId: run.executionId,
       workflowId: run.plan.workflowId,
+      version: run.plan.version,
       node,
       attempt: attempt.attempt,
+      queuedAt: attempt.queuedAt,
       idempotencyKey: attempt.idempotencyKey,
       deadline,
       credentials: Object.keys(attempt.credentials),

@@ -72,6 +72,24 @@ function checkPolicies(value: unknown): Wrong | undefined {
   return wrong && { what: `retryPolicies.${wrong[0]} is not a function`, hint: 'Give a function of (k, error)' };
 }
 
+const TOKENLESS_KEYS = ['project', 'loopback', 'path'];
+
+/** A short path could be guessed. */
+function checkTokenless(value: unknown): Wrong | undefined {
+  const hint = 'Write workflowGraph: { project: default, loopback: true } or { project: default, path: <a secret> }';
+  if (!isObject(value)) return { hint };
+  const { project, loopback, path } = value as Record<string, unknown>;
+  const unknown = Object.keys(value as object).find((key) => !TOKENLESS_KEYS.includes(key));
+  if (unknown !== undefined) return { what: `server.workflowGraph.${unknown} is not known`, hint };
+  if (!isText(project)) return { what: 'server.workflowGraph has no project', hint };
+  if (path !== undefined && !/^[\w-]{24,200}$/.test(String(path))) {
+    const what = 'server.workflowGraph.path is not a secret of 24 to 200 letters, digits, _ and -';
+    return { what, hint: 'Make one: openssl rand -hex 24' };
+  }
+  if (path === undefined && loopback !== true) return { what: 'server.workflowGraph lets nobody in', hint };
+  return undefined;
+}
+
 const driver = (name: keyof DriverOpeners, doc: string): ConfigKey => ({
   type: 'function of a context',
   doc,
@@ -270,6 +288,13 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     example: 'server: { workflows: [flows/*.yaml] }',
     check: texts('workflows/**/*.yaml'),
     isLive: true,
+  },
+  'server.workflowGraph': {
+    type: '`{ project, loopback, path }`',
+    doc: 'Lets in workers of workflow-graph that send no token, each as a worker of `project` and nothing else: those that call from this machine (`loopback: true`), or below `/workflow-graph/<path>` (a secret of 24 characters or more).',
+    default: 'none are let in',
+    example: 'server: { workflowGraph: { project: default, loopback: true } }',
+    check: checkTokenless,
   },
   'server.metrics': {
     type: '`signed-in` or `public`',

@@ -35,6 +35,7 @@ export interface ServerConfig {
   readonly origins?: readonly string[];
   readonly bodyLimit?: string | number;
   readonly workflows?: readonly string[];
+  readonly workflowGraph?: { readonly project: string; readonly loopback?: boolean; readonly path?: string };
   readonly metrics?: 'signed-in' | 'public';
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   readonly database?: string;

@@ -3,6 +3,7 @@ import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines 
 import { documentOf, inProject, placeOf, textOption } from '../desk.ts';
 import { resumeSome } from '../go-on.ts';
 import { applySettings, readJson } from '../input.ts';
+import { labelsIn, runnableHere } from '../jobs-file.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
 import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
@@ -13,7 +14,9 @@ import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const file = args[0] as string;
-  const project = await context.services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
+  const found = await context.services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
+  const labels = labelsIn(textOption(options, 'labels'));
+  const project = labels === undefined ? found : { ...found, config: { ...found.config, labels } };
   const workflow = await loadWorkflow(context, project, file);
   const input = await inputOf(context, options);
   return await runWorkflow(context, project, workflow, input, options);
@@ -56,12 +59,14 @@ async function startRun(
   context: Context,
   project: Project,
   session: EngineSession,
-  { definition, others }: LoadedWorkflow,
+  loaded: LoadedWorkflow,
   executionId: string,
   input: Json,
   options: CommandOptions,
 ): Promise<number | Existing> {
-  const { engine } = session;
+  const { engine, server } = session;
+  const { others } = loaded;
+  const definition = server === undefined ? runnableHere(loaded.definition, project.config.labels) : loaded.definition;
   const title = definition.name ?? definition.id;
   const find = (id: string) => others.find((other) => other.id === id);
   return await startWatched(context, project, session, { executionId, definition, find, title }, options, async () => {

@@ -5,6 +5,7 @@ import type { WorkerEvent } from '@nebula/sdk/worker';
 import { writeLines } from '../conclude.ts';
 import { countOption, textOption } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
+import { labelsIn } from '../jobs-file.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
@@ -27,7 +28,7 @@ export async function execute(context: Context, _args: readonly string[], option
   const worker = createWorker({
     server,
     actions: await services.actions(project),
-    labels: labelsOf(textOption(options, 'labels')) ?? project.config.labels ?? [],
+    labels: labelsIn(textOption(options, 'labels')) ?? project.config.labels ?? [],
     concurrency: countOption(options, 'concurrency', DEFAULT_CONCURRENCY),
     projectDir: project.dir,
     ...(token !== undefined && { token }),
@@ -55,13 +56,6 @@ async function tokenOf({ env }: Io, dataDir: string): Promise<string | undefined
     // A server elsewhere: it says what is missing.
     return undefined;
   }
-}
-
-function labelsOf(text: string | undefined): string[] | undefined {
-  return text
-    ?.split(',')
-    .map((label) => label.trim())
-    .filter((label) => label !== '');
 }
 
 function lineOf(event: WorkerEvent, server: string): string {

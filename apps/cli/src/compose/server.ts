@@ -168,6 +168,7 @@ async function listening(
   options: Listening,
 ): Promise<NebulaServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, url, origins = [], trustProxy = [], metrics } = config;
+  const { workflowGraph: tokenless } = config;
   const bodyLimitBytes = sizeOf('server.bodyLimit', config.bodyLimit);
   const { token, preset, onLog, onRequest, openEngine } = options;
   try {
@@ -182,6 +183,7 @@ async function listening(
       openEngine,
       log: { conceal: concealed, stream: { write: onLog } },
       ...(metrics !== undefined && { metrics }),
+      ...(tokenless !== undefined && { tokenless }),
       isSecure: url?.startsWith('https:') ?? false,
       ...(token !== undefined && { token }),
       app: {

@@ -93,12 +93,15 @@ async function openRemoteEngine(place: Parameters<typeof connected>[0]): Promise
 async function openLocalEngine(project: Project, env: Io['env']): Promise<EngineSession> {
   const { createEngine, keyedExecutionId } = await import('@nebula/engine');
   const options = await engineOptions(project);
+  const { workflowGraphJob } = await import('@nebula/actions');
+  // A server hands jobs of workflow-graph to workers; a command that somebody waits for runs them itself.
+  const actions = [...options.actions, workflowGraphJob];
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, true);
   try {
     const doing = await openDoing(project, context, env);
     const announced = await opened.announced();
-    const engine = createEngine({ ...context, ...opened, ...doing }, { ...options, announced });
+    const engine = createEngine({ ...context, ...opened, ...doing }, { ...options, actions, announced });
     return {
       desk: engine,
       engine,

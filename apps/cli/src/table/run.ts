@@ -32,6 +32,10 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
       INPUT,
       SET,
       IDEMPOTENCY_KEY,
+      {
+        flags: '--labels <labels>',
+        text: 'labels that this process has, with commas: linux,aws (default: those of the configuration)',
+      },
       { ...PROJECT, text: 'of the server, for a workflow that is new there (default: default)' },
       ...PLACE,
       JSON_OUTPUT,
@@ -44,6 +48,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
       ['run order.yaml --input @order.json --set order.rush=true', 'with an input from a file, one field changed'],
       ['run order.yaml --json | jq .output', 'for scripts'],
       ['run order.yaml --idempotency-key order-7', 'once, however often it is typed'],
+      ['run ci.yml --labels linux', 'a jobs file of workflow-graph, its commands run here by sh'],
     ],
     notes: `FILE may be - to read the workflow from stdin. Values of --set are JSON where they are valid JSON, else text.
 Where its start policy, or the key, says that a run is there already, that one is gone on with.

@@ -129,6 +129,7 @@ function fakeSession(script: Script, calls: unknown[][]): EngineSession {
       end: note('end', () => undefined),
       stopReason: async () => null,
       running: () => 0,
+      workOf: () => [],
     },
     health: () => ({ phase: 'open', wroteAt: 0, trouble: null }),
     trace: () => () => undefined,

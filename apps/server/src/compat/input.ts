@@ -59,9 +59,17 @@ function labelsIn(labels: Json): readonly string[] {
   return labels;
 }
 
+/** Left out: none. */
+export function outputsIn({ outputs = null }: JsonObject): JsonObject {
+  if (outputs === null) return {};
+  if (isJsonObject(outputs)) return outputs;
+  throw invalid('outputs', 'is not an object');
+}
+
 export function ttlSecondsIn({ lease_ttl_secs: ttl = 30 }: JsonObject): number {
-  if (typeof ttl === 'number' && ttl > 0 && ttl <= COMPAT_LIMITS.maxTtlSeconds) return ttl;
-  throw invalid('lease_ttl_secs', 'is not a number of seconds');
+  if (Number.isInteger(ttl) && (ttl as number) > 0 && (ttl as number) <= COMPAT_LIMITS.maxTtlSeconds)
+    return ttl as number;
+  throw invalid('lease_ttl_secs', `is not a whole number of seconds from 1 to ${COMPAT_LIMITS.maxTtlSeconds}`);
 }
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;

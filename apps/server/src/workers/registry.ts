@@ -19,8 +19,12 @@ export interface WorkerRecord {
   readonly actions: readonly string[];
   /** Who announced it. Others may not speak for it. */
   readonly owner: string;
+  /** Left out in records of versions that did not note it. */
+  readonly registeredAt?: number;
   readonly seenAt: number;
 }
+
+type Announcement = Pick<WorkerRecord, 'labels' | 'actions'>;
 
 type OfRegistry = Pick<Parts, 'records' | 'clock' | 'engine'>;
 
@@ -31,16 +35,18 @@ export class Registry {
     this.parts = parts;
   }
 
-  async put(workerId: string, worker: Omit<WorkerRecord, 'seenAt' | 'owner'>, who: Principal): Promise<WorkerRecord> {
+  async put(workerId: string, worker: Announcement, who: Principal): Promise<WorkerRecord> {
     const before = await readRecord<WorkerRecord>(this.parts.records, KIND, workerId);
     if (before !== undefined) checkOwner(before, who);
-    const record = { ...worker, owner: before?.body.owner ?? who.name, seenAt: this.parts.clock.now() };
+    const seenAt = this.parts.clock.now();
+    const { owner = who.name, registeredAt = seenAt } = before?.body ?? {};
+    const record = { ...worker, owner, registeredAt, seenAt };
     await this.write(workerId, record);
     return record;
   }
 
   /** For workers that say who they are with every claim: written when something is new, or it has been a while. */
-  async keep(workerId: string, worker: Omit<WorkerRecord, 'seenAt' | 'owner'>, who: Principal): Promise<void> {
+  async keep(workerId: string, worker: Announcement, who: Principal): Promise<void> {
     const { records, clock } = this.parts;
     const found = await readRecord<WorkerRecord>(records, KIND, workerId);
     if (found !== undefined) checkOwner(found, who);
@@ -75,7 +81,7 @@ export class Registry {
     return { items: items.map(({ id, body }) => this.document(id, body)), next };
   }
 
-  document(workerId: string, { labels, actions, seenAt }: WorkerRecord): AnswerOf<'registerWorker'> {
+  document(workerId: string, { labels, actions, registeredAt, seenAt }: WorkerRecord): AnswerOf<'registerWorker'> {
     const { clock, engine } = this.parts;
     return {
       workerId,
@@ -83,6 +89,7 @@ export class Registry {
       actions: [...actions],
       status: clock.now() - seenAt < LIVE_MS ? 'live' : 'gone',
       running: engine.outside.running(workerId),
+      registeredAt: isoTime(registeredAt ?? seenAt),
       lastSeenAt: isoTime(seenAt),
     };
   }

@@ -5,6 +5,8 @@
  *
  * A stage that fails ends the way only when the next one would have nothing to work on.
  */
+import { jobsDefinition } from '../imports/jobs-definition.ts';
+import { isJobsDocument, readJobsDocument } from '../imports/jobs-document.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
@@ -172,6 +174,7 @@ function check(reading: Reading): ReadResult {
     problems.error({ code: 'NOT_A_MAPPING', message: `a definition is a mapping of keys, not ${found}`, hint });
     return resultOf(reading);
   }
+  if (isJobsDocument(value)) return checkJobs(reading, value);
   if (isFutureVersion(value)) return { problems: [futureVersion(value, source)], source };
   checkShape(value, problems);
   const { definition, edgeOrigins } = normalise(value, (path) => source.keysAt(path));
@@ -180,6 +183,17 @@ function check(reading: Reading): ReadResult {
   const graphs = checkGraphs(definition, problems);
   if (problems.hasErrors || !graphs) return { ...resultOf(reading), ...(graphs && { draft: { definition, graphs } }) };
   return { definition, graphs, problems: problems.sorted(), source };
+}
+
+/** A jobs file of workflow-graph. Nothing in it is checked further once a part of it cannot be translated. */
+function checkJobs({ source, problems }: Reading, value: JsonObject): ReadResult {
+  const { document, findings } = readJobsDocument(value);
+  for (const finding of findings) problems.error(finding);
+  if (document === undefined) return resultOf({ source, problems });
+  const { definition, origin } = jobsDefinition(document);
+  source.translateFrom(origin);
+  const { draft: _, ...result } = check({ value: definition, source, problems });
+  return result;
 }
 
 function isFutureVersion(value: JsonObject): boolean {

@@ -64,6 +64,7 @@ export class TextSourceMap implements SourceMap {
   #root: Located | undefined | null = null;
   #lineStarts: number[] | undefined;
   #edges: ReadonlyMap<string, readonly EdgeOrigin[]> = new Map();
+  #origin: ((path: DocumentPath) => DocumentPath) | undefined;
 
   constructor(text: string, file: string | undefined, findRoot: () => Located | undefined) {
     this.text = text;
@@ -76,7 +77,13 @@ export class TextSourceMap implements SourceMap {
     this.#edges = edges;
   }
 
+  /** The text is in another language: paths of the definition that was made of it are translated back. */
+  translateFrom(origin: (path: DocumentPath) => DocumentPath): void {
+    this.#origin = origin;
+  }
+
   documentPath(path: DocumentPath): DocumentPath {
+    if (this.#origin !== undefined) return this.#origin(path);
     const origin = this.#originOf(path);
     if (!origin) return path;
     const depth = bodyDepthOf(path);
@@ -96,7 +103,7 @@ export class TextSourceMap implements SourceMap {
   }
 
   rangeOf(path: DocumentPath, part: 'key' | 'value' = 'value'): SourceRange | undefined {
-    const side = this.#sideOfShortEdge(path);
+    const side = this.#origin === undefined ? this.#sideOfShortEdge(path) : undefined;
     if (side) return side;
     const found = this.#find(this.documentPath(path));
     if (!found) return undefined;
@@ -116,6 +123,7 @@ export class TextSourceMap implements SourceMap {
   }
 
   rangeInside(path: DocumentPath, offset: number, length: number): SourceRange | undefined {
+    if (this.#origin !== undefined) return this.rangeOf(path);
     const found = this.#find(this.documentPath(path));
     if (!found?.whole || found.node.style === undefined) return this.rangeOf(path);
     const { start, end, style, keyStart, keyEnd } = found.node;

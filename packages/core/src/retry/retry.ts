@@ -39,9 +39,11 @@ export function decideRetry(plan: RetryPlan, error: RunError, past: PastRetries,
 
 /**
  * An attempt was cut off by a crash or a lost lease, which is no error of the node: it counts against `lost`. A worker
- * that died says nothing about the work, so the first repetition waits for nothing.
+ * that died says nothing about the work, so the first repetition waits for nothing. A rule that names `WORKER_LOST`
+ * takes it for an error like the others that it names.
  */
 export function decideRepeat(plan: RetryPlan, error: RunError, past: PastRetries, jitter: number): RetryDecision {
+  if (plan.rules.some(({ on }) => on?.has(WORKER_LOST))) return decideRetry(plan, error, past, jitter);
   if (past.lost >= plan.lost) return { retry: false, why: 'budget' };
   const [rule] = plan.rules;
   if (past.lost === 0 || rule === undefined) return { retry: true, delayMs: 0, rule: 'lost' };

@@ -41,6 +41,8 @@ export interface Attempt {
   /** The attempt's own limit and what is left of the total one; null: none. */
   readonly attemptMs: number | null;
   readonly totalMs: number | null;
+  /** Since when it waited for a slot or a worker. */
+  readonly queuedAt: number;
   readonly totalLeftMs: number | null;
 }
 
@@ -101,6 +103,7 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
   }
   const value = heldValue(input ?? node.input, turn.lookup);
   const effect = effectOf(work, value);
+  const queuedAt = node.phase.status === 'queued' ? node.phase.since : turn.now;
   emit(turn, { type: 'node.started', node: path, attempt, worker, effect, ...(input === undefined ? {} : { input }) });
   return {
     node: path,
@@ -113,6 +116,7 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
     idempotencyKey: idempotencyKey(state, path),
     attemptMs,
     totalMs,
+    queuedAt,
     totalLeftMs: totalMs === null ? null : (node.queuedAt as number) + totalMs - turn.now,
   };
 }

@@ -81,6 +81,16 @@ describe('retry policies', () => {
     expect(nodeAt(run.state, 'a')).toMatchObject({ retries: [1], lost: 0 });
   });
 
+  it('[DEF-115] a rule that names WORKER_LOST counts lost attempts with the errors that it names', () => {
+    const run = drive({ nodes: { a: { retry: { attempts: 2, delay: '0s', on: ['FLAKY', 'WORKER_LOST'] } } } });
+    run.loseWorker().advance(1);
+    expect(run.running()).toEqual(['a']);
+    expect(nodeAt(run.state, 'a')).toMatchObject({ retries: [1], lost: 0 });
+    expect(run.fail('a', { code: 'FLAKY' }).document.nodes.a).toMatchObject({ status: 'failed', attempts: 2 });
+    const twice = drive({ nodes: { a: { retry: { attempts: 2, delay: '0s', on: ['FLAKY', 'WORKER_LOST'] } } } });
+    expect(twice.loseWorker().advance(1).loseWorker().status).toBe('failed');
+  });
+
   it('[RET-9] an older journal, which names no rule, folds', () => {
     const run = drive({ nodes: { a: { retry: { attempts: 3, lost: 1, delay: '1s' } } } });
     run.loseWorker().fail('a', { kind: 'SYSTEM' });

@@ -137,6 +137,7 @@ export const Worker = Type.Object(
     actions: Type.Array(Type.String()),
     status: Type.Union([Type.Literal('live'), Type.Literal('gone')]),
     running: Type.Integer(),
+    registeredAt: Moment,
     lastSeenAt: Moment,
   },
   { $id: 'Worker' },

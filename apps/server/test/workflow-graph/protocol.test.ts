@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Json } from '@nebula/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Booted, boot, TOKEN } from './support/boot.ts';
+import { type Booted, boot, TOKEN } from '../support/boot.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -172,6 +172,21 @@ jobs:
     ]) {
       const { status } = await graph.call('POST', '/workflows', bad);
       expect([400, 422]).toContain(status);
+    }
+  });
+
+  it('[SRV-561] unknown keys are refused with their place', async () => {
+    const graph = await opened();
+    for (const [bad, path] of [
+      ['jobs: { a: { run: x, runs-on: linux } }', 'jobs.a.runs-on'],
+      ['jobs: { a: { steps: [{ run: x, uses: y }] } }', 'jobs.a.steps.0.uses'],
+      ['concurrency: 1\njobs: { a: { run: x } }', 'concurrency'],
+    ] as const) {
+      const { status, body } = await graph.call('POST', '/workflows', bad);
+      expect([status, body.details?.problems ?? body.problems]).toEqual([
+        422,
+        [expect.objectContaining({ code: 'UNKNOWN_KEY', path })],
+      ]);
     }
   });
 

@@ -1,0 +1,92 @@
+/** Who may call the endpoints of workflow-graph, workers without a token among them where the server is told so. */
+import type { Needs, OperationId } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
+import type { FastifyRequest } from 'fastify';
+import type { AppParts } from '../http/app.ts';
+import { judge, NOBODY, type Principal } from '../identity/principal.ts';
+import { isSameSecret } from '../identity/same-secret.ts';
+
+/** Workers that send no token. Each is a worker of this project, and nothing else. */
+export interface TokenlessWorkers {
+  readonly project: string;
+  /** Those that call from this machine. */
+  readonly loopback?: boolean;
+  /** Those that call below `/workflow-graph/<path>`. */
+  readonly path?: string;
+}
+
+export interface Access extends Pick<AppParts, 'authenticate'> {
+  readonly tokenless?: TokenlessWorkers | undefined;
+}
+
+/** Where workers without a token call, if not by loopback. */
+export const SECRET_PREFIX = '/workflow-graph/:secret';
+
+const WORKER_SCOPES: readonly OperationId[] = [
+  'registerWorker',
+  'beatWorker',
+  'claimWork',
+  'extendLease',
+  'completeLease',
+  'failLease',
+  'logLease',
+];
+
+/**
+ * Whoever calls, if they may. `like` is the operation of ours that the endpoint stands for; `project` that of the thing
+ * it concerns, undefined where it concerns none or many.
+ */
+export async function allowed(
+  access: Access,
+  request: FastifyRequest,
+  like: OperationId,
+  needs: Needs,
+  project: string | undefined,
+): Promise<Principal> {
+  const who = await callerOf(access, request, needs);
+  const verdict = judge(who, like, needs, project);
+  if (verdict === 'allowed') return who;
+  if (verdict === 'not-signed-in') {
+    throw new NebulaError('NOT_SIGNED_IN', 'This server does not know who you are.', {
+      hint: 'Send `Authorization: Bearer <token>`.',
+    });
+  }
+  throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: `It needs the role ${needs}.` });
+}
+
+async function callerOf(
+  { authenticate, tokenless }: Access,
+  request: FastifyRequest,
+  needs: Needs,
+): Promise<Principal> {
+  const { secret } = request.params as { secret?: string };
+  if (secret !== undefined) {
+    if (tokenless?.path !== undefined && isSameSecret(secret, tokenless.path)) return workerOf(tokenless);
+    return NOBODY;
+  }
+  const who = await authenticate(request);
+  const isAdmitted = who.kind === 'nobody' && needs === 'worker' && tokenless?.loopback === true;
+  return isAdmitted && isPlainLoopback(request) ? workerOf(tokenless) : who;
+}
+
+function workerOf({ project }: TokenlessWorkers): Principal {
+  const name = 'workflow-graph worker';
+  return { kind: 'key', name, isAdmin: false, roles: { [project]: 'operator' }, scopes: WORKER_SCOPES };
+}
+
+const LOOPBACK = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/;
+/** A proxy speaks for others; a page of a browser, for whoever wrote it. A wrong token is not no token. */
+const SPEAKS_FOR_OTHERS = [
+  'authorization',
+  'cookie',
+  'forwarded',
+  'origin',
+  'sec-fetch-site',
+  'via',
+  'x-forwarded-for',
+  'x-real-ip',
+];
+
+function isPlainLoopback({ socket, headers }: FastifyRequest): boolean {
+  return LOOPBACK.test(socket.remoteAddress ?? '') && SPEAKS_FOR_OTHERS.every((name) => headers[name] === undefined);
+}

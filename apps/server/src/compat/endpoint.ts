@@ -1,0 +1,51 @@
+/** What the endpoints of workflow-graph share. */
+import type { OperationId } from '@nebula/client/contract';
+import { JOB_REFERENCE, NebulaError } from '@nebula/core';
+import type { FastifyRequest } from 'fastify';
+import type { AppParts } from '../http/app.ts';
+import { DEFAULT_PROJECT } from '../http/subject.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Launcher } from '../launcher.ts';
+import type { Parts } from '../parts.ts';
+import type { Registry } from '../workers/registry.ts';
+import { type Access, allowed } from './access.ts';
+import { type GraphRecord, type Graphs, type NamedRun, namedRun } from './graphs.ts';
+import { type Query, queryIn } from './input.ts';
+
+export interface CompatParts extends Pick<AppParts, 'audit'>, Access {
+  readonly parts: Parts;
+  readonly launcher: Launcher;
+  readonly registry: Registry;
+}
+
+export interface Compat extends CompatParts {
+  readonly graphs: Graphs;
+}
+
+export type Ask = FastifyRequest<{ Params: Record<string, string>; Querystring: Query }>;
+
+/** Its workers run these. */
+export const JOBS: ReadonlySet<string> = new Set([JOB_REFERENCE]);
+
+interface Found {
+  readonly graph: GraphRecord;
+  /** As the path says, or `?run=`. */
+  readonly named: NamedRun;
+  readonly who: Principal;
+}
+
+/** The workflow that a path names, for whoever may see it. */
+export async function found(
+  own: Compat,
+  request: Ask,
+  like: OperationId,
+  needs: 'viewer' | 'operator',
+  parameter = 'id',
+): Promise<Found> {
+  const name = request.params[parameter] as string;
+  const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(name);
+  const graph = await own.graphs.find(workflowId);
+  const who = await allowed(own, request, like, needs, graph?.project ?? DEFAULT_PROJECT);
+  if (graph !== undefined) return { graph, named: { workflowId, executionId }, who };
+  throw new NebulaError('UNKNOWN_WORKFLOW', `There is no workflow '${name.slice(0, 200)}'.`);
+}

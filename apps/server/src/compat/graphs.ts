@@ -1,0 +1,189 @@
+/**
+ * Workflows of workflow-graph and their runs.
+ *
+ * Its protocol knows workflows, not runs: a worker asks by workflow and job whether its job was cancelled. So a run has
+ * a name that takes the place of a workflow's id: the id itself for the first run, `<id>.<run>` for each later one.
+ * Every endpoint takes both. For people, the plain id is the newest run.
+ */
+import {
+  compilePlan,
+  type DocumentPath,
+  type Json,
+  type JsonObject,
+  jobsDefinition,
+  jobsIn,
+  NebulaError,
+  type RunDocument,
+  readDefinition,
+  readDefinitionObject,
+  readJobsDocument,
+} from '@nebula/core';
+import { DEFAULT_PROJECT } from '../http/subject.ts';
+import type { Parts } from '../parts.ts';
+import { parsed, readRecord, type WorkflowRecord } from '../records.ts';
+import type { Graph } from './wire.ts';
+
+const KIND = 'workflow-graph';
+const PAGE = 500;
+
+export interface GraphRecord extends Graph {
+  readonly project: string;
+  /** The run that has the workflow's id as its name. */
+  readonly first?: string;
+}
+
+export interface NamedRun {
+  readonly workflowId: string;
+  readonly executionId: string | undefined;
+}
+
+/** Neither ids of workflows nor of runs have dots. */
+export function namedRun(name: string): NamedRun {
+  const dot = name.indexOf('.');
+  if (dot === -1) return { workflowId: name, executionId: undefined };
+  return { workflowId: name.slice(0, dot), executionId: name.slice(dot + 1) };
+}
+
+export class Graphs {
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  /** Every workflow that is posted is one of its own, as it is there. Rejects with `DEFINITION_INVALID`. */
+  async create(body: Json, project: string): Promise<{ readonly id: string; readonly graph: GraphRecord }> {
+    const { engine, records, digest, random } = this.parts;
+    const { definition: read, display } = typeof body === 'string' ? fromText(body) : fromObject(body);
+    const id = `${read['id']}-${digest(random.id('wfg')).slice(0, 12)}`;
+    const definition = { ...read, id };
+    this.check(definition);
+    const { name = '', description = '' } = definition as { name?: string; description?: string };
+    const graph: GraphRecord = { name, trigger: description, jobs: jobsIn(definition) ?? [], project, display };
+    const owner: WorkflowRecord = { project, active: null };
+    await records.commit([
+      { kind: 'workflow', id, body: JSON.stringify(owner), expected: 0 },
+      { kind: KIND, id, body: JSON.stringify(graph) },
+    ]);
+    await engine.register(definition);
+    return { id, graph };
+  }
+
+  /** Compiled like any definition: what it cannot mean (a cycle, a broken condition) is refused here. */
+  private check(definition: JsonObject): void {
+    const read = readDefinitionObject(definition);
+    const compiled = read.definition === undefined ? [] : compilePlan(read.definition, this.parts.catalog).problems;
+    const problems = [...read.problems, ...compiled].filter(({ severity }) => severity === 'error');
+    if (problems.length > 0) throw refused(problems);
+  }
+
+  /** Of a workflow that was posted here, or whose nodes are all jobs. */
+  async find(workflowId: string): Promise<GraphRecord | undefined> {
+    const { records, store } = this.parts;
+    const row = await readRecord<GraphRecord>(records, KIND, workflowId);
+    if (row !== undefined) return row.body;
+    const version = await store.workflowVersion(workflowId);
+    if (version === undefined) return undefined;
+    const definition = JSON.parse(version.definition) as JsonObject;
+    const jobs = jobsIn(definition);
+    if (jobs === undefined) return undefined;
+    const { name = workflowId, description = '' } = definition;
+    const owner = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+    const project = owner?.body.project ?? DEFAULT_PROJECT;
+    return { name: String(name), trigger: String(description), jobs, project };
+  }
+
+  /** All that were posted, in the order of their ids. */
+  async *all(): AsyncGenerator<{ readonly id: string; readonly body: GraphRecord }> {
+    for (let after: string | undefined; ; ) {
+      const rows = await this.parts.records.list(KIND, { limit: PAGE, ...(after !== undefined && { after }) });
+      for (const row of rows) yield parsed<GraphRecord>(row);
+      after = rows.at(-1)?.id;
+      if (rows.length < PAGE) return;
+    }
+  }
+
+  /** Before a run begins: the first one takes the workflow's id as its name, so that its workers are told that. */
+  async claimName(workflowId: string, executionId: string): Promise<void> {
+    const { records, store } = this.parts;
+    const row = await readRecord<GraphRecord>(records, KIND, workflowId);
+    if (row === undefined) return;
+    const { first } = row.body;
+    // One that was refused, or has been deleted, needs no name.
+    if (first !== undefined && (await store.execution(first)) !== undefined) return;
+    const body = JSON.stringify({ ...row.body, first: executionId });
+    await records.commit([{ kind: KIND, id: workflowId, body, expected: row.revision }]);
+  }
+
+  async nameOf(workflowId: string, executionId: string): Promise<string> {
+    const row = await readRecord<GraphRecord>(this.parts.records, KIND, workflowId);
+    return row?.body.first === executionId ? workflowId : `${workflowId}.${executionId}`;
+  }
+
+  /** The run that a worker means. */
+  async runOfWorker(name: string): Promise<RunDocument | undefined> {
+    const { workflowId, executionId } = namedRun(name);
+    const row =
+      executionId === undefined ? await readRecord<GraphRecord>(this.parts.records, KIND, workflowId) : undefined;
+    return await this.run({ workflowId, executionId: executionId ?? row?.body.first });
+  }
+
+  /** Without an execution, the newest one. */
+  async run({ workflowId, executionId }: NamedRun): Promise<RunDocument | undefined> {
+    const { store, engine } = this.parts;
+    const { rows } =
+      executionId === undefined
+        ? await store.list({ workflowId, limit: 1 })
+        : { rows: [await store.execution(executionId)] };
+    const [row] = rows;
+    return row?.workflowId === workflowId ? await engine.document(row.executionId) : undefined;
+  }
+}
+
+interface Converted {
+  readonly definition: JsonObject;
+  readonly display: Readonly<Record<string, JsonObject>>;
+}
+
+/** A file, in YAML or JSON: what is wrong with it has a line and a column. */
+function fromText(text: string): Converted {
+  const { definition, problems } = readDefinition(text);
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0 || definition === undefined) throw refused(errors);
+  const read = definition as unknown as JsonObject;
+  if (jobsIn(read) === undefined)
+    throw refused([{ code: 'MISSING_KEY', message: 'the workflow has no jobs', path: [] }]);
+  return { definition: read, display: {} };
+}
+
+function fromObject(body: Json): Converted {
+  const { document, findings } = readJobsDocument(body);
+  if (document === undefined) throw refused(findings);
+  const shown = document.jobs.filter(({ display }) => Object.keys(display).length > 0);
+  return {
+    definition: jobsDefinition(document).definition,
+    display: Object.fromEntries(shown.map(({ id, display }) => [id, display])),
+  };
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly path: DocumentPath;
+  readonly range?: { readonly line: number; readonly column: number };
+}
+
+function refused(findings: readonly Refusal[]): NebulaError {
+  const [first] = findings as readonly [Refusal, ...Refusal[]];
+  const problems = findings.map(({ code, message, path, range }) => ({
+    code,
+    message,
+    path: path.join('.'),
+    ...(range && { line: range.line, column: range.column }),
+  }));
+  return new NebulaError('DEFINITION_INVALID', first.message, {
+    hint: first.hint ?? 'See docs/workflow-graph.md for what a workflow of workflow-graph may say.',
+    details: { problems },
+  });
+}

@@ -1,0 +1,87 @@
+/** Logs of jobs: as a list, and as a stream that replays and goes on until the job has ended. */
+import type { OperationId } from '@nebula/client/contract';
+import { NebulaError, type RunDocument } from '@nebula/core';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { sendEvents } from '../http/sse.ts';
+import type { Principal } from '../identity/principal.ts';
+import { watchRights } from '../identity/rights.ts';
+import type { Parts } from '../parts.ts';
+import { type Ask, type Compat, found } from './endpoint.ts';
+import { chunkDocument } from './wire.ts';
+
+const MAX_LINES = 10_000;
+const PAGE = 1_000;
+/** How often to look whether a job has ended, for those who follow its log. */
+const ENDED_EVERY_MS = 500;
+
+export function logRoutes(app: FastifyInstance, own: Compat): void {
+  const { parts, graphs } = own;
+  const runOf = async (request: Ask, like: OperationId): Promise<RunDocument | undefined> => {
+    const { named } = await found(own, request, like, 'viewer', 'wf');
+    return await graphs.run(named);
+  };
+
+  app.get('/api/workflows/:wf/jobs/:job/logs', async (request: Ask) => {
+    const { wf, job: node } = request.params as { wf: string; job: string };
+    const run = await runOf(request, 'listLogs');
+    if (run === undefined) return [];
+    await parts.logs.flush();
+    const lines = await parts.logs.read({ executionId: run.executionId, node, limit: MAX_LINES });
+    return lines.map((line, index) => chunkDocument(line, wf, index));
+  });
+
+  app.get('/api/workflows/:wf/jobs/:job/logs/stream', async (request: Ask, reply) => {
+    const run = await runOf(request, 'followLogs');
+    if (run === undefined) {
+      throw new NebulaError('UNKNOWN_EXECUTION', `Workflow '${request.params['wf']}' has not been run.`);
+    }
+    const ended = new AbortController();
+    const look = (): Promise<Principal> => own.authenticate(request);
+    const stop = watchRights(parts.clock, await look(), look, () => ended.abort());
+    reply.raw.once('close', () => {
+      stop();
+      ended.abort();
+    });
+    reply.hijack();
+    reply.raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': 'text/event-stream; charset=utf-8',
+    });
+    await streamLogs(parts, run, request, reply, ended);
+    return reply;
+  });
+}
+
+/** What was said, then what is said, until the job has ended. */
+async function streamLogs(
+  { logs, engine }: Parts,
+  { executionId }: RunDocument,
+  request: Ask,
+  reply: FastifyReply,
+  ended: AbortController,
+): Promise<void> {
+  const { wf, job: node } = request.params as { wf: string; job: string };
+  const look = async (): Promise<void> => {
+    const run = await engine.document(executionId);
+    const status = run?.nodes[node]?.status;
+    if (run !== undefined && run.finishedAt === null && (status === undefined || !FINAL_STATUSES.has(status))) return;
+    await logs.flush();
+    setTimeout(() => ended.abort(), ENDED_EVERY_MS).unref();
+  };
+  const timer = setInterval(() => void look().catch(() => ended.abort()), ENDED_EVERY_MS);
+  timer.unref();
+  async function* events() {
+    let index = 0;
+    for await (const line of logs.follow({ executionId, node, limit: PAGE }, ended.signal)) {
+      const json = JSON.stringify(chunkDocument(line, wf, index++));
+      yield [{ id: String(line.position), event: 'log', json }];
+    }
+  }
+  try {
+    await sendEvents(reply.raw, events(), ended.signal);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const FINAL_STATUSES: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled']);

@@ -1,0 +1,146 @@
+/** What workers of workflow-graph call. */
+import type { OperationId } from '@nebula/client/contract';
+import { JOB_FAILED, JOB_REFUSED, type JsonObject, mayServe } from '@nebula/core';
+import type { OutsideWork } from '@nebula/engine';
+import type { FastifyInstance } from 'fastify';
+import { projectOfLease, projectOfWorkflow } from '../http/subject.ts';
+import { judge } from '../identity/principal.ts';
+import { COMPAT_LIMITS } from '../limits.ts';
+import { allowed } from './access.ts';
+import { type Ask, type Compat, JOBS } from './endpoint.ts';
+import { namedRun } from './graphs.ts';
+import { chunksIn, objectIn, outputsIn, queryIn, ttlSecondsIn, workerIn } from './input.ts';
+import { claimDocument } from './wire.ts';
+
+export function workerRoutes(app: FastifyInstance, own: Compat): void {
+  registryRoutes(app, own);
+  claimRoute(app, own);
+  leaseRoutes(app, own);
+  cancelledRoute(app, own);
+}
+
+function registryRoutes(app: FastifyInstance, own: Compat): void {
+  const { registry, parts } = own;
+  const { outside } = parts.engine;
+
+  app.get('/api/workers', async (request: Ask) => {
+    await allowed(own, request, 'listWorkers', 'anyone', undefined);
+    const { items } = await registry.list({ limit: COMPAT_LIMITS.maxPage });
+    return items.map(({ workerId, labels, lastSeenAt, registeredAt, status }) => {
+      const current = outside.workOf(workerId)[0]?.node ?? null;
+      return {
+        worker_id: workerId,
+        labels,
+        registered_at_ms: Date.parse(registeredAt),
+        last_heartbeat_ms: Date.parse(lastSeenAt),
+        current_job: current,
+        status: status === 'gone' ? 'offline' : current === null ? 'idle' : 'busy',
+      };
+    });
+  });
+
+  app.post('/api/workers/register', async (request: Ask) => {
+    const who = await allowed(own, request, 'registerWorker', 'worker', undefined);
+    const { workerId, labels } = workerIn(objectIn(request.body));
+    await registry.put(workerId, { labels, actions: [...JOBS] }, who);
+    return { worker_id: workerId, labels };
+  });
+
+  app.post('/api/workers/:id/heartbeat', async (request: Ask) => {
+    const who = await allowed(own, request, 'beatWorker', 'worker', undefined);
+    await registry.seen(request.params['id'] as string, who);
+    return { ok: true };
+  });
+}
+
+function claimRoute(app: FastifyInstance, own: Compat): void {
+  const { parts, registry } = own;
+
+  app.post('/api/jobs/claim', async (request: Ask, reply) => {
+    const who = await allowed(own, request, 'claimWork', 'worker', undefined);
+    const body = objectIn(request.body);
+    const { workerId, labels } = workerIn(body);
+    const ttlSeconds = ttlSecondsIn(body);
+    await registry.keep(workerId, { labels, actions: [...JOBS] }, who);
+    const has = new Set(labels);
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const [work] = await parts.engine.outside.claim({
+      holder: workerId,
+      max: 1,
+      leaseMs: ttlSeconds * 1_000,
+      signal: gone.signal,
+      serves: (route, project) =>
+        mayServe(route, JOBS, has) && judge(who, 'claimWork', 'worker', project) === 'allowed',
+    });
+    const claimed = work === undefined ? null : await claimedDocument(own, work, workerId, ttlSeconds);
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(claimed));
+  });
+}
+
+async function claimedDocument(
+  { parts, graphs }: Compat,
+  work: OutsideWork,
+  workerId: string,
+  ttlSeconds: number,
+): Promise<JsonObject> {
+  const { workflowId, version, executionId, node } = work;
+  const { root } = await parts.engine.plan(workflowId, version);
+  const plan = root.nodes[root.indexOf.get(node) ?? -1];
+  return claimDocument({
+    work,
+    workflowId: await graphs.nameOf(workflowId, executionId),
+    workerId,
+    ttlSeconds,
+    route: plan?.route ?? '',
+    retry: plan?.retry.rules[0],
+    now: parts.clock.now(),
+  });
+}
+
+function leaseRoutes(app: FastifyInstance, own: Compat): void {
+  const { parts } = own;
+  const { outside } = parts.engine;
+  const onLease = (
+    path: string,
+    like: OperationId,
+    act: (leaseId: string, body: JsonObject) => Promise<unknown>,
+  ): void => {
+    app.post(`/api/jobs/:lease/${path}`, async (request: Ask) => {
+      const leaseId = request.params['lease'] as string;
+      await allowed(own, request, like, 'worker', undefined);
+      await allowed(own, request, like, 'worker', await projectOfLease(parts, leaseId));
+      await act(leaseId, objectIn(request.body));
+      return { ok: true };
+    });
+  };
+  onLease('heartbeat', 'extendLease', (leaseId) => outside.extend(leaseId));
+  onLease('complete', 'completeLease', (leaseId, body) =>
+    outside.end(leaseId, { status: 'completed', output: outputsIn(body) }),
+  );
+  // A failure is retried only if its worker says that it may be. Of a job that was to stop, it says that it has.
+  onLease('fail', 'failLease', async (leaseId, { error, retryable }) => {
+    const message = typeof error === 'string' ? error : 'the job failed';
+    const code = retryable === true ? JOB_FAILED : JOB_REFUSED;
+    const { cancel } = await outside.extend(leaseId);
+    const status = cancel === null ? 'failed' : 'unknown';
+    await outside.end(leaseId, { status, error: { code, kind: 'USER', message } });
+  });
+  onLease('logs', 'logLease', (leaseId, body) => outside.log(leaseId, chunksIn(body)));
+}
+
+function cancelledRoute(app: FastifyInstance, own: Compat): void {
+  const { parts, graphs } = own;
+
+  app.get('/api/jobs/:wf/:job/cancelled', async (request: Ask) => {
+    const { wf, job } = request.params as { wf: string; job: string };
+    const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(wf);
+    await allowed(own, request, 'extendLease', 'worker', undefined);
+    await allowed(own, request, 'extendLease', 'worker', await projectOfWorkflow(parts, workflowId));
+    const run = await (executionId === undefined ? graphs.runOfWorker(wf) : graphs.run({ workflowId, executionId }));
+    if (run === undefined) return false;
+    if (run.status === 'cancelled') return true;
+    const status = run.nodes[job]?.status;
+    return status === 'cancelled' || (await parts.engine.outside.stopReason(run.executionId, job)) !== null;
+  });
+}

@@ -1,0 +1,338 @@
+/** Programs of workflow-graph, as they are, against a real server. */
+import { existsSync, readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Booted, type BootOptions, boot, memoryKeeping, sqliteKeeping, TOKEN } from '../support/boot.ts';
+import { OriginClient, OriginWorker, type OriginWorkflow, type WorkerOptions } from './origin-worker.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** A server that may be restarted, with a client and workers that call it wherever it is. */
+class Site {
+  booted!: Booted;
+  readonly #options: BootOptions;
+  readonly client = new OriginClient(() => this.booted.server.url, TOKEN);
+
+  constructor(options: BootOptions) {
+    this.#options = options;
+  }
+
+  static async open(options: BootOptions = {}): Promise<Site> {
+    const site = new Site({ keeping: memoryKeeping(), ...options });
+    site.booted = await boot(site.#options);
+    closing.push(() => site.booted.close());
+    return site;
+  }
+
+  async restart(): Promise<void> {
+    await this.booted.close();
+    this.booted = await boot(this.#options);
+  }
+
+  worker(workerId: string, options: Partial<WorkerOptions> = {}): OriginWorker {
+    const worker = new OriginWorker({ base: () => this.booted.server.url, workerId, token: TOKEN, ...options });
+    closing.push(() => worker.stop());
+    return worker.start();
+  }
+
+  async run(workflow: unknown): Promise<string> {
+    const { id } = await this.client.createWorkflow(workflow);
+    await this.client.runWorkflow(id);
+    return id;
+  }
+
+  async ended(id: string): Promise<OriginWorkflow> {
+    const isOver = ({ jobs }: OriginWorkflow) =>
+      jobs.every(({ status }) => status !== 'queued' && status !== 'running');
+    await expect.poll(async () => isOver(await this.client.getStatus(id)), { timeout: 20_000 }).toBe(true);
+    return await this.client.getStatus(id);
+  }
+}
+
+function statuses({ jobs }: OriginWorkflow): Record<string, string> {
+  return Object.fromEntries(jobs.map(({ id, status }) => [id, status]));
+}
+
+/** Hyphens and leading digits, labels and retries on jobs in the middle, as its own example has them. */
+const CI = `name: CI
+on: push
+jobs:
+  unit-tests: { name: Unit Tests, run: echo units, retries: 1 }
+  2nd-lint: { name: Lint, run: echo lint }
+  build: { name: Build, needs: [unit-tests, 2nd-lint], run: echo building, labels: [linux] }
+  deploy-db: { needs: [build], run: echo migrating, labels: [linux, aws] }
+  e2e-tests: { needs: build, run: echo e2e, retries: 2 }
+  deploy-web: { needs: [deploy-db], run: echo deploying, labels: [linux, aws] }
+`;
+
+describe('programs of workflow-graph', () => {
+  it('[SRV-550] a file whose jobs have hyphens and leading digits runs to its end', async () => {
+    const site = await Site.open();
+    const worker = site.worker('w-1', { labels: ['linux', 'aws'] });
+    const status = await site.ended(await site.run(CI));
+    expect(new Set(Object.values(statuses(status)))).toEqual(new Set(['success']));
+    expect(status).toMatchObject({ name: 'CI', trigger: 'on: push' });
+    expect(worker.claims).toHaveLength(6);
+    await worker.stop();
+  });
+
+  const corpus = new URL('../../../../../shared/corpora/origins/ci.yml', import.meta.url);
+  // The corpus lies beside the repository; where it is absent, the file above stands for it.
+  it.skipIf(!existsSync(corpus))('[SRV-550] the ci.yml of the project itself runs to its end', async () => {
+    const site = await Site.open();
+    for (const id of ['w-1', 'w-2', 'w-3']) site.worker(id, { labels: ['linux', 'aws'] });
+    const yaml = readFileSync(corpus, 'utf8').replaceAll(/sleep \d+/g, 'sleep 0.01');
+    const status = await site.ended(await site.run(yaml));
+    expect(status.jobs).toHaveLength(8);
+    expect(new Set(Object.values(statuses(status)))).toEqual(new Set(['success']));
+  });
+
+  it('[SRV-551] a failed job skips what is downstream, lets the rest run, and the workflow has failed', async () => {
+    const site = await Site.open();
+    site.worker('w-1');
+    const id = await site.run(`name: t
+on: push
+jobs:
+  bad: { run: exit 3 }
+  after: { needs: bad, run: echo no }
+  later: { needs: after, run: echo no }
+  other: { run: sleep 0.1 }
+  more: { needs: other, run: echo yes }
+`);
+    const ended = await site.ended(id);
+    expect(statuses(ended)).toEqual({
+      bad: 'failure',
+      after: 'skipped',
+      later: 'skipped',
+      other: 'success',
+      more: 'success',
+    });
+  });
+
+  it('[SRV-553] the client sends jobs as a list, and reads every field that it knows', async () => {
+    const site = await Site.open();
+    const base = { status: 'queued', duration_secs: null, started_at: null, output: null };
+    const jobs = [
+      { ...base, id: 'a-1', name: 'First', command: 'echo one', depends_on: [], metadata: { node_type: 'x' } },
+      { ...base, id: '2-b', name: 'Second', command: 'exit 1', depends_on: ['a-1'], max_retries: 1, ports: [] },
+      { ...base, id: 'c', name: 'Third', command: 'echo 3', depends_on: ['2-b'], children: null, collapsed: false },
+    ];
+    const created = await site.client.createWorkflow({ name: 'Listed', trigger: 'manual', jobs });
+    expect(created).toMatchObject({ name: 'Listed', trigger: 'manual' });
+    expect(created.jobs[1]).toMatchObject({ id: '2-b', name: 'Second', command: 'exit 1', depends_on: ['a-1'] });
+    expect(created.jobs.map(({ status }) => status)).toEqual(['queued', 'queued', 'queued']);
+    const before = Date.now();
+    await site.client.runWorkflow(created.id);
+    const worker = site.worker('w-1');
+    const { jobs: after } = await site.ended(created.id);
+    expect(after.map(({ status, attempt }) => [status, attempt])).toEqual([
+      ['success', 0],
+      ['failure', 1],
+      ['skipped', 0],
+    ]);
+    expect(after[0]).toMatchObject({ metadata: { node_type: 'x' }, outputs: { code: '0' }, duration_secs: 0 });
+    expect(after[0]?.started_at).toBeGreaterThanOrEqual(before);
+    expect(after[2]).toMatchObject({ started_at: null, duration_secs: null, outputs: {} });
+    expect(worker.claims[1]?.job).toMatchObject({ upstream_outputs: { 'a-1': { code: '0' } } });
+    // Posted once more it is another workflow, as it is there.
+    expect((await site.client.createWorkflow({ name: 'Listed', trigger: 'manual', jobs })).id).not.toBe(created.id);
+  });
+
+  it('[SRV-554] a claim has the retry policy, the time of queueing, and maps of texts for every job that is needed', async () => {
+    const site = await Site.open();
+    const id = await site.run(`name: t
+on: push
+jobs:
+  a: { run: x }
+  b: { run: y, needs: a, if: "$nodes.a.output.go == 'yes'" }
+  c: { run: z, needs: [a, b], retries: 2 }
+`);
+    const worker = new OriginWorker({ base: () => site.booted.server.url, workerId: 'w', token: TOKEN });
+    const claim = async () => {
+      let found = await worker.claim();
+      await expect.poll(async () => (found ??= await worker.claim())).not.toBeNull();
+      return found as NonNullable<typeof found>;
+    };
+    const first = await claim();
+    expect(first.job).toMatchObject({ workflow_id: id, retry_policy: { max_retries: 0, backoff: 'None' } });
+    expect(first.job.enqueued_at_ms).toBeLessThanOrEqual(first.lease.granted_at_ms);
+    const done = await fetch(`${site.booted.server.url}/api/jobs/${first.lease.lease_id}/complete`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ outputs: { go: 'no', n: 7, deep: { x: [1] } } }),
+    });
+    expect(done.status).toBe(200);
+    const queued = Date.now();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const third = await claim();
+    expect(third.job).toMatchObject({ job_id: 'c', retry_policy: { max_retries: 2, backoff: 'None' } });
+    // The time at which it was queued, not that of the claim.
+    expect(third.job.enqueued_at_ms).toBeLessThan(queued + 50);
+    expect(third.job.upstream_outputs).toEqual({ a: { go: 'no', n: '7', deep: '{"x":[1]}' }, b: {} });
+  });
+
+  it('[SRV-554] back-off is written as an enum is written there', async () => {
+    const site = await Site.open();
+    const job = (retry: object) => ({
+      action: 'workflow-graph.job@1',
+      with: { steps: [{ run: 'x', env: {} }] },
+      retry,
+    });
+    const nodes = {
+      a: job({ policy: 'fixed', delay: '5s', attempts: 3 }),
+      b: job({ policy: 'exponential', initial: '2s', max: '1m', attempts: 2 }),
+    };
+    const { client } = site.booted;
+    await client.call('registerWorkflow', { body: { definition: { id: 'own', nodes } } });
+    await client.call('startExecution', { body: { workflowId: 'own' } });
+    const worker = new OriginWorker({ base: () => site.booted.server.url, workerId: 'w', token: TOKEN });
+    const policies: unknown[] = [];
+    await expect.poll(async () => policies.push(...[(await worker.claim())?.job.retry_policy].filter(Boolean))).toBe(2);
+    expect(policies).toEqual([
+      { max_retries: 2, backoff: { Fixed: { delay_secs: 5 } } },
+      { max_retries: 1, backoff: { Exponential: { base_secs: 2, max_secs: 60 } } },
+    ]);
+  });
+});
+
+describe('workers of workflow-graph', () => {
+  it('[SRV-555] are idle, busy or offline, and have the job that they run', async () => {
+    const site = await Site.open();
+    const before = Date.now();
+    const worker = site.worker('w-1', { labels: ['linux'] });
+    const only = async () => (await site.client.listWorkers())[0];
+    await expect.poll(only).toMatchObject({ worker_id: 'w-1', labels: ['linux'], current_job: null, status: 'idle' });
+    expect((await only())?.registered_at_ms).toBeGreaterThanOrEqual(before);
+    const id = await site.run('name: t\non: push\njobs: { long-one: { run: sleep 5 } }');
+    await expect.poll(only).toMatchObject({ current_job: 'long-one', status: 'busy' });
+    await site.client.cancelWorkflow(id);
+    await expect.poll(only).toMatchObject({ current_job: null, status: 'idle' });
+    expect(statuses(await site.ended(id))).toEqual({ 'long-one': 'cancelled' });
+    await worker.stop();
+  });
+
+  it('[SRV-556] logs of a job are replayed and streamed as events named log', async () => {
+    const site = await Site.open();
+    site.worker('w-1');
+    const id = await site.run(
+      'name: t\non: push\njobs: { a: { run: "echo one; sleep 0.3; echo two >&2; sleep 0.1" } }',
+    );
+    await expect.poll(async () => (await site.client.getJobLogs(id, 'a')).length).toBeGreaterThan(0);
+    const streamed = await site.client.streamLogs(id, 'a');
+    expect(streamed.map(({ data, stream }) => [data.trim(), stream])).toEqual([
+      ['one', 'stdout'],
+      ['two', 'stderr'],
+    ]);
+    expect(streamed.every((chunk) => chunk.workflow_id === id && chunk.job_id === 'a')).toBe(true);
+    expect(await site.client.getJobLogs(id, 'a')).toEqual(streamed);
+  });
+
+  it('[SRV-557] ?status= gives the workflows that have a job in that status', async () => {
+    const site = await Site.open();
+    site.worker('w-1');
+    const mixed = await site.run('name: m\non: push\njobs: { a: { run: exit 1 }, b: { needs: a, run: x } }');
+    const good = await site.run('name: g\non: push\njobs: { a: { run: "true" } }');
+    await site.ended(mixed);
+    await site.ended(good);
+    const ids = async (query: string) => (await site.client.listWorkflows(query)).map(({ id }) => id);
+    expect(await ids('?status=skipped')).toEqual([mixed]);
+    expect(await ids('?status=failure')).toEqual([mixed]);
+    expect(await ids('?status=success')).toEqual([good]);
+    expect(await ids('?status=queued')).toEqual([]);
+    expect((await ids('')).toSorted()).toEqual([good, mixed].toSorted());
+    expect(await ids('?limit=1&offset=1')).toHaveLength(1);
+    expect(await ids('?offset=2')).toEqual([]);
+  });
+});
+
+describe('runs of one workflow', () => {
+  it('[SRV-552] cancelling one run stops its workers and no others', async () => {
+    const site = await Site.open();
+    const first = site.worker('w-1');
+    const id = await site.run('name: t\non: push\njobs: { a: { run: sleep 30 } }');
+    await expect.poll(() => first.claims.length).toBe(1);
+    // It goes on while the second run of the same workflow begins, and is cancelled.
+    const second = site.worker('w-2');
+    await site.client.runWorkflow(id);
+    await expect.poll(() => second.claims.length).toBe(1);
+    await site.client.cancelWorkflow(id);
+    await expect.poll(() => second.answers.length).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(first.answers).toEqual([]);
+    expect(first.claims[0]?.job.workflow_id).toBe(id);
+    const [name = '', run = ''] = second.claims[0]?.job.workflow_id.split('.') ?? [];
+    expect(name).toBe(id);
+    expect((await site.client.getStatus(`${id}.${run}`)).jobs[0]?.status).toBe('cancelled');
+  });
+
+  it('[SRV-552] a run that follows a cancelled one is not cancelled with it', async () => {
+    const site = await Site.open();
+    // It never asks whether its job was cancelled, and so goes on.
+    const deaf = site.worker('w-1', { cancelMs: 60_000 });
+    const id = await site.run('name: t\non: push\njobs: { a: { run: sleep 0.5 } }');
+    await expect.poll(() => deaf.claims.length).toBe(1);
+    await site.client.cancelWorkflow(id);
+    await site.client.runWorkflow(id);
+    const next = site.worker('w-2');
+    await expect.poll(() => next.claims.length).toBe(1);
+    await expect.poll(() => next.answers, { timeout: 5_000 }).toEqual([200]);
+    expect(statuses(await site.ended(id))).toEqual({ a: 'success' });
+  });
+});
+
+describe('leases of workflow-graph', () => {
+  it('[SRV-558] a lease of two minutes is one after a restart, too: the job ends once', async () => {
+    const { keeping, remove } = await sqliteKeeping();
+    closing.push(remove);
+    const site = await Site.open({ keeping });
+    const worker = site.worker('w-1', { leaseSeconds: 120, heartbeatMs: 50 });
+    const id = await site.run('name: t\non: push\njobs: { a: { run: sleep 1.5 }, b: { needs: a, run: echo b } }');
+    await expect.poll(() => worker.claims.length).toBe(1);
+    const { lease_id: lease } = (worker.claims[0] as NonNullable<(typeof worker.claims)[0]>).lease;
+    await site.restart();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const state = await site.booted.parts.engine.outside.extend(lease);
+    expect(state.until - Date.now()).toBeGreaterThan(100_000);
+    expect(statuses(await site.ended(id))).toEqual({ a: 'success', b: 'success' });
+    expect(worker.claims.map(({ job }) => [job.job_id, job.attempt])).toEqual([
+      ['a', 0],
+      ['b', 0],
+    ]);
+  });
+
+  it('[SRV-559] retries counts failures and lost leases together', async () => {
+    const site = await Site.open();
+    const lost = site.worker('w-1', { leaseSeconds: 1, heartbeatMs: 60_000 });
+    const id = await site.run('name: t\non: push\njobs: { a: { run: sleep 30, retries: 1 } }');
+    await expect.poll(() => lost.claims.length).toBe(1);
+    await lost.kill();
+    const second = site.worker('w-2');
+    await expect.poll(() => second.claims.length, { timeout: 10_000 }).toBe(1);
+    expect(second.claims[0]?.job.attempt).toBe(1);
+    await fetch(`${site.booted.server.url}/api/jobs/${second.claims[0]?.lease.lease_id}/fail`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ error: 'broken', retryable: true }),
+    });
+    expect(statuses(await site.ended(id))).toEqual({ a: 'failure' });
+    expect((await site.client.getStatus(id)).jobs[0]?.attempt).toBe(1);
+  });
+
+  it('[SRV-560] a failure that its worker does not call retryable is not retried', async () => {
+    const site = await Site.open();
+    const worker = new OriginWorker({ base: () => site.booted.server.url, workerId: 'w', token: TOKEN });
+    for (const body of [{ error: 'no' }, { error: 'no', retryable: false }]) {
+      const id = await site.run('name: t\non: push\njobs: { a: { run: x, retries: 5 } }');
+      let lease = '';
+      await expect.poll(async () => (lease = (await worker.claim())?.lease.lease_id ?? '')).not.toBe('');
+      await fetch(`${site.booted.server.url}/api/jobs/${lease}/fail`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(statuses(await site.ended(id))).toEqual({ a: 'failure' });
+    }
+  });
+});
