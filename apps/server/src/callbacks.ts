@@ -8,7 +8,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type CallbackUrl, type Json, NebulaError } from '@nebula/core';
 import type { Records } from '@nebula/ports';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Parts } from './parts.ts';
 import { readRecord } from './records.ts';
 import { cameWith, takesAnyBody } from './triggers/webhooks.ts';
@@ -45,14 +45,23 @@ export function callbackAddresses(key: string, url: () => string): CallbackUrl {
 export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string): void {
   void app.register(async (calls) => {
     takesAnyBody(calls);
-    calls.post(`${CALLBACKS_PREFIX}/:token`, async (request, reply) => {
-      const { token } = request.params as { token: string };
-      const address = addressIn(key, token);
-      if (address === undefined || (await parts.store.execution(address.executionId)) === undefined) {
-        throw new NebulaError('UNKNOWN_CALLBACK', 'Nobody waits for a call at this address.');
-      }
-      await takeCall(parts, address, token, cameWith(request));
-      return reply.status(202).send({ executionId: address.executionId, node: address.node, accepted: true });
+    const called = new WeakMap<FastifyRequest, Address>();
+    calls.route({
+      method: 'POST',
+      url: `${CALLBACKS_PREFIX}/:token`,
+      // Before the body is read: who guesses at an address is not listened to.
+      onRequest: async (request) => {
+        const address = addressIn(key, (request.params as { token: string }).token);
+        if (address === undefined || (await parts.store.execution(address.executionId)) === undefined) {
+          throw new NebulaError('UNKNOWN_CALLBACK', 'Nobody waits for a call at this address.');
+        }
+        called.set(request, address);
+      },
+      handler: async (request, reply) => {
+        const address = called.get(request) as Address;
+        await takeCall(parts, address, (request.params as { token: string }).token, cameWith(request));
+        return reply.status(202).send({ executionId: address.executionId, node: address.node, accepted: true });
+      },
     });
   });
 }

@@ -15,6 +15,7 @@ import { auditLog } from './identity/audit.ts';
 import { desktopIdentity } from './identity/desktop.ts';
 import type { Principal } from './identity/principal.ts';
 import { Launcher } from './launcher.ts';
+import { HTTP_LIMITS } from './limits.ts';
 import { Feed } from './live/feed.ts';
 import { liveSocket } from './live/socket.ts';
 import { Observability, type ObservabilityOptions } from './observability/observability.ts';
@@ -59,13 +60,15 @@ export interface NebulaServer {
   readonly inject: ReturnType<typeof buildApp>['inject'];
   /** How many follow live updates. */
   listeners(): number;
+  /** For tests: how many sockets are open. */
+  connections(tell: (count: number) => void): void;
   /** For whoever runs the server: its operations without HTTP, in the name of its owner. */
   readonly office: Office;
   /** Takes no more requests. `stopEngine` comes before the last spans are sent: they tell of what it hands back, too. */
   close(stopEngine?: () => Promise<void>): Promise<void>;
 }
 
-const DEFAULTS: AppOptions = { bodyLimitBytes: 16 * 1024 * 1024, origins: [], hosts: null, trustProxy: [] };
+const DEFAULTS: AppOptions = { bodyLimitBytes: HTTP_LIMITS.maxBodyBytes, origins: [], hosts: null, trustProxy: [] };
 
 export async function startServer(parts: Parts, options: ServerOptions): Promise<NebulaServer> {
   const { leader, token, version, preset } = options;
@@ -115,7 +118,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   );
   publicRoutes(app, version);
   seen.routes(app, authenticate);
-  webhookRoutes(app, parts, launcher);
+  webhookRoutes(app, parts, launcher, options.app?.origins ?? []);
   compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless: options.tokenless });
   callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
@@ -154,6 +157,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     url,
     inject: app.inject.bind(app),
     listeners: () => feed.size,
+    connections: (tell) => app.server.getConnections((_, count) => tell(count)),
     office: officeOf(parts, handlers, audit),
     close,
   };

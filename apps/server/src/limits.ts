@@ -9,3 +9,24 @@ export const COMPAT_LIMITS = {
   maxTtlSeconds: 3_600,
   maxPage: 1_000,
 } as const;
+
+/** Sockets, heads and bodies. */
+export const HTTP_LIMITS = {
+  headMs: 15_000,
+  silentBodyMs: 30_000,
+  requestMs: 180_000,
+  maxConnections: 4_096,
+  /** Not counted behind a proxy, whose address is everybody's. */
+  maxConnectionsPerAddress: 2_048,
+  maxHeadBytes: 16_384,
+  maxPathParameterChars: 5_000,
+  /** Of one request; `server.bodyLimit` sets another. */
+  maxBodyBytes: 4 * 1024 * 1024,
+  maxBodyBytesInFlight: 64 * 1024 * 1024,
+  /** An input may nest 200 levels deep; whatever walks a body stays far from the end of the stack. */
+  maxBodyDepth: 256,
+  /** Lists, objects, members and items of a JSON body: reading so many takes about 30 ms. */
+  maxBodyValues: 200_000,
+  /** Of a request that anybody may send: a login. */
+  maxPublicBodyBytes: 16 * 1024,
+} as const;

@@ -2,7 +2,7 @@
 import type { Needs, OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { FastifyRequest } from 'fastify';
-import type { AppParts } from '../http/app.ts';
+import { type AppParts, notSignedIn } from '../http/app.ts';
 import { judge, NOBODY, type Principal } from '../identity/principal.ts';
 import { isSameSecret } from '../identity/same-secret.ts';
 
@@ -46,12 +46,13 @@ export async function allowed(
   const who = await callerOf(access, request, needs);
   const verdict = judge(who, like, needs, project);
   if (verdict === 'allowed') return who;
-  if (verdict === 'not-signed-in') {
-    throw new NebulaError('NOT_SIGNED_IN', 'This server does not know who you are.', {
-      hint: 'Send `Authorization: Bearer <token>`.',
-    });
-  }
+  if (verdict === 'not-signed-in') throw notSignedIn();
   throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: `It needs the role ${needs}.` });
+}
+
+/** Rejects with `NOT_SIGNED_IN` where nobody who may call any of the endpoints calls. */
+export async function refuseStrangers(access: Access, request: FastifyRequest): Promise<void> {
+  if ((await callerOf(access, request, 'worker')).kind === 'nobody') throw notSignedIn();
 }
 
 async function callerOf(

@@ -4,7 +4,7 @@ import type { Json } from '@nebula/core';
 import type { FastifyInstance } from 'fastify';
 import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
-import { allowed, SECRET_PREFIX } from './access.ts';
+import { allowed, refuseStrangers, SECRET_PREFIX } from './access.ts';
 import { type Ask, type Compat, type CompatParts, found } from './endpoint.ts';
 import { Graphs } from './graphs.ts';
 import { countIn, queryIn } from './input.ts';
@@ -15,6 +15,8 @@ import { workerRoutes } from './worker-routes.ts';
 export function compatRoutes(app: FastifyInstance, own: CompatParts): void {
   const compat: Compat = { ...own, graphs: new Graphs(own.parts) };
   void app.register(async (scope) => {
+    // Nothing of a body is held for callers whom nobody knows.
+    scope.addHook('onRequest', async (request) => refuseStrangers(own, request));
     for (const type of ['text/plain', 'text/yaml', 'application/yaml', 'application/x-yaml']) {
       scope.addContentTypeParser(type, { parseAs: 'string' }, (_request, text, done) => done(null, text));
     }

@@ -18,8 +18,10 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { LOGIN_WINDOW_MS } from '../identity/accounts.ts';
 import { judge, NOBODY, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/rights.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { bodyError, readJsonBodies } from './bodies.ts';
+import { type ConnectionLimits, limitBodies, limitConnections, serverTimeouts } from './connections.ts';
 import type { Call, EventStream, Handlers, Reply } from './handler.ts';
 import { problemOf } from './problem.ts';
 import type { Repeats } from './repeats.ts';
@@ -35,6 +37,8 @@ export interface AppOptions {
   readonly hosts: readonly string[] | null;
   /** Addresses and ranges of proxies whose word about who calls them, and how, is believed. */
   readonly trustProxy: readonly string[];
+  /** For tests: other limits than those of the server. */
+  readonly limits?: Partial<ConnectionLimits>;
 }
 
 /** One call that has been let through, or refused. */
@@ -68,11 +72,14 @@ export interface AppParts {
 const ABOUT_HEALTH: ReadonlySet<string> = new Set(['/health', '/ready']);
 
 export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
+  const limits: ConnectionLimits = { ...HTTP_LIMITS, ...options.limits };
   const app = fastify({
+    http: serverTimeouts(limits),
+    requestTimeout: limits.requestMs,
     bodyLimit: options.bodyLimitBytes,
     logger: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
-    routerOptions: { maxParamLength: 5_000, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: HTTP_LIMITS.maxPathParameterChars, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     return503OnClosing: true,
     forceCloseConnections: true,
@@ -82,6 +89,8 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => refuseRaw(socket, bodyError(error)),
   });
+  limitConnections(app.server, limits, options.trustProxy.length === 0);
+  limitBodies(app, limits);
   readJsonBodies(app);
   app.addHook('onRequest', async (request, reply) => {
     guardHeaders(reply);
@@ -106,10 +115,22 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
   app.route({
     method,
     url: API_PREFIX + path,
+    ...(contract.needs === 'public' && { bodyLimit: HTTP_LIMITS.maxPublicBodyBytes }),
+    // Nothing of a body is held for callers whom nobody knows.
+    onRequest: async (request) => {
+      // Who signs in anew may hold the cookie of a session whose token is lost.
+      if (contract.needs === 'public') return;
+      const begun = performance.now();
+      try {
+        callers.set(request, await signedIn(own, request));
+      } catch (error) {
+        own.onRequest?.(operation, problemOf(error).status, performance.now() - begun);
+        throw error;
+      }
+    },
     handler: async (request, response) => {
       const begun = performance.now();
-      // Who signs in anew may hold the cookie of a session whose token is lost.
-      const who = contract.needs === 'public' ? NOBODY : await own.authenticate(request);
+      const who = callers.get(request) ?? NOBODY;
       const input = {
         params: request.params as Record<string, unknown>,
         query: request.query as Record<string, unknown>,
@@ -119,7 +140,6 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
       const deed = { operation, who, params: input.params, body: input.body, ip: request.ip };
       let project: string | undefined;
       try {
-        if (contract.needs !== 'public' && who.kind === 'nobody') throw notSignedIn();
         check(input);
         project = await allowed(own, operation, contract, who, input);
         const call = {
@@ -162,6 +182,18 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
       }
     },
   });
+}
+
+const callers = new WeakMap<FastifyRequest, Principal>();
+
+/** Rejects with `NOT_SIGNED_IN`. */
+async function signedIn(
+  { authenticate }: Pick<AppParts, 'authenticate'>,
+  request: FastifyRequest,
+): Promise<Principal> {
+  const who = await authenticate(request);
+  if (who.kind === 'nobody') throw notSignedIn();
+  return who;
 }
 
 /** The project that the call concerns. Throws unless the caller may do this there. */
@@ -243,6 +275,8 @@ export async function refuse(reply: FastifyReply, error: unknown): Promise<Fasti
   const { status, body } = problemOf(error);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="nebula"');
   if (body.retryable) reply.header('retry-after', '1');
+  // What is left of the body is not waited for.
+  if (reply.request.raw.complete === false) reply.header('connection', 'close');
   if (status === 429) reply.header('retry-after', String(LOGIN_WINDOW_MS / 1_000));
   return reply.status(status).type('application/problem+json; charset=utf-8').send(JSON.stringify(body));
 }
@@ -272,6 +306,8 @@ function refuseRaw(socket: Socket, error: unknown): void {
   };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${body.title}\r\n${lines.join('')}\r\n${text}`);
+  // A caller that never closes its side must not keep the socket.
+  socket.destroySoon();
 }
 
 function unreadable(): NebulaError {
@@ -295,7 +331,10 @@ function guardHeaders(reply: FastifyReply): void {
  * A page of somebody else may resolve its own name to this machine; it cannot choose the Host header, though. What a proxy
  * forwards as one it could.
  */
-function guardHost({ headers }: FastifyRequest, hosts: readonly string[] | null): void {
+function guardHost({ headers, raw }: FastifyRequest, hosts: readonly string[] | null): void {
+  if (raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1) {
+    throw new NebulaError('BODY_INVALID', 'The request has two Host headers.', { hint: 'Send one.' });
+  }
   const hostname = (headers.host ?? '').replace(/:\d+$/, '');
   if (hosts === null || hosts.includes(hostname)) return;
   throw new NebulaError('NOT_ALLOWED', `This server does not answer under the name '${hostname.slice(0, 200)}'.`, {

@@ -1,9 +1,7 @@
 /** How bodies are read, and what is said of those that cannot be. */
 import { findJsonError, NebulaError } from '@nebula/core';
 import type { FastifyInstance } from 'fastify';
-
-/** An input may nest 200 levels deep; whatever walks a body stays far from the end of the stack. */
-const MAX_BODY_DEPTH = 256;
+import { HTTP_LIMITS } from '../limits.ts';
 
 /** Bodies are JSON, and nothing else: a form of a page elsewhere cannot send that without being asked first. */
 export function readJsonBodies(app: FastifyInstance): void {
@@ -11,23 +9,36 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
     if (text === '') return done(null, undefined);
-    if (nestsTooDeep(text)) return done(tooDeep());
+    const fault = bodyFault(text);
+    if (fault !== undefined) return done(fault);
     void parse(request, text, (error, body) => done(error === null ? null : notJson(text), body));
   });
 }
 
-/** One linear pass without recursion, so that 100,000 open brackets are harmless. */
-export function nestsTooDeep(text: string): boolean {
+/**
+ * What makes a text too much to be read as JSON: one linear pass without recursion, so that 100,000 open brackets and a
+ * million small values are harmless.
+ */
+export function bodyFault(text: string): NebulaError | undefined {
+  const { maxBodyDepth, maxBodyValues } = HTTP_LIMITS;
   let depth = 0;
+  let values = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0x22) {
       for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++) if (text.charCodeAt(at) === 0x5c) at++;
     } else if (code === 0x5b || code === 0x7b) {
-      if (++depth > MAX_BODY_DEPTH) return true;
+      values++;
+      if (++depth > maxBodyDepth) {
+        return new NebulaError('BODY_INVALID', `The body nests deeper than ${maxBodyDepth} levels.`);
+      }
     } else if (code === 0x5d || code === 0x7d) depth--;
+    else if (code === 0x2c) values++;
   }
-  return false;
+  if (values <= maxBodyValues) return undefined;
+  return new NebulaError('TOO_LARGE', `The body has more than ${maxBodyValues} values.`, {
+    hint: 'Hand the data over as a file or a link.',
+  });
 }
 
 /** Where and why a text is not JSON. */
@@ -46,10 +57,6 @@ export function notJson(text: string): NebulaError {
   });
 }
 
-export function tooDeep(): NebulaError {
-  return new NebulaError('BODY_INVALID', `The body nests deeper than ${MAX_BODY_DEPTH} levels.`);
-}
-
 /** What the HTTP library refuses by itself, in our words. */
 export function bodyError(error: unknown): unknown {
   if (error instanceof NebulaError || typeof error !== 'object' || error === null) return error;
@@ -64,6 +71,9 @@ export function bodyError(error: unknown): unknown {
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new NebulaError('HEAD_TOO_LARGE', 'The address and the headers are larger than this server takes.');
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new NebulaError('REQUEST_LATE', 'The request did not come in time.', { hint: 'Send it again.' });
   }
   if (code === 'FST_ERR_BAD_URL') {
     return new NebulaError('QUERY_INVALID', 'The address cannot be decoded.', {

@@ -76,8 +76,8 @@ export class Accounts {
   };
 
   private async ofKey(token: string): Promise<Principal> {
-    const [prefix, keyId = '', secret = ''] = token.split('_');
-    if (prefix !== KEY_PREFIX) return NOBODY;
+    const [prefix, keyId = '', secret = '', more] = token.split('_');
+    if (prefix !== KEY_PREFIX || more !== undefined) return NOBODY;
     const { records, digest } = this.parts;
     const key = await readRecord<KeyRecord>(records, 'key', keyId);
     if (key === undefined || !isSameSecret(key.body.hash, digest(secret))) return NOBODY;

@@ -3,8 +3,7 @@ import { createHmac } from 'node:crypto';
 import { type Json, type JsonObject, NebulaError } from '@nebula/core';
 import { FINISHED_STATUSES } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { refuse } from '../http/app.ts';
-import { nestsTooDeep, notJson, tooDeep } from '../http/bodies.ts';
+import { bodyFault, notJson } from '../http/bodies.ts';
 import { isSameSecret } from '../identity/same-secret.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
@@ -22,31 +21,46 @@ const RESULT_WAIT = '60s';
 /** What must not be part of a run. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key', 'x-csrf-token']);
 
-export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Launcher): void {
+interface Called {
+  readonly id: string;
+  readonly hook: WebhookRecord;
+}
+
+export function webhookRoutes(
+  app: FastifyInstance,
+  parts: Parts,
+  launcher: Launcher,
+  origins: readonly string[],
+): void {
+  const called = new WeakMap<FastifyRequest, Called>();
   void app.register(async (hooks) => {
     takesAnyBody(hooks);
     hooks.route({
       method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       url: `${HOOKS_PREFIX}/*`,
-      handler: async (request, reply) => {
-        const path = `/${(request.params as { '*': string })['*']}`;
-        const id = `${request.method} ${path}`;
+      // Before the body is read: who calls at random is not listened to.
+      onRequest: async (request) => {
+        const id = `${request.method} /${(request.params as { '*': string })['*']}`;
         const hook = await readRecord<WebhookRecord>(parts.records, 'webhook', id);
         if (hook === undefined) {
-          const error = new NebulaError('NO_SUCH_ROUTE', `No workflow waits for ${id.slice(0, 200)}.`, {
+          throw new NebulaError('NO_SUCH_ROUTE', `No workflow waits for ${id.slice(0, 200)}.`, {
             hint: 'Is the workflow active? Its triggers show the path.',
           });
-          return refuse(reply, error);
         }
-        await verifySignature(parts, hook.body, request);
+        if (hook.body.signature === null) guardOrigin(request, origins);
+        called.set(request, { id, hook: hook.body });
+      },
+      handler: async (request, reply) => {
+        const { id, hook } = called.get(request) as Called;
+        await verifySignature(parts, hook, request);
         const { executionId } = await fire(parts, launcher, {
-          source: hook.body,
+          source: hook,
           came: cameWith(request),
-          trigger: triggerOf(parts, hook.body, id, request),
+          trigger: triggerOf(parts, hook, id, request),
           ...repeatKey(id, request),
           traceparent: traceparentIn(request.headers),
         });
-        if (hook.body.respond === 'immediate') return reply.status(202).send({ executionId });
+        if (hook.respond === 'immediate') return reply.status(202).send({ executionId });
         const gone = new AbortController();
         reply.raw.once('close', () => gone.abort());
         const { status, output, error } = await resultOf(parts, executionId, RESULT_WAIT, gone.signal);
@@ -60,6 +74,21 @@ export function webhookRoutes(app: FastifyInstance, parts: Parts, launcher: Laun
         });
       },
     });
+  });
+}
+
+/**
+ * A hook without a signature takes everybody's word, but not that of a page which somebody happens to look at: a browser
+ * says where a request comes from, and a page cannot make it say otherwise.
+ */
+function guardOrigin({ headers, host }: FastifyRequest, origins: readonly string[]): void {
+  const { origin } = headers;
+  const site = headers['sec-fetch-site'];
+  const isForeign = origin !== undefined && !origins.includes(origin) && URL.parse(origin)?.host !== host;
+  const isCrossSite = site === 'cross-site' || site === 'same-site';
+  if (!isForeign && !(isCrossSite && (origin === undefined || !origins.includes(origin)))) return;
+  throw new NebulaError('NOT_ALLOWED', 'Pages of other sites may not call this webhook.', {
+    hint: 'Give the trigger a signature, or name the origin in `server.origins`.',
   });
 }
 
@@ -103,7 +132,8 @@ export function cameWith(request: FastifyRequest): Json {
   if (type === 'application/x-www-form-urlencoded') return formOf(text);
   if (type.startsWith('text/') && type !== 'text/json') return text;
   if (type === '' || type.includes('json')) {
-    if (nestsTooDeep(text)) throw tooDeep();
+    const fault = bodyFault(text);
+    if (fault !== undefined) throw fault;
     try {
       return JSON.parse(text) as Json;
     } catch {

@@ -19,6 +19,7 @@ async function claimed(booted: Booted, headers: Headers): Promise<{ id: string; 
     raw: YAML,
     headers: { ...headers, 'content-type': 'application/yaml' },
   });
+  expect([posted.status, posted.text]).toEqual([201, expect.anything()]);
   const { id } = posted.json;
   const { json } = await ask(booted, `POST /api/workflows/${id}/run`, { headers, body: {} });
   let claim: { lease: { lease_id: string } } | null = null;

@@ -1,0 +1,77 @@
+/**
+ * Sockets, and how long they may keep the server waiting.
+ *
+ *  1 The head of a request comes within `headMs` of its connection, or of the request before it; a body is never silent
+ *    for longer than `silentBodyMs`; a whole request comes within `requestMs`. A socket that is late is destroyed.
+ *  2 At most `maxConnections` sockets are open, and `maxConnectionsPerAddress` of one address; more are destroyed at once.
+ *  3 Bodies that are under way hold at most `maxBodyBytesInFlight` together.
+ */
+import type { Server } from 'node:http';
+import { Socket } from 'node:net';
+import { NebulaError } from '@nebula/core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { HTTP_LIMITS } from '../limits.ts';
+
+export type ConnectionLimits = { readonly [K in keyof typeof HTTP_LIMITS]: number };
+
+/** For the constructor of the HTTP server. Late sockets are looked for as often as they may be late by. */
+export function serverTimeouts(limits: ConnectionLimits) {
+  return {
+    headersTimeout: limits.headMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: Math.min(5_000, Math.ceil(limits.headMs / 3)),
+    maxHeaderSize: limits.maxHeadBytes,
+  };
+}
+
+export function limitConnections(server: Server, limits: ConnectionLimits, countsAddresses: boolean): void {
+  server.maxConnections = limits.maxConnections;
+  if (!countsAddresses) return;
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const count = (open.get(address) ?? 0) + 1;
+    if (count > limits.maxConnectionsPerAddress) return void socket.destroy();
+    open.set(address, count);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left > 0) open.set(address, left);
+      else open.delete(address);
+    });
+  });
+}
+
+/** Watches bodies while they come. To be called before they are read, and after the caller is known. */
+export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): void {
+  let inFlight = 0;
+  app.addHook('preParsing', async (request: FastifyRequest) => {
+    const { raw } = request;
+    if (raw.complete || !hasBody(request)) return;
+    const length = raw.headers['content-length'];
+    const most = request.routeOptions.bodyLimit ?? limits.maxBodyBytes;
+    // A body without a length may be as long as any.
+    const held = length === undefined ? most : Math.min(Number(length), most);
+    if (inFlight + held > limits.maxBodyBytesInFlight) throw tooBusy();
+    inFlight += held;
+    // A request that was injected has none.
+    const socket = raw.socket instanceof Socket ? raw.socket : undefined;
+    socket?.setTimeout(limits.silentBodyMs, () => socket.destroy());
+    let isOver = false;
+    const over = (): void => {
+      if (isOver) return;
+      isOver = true;
+      inFlight -= held;
+      socket?.setTimeout(0);
+    };
+    raw.once('end', over);
+    raw.once('close', over);
+  });
+}
+
+function hasBody({ raw }: FastifyRequest): boolean {
+  return raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0;
+}
+
+function tooBusy(): NebulaError {
+  return new NebulaError('BUSY', 'Too many large requests are under way.', { hint: 'Try again.', retryable: true });
+}

@@ -1,0 +1,191 @@
+/** Sockets that keep a server waiting, on a real port. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Booted, type BootOptions, boot, TOKEN } from '../support/boot.ts';
+import { addUser, ask, signIn } from '../support/people.ts';
+import { echo } from '../support/workflows.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+type Limits = NonNullable<NonNullable<BootOptions['app']>['limits']>;
+
+async function booted(limits: Limits, more: BootOptions = {}): Promise<Booted> {
+  const server = await boot({ app: { limits }, ...more });
+  closing.push(() => server.close());
+  return server;
+}
+
+interface Raw {
+  readonly socket: Socket;
+  /** All that came, once the server has closed. */
+  readonly over: Promise<string>;
+}
+
+/** Never closes its own side. */
+async function raw({ server }: Booted, text = ''): Promise<Raw> {
+  const { port } = new URL(server.url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+  closing.push(async () => socket.destroy());
+  let said = '';
+  socket.on('data', (data) => {
+    said += String(data);
+  });
+  socket.on('error', () => undefined);
+  const over = new Promise<string>((resolve) => {
+    socket.once('end', () => resolve(said));
+    socket.once('close', () => resolve(said));
+  });
+  await once(socket, 'connect');
+  if (text !== '') socket.write(text);
+  return { socket, over };
+}
+
+const open = (server: Booted) => new Promise<number>((done) => server.server.connections((count) => done(count)));
+const start = (length: number, token = TOKEN): string =>
+  `POST /api/v1/executions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n` +
+  `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+
+describe('slow callers', () => {
+  it.each([
+    ['that says nothing', ''],
+    ['with half a head', 'GET /health HTTP/1.1\r\nhost: loc'],
+    ['with half a body', `${start(1_000)}{"workflowId":`],
+  ])('[SRV-486] a socket %s is destroyed in time, though its caller keeps it open', async (_, text) => {
+    const server = await booted({ headMs: 300, silentBodyMs: 300 });
+    const { over } = await raw(server, text);
+    await over;
+    await expect.poll(() => open(server)).toBe(0);
+  });
+
+  it('[SRV-486] a body that comes byte by byte is cut off when the whole request is late', async () => {
+    const server = await booted({ headMs: 200, silentBodyMs: 5_000, requestMs: 400 });
+    const { socket, over } = await raw(server, start(100_000));
+    const timer = setInterval(() => socket.write('x'), 20);
+    closing.push(async () => clearInterval(timer));
+    expect(await over).toMatch(/^(HTTP\/1.1 408 |$)/);
+    await expect.poll(() => open(server)).toBe(0);
+  });
+
+  it('[SRV-486] a caller who waits for an answer is not late', async () => {
+    const server = await booted({ headMs: 200, silentBodyMs: 100 });
+    await server.client.call('registerWorkflow', {
+      body: { definition: { id: 'slow', nodes: { a: { wait: { for: '600ms' } } } } },
+    });
+    const { executionId } = await server.client.call('startExecution', { body: { workflowId: 'slow' } });
+    const { status } = await server.client.call('getResult', { params: { executionId }, query: { wait: '10s' } });
+    expect(status).toBe('completed');
+  });
+});
+
+describe('bodies', () => {
+  it('[SRV-487] a caller whom nobody knows is refused before its body is read', async () => {
+    const server = await booted({});
+    const began = `${start(1_000_000, 'wrong')}{`;
+    expect(await (await raw(server, began)).over).toMatch(/^HTTP\/1.1 401 /);
+    for (const path of ['/hooks/nowhere', '/callbacks/guess.proof', '/api/workflows', '/api/jobs/x/logs']) {
+      const { over } = await raw(
+        server,
+        `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000\r\n\r\n{`,
+      );
+      expect([path, (await over).slice(0, 12)]).toEqual([path, expect.stringMatching(/^HTTP\/1.1 40[14]$/)]);
+    }
+  });
+
+  it('[SRV-488] bodies that are under way hold no more than their budget together', async () => {
+    const server = await booted({ maxBodyBytesInFlight: 5_000_000 });
+    const held = [await raw(server, start(2_000_000)), await raw(server, start(2_000_000))];
+    await expect
+      .poll(async () => (await raw(server, start(2_000_000))).over.then((said) => said.slice(0, 12)))
+      .toBe('HTTP/1.1 503');
+    for (const { socket } of held) socket.destroy();
+    await server.client.call('registerWorkflow', { body: { definition: echo() } });
+    await expect
+      .poll(() =>
+        ask(server, 'POST /api/v1/executions', {
+          headers: { authorization: `Bearer ${TOKEN}` },
+          body: { workflowId: 'echo', input: { text: 'x'.repeat(2_000_000) } },
+        }).then(({ status }) => status),
+      )
+      .toBe(202);
+  });
+
+  it('[SRV-489] a JSON body has a limited number of values, and a login few bytes', async () => {
+    const server = await booted({});
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const many = `{"workflowId":"x","input":[${'1,'.repeat(200_001)}1]}`;
+    expect((await ask(server, 'POST /api/v1/executions', { headers, raw: many })).status).toBe(413);
+    const login = { user: 'ada', password: 'x'.repeat(20_000) };
+    expect((await ask(server, 'POST /api/v1/login', { body: login })).status).toBe(413);
+  });
+});
+
+describe('connections', () => {
+  it('[SRV-490] more connections of one address than it may have are destroyed; others are served when these go', async () => {
+    const server = await booted({ maxConnectionsPerAddress: 5 });
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => raw(server)));
+    expect(await (await raw(server, 'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n')).over).toBe('');
+    for (const { socket } of sockets) socket.destroy();
+    await expect
+      .poll(() =>
+        fetch(`${server.server.url}/health`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .toBe(200);
+  });
+
+  it('[SRV-490] a server has a limited number of connections', async () => {
+    const server = await booted({ maxConnections: 5 });
+    await Promise.all(Array.from({ length: 5 }, () => raw(server)));
+    expect(await (await raw(server, 'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n')).over).toBe('');
+  });
+});
+
+describe('who calls', () => {
+  it('[SRV-491] two Host headers are refused', async () => {
+    const server = await booted({});
+    const { over } = await raw(
+      server,
+      'GET /health HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+    );
+    expect(await over).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it('[SRV-492] a key with something behind it is no key', async () => {
+    const server = await booted({}, { users: true });
+    await addUser(server, 'ada', { roles: { default: 'owner' } });
+    const { json } = await ask(server, 'POST /api/v1/keys', {
+      headers: await signIn(server, 'ada'),
+      body: { name: 'k', roles: { default: 'viewer' } },
+    });
+    const me = async (token: string) =>
+      (await ask(server, 'GET /api/v1/me', { headers: { authorization: `Bearer ${token}` } })).status;
+    expect(await me(json.token)).toBe(200);
+    for (const suffix of ['_', '_x', 'x', '0']) expect([suffix, await me(json.token + suffix)]).toEqual([suffix, 401]);
+  });
+
+  it('[SRV-493] pages of other sites start nothing by webhooks without a signature', async () => {
+    const server = await booted({}, { app: { origins: ['https://app.example'] } });
+    const definition = { ...echo('hooked'), triggers: [{ webhook: { path: '/x', method: 'POST' } }] };
+    await server.client.call('registerWorkflow', { body: { definition } });
+    const call = async (headers: Record<string, string>) =>
+      (await ask(server, 'POST /hooks/x', { raw: 'hello', headers: { 'content-type': 'text/plain', ...headers } }))
+        .status;
+    expect(await call({ origin: 'https://evil.example' })).toBe(403);
+    expect(await call({ origin: 'null' })).toBe(403);
+    expect(await call({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await call({ origin: 'http://localhost:80', host: 'localhost:80', 'sec-fetch-site': 'same-site' })).toBe(
+      403,
+    );
+    expect(await call({})).toBe(202);
+    expect(await call({ origin: 'https://app.example', 'sec-fetch-site': 'cross-site' })).toBe(202);
+    expect(await call({ origin: 'http://localhost:80', host: 'localhost:80', 'sec-fetch-site': 'same-origin' })).toBe(
+      202,
+    );
+  });
+});
