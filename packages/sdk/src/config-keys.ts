@@ -277,9 +277,9 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   'server.bodyLimit': {
     type: 'size, or bytes',
     doc: 'The largest request that it takes.',
-    default: '16 MiB',
+    default: '4 MiB',
     example: 'server: { bodyLimit: 64MiB }',
-    check: measure(parseSize, "Give a size, e.g. '16MiB'"),
+    check: measure(parseSize, "Give a size, e.g. '4MiB'"),
   },
   'server.workflows': {
     type: 'list of texts',

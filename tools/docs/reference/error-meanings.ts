@@ -176,6 +176,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   RUNS_OUTSIDE: 'Only workers outside this process have the action.',
   SKIPPED: 'As many runs go on as may; the start was not made.',
   TIME_INVALID: 'A time is not between 1970 and 9999, or is a leap second: no date can hold it.',
+  REQUEST_LATE: 'The head of a request, a piece of its body, or the whole did not come in time.',
   STALE_LEASE: 'The attempt of this lease has ended, timed out, or been given to another worker.',
   SHUTDOWN: 'The process was stopped before the attempt ended.',
   SLEEP_INVALID: 'Not a time that one can sleep.',

@@ -187,10 +187,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
 const callers = new WeakMap<FastifyRequest, Principal>();
 
 /** Rejects with `NOT_SIGNED_IN`. */
-async function signedIn(
-  { authenticate }: Pick<AppParts, 'authenticate'>,
-  request: FastifyRequest,
-): Promise<Principal> {
+async function signedIn({ authenticate }: Pick<AppParts, 'authenticate'>, request: FastifyRequest): Promise<Principal> {
   const who = await authenticate(request);
   if (who.kind === 'nobody') throw notSignedIn();
   return who;

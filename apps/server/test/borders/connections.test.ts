@@ -184,8 +184,8 @@ describe('who calls', () => {
     );
     expect(await call({})).toBe(202);
     expect(await call({ origin: 'https://app.example', 'sec-fetch-site': 'cross-site' })).toBe(202);
-    expect(await call({ origin: 'http://localhost:8080', host: 'localhost:8080', 'sec-fetch-site': 'same-origin' })).toBe(
-      202,
-    );
+    expect(
+      await call({ origin: 'http://localhost:8080', host: 'localhost:8080', 'sec-fetch-site': 'same-origin' }),
+    ).toBe(202);
   });
 });
