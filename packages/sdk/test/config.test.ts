@@ -27,7 +27,7 @@ test.each<[string, unknown, RegExp]>([
   ['a preset that is none', { server: { preset: 'laptop' } }, /selfhost/],
   ['one workflow file instead of a list', { server: { workflows: 'a.yaml' } }, /list of texts/],
   ['a URL that is none', { server: { url: 'flows' } }, /https:/],
-  ['a size that is none', { server: { bodyLimit: 'much' } }, /16MiB/],
+  ['a size that is none', { server: { bodyLimit: 'much' } }, /4MiB/],
   ['a retention that is none', { retention: 'long' }, /30d/],
   ['a misspelt driver', { drivers: { blob: () => null } }, /blobs/],
   ['a driver that is not a function', { drivers: { store: {} } }, /context/],
