@@ -1,5 +1,5 @@
 /** Starting runs: what is checked first, which starts are one, and what makes a run durable. */
-import { NebulaError, type Plan, placePermit, type RunPlace, startKey, startPermit } from '@nebula/core';
+import { type Json, NebulaError, type Plan, placePermit, type RunPlace, startKey, startPermit } from '@nebula/core';
 import { type Clock, DEFAULT_PROJECT, type Digest, type Random, type Store } from '@nebula/ports';
 import type { StartOptions } from './api.ts';
 import type { Durations } from './durations.ts';
@@ -70,14 +70,37 @@ export class Starts {
     }
     if (!durations.isKnown(workflowId)) await durations.read(workflowId);
     const { start } = plan;
-    // A parent waits for the execution that it asked for, and for no other.
-    const isKeyed = start !== undefined && start.policy !== 'allow' && options.parent === undefined;
+    const isChild = options.parent !== undefined;
+    const isKeyed = start !== undefined && start.policy !== 'allow' && !isChild;
     try {
+      if (isChild && start?.policy === 'singleton') return await this.asOnly(plan, executionId, { ...options, input });
       if (isKeyed) return await this.byKey(plan, executionId, { ...options, input });
       return await this.create(plan, executionId, { ...options, input });
     } catch (error) {
       if (error instanceof StartTaken && options.place !== undefined) throw await this.skipped(options.place);
       throw error;
+    }
+  }
+
+  /** A parent waits for the execution that it asked for, and for no other: where another one runs, the start is refused. */
+  private async asOnly(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
+    const { workflowId } = plan;
+    const key = keyOf(plan, options.input ?? {});
+    const permit = startPermit(workflowId, key);
+    try {
+      return await this.create(plan, executionId, options, { key });
+    } catch (error) {
+      if (!(error instanceof StartTaken) || error.holder.key !== permit) throw error;
+      const { executionId: holder } = error.holder;
+      if (holder === executionId) return executionId;
+      const which = key === '' ? '' : ` with the key ${JSON.stringify(key)}`;
+      throw new NebulaError(
+        'SINGLETON_RUNNING',
+        `${holder} runs '${workflowId}'${which} already, which is a singleton.`,
+        {
+          hint: 'Give the node a `retry` with a delay, or an error edge for SINGLETON_RUNNING.',
+        },
+      );
     }
   }
 
@@ -110,15 +133,7 @@ export class Starts {
 
   /** Starts with the same key are looked at one after the other. */
   private byKey(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
-    let key: string;
-    try {
-      key = startKey(plan, options.input ?? {});
-    } catch (error) {
-      if (!(error instanceof NebulaError)) throw error;
-      throw new NebulaError('START_KEY_INVALID', `config.start.key: ${error.message}`, {
-        hint: error.hint ?? 'See `config.start` in the definition.',
-      });
-    }
+    const key = keyOf(plan, options.input ?? {});
     const permit = startPermit(plan.workflowId, key);
     const before = this.underWay.get(permit) ?? Promise.resolve('');
     const mine = before.catch(() => '').then(() => this.alone(plan, executionId, options, key));
@@ -167,6 +182,7 @@ export class Starts {
         ...(parent && { parent }),
         ...(estimates && { estimates }),
         ...(isTraced && { traceparent }),
+        ...(plan.draws && { seed: seedOf(this.parts.random) }),
         ...(place && { place: onlyPlace(place) }),
       };
       turns.post(run, { type: 'start', input, trigger, ...more, ...policy });
@@ -180,7 +196,23 @@ export class Starts {
   }
 }
 
+function keyOf(plan: Plan, input: Json): string {
+  try {
+    return startKey(plan, input);
+  } catch (error) {
+    if (!(error instanceof NebulaError)) throw error;
+    throw new NebulaError('START_KEY_INVALID', `config.start.key: ${error.message}`, {
+      hint: error.hint ?? 'See `config.start` in the definition.',
+    });
+  }
+}
+
 /** Without where it stands, for one that was taken from a run. */
 function onlyPlace({ key, limit, policy }: RunPlace): RunPlace {
   return { key, limit, policy };
+}
+
+/** 104 bits: nobody guesses from an execution's id what it drew. */
+function seedOf(random: Random): string {
+  return [random.fraction(), random.fraction()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('');
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   compileValue,
   createBudget,
@@ -48,6 +49,7 @@ class PointedError extends NebulaError {
   }
 }
 
+const DRAWN_BYTES = 32;
 const SHOWN_BEFORE = 60;
 const SHOWN_AFTER = 100;
 const HARMFUL = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
@@ -84,6 +86,7 @@ async function scopeOf({ io }: Context, options: CommandOptions): Promise<Scope>
       Object.hasOwn(outputs, id)
         ? { output: outputs[id] as Json, status: 'completed', success: true, error: null, attempts: 1, input: null }
         : undefined,
+    draw: () => new Uint8Array(randomBytes(DRAWN_BYTES)),
   };
 }
 

@@ -246,7 +246,7 @@ export const OPERATIONS = {
   resumeExecution: operate('Go on after a pause', executions.EmptyBody),
   signalExecution: operate('Send it a signal', executions.SignalBody),
   answerApproval: operate('Approve or reject', executions.AnswerBody),
-  callBack: operate('Answer for a webhook that a node waits for', executions.CallbackBody),
+  callBack: operate('Make the call that a node waits for; refused while it does not wait', executions.CallbackBody),
   retryExecution: operate('Retry the failed nodes', executions.EmptyBody),
   replayExecution: operate('Run a node, and what depends on it, anew', executions.ReplayBody),
   settleNode: operate('Say what became of an attempt of unknown outcome', executions.SettleBody),

@@ -4,6 +4,7 @@ import { sourceText } from './access.ts';
 import type { Compilation } from './compilation.ts';
 import { type ExpressionError, located, type Span, typeError, valueError } from './expression-error.ts';
 import { type Frame, Lambda, type Run } from './frame.ts';
+import { compileQueryText, queryAtRun } from './jsonpath/query-argument.ts';
 import { describe, type Kind, kindOf, spokenKind } from './kind.ts';
 import type { Callee, FunctionArgument, Implementation, Overload, Parameter } from './library/definition.ts';
 import { compilePattern, patternAtRun } from './regex.ts';
@@ -99,7 +100,7 @@ function compileOverload(
 }
 
 function withArguments(run: Implementation, readers: readonly ReadArgument[]): Invoke {
-  const [first, second, third] = readers as [ReadArgument, ReadArgument, ReadArgument];
+  const [first, second, third, fourth] = readers as [ReadArgument, ReadArgument, ReadArgument, ReadArgument];
   switch (readers.length) {
     case 0:
       return run;
@@ -107,8 +108,10 @@ function withArguments(run: Implementation, readers: readonly ReadArgument[]): I
       return (frame, self) => run(frame, self, first(frame));
     case 2:
       return (frame, self) => run(frame, self, first(frame), second(frame));
-    default:
+    case 3:
       return (frame, self) => run(frame, self, first(frame), second(frame), third(frame));
+    default:
+      return (frame, self) => run(frame, self, first(frame), second(frame), third(frame), fourth(frame));
   }
 }
 
@@ -121,6 +124,10 @@ function compileArgument(compilation: Compilation, callee: Callee, parameter: Pa
     const pattern = compilePattern(arg.value);
     return () => pattern;
   }
+  if (parameter.type === 'query' && arg.kind === 'literal' && typeof arg.value === 'string') {
+    const query = compileQueryText(arg.value);
+    return () => query;
+  }
   const value = compilation.compile(arg);
   const check = CHECKS[parameter.type];
   if (check === undefined) return value;
@@ -129,11 +136,12 @@ function compileArgument(compilation: Compilation, callee: Callee, parameter: Pa
       `${callee.name} takes ${SPOKEN_TYPES[parameter.type]} for ${parameter.name}, not ${describe(given)}`,
       given === null && parameter.optional ? 'leave the argument out' : undefined,
     ).locate(arg);
-  if (parameter.type === 'pattern') {
+  const atRun = parameter.type === 'pattern' ? patternAtRun : parameter.type === 'query' ? queryAtRun : undefined;
+  if (atRun !== undefined) {
     return (frame) => {
       const given = value(frame);
       if (typeof given !== 'string') throw wrong(given);
-      return patternAtRun(frame.budget, given);
+      return atRun(frame.budget, given);
     };
   }
   return (frame) => {
@@ -153,6 +161,7 @@ const CHECKS: Partial<Record<Parameter['type'], (value: Json) => boolean>> = {
   object: (value) => kindOf(value) === 'object',
   date: (value) => typeof value === 'string' || typeof value === 'number',
   pattern: (value) => typeof value === 'string',
+  query: (value) => typeof value === 'string',
   key: (value) => typeof value === 'string',
 };
 
@@ -166,6 +175,7 @@ const SPOKEN_TYPES: Readonly<Record<Parameter['type'], string>> = {
   object: 'an object',
   date: 'a date',
   pattern: 'a pattern',
+  query: 'a JSONPath query',
   key: 'a lambda or the name of a member',
   lambda: 'a lambda',
 };

@@ -7,7 +7,7 @@ import { keyReader, missing, readKey } from './access.ts';
 import type { Compilation } from './compilation.ts';
 import { compileMethod } from './compile-call.ts';
 import { compileRoot } from './compile-root.ts';
-import { type ExpressionError, typeError } from './expression-error.ts';
+import { ExpressionError, typeError } from './expression-error.ts';
 import type { Frame, Run } from './frame.ts';
 import { describe } from './kind.ts';
 import type { ChainSyntax, Step, Syntax } from './syntax.ts';
@@ -169,10 +169,22 @@ function indexStep(compilation: Compilation, chain: ChainSyntax, step: Extract<S
 function callStep(compilation: Compilation, chain: ChainSyntax, step: Extract<Step, { kind: 'call' }>): StepRun {
   const call = compileMethod(compilation, chain, step);
   const takesNull = step.callee.overloads.some((overload) => overload.definition.on.includes('null'));
-  if (step.optional || (chain.lenient && !takesNull)) {
-    return (frame, value) => (value === null ? undefined : call(frame, value));
+  const isForgiven = step.optional || (chain.lenient && !takesNull);
+  if (isForgiven && step.callee.overloads.some(({ definition }) => definition.reads)) {
+    return (frame, value) => (value === null ? undefined : found(() => call(frame, value)));
   }
+  if (isForgiven) return (frame, value) => (value === null ? undefined : call(frame, value));
   return call;
+}
+
+/** Undefined where it meets nothing. */
+function found(call: () => Json): Json | undefined {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof ExpressionError && error.isMissing) return undefined;
+    throw error;
+  }
 }
 
 function missingMember(

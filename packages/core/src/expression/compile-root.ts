@@ -26,6 +26,8 @@ export function compileRoot(source: string, root: Root, at: Span): Run {
       return (frame) => loopOf(frame, at).index;
     case 'items':
       return (frame) => loopOf(frame, at).items;
+    case 'previous':
+      return (frame) => loopOf(frame, at).previous ?? null;
     case 'parent': {
       const { level, member } = root;
       return (frame) => outerLoop(loopOf(frame, at), level, at)[member];
@@ -79,7 +81,11 @@ function readerOf(member: NodeMember): (node: NodeView, id: string, at: Span) =>
 
 function loopOf(frame: Frame, at: Span): LoopView {
   if (frame.scope.loop !== undefined) return frame.scope.loop;
-  throw unknown('there is no loop around this', at, '$item, $index and $items are known in the body of a loop');
+  throw unknown(
+    'there is no loop around this',
+    at,
+    '$item, $index, $items and $previous are known in the body of a loop',
+  );
 }
 
 function outerLoop(loop: LoopView, level: number, at: Span): LoopView {

@@ -1,6 +1,7 @@
 /** Calls: the function by its name, its arguments by its signature, lambdas only where it takes them. */
 import { syntaxError } from './characters.ts';
 import { clipped, ExpressionError, located } from './expression-error.ts';
+import { compileQueryText } from './jsonpath/query-argument.ts';
 import { isWord } from './lexer.ts';
 import type { Callee, Overload } from './library/definition.ts';
 import { findMethod, findPlainFunction, suggestFunction } from './library/registry.ts';
@@ -28,7 +29,12 @@ export class CallParser {
       });
     }
     const args = this.callArguments(callee, start);
-    return { kind: 'call', callee, args, ...this.reader.span(start) };
+    const span = this.reader.span(start);
+    // Whoever looks at references knows by this one that the value differs from run to run.
+    if (callee.overloads.some(({ definition }) => definition.draws)) {
+      this.reader.references.push({ kind: 'draw', path: [], optional: false, ...span });
+    }
+    return { kind: 'call', callee, args, ...span };
   }
 
   /** `.name(…)`, where the name is read already. */
@@ -121,11 +127,19 @@ function misfit(overload: Overload, args: readonly Argument[]): string | undefin
     if (arg.kind === 'lambda' && arg.arity > parameter.lambdaArity) {
       return `gives its lambda ${parameter.lambdaArity} values, not ${arg.arity}`;
     }
-    if (parameter.type === 'pattern' && arg.kind === 'literal' && typeof arg.value === 'string') {
-      checkPattern(arg.value, arg);
-    }
+    if (arg.kind !== 'literal' || typeof arg.value !== 'string') continue;
+    if (parameter.type === 'pattern') checkPattern(arg.value, arg);
+    else if (parameter.type === 'query') checkQuery(arg.value, arg);
   }
   return undefined;
+}
+
+function checkQuery(source: string, at: Syntax): void {
+  try {
+    compileQueryText(source);
+  } catch (error) {
+    throw located(error, at);
+  }
 }
 
 function checkPattern(source: string, arg: Syntax): void {

@@ -16,7 +16,17 @@ interface OpenChain {
   readonly reference: ReferenceDraft | undefined;
 }
 
-const SIMPLE_ROOTS = ['input', 'trigger', 'vars', 'execution', 'workflow', 'item', 'index', 'items'] as const;
+const SIMPLE_ROOTS = [
+  'input',
+  'trigger',
+  'vars',
+  'execution',
+  'workflow',
+  'item',
+  'index',
+  'items',
+  'previous',
+] as const;
 
 export class ChainParser {
   private readonly reader: SourceReader;

@@ -31,6 +31,7 @@ export const RESERVED_ROOTS = [
   'execution',
   'workflow',
   'self',
+  'previous',
 ] as const;
 
 interface ReferenceFacts extends Span {
@@ -50,7 +51,19 @@ interface NodeReference extends ReferenceFacts {
 }
 
 interface ScopeReference extends ReferenceFacts {
-  readonly kind: 'input' | 'trigger' | 'vars' | 'execution' | 'workflow' | 'item' | 'index' | 'items' | 'self';
+  readonly kind:
+    | 'input'
+    | 'trigger'
+    | 'vars'
+    | 'execution'
+    | 'workflow'
+    | 'item'
+    | 'index'
+    | 'items'
+    | 'previous'
+    | 'self'
+    /** No part of the scope: `uuid()` or `random()` is called. */
+    | 'draw';
 }
 
 interface ParentReference extends ReferenceFacts {

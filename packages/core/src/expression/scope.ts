@@ -18,6 +18,8 @@ export interface LoopView {
   readonly item: Json;
   readonly index: number;
   readonly items: Json;
+  /** What the round before gave; null in the first one. */
+  readonly previous?: Json;
   readonly parent?: LoopView | undefined;
 }
 
@@ -33,4 +35,6 @@ export interface Scope {
   nodeIds?(): Iterable<string>;
   readonly loop?: LoopView | undefined;
   readonly self?: NodeView;
+  /** The next 32 random bytes of this evaluation: the same ones whenever it is repeated. Undefined: nothing is drawn here. */
+  draw?(): Uint8Array;
 }

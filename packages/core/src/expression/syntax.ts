@@ -10,7 +10,7 @@ export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'contai
 
 /** Where a chain of access starts in the scope. */
 export type Root =
-  | { readonly from: 'input' | 'trigger' | 'vars' | 'execution' | 'workflow' | 'item' | 'index' | 'items' }
+  | { readonly from: 'input' | 'trigger' | 'vars' | 'execution' | 'workflow' | 'item' | 'index' | 'items' | 'previous' }
   | { readonly from: 'node'; readonly id: string; readonly member: NodeMember }
   | { readonly from: 'self'; readonly member: NodeMember }
   | { readonly from: 'parent'; readonly level: number; readonly member: 'item' | 'index' | 'items' };

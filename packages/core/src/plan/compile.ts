@@ -79,6 +79,7 @@ export function compilePlan(
     retentionMs: config.retention === 'forever' ? null : durationOf(config.retention),
     newBudget: () => createBudget(limits, options.now),
     callbackUrl: options.callbackUrl,
+    draws: workflows.draws.isUsed,
   };
   return { plan, problems: problems.sorted() };
 }
@@ -176,6 +177,7 @@ function inlined(
   around: readonly string[],
   known = new Map<WorkflowDefinition, ReturnType<Workflows['compile']>>(),
   bound?: Capabilities,
+  draws: Workflows['draws'] = { isUsed: false },
 ): Workflows {
   const { workflows, knownWorkflows = [] } = options;
   return {
@@ -183,16 +185,17 @@ function inlined(
     isKnown: workflows !== undefined,
     ids: knownWorkflows,
     around,
+    draws,
     compile: (definition) => {
       const compiled = known.get(definition) ?? compileInside(definition);
       known.set(definition, compiled);
       return compiled;
     },
-    within: (narrower) => inlined(catalog, options, around, new Map(), narrower),
+    within: (narrower) => inlined(catalog, options, around, new Map(), narrower, draws),
   };
   function compileInside(definition: WorkflowDefinition): ReturnType<Workflows['compile']> {
     const problems = new ProblemList(nowhere());
-    const inner = inlined(catalog, options, [...around, definition.id], known, bound);
+    const inner = inlined(catalog, options, [...around, definition.id], known, bound, draws);
     const compiled = compileWorkflow(definition, catalog, problems, {}, inner, undefined, bound);
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined

@@ -38,6 +38,8 @@ export interface Workflows {
   /** False when nobody said which workflows there are. */
   readonly isKnown: boolean;
   readonly ids: readonly string[];
+  /** Whether an expression of the plan, or of a graph that comes later, may call `uuid()` or `random()`. */
+  readonly draws: { isUsed: boolean };
   /** Ids of the workflows that are inlined around this one, this one included. */
   readonly around: readonly string[];
   compile(definition: WorkflowDefinition): {

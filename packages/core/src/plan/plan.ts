@@ -33,6 +33,8 @@ export interface Plan {
   newBudget(): Budget;
   /** The address at which a node can be called, once; undefined where no server is. Equal arguments give equal addresses. */
   readonly callbackUrl: CallbackUrl | undefined;
+  /** It may call `uuid()` or `random()`: its runs begin with a seed. */
+  readonly draws: boolean;
 }
 
 /** `generation`: a node that begins as something new has another address. */

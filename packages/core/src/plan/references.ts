@@ -6,7 +6,7 @@ import { followPath } from '../schema/index.ts';
 import type { JsonSchema } from '../value.ts';
 import type { CompileContext } from './context.ts';
 import type { NodeRead } from './plan.ts';
-import { type GraphScope, type Holder, itemAround, type LoopKind, loopsAround } from './scope.ts';
+import { type GraphScope, type Holder, itemAround, type LoopKind, loopAround, loopsAround } from './scope.ts';
 import { listSchema } from './value-schema.ts';
 
 /**
@@ -66,6 +66,12 @@ export class References {
       case 'items':
         this.checkLoop(reference, path, site, 0, reference.kind);
         this.checkItem(reference, path, site, 0, [reference.kind, ...reference.path]);
+        return undefined;
+      case 'previous':
+        this.checkPrevious(reference, path, site);
+        return undefined;
+      case 'draw':
+        this.checkDraw(reference, path, site);
         return undefined;
       case 'parent':
         this.checkLoop(reference, path, site, reference.level, String(reference.path[0] ?? 'item'));
@@ -196,7 +202,7 @@ export class References {
           level === 0 ? `${name} has a value inside a loop only` : `there are not ${level + 1} loops around this`,
         hint: loops.length === 0 ? 'use $input or a node instead' : 'the innermost loop has $item, $index and $items',
       });
-    } else if (loop === 'rounds' && member !== 'index') {
+    } else if (loop === 'rounds' && member !== 'index' && member !== 'previous') {
       const outer = loops.findIndex((one, at) => at > level && one !== 'rounds');
       this.report(reference, path, {
         code: 'NOT_IN_A_LOOP',
@@ -204,6 +210,25 @@ export class References {
         hint: outer < 0 ? 'it has $index' : `did you mean '$${'parent.'.repeat(outer)}${member}'?`,
       });
     }
+  }
+
+  /** Between rounds the last output is `$self.output`; rounds that run at the same time have none before them. */
+  private checkPrevious(reference: ValueReference, path: DocumentPath, site: Site): void {
+    const loop = loopAround(this.scope);
+    if (loop === undefined && !site.inRound) return this.checkLoop(reference, path, site, 0, 'previous');
+    const report = (message: string, hint: string): void =>
+      this.report(reference, path, { code: 'NO_PREVIOUS', message, hint });
+    if (site.inRound) report('$previous has no value here', 'the output of the last round is $self.output');
+    else if (loop?.isParallel) {
+      report('$previous has no value in a parallel loop: its rounds run at the same time', 'remove `parallel`');
+    }
+  }
+
+  private checkDraw(reference: ValueReference, path: DocumentPath, site: Site): void {
+    this.context.workflows.draws.isUsed = true;
+    if (site.place !== 'start') return;
+    const message = 'uuid() and random() draw nothing before the run begins';
+    this.report(reference, path, { code: 'NO_DRAW', message, hint: 'draw in a node, and read its output' });
   }
 
   private checkItem(

@@ -35,6 +35,12 @@ export function loopsAround(scope: GraphScope): LoopKind[] {
   return loops;
 }
 
+/** The graph that is the body of the innermost loop around. */
+export function loopAround(scope: GraphScope): GraphScope | undefined {
+  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.loop) return at;
+  return undefined;
+}
+
 /** What is known of the items of a loop around; 0 is the innermost. */
 export function itemAround(scope: GraphScope, level: number): JsonSchema | undefined {
   let left = level;

@@ -57,7 +57,7 @@ function undoOf(turn: Turn, { node, output }: Ending): { undo?: Held; undoError?
   const { compensate } = node.plan;
   if (compensate === undefined) return {};
   try {
-    const scope = RunScope.ofNode(turn.state, node, turn.lookup, output);
+    const scope = RunScope.ofNode(turn.state, node, turn.lookup, output).at(node, 'compensate');
     return { undo: hold(compensate.with.evaluate(scope, turn.state.plan.newBudget())) };
   } catch (error) {
     return { undoError: expressionFailure(error, 'compensate', pathOf(node)) };
@@ -228,7 +228,7 @@ function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Hel
   if (loop?.body === undefined || loop.phase.status === 'completed') return true;
   let items: Json;
   try {
-    const scope = RunScope.ofNode(turn.state, node, turn.lookup, heldValue(output, turn.lookup));
+    const scope = RunScope.ofNode(turn.state, node, turn.lookup, heldValue(output, turn.lookup)).at(node, 'emit');
     items = emits.evaluate(scope, turn.state.plan.newBudget());
   } catch (error) {
     failNode(turn, node, expressionFailure(error, 'emit'));

@@ -99,7 +99,7 @@ export function childEnded(
   const { output } = work;
   const mapped = evaluated(turn, node, 'workflow.output', () => {
     const round = { index: 0, output: heldValue(result.output, turn.lookup) };
-    const scope = RunScope.afterRound(turn.state, node, turn.lookup, round);
+    const scope = RunScope.afterRound(turn.state, node, turn.lookup, round).at(node, 'workflow.output');
     return hold(output.evaluate(scope, turn.state.plan.newBudget()));
   });
   if (mapped !== undefined) completeNode(turn, node, mapped);

@@ -142,7 +142,10 @@ function goOnWhile(turn: Turn, node: NodeState, work: WhileWork): void {
 function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue, last: Json): boolean | undefined {
   const body = node.body as BodyState;
   return evaluated(turn, node, where, () => {
-    const scope = RunScope.afterRound(turn.state, node, turn.lookup, { index: body.next, output: last });
+    const scope = RunScope.afterRound(turn.state, node, turn.lookup, { index: body.next, output: last }).at(
+      node,
+      where,
+    );
     return isTrue(value.evaluate(scope, turn.state.plan.newBudget()));
   });
 }
@@ -245,7 +248,8 @@ function bodyEnded(
   if (work.output === undefined) return completeNode(turn, node, own);
   const { output } = work;
   const mapped = evaluated(turn, node, 'workflow.output', () => {
-    const view = RunScope.afterRound(turn.state, node, turn.lookup, { index: 0, output: heldValue(own, turn.lookup) });
+    const round = { index: 0, output: heldValue(own, turn.lookup) };
+    const view = RunScope.afterRound(turn.state, node, turn.lookup, round).at(node, 'workflow.output');
     return hold(output.evaluate(view, turn.state.plan.newBudget()));
   });
   if (mapped !== undefined) completeNode(turn, node, mapped);

@@ -110,7 +110,7 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
 }
 
 function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
-  const { input, trigger, parent, hold: held, key, estimates, traceparent, place, authority } = stimulus;
+  const { input, trigger, parent, hold: held, key, estimates, traceparent, seed, place, authority } = stimulus;
   const { state } = turn;
   if (state.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -125,6 +125,7 @@ function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
     ...(key === undefined ? {} : { key }),
     ...(estimates === undefined ? {} : { estimates }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(seed === undefined ? {} : { seed }),
     ...(place === undefined ? {} : { place }),
     ...(authority === undefined ? {} : { authority }),
   });

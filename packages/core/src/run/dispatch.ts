@@ -140,7 +140,7 @@ function resolve(
   work: ActionWork | DynamicWork,
 ): { readonly value: Json } | { readonly error: RunError } {
   try {
-    const scope = new RunScope(turn.state, node.scope, turn.lookup);
+    const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'with');
     return { value: work.with.evaluate(scope, turn.state.plan.newBudget()) };
   } catch (error) {
     return { error: expressionFailure(error, 'with') };

@@ -90,7 +90,7 @@ function judge(turn: Turn, ending: Ending, edge: EdgePlan, matches: (budget: Bud
   try {
     if (!matches(budget)) return false;
     if (edge.when === undefined) return true;
-    const scope = new RunScope(turn.state, ending.node.scope, turn.lookup, ending);
+    const scope = new RunScope(turn.state, ending.node.scope, turn.lookup, ending).at(ending.node, `edge ${edge.key}`);
     return isTrue(edge.when.evaluate(scope, budget));
   } catch (error) {
     return expressionFailure(error, `${pathOf(ending.node)} -> ${edge.to.id}`);

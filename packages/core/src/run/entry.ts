@@ -67,6 +67,8 @@ export interface RunStarted {
   readonly estimates?: Estimates;
   /** The W3C trace context of whoever started it: its spans are below that one. */
   readonly traceparent?: string;
+  /** What `uuid()` and `random()` are derived from; without it, the id of the execution. */
+  readonly seed?: string;
   /** It goes on beside so many others at the most. */
   readonly place?: RunPlace;
   /** Who started it, and what it may be granted at the most; left out by earlier versions. */

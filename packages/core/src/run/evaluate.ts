@@ -10,7 +10,7 @@ import { RunScope } from './view.ts';
 /** Evaluates something of the node; where that fails, the node does. */
 export function evaluated<T>(turn: Turn, node: NodeState, where: string, work: (scope: RunScope) => T): T | undefined {
   try {
-    return work(new RunScope(turn.state, node.scope, turn.lookup));
+    return work(new RunScope(turn.state, node.scope, turn.lookup).at(node, where));
   } catch (error) {
     failNode(turn, node, expressionFailure(error, where));
     return undefined;

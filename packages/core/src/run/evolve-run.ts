@@ -61,6 +61,7 @@ function start(state: RunState, entry: RunStarted, at: number): void {
   state.trigger = entry.trigger;
   state.parent = entry.parent ?? null;
   state.traceparent = entry.traceparent ?? null;
+  state.seed = entry.seed ?? null;
   state.startKey = entry.key ?? null;
   state.authority = entry.authority ?? null;
   if (entry.estimates !== undefined) estimate(state, entry.estimates);

@@ -82,7 +82,8 @@ function admit(turn: Turn, node: NodeState): void {
   }
   let holds: boolean;
   try {
-    holds = isTrue(when.evaluate(new RunScope(turn.state, node.scope, turn.lookup), turn.state.plan.newBudget()));
+    const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'when');
+    holds = isTrue(when.evaluate(scope, turn.state.plan.newBudget()));
   } catch (error) {
     failNode(turn, node, expressionFailure(error, 'when'));
     return;
@@ -106,10 +107,10 @@ function admitted(turn: Turn, node: NodeState): void {
   let gate: Gate | undefined;
   let input: Held | undefined;
   try {
-    const scope = new RunScope(turn.state, node.scope, turn.lookup);
+    const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'key');
     gate = nextGate(turn, node, scope);
     if (gate?.kind === 'cache' && node.input === undefined) {
-      input = hold(actionWork(node).with.evaluate(scope, turn.state.plan.newBudget()));
+      input = hold(actionWork(node).with.evaluate(scope.at(node, 'with'), turn.state.plan.newBudget()));
     }
   } catch (error) {
     return failNode(turn, node, expressionFailure(error, 'key'));

@@ -28,6 +28,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     trigger: null,
     parent: null,
     traceparent: null,
+    seed: null,
     authority: null,
     projectCeiling: 'all',
     startKey: null,

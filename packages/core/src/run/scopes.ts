@@ -95,6 +95,8 @@ export function closeRound(state: RunState, scope: ScopeState, { output, error }
   if (error !== undefined) {
     body.failed++;
     if (!isForEach || body.error === null) body.error = error;
+    // The next round of a retryUntil sees that the one before it gave nothing.
+    if (node.plan.work.kind === 'retryUntil') body.results.length = 0;
     scope.isClosed = true;
     return;
   }

@@ -25,6 +25,7 @@ const RUN_FIELDS = [
   'trigger',
   'parent',
   'traceparent',
+  'seed',
   'authority',
   'startKey',
   'estimates',

@@ -302,6 +302,8 @@ export interface RunState {
   authority: RunAuthority | null;
   /** Of its project, where the journal says nothing: set by whoever loads the run. */
   projectCeiling: Ceiling;
+  /** What `uuid()` and `random()` are derived from, beside the id of the execution. */
+  seed: string | null;
   /** Of the starts of this workflow, which ones it stands for, while it does. */
   startKey: string | null;
   /** How long nodes took in earlier runs, as it was told at its start. */

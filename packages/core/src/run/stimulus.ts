@@ -53,6 +53,7 @@ export type Stimulus =
       readonly key?: string;
       readonly estimates?: Estimates;
       readonly traceparent?: string;
+      readonly seed?: string;
       readonly place?: RunPlace;
       readonly authority?: RunAuthority;
     }

@@ -1,6 +1,7 @@
 /** A run as its expressions see it. */
 import type { RunError } from '../error.ts';
 import { ExpressionError, type LoopView, type NodeView, type Scope } from '../expression/index.ts';
+import { digest, utf8 } from '../sha.ts';
 import type { Json, JsonObject } from '../value.ts';
 import { type BlobLookup, heldValue } from './held.ts';
 import { batchOf, generationOf, pathOf, statusOf } from './standing.ts';
@@ -14,6 +15,10 @@ export class RunScope implements Scope {
   private readonly ending: Ending | undefined;
   private readonly round: Round | undefined;
   readonly self?: NodeView;
+  /** Where the expression stands: the node (null: the run) and its key. */
+  private drawer: NodeState | null | undefined;
+  private where = '';
+  private drawn = 0;
 
   /** `ending`: a node whose end is being decided on; its edges see it as it will be. */
   constructor(
@@ -42,6 +47,22 @@ export class RunScope implements Scope {
   static ofNode(state: RunState, node: NodeState, lookup: BlobLookup, output: Json): RunScope {
     const ending: Ending = { node, status: 'completed', output, error: null };
     return new RunScope(state, node.scope, lookup, ending, { self: new EndingView(ending, lookup, state) });
+  }
+
+  /** Says where the expression stands, so that what it draws is its own, and the same however often it is evaluated. */
+  at(node: NodeState | null, where: string): this {
+    this.drawer = node;
+    this.where = where;
+    this.drawn = 0;
+    return this;
+  }
+
+  draw(): Uint8Array {
+    const { drawer, state, where, round } = this;
+    if (drawer === undefined) throw new ExpressionError('EXPRESSION_VALUE', 'uuid() and random() draw nothing here');
+    const [path, generation] = drawer === null ? ['', state.reopened] : [pathOf(drawer), generationOf(drawer)];
+    const place = [state.seed, state.executionId, path, generation, where, round?.index ?? null, this.drawn++];
+    return digest('sha256', utf8(JSON.stringify(place)));
   }
 
   get input(): Json {
@@ -138,6 +159,13 @@ class StateLoop implements LoopView {
     return items[this.index - batch.from] ?? null;
   }
 
+  /** Of rounds that run one after the other. */
+  get previous(): Json {
+    const { parent, round } = this.scope;
+    if (round === 0 || parent?.body === undefined) return null;
+    return heldValue(parent.body.results[parent.plan.work.kind === 'forEach' ? round - 1 : 0], this.lookup);
+  }
+
   get items(): Json {
     const lists = this.batches.map(({ items }) => heldValue(items, this.lookup) as readonly Json[]);
     return lists.length === 1 ? (lists[0] as Json) : lists.flat(1);
@@ -169,7 +197,9 @@ export function bodyOutput(turn: Turn, scope: ScopeState): Json {
 }
 
 function ownOutput({ state, lookup }: Turn, scope: ScopeState): Json {
-  return scope.graph.output?.evaluate(new RunScope(state, scope, lookup), state.plan.newBudget()) ?? null;
+  // A round is told apart by its number, the run by how often it was reopened.
+  const view = new RunScope(state, scope, lookup).at(scope.parent, `output ${scope.round}`);
+  return scope.graph.output?.evaluate(view, state.plan.newBudget()) ?? null;
 }
 
 function outputsOfEnds({ lookup }: Turn, { graph, nodes }: ScopeState): Json {

@@ -63,7 +63,7 @@ function canChange(
   loop: NodePlan,
   { kind, path }: ValueReference,
 ): boolean {
-  if (kind === 'self' || kind === 'index') return true;
+  if (kind === 'self' || kind === 'index' || kind === 'draw') return true;
   if (kind !== 'vars') return false;
   const [name] = path;
   // Whatever sets it and is not over, or still to come, when the loop runs.

@@ -9,7 +9,17 @@ describe('the library', () => {
 
   it('[EXP-40] functions without a receiver are few, and every function is documented', () => {
     const plain = listFunctions().filter((entry) => entry.on.length === 0);
-    expect(plain.map((entry) => entry.name)).toEqual(['range', 'min', 'max', 'object', 'date']);
+    expect(plain.map((entry) => entry.name)).toEqual([
+      'range',
+      'min',
+      'max',
+      'object',
+      'date',
+      'hash',
+      'hmac',
+      'uuid',
+      'random',
+    ]);
     for (const { name, signature, doc } of listFunctions()) {
       expect(signature.startsWith(`${name}(`)).toBe(true);
       expect(doc).toMatch(/^[A-Z`-].*\.$/);
@@ -133,7 +143,67 @@ describe('the library', () => {
     }
     const names = listFunctions().map((entry) => entry.name);
     expect(names).not.toEqual(expect.arrayContaining(['now']));
-    for (const name of ['now', 'today', 'random', 'uuid', 'shuffle', 'sample']) expect(names).not.toContain(name);
+    for (const name of ['now', 'today', 'shuffle', 'sample']) expect(names).not.toContain(name);
+  });
+});
+
+describe('digests and draws', () => {
+  const sha1 = 'a9993e364706816aba3e25717850c26c9cd0d89d';
+
+  it.each([
+    [`hash('abc', 'sha1')`, sha1],
+    [`hash('')`, 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    [`hash({b: 1, a: 2}) == hash({a: 2, b: 1})`, true],
+    [`hash({a: 1}) == hash('{"a":1}')`, true],
+    [
+      `hmac('what do ya want for nothing?', 'Jefe')`,
+      '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    ],
+    [`hmac('what do ya want for nothing?', 'Jefe', 'sha1')`, 'effcdf6ae5eb2fa2d27416d5f184df9c259a7c79'],
+    [`hash('abc', 'sha1', 'base64')`, 'qZk+NkcGgWq6PiVxeFDCbJzQ2J0='],
+  ])('[EXP-108] %s', (source, result) => {
+    expect(evaluate(source)).toEqual(result);
+  });
+
+  it('[EXP-108] an unknown algorithm or encoding is told, and digests are paid for', () => {
+    expect(failure(`hash('a', 'md5')`).hint).toContain('sha256');
+    expect(failure(`hash('a', 'sha1', 'hax')`).hint).toContain('base64');
+    expect(failure(`range(100).map(i => hash('x'.repeat(100000)))`).code).toBe('EXPRESSION_LIMIT');
+  });
+
+  it('[EXP-109] uuid and random draw from the scope, and nowhere else', () => {
+    expect(evaluate('uuid()')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(evaluate('random()')).toBeGreaterThanOrEqual(0);
+    const { draw: _, ...without } = sampleScope;
+    expect(failure('uuid()', without).code).toBe('EXPRESSION_VALUE');
+    expect(parseExpression('uuid() + random().toString()').references.map(({ kind }) => kind)).toEqual([
+      'draw',
+      'draw',
+    ]);
+  });
+});
+
+describe('JSONPath over any value', () => {
+  it.each([
+    [`$input.order.query('$.items[*].sku')`, ['a', 'b']],
+    [`$input.order.query('$.items[0].sku')`, 'a'],
+    [`[3, 1].query('$[?@ > 2]')`, [3]],
+    [`$input.order.query('$.' + 'id')`, 7],
+    [`$input.order.query('$.no.such') ?? 'none'`, 'none'],
+    [`$input.order?.query('$.no')`, null],
+    [`$input.nothing?.query('$.a')`, null],
+    [`{a: null}.query('$.a')`, null],
+    [`'text'.query('$.a[*]')`, []],
+  ])('[EXP-110] %s', (source, result) => {
+    expect(evaluate(source)).toEqual(result);
+  });
+
+  it('[EXP-110] what is missing, or is no query, is told', () => {
+    expect(failure(`$input.order.query('$.no')`)).toMatchObject({ code: 'EXPRESSION_REFERENCE', isMissing: true });
+    expect(parseFailure(`$input.query('.a')`).message).toContain('starts with $');
+    expect(parseFailure(`$input.query('$.a[')`).code).toBe('EXPRESSION_SYNTAX');
+    expect(failure(`$input.query($input.name)`).code).toBe('EXPRESSION_SYNTAX');
+    expect(failure(`range(200).map(i => $input.query('$..*' + ''.padEnd(900))).length`).code).toMatch(/EXPRESSION_/);
   });
 });
 

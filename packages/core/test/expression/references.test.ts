@@ -52,6 +52,12 @@ describe('names of the scope', () => {
     expect(failure('$region').hint).toBe('did you mean $vars.region?');
   });
 
+  it('[EXP-111] the round before', () => {
+    expect(evaluate('$previous')).toBe('before');
+    const { loop: _, ...outside } = sampleScope;
+    expect(failure('$previous', outside).code).toBe('EXPRESSION_REFERENCE');
+  });
+
   it('[EXP-15] the innermost loop', () => {
     expect(evaluate('$item.sku')).toBe('x');
     expect(evaluate('$index + 1')).toBe(2);

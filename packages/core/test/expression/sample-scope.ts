@@ -33,7 +33,13 @@ const nodes = new Map<string, NodeView>([
 
 const outermost: LoopView = { item: 'outermost', index: 9, items: [] };
 const outer: LoopView = { item: 'outer', index: 4, items: ['outer'], parent: outermost };
-const innermost: LoopView = { item: { sku: 'x' }, index: 1, items: [0, { sku: 'x' }], parent: outer };
+const innermost: LoopView = {
+  item: { sku: 'x' },
+  index: 1,
+  items: [0, { sku: 'x' }],
+  previous: 'before',
+  parent: outer,
+};
 
 export const sampleScope: Scope = {
   input: {
@@ -58,6 +64,7 @@ export const sampleScope: Scope = {
   nodeIds: () => nodes.keys(),
   loop: innermost,
   self: nodeView({ id: 'ch_1' }),
+  draw: () => new Uint8Array(32).map((_, index) => index * 7),
 };
 
 /** A scope with this input and nothing else. */

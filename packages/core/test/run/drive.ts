@@ -53,6 +53,8 @@ export interface DriveOptions {
   /** Held back for so long (ms). */
   readonly hold?: number;
   readonly place?: RunPlace;
+  /** What is drawn is derived from it. */
+  readonly seed?: string;
   readonly authority?: RunAuthority;
   readonly callbackUrl?: CallbackUrl;
   /** How long nodes took in earlier runs. */
@@ -124,7 +126,7 @@ export class Drive {
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
     const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
-    const { input = {}, estimates, place, authority } = options;
+    const { input = {}, estimates, place, authority, seed } = options;
     this.step({
       type: 'start',
       input,
@@ -133,6 +135,7 @@ export class Drive {
       ...(place && { place }),
       ...(authority && { authority }),
       ...(estimates && { estimates }),
+      ...(seed === undefined ? {} : { seed }),
     });
   }
 

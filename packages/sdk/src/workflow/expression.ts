@@ -84,7 +84,7 @@ export type Resolved<V> = unknown extends V
 /** Where reading begins. Objects stand for what they name: the same object is the same thing. */
 export type Root =
   | { readonly kind: 'node'; readonly node: NodePlace; readonly member: string }
-  | { readonly kind: 'loop'; readonly loop: object; readonly member: 'item' | 'index' | 'items' }
+  | { readonly kind: 'loop'; readonly loop: object; readonly member: 'item' | 'index' | 'items' | 'previous' }
   | { readonly kind: 'self'; readonly of: object }
   | {
       readonly kind: 'run';

@@ -168,14 +168,16 @@ export class Graph<Input, Vars, Item> {
   forEach<L extends ItemList, R, M extends number | string = never, E extends OnError = 'halt'>(
     id: string,
     items: L,
-    body: (b: Graph<Input, Vars, ItemOf<L>>, ...round: RoundRefs<ItemOf<L>>) => R,
+    body: (b: Graph<Input, Vars, ItemOf<L>>, ...round: [...RoundRefs<ItemOf<L>>, previous: Ref<unknown>]) => R,
     options: ForEachOptions<NoInfer<Rounds<R, M>>, Item, M, E> = {},
   ): NodeHandle<Output<Rounds<R, M>, E>> {
     const { parallel, maxConcurrency, minSuccess, ...common } = options;
     const loop = {};
     let round: JsonSchema = true;
     const kind = (place: Place) => {
-      const inner = this.#body<ItemOf<L>>(loop, place, (b) => body(b, ...roundRefs<ItemOf<L>>(loop, items)));
+      const inner = this.#body<ItemOf<L>>(loop, place, (b) =>
+        body(b, ...roundRefs<ItemOf<L>>(loop, items), previousOf(loop)),
+      );
       round = minSuccess === undefined ? inner.schema : true;
       return {
         forEach: { in: renderItems(items, place, id), ...given({ parallel, maxConcurrency, minSuccess }) },
@@ -227,13 +229,13 @@ export class Graph<Input, Vars, Item> {
   /** Runs a body as long as a condition holds. Null when it never did. */
   while<R, E extends OnError = 'halt'>(
     id: string,
-    body: (b: Graph<Input, Vars, never>, index: Ref<number>) => R,
+    body: (b: Graph<Input, Vars, never>, index: Ref<number>, previous: Ref<unknown>) => R,
     options: WhileOptions<Resolved<R>, Item, E>,
   ): NodeHandle<Resolved<R> | null> {
     const { condition, maxIterations, ...common } = options;
     const loop = {};
     const kind = (place: Place, node: NodeDraft) => {
-      const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop)));
+      const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop), previousOf(loop)));
       const asked = askBetweenRounds(node, loop, condition, true);
       return { while: { condition: asked, ...given({ maxIterations }) }, do: inner.body };
     };
@@ -243,14 +245,14 @@ export class Graph<Input, Vars, Item> {
   /** Runs a body until it succeeds and a condition holds. */
   retryUntil<R, E extends OnError = 'halt'>(
     id: string,
-    body: (b: Graph<Input, Vars, never>, index: Ref<number>) => R,
+    body: (b: Graph<Input, Vars, never>, index: Ref<number>, previous: Ref<unknown>) => R,
     options: RetryUntilOptions<Resolved<R>, Item, E>,
   ): NodeHandle<Output<Resolved<R>, E>> {
     const { attempts, until, backoff, ...common } = options;
     const loop = {};
     let schema: JsonSchema = true;
     const kind = (place: Place, node: NodeDraft) => {
-      const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop)));
+      const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop), previousOf(loop)));
       schema = inner.schema;
       const asked = until === undefined ? undefined : askBetweenRounds(node, loop, until, false, schema);
       return { retryUntil: { ...given({ until: asked, attempts, backoff }) }, do: inner.body };
@@ -397,6 +399,11 @@ function caseTest(test: CaseTest, place: Place, id: string): JsonObject {
 
 function indexOf(loop: object): Ref<number> {
   return rootReference<number>({ kind: 'loop', loop, member: 'index' });
+}
+
+/** What the round before gave, null in the first; say its type with `typed`. */
+function previousOf(loop: object): Ref<unknown> {
+  return rootReference<unknown>({ kind: 'loop', loop, member: 'previous' }, true, true);
 }
 
 /** What a round over items sees: its item, the number of the round, all items. */

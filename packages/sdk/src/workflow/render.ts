@@ -96,6 +96,8 @@ function rootCode(root: Root, place: Place): string {
 function loopCode(loop: object, member: string, place: Place): string {
   const level = place.loops.indexOf(loop);
   if (level < 0) throw invalid(`$${member} of a loop is read outside of it`, 'use the output of the loop');
+  if (level > 0 && member === 'previous')
+    throw invalid('$previous of an outer loop is read', 'keep it in a variable: set it in the outer loop');
   return level === 0 ? `$${member}` : `$${'parent.'.repeat(level)}${member}`;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../value.ts';
 import type { Frame, Lambda } from '../frame.ts';
+import type { QueryRun } from '../jsonpath/query-argument.ts';
 import type { Kind } from '../kind.ts';
 import type { Pattern } from '../regex.ts';
 
@@ -17,6 +18,10 @@ export interface FunctionDefinition {
   readonly result: Json;
   /** Gives a part of what it was given as it is, so that the limits on what is built do not concern it. */
   readonly picks?: true;
+  /** Draws from the scope: no two calls give the same value. */
+  readonly draws?: true;
+  /** Reads members: what is missing is forgiven by `?.` and `??`, as in any other access. */
+  readonly reads?: true;
   /** Arguments are checked against the signature before; a rest parameter comes as one list. */
   readonly run: (frame: Frame, self: never, ...args: never[]) => Json;
 }
@@ -24,6 +29,7 @@ export interface FunctionDefinition {
 /**
  *  - key: a lambda `(item) => …`, or the name of a member
  *  - pattern: a regular expression as text; arrives compiled
+ *  - query: a JSONPath query as text; arrives compiled
  *  - date: ISO 8601 text or milliseconds since the epoch
  */
 type ParameterType =
@@ -36,6 +42,7 @@ type ParameterType =
   | 'object'
   | 'date'
   | 'pattern'
+  | 'query'
   | 'key'
   | 'lambda';
 
@@ -51,7 +58,7 @@ export interface Parameter {
 /** What a function gets for a parameter of type `key`. */
 export type Key = Lambda | string;
 
-export type FunctionArgument = Json | Lambda | Pattern | undefined;
+export type FunctionArgument = Json | Lambda | Pattern | QueryRun | undefined;
 
 export type Implementation = (
   frame: Frame,
@@ -59,6 +66,7 @@ export type Implementation = (
   first?: FunctionArgument,
   second?: FunctionArgument,
   third?: FunctionArgument,
+  fourth?: FunctionArgument,
 ) => Json;
 
 export interface Overload {

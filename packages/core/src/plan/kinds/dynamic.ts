@@ -25,6 +25,8 @@ export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action
   const parts = callParts(reader, call, action, ['dynamic']);
   if (parts === undefined) return undefined;
   const place: Place = { context, scope, index, depth, bound: parts.granted };
+  // Nobody knows yet what the graph will call.
+  context.workflows.draws.isUsed = true;
   const known = new WeakMap<object, CompiledReturn>();
   const compile = (graph: Json, isNew = false): CompiledReturn => {
     if (typeof graph !== 'object' || graph === null) return compileReturned(graph, place, isNew);

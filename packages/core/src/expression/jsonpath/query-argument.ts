@@ -1,0 +1,38 @@
+/** A query that is given to a function as text. */
+import { EXPRESSION_LIMITS } from '../../limits.ts';
+import type { Json } from '../../value.ts';
+import type { Budget } from '../budget.ts';
+import { ExpressionError, limitError } from '../expression-error.ts';
+import { Nesting } from '../nesting.ts';
+import { parseQuery } from './parse.ts';
+import { compileQuery } from './select.ts';
+
+/** Longer ones are refused: parsing is paid by the character. */
+const MAX_QUERY_LENGTH = 1_000;
+const CHARACTERS_PER_OPERATION = 10;
+
+export interface QueryRun {
+  readonly source: string;
+  /** Names and indexes of a query that can find at most one value. */
+  readonly singular: readonly (string | number)[] | undefined;
+  readonly select: (root: Json, budget: Budget) => readonly Json[];
+}
+
+/** Throws a coded error, without a place, when the text is no query. */
+export function compileQueryText(source: string): QueryRun {
+  if (source.length > MAX_QUERY_LENGTH) throw limitError(`a query is longer than ${MAX_QUERY_LENGTH} characters`);
+  try {
+    const query = parseQuery(source, new Nesting(EXPRESSION_LIMITS.maxAstDepth));
+    return { source, singular: query.singular, select: compileQuery(query) };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const { code, message, hint = `a query reads like $.a[0].b or $..price, from the value on`, offset } = error;
+    throw new ExpressionError(code, `the query ${JSON.stringify(source)}: ${message} (at ${offset + 1})`, { hint });
+  }
+}
+
+/** For a query that is known only when the expression runs. */
+export function queryAtRun(budget: Budget, source: string): QueryRun {
+  budget.spend(Math.ceil(source.length / CHARACTERS_PER_OPERATION));
+  return compileQueryText(source);
+}

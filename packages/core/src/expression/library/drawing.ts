@@ -1,0 +1,83 @@
+/** Digests, and what is drawn: the scope draws, so the same scope gives the same values. */
+import { type Algorithm, digest, hexOf, hmac, utf8 } from '../../sha.ts';
+import { canonicalJson, type Json } from '../../value.ts';
+import { valueError } from '../expression-error.ts';
+import type { Frame } from '../frame.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+/** A digest takes about as long as ten walks over the text. */
+const WALKS_PER_DIGEST = 10;
+
+export const drawingFunctions: readonly FunctionDefinition[] = [
+  {
+    signature: 'hash(value: any, algorithm?: string, encoding?: string)',
+    on: [],
+    doc: 'The digest of a text (as UTF-8) or of any other value (as JSON with sorted members): `sha256` or `sha1`, in `hex` or `base64`.',
+    example: `hash('abc')`,
+    result: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    run: (frame: Frame, _self: Json, value: Json, algorithm = 'sha256', encoding = 'hex') =>
+      encoded(digest(algorithmOf(algorithm), bytesOf(frame, value)), encoding),
+  },
+  {
+    signature: 'hmac(value: any, key: string, algorithm?: string, encoding?: string)',
+    on: [],
+    doc: 'The keyed digest (HMAC) of a value, which is read as `hash` reads it.',
+    example: `hmac('abc', 'key', 'sha256', 'base64')`,
+    result: 'nBluMtwBdfhvSxy4konWYZ3mvuaZ5MN45oMJ7Zehpqs=',
+    run: (frame: Frame, _self: Json, value: Json, key: string, algorithm = 'sha256', encoding = 'hex') =>
+      encoded(hmac(algorithmOf(algorithm), bytesOf(frame, key), bytesOf(frame, value)), encoding),
+  },
+  {
+    signature: 'uuid()',
+    on: [],
+    doc: 'A random UUID. It is drawn once: a retry, a crash or another look at the expression gives the same one.',
+    example: 'uuid().length',
+    result: 36,
+    draws: true,
+    run: (frame: Frame) => uuidOf(drawn(frame)),
+  },
+  {
+    signature: 'random()',
+    on: [],
+    doc: 'A random number from 0 up to, not including, 1; drawn once, as `uuid` is.',
+    example: 'random() < 1',
+    result: true,
+    draws: true,
+    run: (frame: Frame) => {
+      const view = new DataView(drawn(frame).buffer);
+      return (view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 11)) / 2 ** 53;
+    },
+  },
+];
+
+function drawn({ scope }: Frame): Uint8Array {
+  if (scope.draw !== undefined) return scope.draw();
+  throw valueError('uuid() and random() draw nothing here', 'draw in a node of the workflow, and read its output');
+}
+
+function bytesOf({ budget }: Frame, value: Json): Uint8Array {
+  if (typeof value !== 'string') budget.inspect(value);
+  const text = typeof value === 'string' ? value : canonicalJson(value);
+  budget.spendForCharacters(WALKS_PER_DIGEST * text.length);
+  return utf8(text);
+}
+
+function algorithmOf(name: string): Algorithm {
+  if (name === 'sha256' || name === 'sha1') return name;
+  throw valueError(`there is no algorithm ${JSON.stringify(name)}`, 'it is sha256 or sha1');
+}
+
+function encoded(bytes: Uint8Array, encoding: string): string {
+  if (encoding === 'hex') return hexOf(bytes);
+  if (encoding === 'base64') return btoa(String.fromCharCode(...bytes));
+  throw valueError(`there is no encoding ${JSON.stringify(encoding)}`, 'it is hex or base64');
+}
+
+/** Version 4 of RFC 9562. */
+function uuidOf(bytes: Uint8Array): string {
+  const own = bytes.slice(0, 16);
+  own[6] = ((own[6] as number) & 0x0f) | 0x40;
+  own[8] = ((own[8] as number) & 0x3f) | 0x80;
+  const hex = hexOf(own);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
