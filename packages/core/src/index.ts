@@ -127,6 +127,7 @@ export { permitKey } from './run/gates.ts';
 export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
 export { newRunState } from './run/new-state.ts';
+export { lastStateWith } from './run/past.ts';
 export { recallDispatched } from './run/phases.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';

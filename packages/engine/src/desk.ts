@@ -14,6 +14,7 @@ import {
   isAwaitedCall,
   isFinished,
   type Json,
+  lastStateWith,
   NebulaError,
   type NodeState,
   nodeAt,
@@ -150,7 +151,20 @@ export class StoreDesk implements Desk {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
     const now = this.drivers.clock.now();
-    return node === undefined ? explainRun(state, now) : explainNode(state, node, now);
+    if (node === undefined) return explainRun(state, now);
+    const explanation = explainNode(state, node, now);
+    return explanation?.status === 'collapsed' ? this.explainPast(state, node, explanation) : explanation;
+  }
+
+  /** How the node stood at the end of its round, which the journal still has. */
+  private async explainPast(state: RunState, node: string, collapsed: Explanation): Promise<Explanation | undefined> {
+    const { executionId, plan } = state;
+    const frames = (await this.drivers.store.frames(executionId, 0)).map(decodeFrame);
+    const past = lastStateWith(plan, executionId, frames, node);
+    if (past === 'too-long') return collapsed;
+    const explanation = past && explainNode(past.state, node, past.at);
+    if (explanation === undefined) return undefined;
+    return { ...explanation, reasons: [...explanation.reasons, ...collapsed.reasons], next: collapsed.next };
   }
 
   list(filter: Parameters<Store['list']>[0]): ReturnType<Store['list']> {

@@ -69,11 +69,34 @@ describe('the seed of a run', () => {
     const seeds = async (value: string): Promise<unknown> => {
       const id = await top.start({ nodes: { s: { set: { v: value } } } });
       const [frame] = await top.engine.journal(id);
-      return (frame?.entries[0] as { seed?: string }).seed;
+      return (frame?.entries[0] as { seed?: string } | undefined)?.seed;
     };
     const [one, two] = [await seeds('{{ uuid() }}'), await seeds('{{ random() }}')];
     expect(one).toMatch(/^\w{16,}$/);
     expect(two).not.toBe(one);
     expect(await seeds('plain')).toBeUndefined();
+  });
+});
+
+describe('a round that has ended', () => {
+  it('[ENG-218] can be asked about: the journal still has it', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const p = { action: 'hand@1' };
+    const body = { nodes: { p, q: { needs: ['p'], when: '$item > 1', set: { x: 1 } } } };
+    const executionId = await top.start({ nodes: { each: { forEach: { in: [1, 2] }, do: body } } });
+    await top.complete('each/0/p');
+    const during = await top.engine.explain(executionId, 'each/0/q');
+    expect(during).toMatchObject({
+      status: 'skipped',
+      reasons: [expect.stringContaining('condition'), expect.anything()],
+    });
+    await top.complete('each/1/p');
+    expect(await top.engine.explain(executionId, 'each/1/p')).toMatchObject({
+      status: 'completed',
+      reasons: ['It completed with attempt 1.', expect.stringContaining("round 1 of 'each'")],
+    });
+    expect(await top.engine.explain(executionId, 'each/1/q')).toMatchObject({ status: 'completed' });
+    expect(await top.engine.explain(executionId, 'each/7/p')).toBeUndefined();
   });
 });

@@ -14,7 +14,6 @@ export function execute(context: Context, args: readonly string[], options: Comm
   const [executionId = '', node] = args;
   return withDesk(context, options, async (session, project) => {
     const document = await documentOf(session, project, executionId);
-    if (node !== undefined && !Object.hasOwn(document.nodes, node)) unknownNode(node, Object.keys(document.nodes));
     const explanation = await session.desk.explain(executionId, node);
     if (explanation === undefined) return unknownNode(node ?? '', Object.keys(document.nodes));
     const next = explanation.next.map((step) => localCommand(context, project, step));

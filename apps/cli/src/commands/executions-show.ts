@@ -4,6 +4,7 @@ import { documentOf, inProject, placeText, withDesk } from '../desk.ts';
 import { linkedDocument, linksOf } from '../links.ts';
 import { RunProgress } from '../live/progress.ts';
 import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
+import { type EndedNode, endedLines, endedNodes } from '../views/ended-rounds.ts';
 import { jsonDocument } from '../views/json.ts';
 import { linkLines } from '../views/links.ts';
 import { outlineOf } from '../views/outline.ts';
@@ -21,7 +22,8 @@ export function execute(context: Context, args: readonly string[], options: Comm
     const executionId = args[0] ?? (await newestRun(context, session, project, options));
     const document = await documentOf(session, project, executionId);
     if (options.json === true) {
-      io.out.write(jsonDocument(await linkedDocument(session.desk, document)));
+      const ended = options.all === true && { ended: Object.fromEntries(await endedIn(session, document)) };
+      io.out.write(jsonDocument({ ...(await linkedDocument(session.desk, document)), ...ended }));
       return 0;
     }
     const run = await progressOf(session, document);
@@ -30,6 +32,10 @@ export function execute(context: Context, args: readonly string[], options: Comm
     writeLines(io.out, treeLines(run, { ...view, ...height, now: io.now(), frame: -1 }));
     if (options.all !== true && run.nodes.length > MAX_ROWS)
       writeLines(io.out, [view.colors.dim('--all shows every node')]);
+    if (options.all === true) {
+      const ended = endedLines(await endedIn(session, document), view);
+      if (ended.length > 0) writeLines(io.out, ['', ...ended]);
+    }
     const links = linkLines(await linksOf(session.desk, executionId), view);
     if (links.length > 0) writeLines(io.out, ['', ...links]);
     if (document.finishedAt === null) return 0;
@@ -40,6 +46,10 @@ export function execute(context: Context, args: readonly string[], options: Comm
     ]);
     return 0;
   });
+}
+
+async function endedIn({ desk }: DeskSession, document: RunDocument): Promise<Map<string, EndedNode>> {
+  return endedNodes(document, await desk.timeline(document.executionId));
 }
 
 async function newestRun(

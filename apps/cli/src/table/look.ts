@@ -28,7 +28,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     summary: 'show a run: its nodes, output and error',
     group: 'Look at runs',
     options: [
-      { flags: '--all', text: 'every node, however many' },
+      { flags: '--all', text: 'every node, however many, and those of rounds that have ended' },
       FULL,
       { ...PROJECT, text: 'the newest run in this project of the server' },
       ...PLACE,

@@ -123,6 +123,8 @@ describe('operations', () => {
       )
         continue;
       for (const kind of on) {
+        // A text has no members, so a query reads none of it.
+        if (kind === 'string' && name === 'query') continue;
         const input =
           kind === 'string'
             ? text

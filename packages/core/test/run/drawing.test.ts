@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { compilePlan, createCatalog, type Json, readDefinitionObject } from '../../src/index.ts';
 import { type Drive, drive, planOf, type Short, testActions } from './drive.ts';
 
-const uuidOf = (run: Drive, node: string): string => String((run.attempts.get(node)?.input as { id: Json }).id);
+const inputOf = (run: Drive, node: string): Record<string, Json> =>
+  (run.attempts.get(node)?.input ?? {}) as Record<string, Json>;
+const uuidOf = (run: Drive, node: string): string => String(inputOf(run, node).id);
 const drawing = { with: { id: '{{ uuid() }}' } };
 
 describe('what is drawn', () => {
@@ -14,7 +16,7 @@ describe('what is drawn', () => {
         each: { forEach: { in: [1, 2], parallel: true }, do: { nodes: { c: drawing } } },
       },
     });
-    const { other } = run.attempts.get('a')?.input as { other: string };
+    const { other } = inputOf(run, 'a');
     const drawn = [...['a', 'b', 'each/0/c', 'each/1/c'].map((node) => uuidOf(run, node)), other];
     expect(new Set(drawn).size).toBe(5);
   });
