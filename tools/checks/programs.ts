@@ -15,7 +15,7 @@ const TSC = ['--noEmit', '--pretty', 'false'];
 /** Our packages are sources, so whoever imports them checks them too, and often with no more than `strict`. */
 async function checkTypesForUsers(root: string): Promise<Verdict> {
   const lenient = ['--noUncheckedIndexedAccess', 'false', '--exactOptionalPropertyTypes', 'false'];
-  const cache = ['--tsBuildInfoFile', path.join('node_modules', '.cache', 'types-for-users.tsbuildinfo')];
+  const cache = ['--tsBuildInfoFile', path.join('.cache', 'types-for-users.tsbuildinfo')];
   const { problems } = await runProgram(root, 'tsc', [...TSC, ...lenient, ...cache]);
   return { problems: problems.filter((line) => /^packages\/[^/]+\/src\//.test(line)) };
 }
