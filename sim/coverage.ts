@@ -26,6 +26,7 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
   'run.reopened': true,
   'node.opened': true,
   'node.stopping': true,
+  'node.compensating': true,
   'scopes.opened': true,
   'scope.stopping': true,
   'scope.closed': true,

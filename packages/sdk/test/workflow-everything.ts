@@ -126,6 +126,20 @@ export const everything = workflow(
       backoff: { delay: '5s' },
       needs: [tests.case('big'), tests.case('fits')],
     });
+    w.group(
+      'both',
+      (b) => {
+        const first = b.node('first', fetchUser, { id: 'x' });
+        return b.node('second', pack, { sku: first.output.plan });
+      },
+      {
+        retry: [
+          { on: ['TIMEOUT', '/^HTTP_5/'], attempts: 5, delay: '1s' },
+          { on: ['SYSTEM'], attempts: 2 },
+        ],
+        timeout: '1m',
+      },
+    );
     const inline = w.workflow(
       'inline',
       ship,

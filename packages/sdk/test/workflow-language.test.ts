@@ -145,6 +145,8 @@ const NODE: Keys<NodeOptions<never, never>> = {
   needs: true,
   when: true,
   join: true,
+  retry: true,
+  timeout: true,
   onError: true,
   priority: true,
   estimate: true,
@@ -153,8 +155,8 @@ const NODE: Keys<NodeOptions<never, never>> = {
   break: true,
   emit: true,
 };
-const LASTING: Keys<LastingOptions<never, never>> = { ...NODE, timeout: true, concurrency: true };
-const ATTEMPTS = { ...LASTING, retry: true, compensate: true, credentials: true } as const;
+const LASTING: Keys<LastingOptions<never, never>> = { ...NODE, concurrency: true };
+const ATTEMPTS = { ...LASTING, compensate: true, credentials: true } as const;
 const ACTION: Keys<ActionOptions<never, never>> = {
   ...ATTEMPTS,
   effect: true,
@@ -183,7 +185,7 @@ const WORKFLOW: Keys<SubWorkflowOptions<never, never, never, never>> = {
   isolation: true,
   output: true,
 };
-const { needs: _, join: __, ...MERGED } = NODE;
+const { needs: _, join: __, timeout: ___, ...MERGED } = NODE;
 const MERGE: Keys<MergeOptions<never, never, never>> = { ...MERGED, wait: true, timeout: true };
 
 type Kind = keyof typeof OPTIONS;
@@ -194,6 +196,7 @@ const OPTIONS = {
   forEach: FOR_EACH,
   while: WHILE,
   retryUntil: RETRY_UNTIL,
+  group: ATTEMPTS,
   workflow: WORKFLOW,
   wait: LASTING,
   set: NODE,

@@ -12,6 +12,7 @@ export const KIND_SIGNS: Readonly<Record<NodeKind, string>> = {
   forEach: '↻',
   while: '↻',
   retryUntil: '↻',
+  group: '▣',
   workflow: '▣',
   dynamic: '▣',
   wait: '⧖',
@@ -39,6 +40,8 @@ export function nodeWords(node: NodeDefinition): string {
       return `↻ while ${expressionText(node.while?.condition ?? null)}`;
     case 'retryUntil':
       return retryUntilWords(node);
+    case 'group':
+      return '▣ group';
     case 'workflow':
       return `▣ workflow ${node.workflow?.id}${node.workflow?.mode === 'child' ? ', a run of its own' : ''}`;
     case 'dynamic':

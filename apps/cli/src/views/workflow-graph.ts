@@ -114,10 +114,11 @@ function graphNode(
 
 function bodyOf(
   id: string,
-  { do: body, workflow }: NodeDefinition,
+  { do: rounds, group, workflow }: NodeDefinition,
   find: FindWorkflow,
   around: readonly string[],
 ): WorkflowGraph | undefined {
+  const body = rounds ?? group;
   if (body !== undefined) return graphIn(body, id, id, find, around);
   if (workflow === undefined || workflow.mode === 'child' || around.includes(workflow.id)) return undefined;
   const inner = find(workflow.id, workflow.version);

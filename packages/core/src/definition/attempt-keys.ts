@@ -72,7 +72,11 @@ export const RETRY: RecordType = {
       doc: 'Attempts cut off by a crash or a lost lease that are repeated; they are no errors of the node. Default 10.',
       alias: ['system'],
     },
-    on: { type: TEXTS, doc: 'Only errors with these codes are retried.', example: 'on: [TIMEOUT]' },
+    on: {
+      type: TEXTS,
+      doc: 'Only errors with one of these codes or kinds (USER, SYSTEM) are retried; `/regex/` is a pattern of codes.',
+      example: 'on: [TIMEOUT, /HTTP_5.*/]',
+    },
   },
 };
 
@@ -95,8 +99,14 @@ export const TIMEOUT_KEY: KeyType = {
 };
 
 export const RETRY_KEY: KeyType = {
-  type: { is: 'record', record: RETRY },
-  doc: RETRY.doc,
+  type: {
+    is: 'either',
+    of: [
+      { is: 'record', record: RETRY },
+      { is: 'list', of: { is: 'record', record: RETRY } },
+    ],
+  },
+  doc: `${RETRY.doc} Of a list, the first rule that matches an error decides, each with its own count.`,
   alias: ['retries', 'retryPolicy'],
   example: 'retry: { attempts: 3, delay: 1s }',
 };

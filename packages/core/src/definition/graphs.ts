@@ -3,7 +3,7 @@ import { buildGraph, checkGraph, edgeCountAt, type Graph } from '../graph/index.
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { isJsonObject } from '../value.ts';
-import type { BodyDefinition, NodeDefinition, WorkflowDefinition } from './model.ts';
+import { BODY_KEYS, type BodyDefinition, type NodeDefinition, type WorkflowDefinition } from './model.ts';
 import type { ProblemList } from './problem-list.ts';
 import { bodyKey } from './source-map.ts';
 
@@ -80,8 +80,10 @@ function* allBodies(body: BodyDefinition, path: DocumentPath = []): Generator<Pl
   yield { body, path };
   const nodes: Readonly<Record<string, NodeDefinition>> = body.nodes ?? {};
   for (const id of Object.keys(nodes)) {
-    const inner = nodes[id]?.do;
-    if (isJsonObject(inner)) yield* allBodies(inner as BodyDefinition, [...path, 'nodes', id, 'do']);
+    for (const key of BODY_KEYS) {
+      const inner = nodes[id]?.[key];
+      if (isJsonObject(inner)) yield* allBodies(inner as BodyDefinition, [...path, 'nodes', id, key]);
+    }
   }
 }
 

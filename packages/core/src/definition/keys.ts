@@ -12,6 +12,7 @@ import {
   POSITIVE_DURATION,
   PRIORITY,
   RETRY,
+  RETRY_KEY,
   TEXT,
   TEXTS,
   TIMEOUT,
@@ -67,7 +68,7 @@ const CONFIG: RecordType = {
       alias: ['onFailureNode', 'errorNode'],
       example: 'failureNode: tell',
     },
-    retry: { type: { is: 'record', record: RETRY }, doc: 'The retry of nodes that have none of their own.' },
+    retry: { ...RETRY_KEY, doc: 'The retry of action nodes that have none of their own: a rule, or a list of rules.' },
     maxTotalRetries: {
       type: { is: 'integer', min: 0, max: UNBOUNDED },
       doc: 'How many retries all nodes of a run may make together.',

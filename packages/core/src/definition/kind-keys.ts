@@ -342,8 +342,8 @@ function kind(record: RecordType, example: string, alias: readonly string[] = []
   return { type: { is: 'record', record }, doc: record.doc, kind: true, example, alias };
 }
 
-/** Besides `action`. */
-export const KIND_KEYS: Readonly<Record<Exclude<NodeKind, 'action'>, KeyType>> = {
+/** Besides `action` and `group`. */
+export const KIND_KEYS: Readonly<Record<Exclude<NodeKind, 'action' | 'group'>, KeyType>> = {
   branch: kind(BRANCH, 'branch: { on: $order.status, cases: { paid: ship } }', [
     'switch',
     'choice',

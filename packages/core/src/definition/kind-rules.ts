@@ -6,22 +6,21 @@ import type { RuleContext } from './rule-context.ts';
 export const LOOP_KINDS: readonly string[] = ['forEach', 'while', 'retryUntil'];
 
 /** Kinds that hold an attempt or a body, and so take time. */
-const LASTING = ['action', 'dynamic', 'workflow', ...LOOP_KINDS, 'wait', 'split'];
-const ATTEMPTED = ['action', 'dynamic', 'workflow'];
+const LASTING = ['action', 'dynamic', 'workflow', ...LOOP_KINDS, 'group', 'wait', 'split'];
+const WHOLES = ['action', 'dynamic', 'workflow', 'group'];
 
 /** Keys that only some kinds take, with what to do instead. */
 const FITTING: Readonly<Record<string, { readonly kinds: readonly string[]; readonly hint: string }>> = {
   do: { kinds: LOOP_KINDS, hint: `a body belongs to ${LOOP_KINDS.join(', ')}` },
   with: { kinds: ['action', 'terminate'], hint: 'parameters belong to an action' },
-  retry: { kinds: ATTEMPTED, hint: 'put it on the nodes of the body, or use the kind retryUntil' },
-  timeout: { kinds: LASTING, hint: 'remove it: the node takes no time' },
+  timeout: { kinds: [...LASTING, 'branch', 'set', 'terminate'], hint: "use 'timeout' of merge: { wait, timeout }" },
   effect: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
   capabilities: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
-  credentials: { kinds: ATTEMPTED, hint: 'put it on the node that runs the action' },
+  credentials: { kinds: WHOLES, hint: 'put it on the node that runs the action' },
   cache: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
   rateLimit: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
   labels: { kinds: ['action', 'dynamic'], hint: 'put it on the node that runs the action' },
-  compensate: { kinds: ATTEMPTED, hint: 'put it on the nodes that have something to undo' },
+  compensate: { kinds: WHOLES, hint: 'put it on the nodes that have something to undo' },
   concurrency: { kinds: LASTING, hint: 'remove it: the node takes no time' },
 };
 
@@ -29,15 +28,10 @@ const HINTS: Readonly<Record<string, string>> = {
   'with dynamic': 'put it into dynamic: { action, with }',
   'with workflow': "use 'input' of workflow: { id, input }",
   'with set': 'put the values into set',
-  'timeout merge': "use 'timeout' of merge: { wait, timeout }",
-  'retry branch': 'put it on the nodes before or after it',
-  'retry wait': 'remove it: a wait does not fail by accident',
-  'retry set': 'remove it',
-  'retry terminate': 'remove it',
 };
 
 /** Keys of a run of its own: an inline workflow has nodes that take them. */
-const CHILD_ONLY = ['retry', 'compensate', 'credentials'];
+const CHILD_ONLY = ['compensate', 'credentials'];
 
 export function checkKindKeys({ value, meant, report }: RuleContext, kind: string): void {
   for (const key of Object.keys(value)) {

@@ -63,7 +63,7 @@ export interface ConfigDefinition {
   readonly timeout?: string;
   readonly onFailure?: FailurePolicy;
   readonly failureNode?: string;
-  readonly retry?: RetryDefinition;
+  readonly retry?: RetryRules;
   readonly maxTotalRetries?: number;
   readonly priority?: number;
   /** How long a finished run is kept. */
@@ -88,9 +88,12 @@ export interface RetryDefinition {
   readonly multiplier?: number;
   readonly attempts?: number;
   readonly lost?: number;
-  /** Only errors with these codes are retried. */
+  /** Codes, kinds or `/patterns/` of codes: only errors that match one are retried. */
   readonly on?: readonly string[];
 }
+
+/** One rule, or several of which the first that matches decides. */
+export type RetryRules = RetryDefinition | readonly RetryDefinition[];
 
 export interface TimeoutDefinition {
   readonly attempt?: string;
@@ -98,7 +101,15 @@ export interface TimeoutDefinition {
   readonly total?: string;
 }
 
-/** The body of a loop, and what an action may return as a graph. */
+/** Keys of a node under which a body stands. */
+export const BODY_KEYS = ['do', 'group'] as const;
+
+/** The body of the node, if it has one. */
+export function bodyOf({ do: body, group }: NodeDefinition): BodyDefinition | undefined {
+  return body ?? group;
+}
+
+/** The body of a loop or of a group, and what an action may return as a graph. */
 export interface BodyDefinition {
   readonly nodes?: Readonly<Record<string, NodeDefinition>>;
   readonly edges?: readonly EdgeDefinition[];
@@ -117,6 +128,7 @@ interface NodeWork {
   readonly retryUntil?: RetryUntilDefinition;
   readonly workflow?: SubWorkflowDefinition;
   readonly dynamic?: ActionCall;
+  readonly group?: BodyDefinition;
   readonly wait?: WaitDefinition;
   readonly set?: JsonObject;
   readonly terminate?: 'completed' | 'failed';
@@ -132,7 +144,7 @@ export interface NodeDefinition extends NodeWork {
   readonly needs?: readonly string[];
   readonly when?: Json;
   readonly join?: 'all' | 'any' | number;
-  readonly retry?: RetryDefinition;
+  readonly retry?: RetryRules;
   readonly timeout?: string | TimeoutDefinition;
   readonly onError?: OnError;
   readonly priority?: number;
@@ -161,7 +173,7 @@ export interface ActionCall {
 }
 
 export interface CompensateDefinition extends ActionCall {
-  readonly retry?: RetryDefinition;
+  readonly retry?: RetryRules;
   readonly timeout?: string | TimeoutDefinition;
 }
 

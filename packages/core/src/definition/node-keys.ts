@@ -122,6 +122,18 @@ export const NODE: RecordType = {
       alias: ['params', 'parameters', 'args', 'arguments', 'inputs', 'input'],
       example: 'with: { url: … }',
     },
+    group: {
+      type: {
+        is: 'record',
+        get record() {
+          return BODY;
+        },
+      },
+      doc: 'A body with a scope of its own, run once: its failure is the failure of the group, so retry, timeout, error edges and compensate apply to the whole.',
+      kind: true,
+      alias: ['block', 'scope', 'sequence', 'try', 'subgraph'],
+      example: 'group: { nodes: { first: { action: … } } }',
+    },
     ...KIND_KEYS,
   },
 };
@@ -180,6 +192,6 @@ export const GRAPH_KEYS = {
 export const BODY: RecordType = {
   name: 'body',
   title: 'a body',
-  doc: 'The graph that a loop runs in every round. Its output is `output`, else that of its only end node, else those of the end nodes that ran, by id.',
+  doc: 'The graph that a loop runs in every round, and a group once. Its output is `output`, else that of its only end node, else those of the end nodes that ran, by id.',
   keys: { ...GRAPH_KEYS, nodes: { ...NODES, required: true } },
 };

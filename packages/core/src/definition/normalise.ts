@@ -6,7 +6,7 @@ import { mayLoseOrder, writtenOrder } from '../graph/index.ts';
 import type { DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { parseEdgeText } from './edge-text.ts';
-import type { BodyDefinition, EdgeDefinition, WorkflowDefinition } from './model.ts';
+import { BODY_KEYS, type BodyDefinition, type EdgeDefinition, type WorkflowDefinition } from './model.ts';
 import { bodyKey, type EdgeOrigin } from './source-map.ts';
 
 export interface Normalised {
@@ -63,9 +63,13 @@ function normaliseNodes(nodes: Json, path: DocumentPath, written: Written): Json
 }
 
 function normaliseNode(node: JsonObject, id: string, path: DocumentPath, written: Written): JsonObject {
-  const body = memberOf(node, 'do');
-  const normal = listed(listed(node, 'needs'), 'labels');
-  return isJsonObject(body) ? { ...normal, do: normaliseGraph(body, [...path, 'nodes', id, 'do'], written) } : normal;
+  let normal = listed(listed(node, 'needs'), 'labels');
+  for (const key of BODY_KEYS) {
+    const body = memberOf(node, key);
+    if (!isJsonObject(body)) continue;
+    normal = { ...normal, [key]: normaliseGraph(body, [...path, 'nodes', id, key], written) };
+  }
+  return normal;
 }
 
 /** One text stands for a list of it. */

@@ -333,7 +333,8 @@ function typeHint(type: ValueType, value: Json): string | undefined {
       return 'remove the quotes';
   }
   if (typeof value === 'number' && wants('duration')) return `add a unit: did you mean ${value}s or ${value}ms?`;
-  if (typeof value !== 'object' && wants('list')) return `write it as a list: [${shorten(String(value))}]`;
+  if (typeof value !== 'object' && wants('list') && !wants('record'))
+    return `write it as a list: [${shorten(String(value))}]`;
   if (typeof value === 'number' || typeof value === 'boolean') {
     if (wants('text', 'id', 'choice', 'action', 'name')) return `put it in quotes: "${value}"`;
   }

@@ -32,10 +32,10 @@ export interface SourceMap {
   normalisedPaths(path: DocumentPath): readonly DocumentPath[];
 }
 
-/** How many keys lead to the innermost body that the path goes into: `nodes.<id>.do`, any number of times. */
+/** How many keys lead to the innermost body that the path goes into: `nodes.<id>.do` or `.group`, any number of times. */
 export function bodyDepthOf(path: DocumentPath): number {
   let depth = 0;
-  while (path[depth] === 'nodes' && path[depth + 2] === 'do') depth += 3;
+  while (path[depth] === 'nodes' && (path[depth + 2] === 'do' || path[depth + 2] === 'group')) depth += 3;
   return depth;
 }
 

@@ -1,8 +1,9 @@
 /** Finds the actions and retry policies that a definition names. */
 import type { Action } from '../action.ts';
+import { RETRY_POLICIES } from '../definition/attempt-keys.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import type { CompileContext } from './context.ts';
-import { isBuiltIn } from './retry-plan.ts';
+import type { RetryRule } from './plan.ts';
 
 type Known = Pick<CompileContext, 'catalog' | 'problems'>;
 
@@ -29,6 +30,10 @@ export function findAction(
       : `did you mean '${near}'?`;
   problems.error({ code: 'UNKNOWN_ACTION', message: `there is no action '${name}'`, hint, path });
   return undefined;
+}
+
+export function isBuiltIn(policy: string): policy is Extract<RetryRule['policy'], string> {
+  return (RETRY_POLICIES as readonly string[]).includes(policy);
 }
 
 export function checkPolicy({ catalog, problems }: Known, policy: string | undefined, path: DocumentPath): void {

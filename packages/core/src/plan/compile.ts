@@ -5,7 +5,7 @@
 import type { Capabilities, Catalog } from '../action.ts';
 import { joinCapabilities, narrow } from '../capability/narrow.ts';
 import { checkGraphs, type Graphs } from '../definition/graphs.ts';
-import type { WorkflowDefinition } from '../definition/model.ts';
+import type { RetryRules, WorkflowDefinition } from '../definition/model.ts';
 import { ProblemList } from '../definition/problem-list.ts';
 import { bodyKey, type SourceMap, TextSourceMap } from '../definition/source-map.ts';
 import { type CompiledValue, createBudget } from '../expression/index.ts';
@@ -15,11 +15,11 @@ import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
 import { type Json, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
 import { verify } from '../verify/verify.ts';
-import type { CompileContext, GraphRecord, Workflows } from './context.ts';
+import type { CompileContext, DefaultRetry, GraphRecord, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
 import type { CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
 import { References } from './references.ts';
-import { durationOf } from './retry-plan.ts';
+import { durationOf, retryPlan } from './retry-plan.ts';
 import { checkedSchema } from './schema-check.ts';
 import { compileTriggers } from './trigger-plan.ts';
 import { ValueCompiler } from './value-compiler.ts';
@@ -115,11 +115,13 @@ function compileWorkflow(
   const input = checkedSchema(problems, definition.input, ['input'], { fillDefaults: true });
   const graphs = options.graphs ?? checkGraphs(definition, problems);
   if (graphs === undefined) return undefined;
+  const values = new ValueCompiler(problems);
   const context: CompileContext = {
     definition,
     catalog,
     problems,
-    values: new ValueCompiler(problems),
+    values,
+    defaultRetry: defaultRetry(config.retry, { catalog, problems, values }),
     granted: bound === undefined ? asked : narrow(asked, bound),
     bound,
     variables: variablesOf(definition, workflows.find),
@@ -144,6 +146,13 @@ function compileWorkflow(
     acceptInput: (value) => acceptInput(input, value),
   };
   return { sub, start, triggers, output };
+}
+
+function defaultRetry(
+  rules: RetryRules | undefined,
+  context: Pick<CompileContext, 'catalog' | 'problems' | 'values'>,
+): DefaultRetry | undefined {
+  return rules && { rules, plan: retryPlan(rules, undefined, context, ['config', 'retry']) };
 }
 
 function compileStart(context: CompileContext, graph: Graph): StartPlan | undefined {

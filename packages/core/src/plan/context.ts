@@ -1,13 +1,13 @@
 /** What all parts of the compiler share while they work on one workflow. */
 import type { Capabilities, Catalog } from '../action.ts';
 import type { Graphs } from '../definition/graphs.ts';
-import type { BodyDefinition, WorkflowDefinition } from '../definition/model.ts';
+import type { BodyDefinition, RetryRules, WorkflowDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { Graph } from '../graph/index.ts';
 import type { DocumentPath } from '../problem.ts';
 import type { JsonSchema } from '../value.ts';
-import type { GraphPlan, SubPlan } from './plan.ts';
+import type { GraphPlan, RetryPlan, SubPlan } from './plan.ts';
 import type { GraphScope, LoopKind } from './scope.ts';
 import type { ValueCompiler } from './value-compiler.ts';
 
@@ -16,6 +16,8 @@ export interface CompileContext {
   readonly catalog: Catalog;
   readonly problems: ProblemList;
   readonly values: ValueCompiler;
+  /** For action nodes, and compensations, that have no `retry` of their own. */
+  readonly defaultRetry: DefaultRetry | undefined;
   /** What the operator grants, and the workflow asks for, for every action. */
   readonly granted: Capabilities;
   /** Inside a graph that an action returned: what the dynamic node was granted, which no node of the graph exceeds. */
@@ -30,6 +32,12 @@ export interface CompileContext {
   /** Takes every graph that is compiled, for what is verified afterwards. */
   readonly record?: ((graph: GraphRecord) => unknown) | undefined;
   compileGraph(source: GraphSource, context: CompileContext): CompiledGraph;
+}
+
+/** The `retry` of the workflow, as written and compiled. */
+export interface DefaultRetry {
+  readonly rules: RetryRules;
+  readonly plan: RetryPlan;
 }
 
 /** Other workflows, as far as they are known. */

@@ -28,7 +28,7 @@ import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts'
 import { closed, schemaOfValue } from './value-schema.ts';
 
 /** Kinds whose output is known better once they are compiled. */
-const COMPOSITE = ['forEach', 'while', 'retryUntil', 'workflow', 'split'];
+const COMPOSITE = ['forEach', 'while', 'retryUntil', 'group', 'workflow', 'split'];
 
 export function compileGraph(source: GraphSource, context: CompileContext): CompiledGraph {
   const { outer, regions, splitOf } = unfoldSplits(source, context.problems);

@@ -3,7 +3,6 @@ import type { NodeDefinition } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { JsonSchema } from '../value.ts';
-import { checkPolicy } from './actions.ts';
 import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { CachePlan, Mutable, NodePlan, RetryPlan, Timeouts, Work } from './plan.ts';
@@ -24,12 +23,11 @@ export interface CompiledNode {
 const DEFAULT_ESTIMATE_MS = 100;
 
 export function compileNode(reader: NodeReader, around: Surroundings): CompiledNode {
-  const { id, index, definition, path, context } = reader.parts;
+  const { id, index, definition, context } = reader.parts;
   const { config = {} } = context.definition;
   const when = reader.condition(definition.when, ['when']);
   const { work: found, body, output } = compileWork(reader, around);
   const work = body !== undefined && body.plan === undefined ? undefined : found;
-  checkPolicy(context, definition.retry?.policy, [...path, 'retry', 'policy']);
   checkLoopKeys(reader);
   const rest = {
     compensate: compensation(reader),
@@ -77,11 +75,13 @@ function timeoutsWith(given: NodeDefinition['timeout'], work: Work | undefined):
   return work?.kind === 'inline' ? { ...own, totalMs: own.totalMs ?? work.workflow.timeoutMs } : own;
 }
 
-/** What makes no attempts of its own is not repeated: its nodes are, or the workflow inside says how. */
+/** The default of the workflow is for its action nodes only. */
 function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
-  const { context, definition } = reader.parts;
+  const { context, definition, path } = reader.parts;
   const isAttempted = work === undefined || ['action', 'dynamic', 'child'].includes(work.kind);
-  return isAttempted ? retryPlan(definition.retry, context.definition.config?.retry, context.catalog) : ONCE;
+  if (!isAttempted && definition.retry === undefined) return ONCE;
+  const defaults = work?.kind === 'action' ? context.defaultRetry : undefined;
+  return retryPlan(definition.retry, defaults, context, [...path, 'retry']);
 }
 
 function checkLoopKeys(reader: NodeReader): void {

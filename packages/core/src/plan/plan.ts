@@ -124,6 +124,7 @@ export type Work =
   | ForEachWork
   | WhileWork
   | RetryUntilWork
+  | GroupWork
   | InlineWork
   | ChildWork
   | WaitWork
@@ -218,6 +219,12 @@ export interface RetryUntilWork {
   readonly until: CompiledValue | undefined;
   /** Rounds allowed and the delays between them. */
   readonly backoff: RetryPlan;
+  readonly body: GraphPlan;
+}
+
+/** A body, run once. */
+export interface GroupWork {
+  readonly kind: 'group';
   readonly body: GraphPlan;
 }
 
@@ -333,8 +340,14 @@ export interface RetryRule {
   readonly multiplier: number;
   /** Attempts allowed, the first included: `attempts` − 1 retries of errors that the rule matches. */
   readonly attempts: number;
-  /** Undefined: every code. */
-  readonly on: ReadonlySet<string> | undefined;
+  /** Undefined: every error. */
+  readonly on: RetryMatch | undefined;
+}
+
+/** Codes and kinds by name, and patterns of codes. */
+export interface RetryMatch {
+  readonly names: ReadonlySet<string>;
+  readonly patterns: readonly ErrorMatcher[];
 }
 
 export interface EdgePlan {

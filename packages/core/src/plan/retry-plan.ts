@@ -1,10 +1,14 @@
 /** Numbers for a retry definition: the node's keys over the workflow's, and the defaults below both. */
 import type { Catalog } from '../action.ts';
-import type { RetryDefinition } from '../definition/model.ts';
+import type { RetryDefinition, RetryRules } from '../definition/model.ts';
 import { retryPolicyOf } from '../definition/rules.ts';
 import { parseDuration } from '../duration.ts';
+import type { ErrorMatcher } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
-import type { RetryPlan, RetryRule } from './plan.ts';
+import type { DocumentPath } from '../problem.ts';
+import { checkPolicy, isBuiltIn } from './actions.ts';
+import type { CompileContext, DefaultRetry } from './context.ts';
+import type { RetryMatch, RetryPlan, RetryRule } from './plan.ts';
 
 const RETRY_DEFAULTS = {
   initialMs: 1_000,
@@ -12,35 +16,68 @@ const RETRY_DEFAULTS = {
   multiplier: 2,
 } as const;
 
-const BUILT_IN_POLICIES = ['fixed', 'exponential', 'exponential-jitter'] as const;
+type Known = Pick<CompileContext, 'catalog' | 'problems' | 'values'>;
 
-type BuiltInPolicy = (typeof BUILT_IN_POLICIES)[number];
-
-/** The definition was checked before: durations parse, and a policy that is not built in is in the catalog. */
+/** The definition was checked before: durations parse. Policies and patterns are checked here, where they stand. */
 export function retryPlan(
-  node: RetryDefinition | undefined,
-  workflow: RetryDefinition | undefined,
-  catalog: Catalog,
+  own: RetryRules | undefined,
+  defaults: DefaultRetry | undefined,
+  context: Known,
+  path: DocumentPath,
 ): RetryPlan {
-  const merged: RetryDefinition = { ...workflow, ...node };
-  return { rules: [ruleOf(merged, catalog)], lost: merged.lost ?? RUN_DEFAULTS.lost };
+  if (own === undefined && defaults !== undefined) return defaults.plan;
+  if (isList(own)) {
+    const rules = own.map((rule, index) => ruleOf(rule, rule, undefined, context, [...path, index]));
+    return { rules, lost: lostOf(own) };
+  }
+  // A rule of the node is completed by the rule of the workflow; a list of rules stands for itself.
+  const base = defaults === undefined || isList(defaults.rules) ? {} : defaults.rules;
+  const merged = { ...base, ...own };
+  const fallback = base === defaults?.rules ? defaults.plan.rules[0] : undefined;
+  return { rules: [ruleOf(merged, own ?? {}, fallback, context, path)], lost: lostOf([merged]) };
 }
 
-function ruleOf(merged: RetryDefinition, catalog: Catalog): RetryRule {
-  const initial = durationOf(merged.initial ?? merged.delay);
-  const policy = retryPolicyOf(merged);
+/** Of a list, the first rule that has `lost` says it for all. */
+function lostOf(rules: readonly RetryDefinition[]): number {
+  return rules.find(({ lost }) => lost !== undefined)?.lost ?? RUN_DEFAULTS.lost;
+}
+
+function isList(rules: RetryRules | undefined): rules is readonly RetryDefinition[] {
+  return Array.isArray(rules);
+}
+
+function ruleOf(
+  rule: RetryDefinition,
+  own: RetryDefinition,
+  fallback: RetryRule | undefined,
+  context: Known,
+  path: DocumentPath,
+): RetryRule {
+  const initial = durationOf(rule.initial ?? rule.delay);
+  checkPolicy(context, own.policy, [...path, 'policy']);
   return {
-    policy: isBuiltIn(policy) ? policy : (catalog.retryPolicy(policy) ?? 'exponential'),
+    policy: policyOf(retryPolicyOf(rule), context.catalog),
     initialMs: initial ?? RETRY_DEFAULTS.initialMs,
-    maxMs: durationOf(merged.max) ?? Math.max(RETRY_DEFAULTS.maxMs, initial ?? 0),
-    multiplier: merged.multiplier ?? RETRY_DEFAULTS.multiplier,
-    attempts: merged.attempts ?? RUN_DEFAULTS.attempts,
-    on: merged.on === undefined ? undefined : new Set(merged.on),
+    maxMs: durationOf(rule.max) ?? Math.max(RETRY_DEFAULTS.maxMs, initial ?? 0),
+    multiplier: rule.multiplier ?? RETRY_DEFAULTS.multiplier,
+    attempts: rule.attempts ?? RUN_DEFAULTS.attempts,
+    on: own.on === undefined ? fallback?.on : matchOf(own.on, context, [...path, 'on']),
   };
 }
 
-export function isBuiltIn(policy: string): policy is BuiltInPolicy {
-  return (BUILT_IN_POLICIES as readonly string[]).includes(policy);
+function policyOf(policy: string, catalog: Catalog): RetryRule['policy'] {
+  return isBuiltIn(policy) ? policy : (catalog.retryPolicy(policy) ?? 'exponential');
+}
+
+function matchOf(on: readonly string[], { values }: Known, path: DocumentPath): RetryMatch {
+  const isPattern = (text: string): boolean => /^\/.+\/i?$/s.test(text);
+  const patterns = on.flatMap((text, index): readonly (ErrorMatcher | undefined)[] =>
+    isPattern(text) ? [values.errorMatcher({ code: text }, [...path, index])] : [],
+  );
+  return {
+    names: new Set(on.filter((text) => !isPattern(text))),
+    patterns: patterns.filter((pattern) => pattern !== undefined),
+  };
 }
 
 export function durationOf(text: string | undefined): number | undefined {

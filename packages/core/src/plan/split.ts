@@ -6,7 +6,7 @@
  *
  * A split that says nothing about its failures hands them on to the merge, along an error edge between the two.
  */
-import type { BodyDefinition, EdgeDefinition, NodeDefinition } from '../definition/model.ts';
+import { BODY_KEYS, type BodyDefinition, type EdgeDefinition, type NodeDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { buildGraph } from '../graph/index.ts';
@@ -203,7 +203,7 @@ export function findHolder(
     return { id: split, result };
   }
   for (const [holder, node] of Object.entries(body.nodes ?? {})) {
-    if (isJsonObject(node?.do) && holds(node.do as BodyDefinition, id)) return { id: holder, result: holder };
+    if (holdsInside(node, id)) return { id: holder, result: holder };
   }
   return undefined;
 }
@@ -211,7 +211,9 @@ export function findHolder(
 function holds({ nodes }: BodyDefinition, id: string): boolean {
   if (!isJsonObject(nodes)) return false;
   if (Object.hasOwn(nodes, id)) return true;
-  return Object.values(nodes as BodyDefinition['nodes'] & object).some(
-    (node) => isJsonObject(node?.do) && holds(node.do as BodyDefinition, id),
-  );
+  return Object.values(nodes as BodyDefinition['nodes'] & object).some((node) => holdsInside(node, id));
+}
+
+function holdsInside(node: NodeDefinition | undefined, id: string): boolean {
+  return BODY_KEYS.some((key) => isJsonObject(node?.[key]) && holds(node[key] as BodyDefinition, id));
 }

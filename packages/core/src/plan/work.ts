@@ -6,7 +6,7 @@ import type { CompiledGraph } from './context.ts';
 import { actionWork } from './kinds/action.ts';
 import { branchWork } from './kinds/branch.ts';
 import { dynamicWork } from './kinds/dynamic.ts';
-import { compileBody, forEachWork, retryUntilWork, whileWork } from './kinds/loops.ts';
+import { compileBody, forEachWork, groupWork, retryUntilWork, whileWork } from './kinds/loops.ts';
 import { setWork, terminateWork } from './kinds/set-and-terminate.ts';
 import { subWorkflowWork } from './kinds/sub-workflow.ts';
 import { waitWork } from './kinds/wait.ts';
@@ -58,6 +58,10 @@ export function compileWork(reader: NodeReader, around: Surroundings): CompiledW
     case 'retryUntil': {
       const body = compileBody(reader, 'rounds');
       return { work: retryUntilWork(reader, body), body, output: body.output };
+    }
+    case 'group': {
+      const { work, body } = groupWork(reader);
+      return { work, body, output: body.output };
     }
     case 'workflow':
       return definition.workflow ? subWorkflowWork(reader, definition.workflow) : { work: undefined };

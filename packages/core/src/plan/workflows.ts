@@ -1,6 +1,6 @@
 /** The other workflows that a definition runs. */
 import { allNodes } from '../definition/graphs.ts';
-import type { WorkflowDefinition } from '../definition/model.ts';
+import { BODY_KEYS, type WorkflowDefinition } from '../definition/model.ts';
 
 export interface UsedWorkflow {
   readonly id: string;
@@ -42,12 +42,14 @@ function pinned(nodes: Nodes, newest: (id: string) => number | undefined): Nodes
 }
 
 function pinnedNode(node: Nodes[string], newest: (id: string) => number | undefined): Nodes[string] {
-  const { workflow, do: body } = node;
+  const { workflow } = node;
   if (workflow !== undefined && workflow.mode !== 'child' && workflow.version === undefined) {
     const version = newest(workflow.id);
     return version === undefined ? node : { ...node, workflow: { ...workflow, version } };
   }
-  if (body?.nodes === undefined) return node;
+  const key = BODY_KEYS.find((one) => node[one]?.nodes !== undefined);
+  const body = key && node[key];
+  if (key === undefined || body?.nodes === undefined) return node;
   const inner = pinned(body.nodes, newest);
-  return inner === body.nodes ? node : { ...node, do: { ...body, nodes: inner } };
+  return inner === body.nodes ? node : { ...node, [key]: { ...body, nodes: inner } };
 }

@@ -2,15 +2,24 @@
 import type { RetryPolicyFunction } from '../action.ts';
 import { DURATION_LIMITS } from '../duration.ts';
 import type { RunError } from '../error.ts';
+import type { Budget } from '../expression/index.ts';
 import type { RetryPlan, RetryRule } from '../plan/plan.ts';
 import { isJsonObject, type Json, memberOf } from '../value.ts';
+import { isUnmendable } from './unmendable.ts';
 
-/** What the node has had of retries before the present failure. */
+/** A node that failed, and what it has had of retries before. */
 export interface PastRetries {
+  readonly path: string;
   /** Retries by the index of the rule that allowed them. */
   readonly retries: readonly number[];
   /** Attempts that were cut off by a crash or a lost lease. */
   readonly lost: number;
+}
+
+/** What the caller draws or measures: `jitter` from 0 up to 1, and the budget for patterns. */
+export interface RetryChance {
+  readonly jitter: number;
+  newBudget(): Budget;
 }
 
 export type RetryDecision =
@@ -26,28 +35,49 @@ export function impliedRule({ code }: RunError): number | 'lost' {
   return code === WORKER_LOST ? 'lost' : 0;
 }
 
-/** An attempt ended in an error: the first rule that matches decides. `jitter`: from 0 up to 1, drawn by the caller. */
-export function decideRetry(plan: RetryPlan, error: RunError, past: PastRetries, jitter: number): RetryDecision {
-  if (!isWorthRepeating(error)) return { retry: false, why: 'not-retryable' };
-  const index = plan.rules.findIndex(({ on }) => on === undefined || on.has(error.code));
-  const rule = plan.rules[index];
-  if (rule === undefined) return { retry: false, why: 'not-retryable' };
+/** An attempt ended in an error: the first rule that matches decides. */
+export function decideRetry(plan: RetryPlan, error: RunError, past: PastRetries, chance: RetryChance): RetryDecision {
+  if (isUnmendable(error.code) || isOwnLimit(error, past.path)) return { retry: false, why: 'not-retryable' };
+  const index = plan.rules.findIndex((rule) => matches(rule, error, chance));
+  return index < 0 ? { retry: false, why: 'not-retryable' } : decideBy(plan.rules, index, error, past, chance);
+}
+
+function decideBy(
+  rules: readonly RetryRule[],
+  index: number,
+  error: RunError,
+  past: PastRetries,
+  { jitter }: RetryChance,
+): RetryDecision {
+  const rule = rules[index] as RetryRule;
   const k = 1 + (past.retries[index] ?? 0);
   if (k > rule.attempts - 1) return { retry: false, why: 'budget' };
   return after(delayBefore(rule, k, error, jitter), error, index);
 }
 
+/** A pattern that uses up its budget matches nothing. */
+function matches({ on }: RetryRule, error: RunError, chance: RetryChance): boolean {
+  if (on === undefined || on.names.has(error.code) || on.names.has(error.kind)) return true;
+  return on.patterns.some((pattern) => {
+    try {
+      return pattern.matches(error, chance.newBudget());
+    } catch {
+      return false;
+    }
+  });
+}
+
 /**
- * An attempt was cut off by a crash or a lost lease, which is no error of the node: it counts against `lost`. A worker
- * that died says nothing about the work, so the first repetition waits for nothing. A rule that names `WORKER_LOST`
- * takes it for an error like the others that it names.
+ * An attempt was cut off by a crash or a lost lease, which is no error of the node: it counts against `lost`, unless a
+ * rule names WORKER_LOST. A worker that died says nothing about the work, so the first repetition waits for nothing.
  */
-export function decideRepeat(plan: RetryPlan, error: RunError, past: PastRetries, jitter: number): RetryDecision {
-  if (plan.rules.some(({ on }) => on?.has(WORKER_LOST))) return decideRetry(plan, error, past, jitter);
+export function decideRepeat(plan: RetryPlan, error: RunError, past: PastRetries, chance: RetryChance): RetryDecision {
+  const index = plan.rules.findIndex(({ on }) => on?.names.has(WORKER_LOST));
+  if (index >= 0) return decideBy(plan.rules, index, error, past, chance);
   if (past.lost >= plan.lost) return { retry: false, why: 'budget' };
   const [rule] = plan.rules;
   if (past.lost === 0 || rule === undefined) return { retry: true, delayMs: 0, rule: 'lost' };
-  return after(delayBefore(rule, past.lost, error, jitter), error, 'lost');
+  return after(delayBefore(rule, past.lost, error, chance.jitter), error, 'lost');
 }
 
 function after(delayMs: number | null, error: RunError, rule: number | 'lost'): RetryDecision {
@@ -60,9 +90,12 @@ function wholeDelay(ms: number): number {
   return Math.min(Math.ceil(ms), DURATION_LIMITS.maxDurationMs);
 }
 
-/** Of the time limits, only that of an attempt leaves time for another one. */
-function isWorthRepeating(error: RunError): boolean {
-  return error.code !== 'TIMEOUT' || detail(error, 'limit') === 'attempt';
+const WHOLE_LIMITS: readonly (Json | undefined)[] = ['queued', 'total', 'workflow'];
+
+/** Of a node's own time limits, only those of an attempt and of a wait leave time for another attempt. */
+function isOwnLimit(error: RunError, path: string): boolean {
+  if (error.code !== 'TIMEOUT' || (error.node ?? path) !== path) return false;
+  return WHOLE_LIMITS.includes(detail(error, 'limit'));
 }
 
 /** A server that says when to come back (`Retry-After`) is believed, up to an hour. */

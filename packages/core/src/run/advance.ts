@@ -5,7 +5,7 @@
 import type { RunError } from '../error.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { EdgeError } from '../plan/plan.ts';
-import { decideRepeat, decideRetry, impliedRule, WORKER_LOST } from '../retry/retry.ts';
+import { decideRepeat, decideRetry, impliedRule, type RetryDecision, WORKER_LOST } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
 import { abort, abortInside, leave, leaveInside } from './aborting.ts';
 import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
@@ -64,6 +64,8 @@ function undoOf(turn: Turn, { node, output }: Ending): { undo?: Held; undoError?
   }
 }
 
+type Retry = Extract<RetryDecision, { retry: true }>;
+
 /** An attempt failed: another one follows, or the node fails. */
 export function failAttempt(
   turn: Turn,
@@ -72,13 +74,27 @@ export function failAttempt(
   jitter: number,
   decideOn: typeof decideRetry = decideRetry,
 ): void {
-  const { state } = turn;
-  const decision = decideOn(node.plan.retry, error, node, jitter);
-  if (!decision.retry || isStopped(state, node.scope) || state.totalRetries >= state.plan.maxTotalRetries) {
-    failNode(turn, node, error);
-    return;
-  }
-  const { rule, delayMs } = decision;
+  const decision = retryOf(turn, node, error, jitter, decideOn);
+  if (decision === undefined) failNode(turn, node, error);
+  else repeat(turn, node, error, decision);
+}
+
+/** Undefined: the node is not tried again. */
+export function retryOf(
+  { state }: Turn,
+  node: NodeState,
+  error: RunError,
+  jitter: number,
+  decideOn: typeof decideRetry = decideRetry,
+): Retry | undefined {
+  if (isStopped(state, node.scope) || state.totalRetries >= state.plan.maxTotalRetries) return undefined;
+  const { newBudget } = state.plan;
+  const past = { path: pathOf(node), retries: node.retries, lost: node.lost };
+  const decision = decideOn(node.plan.retry, error, past, { jitter, newBudget });
+  return decision.retry ? decision : undefined;
+}
+
+export function repeat(turn: Turn, node: NodeState, error: RunError, { rule, delayMs }: Retry): void {
   const counted = rule === impliedRule(error) ? {} : { rule };
   emit(turn, { type: 'node.retrying', node: pathOf(node), error, until: turn.now + delayMs, ...counted });
 }

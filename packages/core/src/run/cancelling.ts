@@ -5,7 +5,7 @@ import { failNode, follow } from './advance.ts';
 import { stopNode } from './composite.ts';
 import { isFinal, isInside, isStopped, pathOf } from './standing.ts';
 import type { NodeState } from './state.ts';
-import { mustUndoInside } from './transactions.ts';
+import { isUndoingInside, mustUndoInside } from './transactions.ts';
 import { emit, type Turn } from './turn.ts';
 
 export function cancelNode(turn: Turn, node: NodeState, reason: string, compensate: boolean): void {
@@ -26,9 +26,9 @@ export function cancelNode(turn: Turn, node: NodeState, reason: string, compensa
   follow(turn, node, []);
 }
 
-/** Children come to their own end, and transactions undo what they did. */
+/** Children come to their own end, and what is being undone is undone. */
 function endsLater({ state }: Turn, node: NodeState): boolean {
-  if (node.phase.status === 'child' || mustUndoInside(state, node)) return true;
+  if (node.phase.status === 'child' || mustUndoInside(state, node) || isUndoingInside(node)) return true;
   for (const { scope } of state.children) if (isInside(scope, node)) return true;
   return false;
 }

@@ -18,6 +18,7 @@ import { expressionFailure } from './edges.ts';
 import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
+import { failBody } from './repeating.ts';
 import { noticeNodeStopped, noticeStopped } from './scopes.ts';
 import { isInside, isStopped, pathOf } from './standing.ts';
 import type { BodyState, NodeState, ScopeState, Stopping } from './state.ts';
@@ -42,6 +43,11 @@ export function openLoop(turn: Turn, node: NodeState): void {
     return failNode(turn, node, tooFew(needed, items.length, 0));
   emit(turn, { type: 'node.opened', node: pathOf(node), items: hold(items), count: items.length });
   goOn(turn, node);
+}
+
+export function openGroup(turn: Turn, node: NodeState): void {
+  emit(turn, { type: 'node.opened', node: pathOf(node) });
+  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
 }
 
 export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
@@ -120,7 +126,7 @@ function goOnForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
   if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
   if (body.open > 0) return withdraw(turn, node);
   const needed = neededOf(work, body.next);
-  if (body.succeeded < needed) return failNode(turn, node, tooFew(needed, body.next, body.failed, body.error));
+  if (body.succeeded < needed) return failBody(turn, node, tooFew(needed, body.next, body.failed, body.error));
   const results = Array.from({ length: body.next }, (_, round) => body.results[round]);
   const first = results.find((held) => held !== undefined);
   const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : results;
@@ -167,7 +173,8 @@ export function settle(turn: Turn, settled: ScopeState | NodeState): void {
   if (isTransaction(node) && ended.error !== undefined && hasDone(turn.state, settled)) {
     return undo(turn, settled, 'failed', ended.error);
   }
-  if (work.kind === 'inline' || work.kind === 'dynamic') return bodyEnded(turn, node, work, ended);
+  if (work.kind === 'inline' || work.kind === 'dynamic' || work.kind === 'group')
+    return bodyEnded(turn, node, work, ended);
   emit(turn, { type: 'scope.closed', scope: settled.path, ...ended });
   roundEnded(turn, node, ended.error);
 }
@@ -195,7 +202,7 @@ function undone(turn: Turn, scope: ScopeState): void {
   const { state } = turn;
   const { parent: node, stopping } = scope;
   if (node === null || stopping === null || scope.undoing?.isClosed !== false || isUndoing(state, scope)) return;
-  if (!isStopped(state, node.scope) && !isStoppedNode(node)) return failNode(turn, node, stopping.error);
+  if (!isStopped(state, node.scope) && !isStoppedNode(node)) return failBody(turn, node, stopping.error);
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
     noticeNodeStopped(state, at);
     noticeStopped(state, at.scope);
@@ -203,7 +210,7 @@ function undone(turn: Turn, scope: ScopeState): void {
 }
 
 function endStopped(turn: Turn, node: NodeState, { error, cancelled = false }: Stopping): void {
-  if (!cancelled) return failNode(turn, node, error);
+  if (!cancelled) return failBody(turn, node, error);
   emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
   follow(turn, node, []);
 }
@@ -214,7 +221,7 @@ function isStoppedNode({ phase }: NodeState): boolean {
 
 /** It undoes what it did, and fails then: nothing changes that. */
 function isTransactionOver(node: NodeState): boolean {
-  if (!isTransaction(node)) return false;
+  if (!isTransaction(node) || node.plan.retry.rules.length > 0) return false;
   for (const { undoing } of node.body?.scopes.values() ?? []) if (undoing !== null) return true;
   return false;
 }
@@ -242,7 +249,7 @@ function bodyEnded(
   work: { kind: string; output?: CompiledValue | undefined },
   ended: Ended,
 ): void {
-  if (ended.error !== undefined) return failNode(turn, node, ended.error);
+  if (ended.error !== undefined) return failBody(turn, node, ended.error);
   const [scope] = (node.body as BodyState).scopes.values();
   const own = ended.output ?? hold(bodyOutput(turn, scope as ScopeState));
   if (work.output === undefined) return completeNode(turn, node, own);
@@ -291,8 +298,9 @@ function triedRound(turn: Turn, node: NodeState, work: RetryUntilWork, error: Ru
     if (isDone) return completeNode(turn, node, hold(last));
   }
   const cause = error ?? notReached(body.next);
-  const past = { retries: [body.next - body.base - 1], lost: 0 };
-  const decision = decideRetry(work.backoff, cause, past, turn.jitter);
+  const past = { path: pathOf(node), retries: [body.next - body.base - 1], lost: 0 };
+  const { newBudget } = turn.state.plan;
+  const decision = decideRetry(work.backoff, cause, past, { jitter: turn.jitter, newBudget });
   // Nobody knows whether something in it took effect: trying again could do it twice.
   const isInDoubt = [...turn.state.unknown].some(({ scope }) => isInside(scope, node));
   if (!decision.retry || isInDoubt) return stopNode(turn, node, cause);

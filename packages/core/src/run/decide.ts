@@ -303,12 +303,12 @@ function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
   if (kind === 'round') return nextRound(turn, node);
   if (kind === 'gate') return pass(turn, node);
   if (kind === 'wait') return waited(turn, node);
-  if (kind === 'deadline') return failNode(turn, node, deadlineError(node, turn.now));
+  if (kind === 'deadline') return failAttempt(turn, node, deadlineError(node, turn.now), turn.jitter);
   const { timeouts } = node.plan;
   const limitMs = { attempt: timeouts.attemptMs, queued: timeouts.queuedMs, total: timeouts.totalMs }[kind];
   const error = timeoutError(kind, limitMs, pathOf(node));
   if (node.phase.status === 'open' || node.phase.status === 'child') return stopNode(turn, node, error);
-  if (node.phase.status !== 'running') return failNode(turn, node, error);
+  if (node.phase.status !== 'running') return failAttempt(turn, node, error, turn.jitter);
   abort(turn, node, error.message, true);
   breakOff(turn, node, error, turn.jitter);
 }

@@ -44,6 +44,7 @@ export type Entry =
   | NodeGated
   | NodeGranted
   | ScopeCompensating
+  | NodeCompensating
   | RunHeld
   | RunBegun
   | RunPaused
@@ -381,6 +382,16 @@ export interface ScopeCompensating {
   readonly error: RunError | null;
   /** False: nothing is undone, and only the failure node comes. */
   readonly compensate?: boolean;
+}
+
+/**
+ * The body of a composite node failed with this, and the node begins again: what completed inside is undone first, last
+ * first. `node.retrying` follows when that is done.
+ */
+export interface NodeCompensating {
+  readonly type: 'node.compensating';
+  readonly node: string;
+  readonly error: RunError;
 }
 
 /**

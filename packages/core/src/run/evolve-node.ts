@@ -21,10 +21,11 @@ import type {
 import { gatesOf, permitKey } from './gates.ts';
 import { dueTime } from './pausing.ts';
 import { countSpilled, enqueue, enter, leaveQueue, queuedSince, yieldPlaces } from './phases.ts';
+import { forgetRounds } from './scopes.ts';
 import { isUnstarted, must } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import { armAttempt, armGate, armQueued, armRetry, armWait } from './timers.ts';
-import { remember } from './undo-list.ts';
+import { forgetUndoneIn, remember } from './undo-list.ts';
 import { assign } from './variables.ts';
 
 export type NodeEntry =
@@ -128,8 +129,19 @@ function retry(state: RunState, node: NodeState, entry: NodeRetrying, at: number
   leaveQueue(state, node);
   yieldPlaces(state, node);
   node.child = undefined;
+  if (node.body !== undefined) renewBody(state, node);
   enter(state, node, { status: 'waiting', until: dueTime(state, entry.until, at), error: entry.error });
   armRetry(state, node);
+}
+
+/** A composite node begins again as something new: with other idempotency keys, and numbers of attempts never used. */
+function renewBody(state: RunState, node: NodeState): void {
+  forgetUndoneIn(state, node);
+  forgetRounds(state, node);
+  state.settled.delete(node);
+  node.body = undefined;
+  node.generation = ++state.generations;
+  node.attemptsBefore = state.lastAttempt;
 }
 
 function countRetry(node: NodeState, rule: number | 'lost'): void {
@@ -163,6 +175,7 @@ function listen(state: RunState, node: NodeState, entry: NodeWaiting, at: number
   const { waits, deadline = null, deadlineFixed } = entry;
   node.queuedAt ??= at;
   node.startedAt ??= at;
+  node.attempts++;
   leaveQueue(state, node);
   enter(state, node, {
     status: 'listening',

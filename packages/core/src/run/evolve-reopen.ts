@@ -18,6 +18,7 @@ export function reopen(state: RunState, entry: RunReopened, at: number): void {
   state.error = null;
   state.totalRetries = 0;
   state.reopened++;
+  state.generations++;
   forgetUndoing(state);
   for (const path of entry.nodes) {
     const node = must(state, path);
@@ -46,7 +47,7 @@ export function reopen(state: RunState, entry: RunReopened, at: number): void {
 function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): void {
   for (const path of renewed) {
     const node = must(state, path);
-    node.generation = state.reopened;
+    node.generation = state.generations;
     node.child = undefined;
   }
   const gone = new Set(renewed);

@@ -3,6 +3,7 @@ import { assert, unreachable } from '../error.ts';
 import { cancelOpen } from './closing.ts';
 import type {
   ItemsAdded,
+  NodeCompensating,
   NodeOpened,
   NodeStopping,
   RoundDelayed,
@@ -14,7 +15,16 @@ import type {
 import { resume } from './evolve-run.ts';
 import { dueTime } from './pausing.ts';
 import { countSpilled, enter, leaveQueue } from './phases.ts';
-import { closeRound, newBody, noticeNodeStopped, noticeStopped, openScope, realmInside, runsOnce } from './scopes.ts';
+import {
+  closeRound,
+  newBody,
+  noticeNodeStopped,
+  noticeStopped,
+  openScope,
+  realmInside,
+  runsOnce,
+  wholeOf,
+} from './scopes.ts';
 import { must, mustScope } from './standing.ts';
 import type { BodyState, NodeState, RunState, ScopeState } from './state.ts';
 import { armOpen, armRound, armStopping } from './timers.ts';
@@ -27,6 +37,7 @@ export type ScopeEntry =
   | ScopeStopping
   | ScopeClosed
   | ScopeCompensating
+  | NodeCompensating
   | ItemsAdded
   | RoundDelayed;
 
@@ -44,6 +55,8 @@ export function evolveScope(state: RunState, entry: ScopeEntry, at: number): voi
       return closeScope(state, mustScope(state, entry.scope), entry, at);
     case 'scope.compensating':
       return compensate(state, mustScope(state, entry.scope), entry, at);
+    case 'node.compensating':
+      return compensateNode(state, must(state, entry.node), entry, at);
     case 'items.added':
       return addItems(state, must(state, entry.node), entry);
     case 'round.delayed':
@@ -57,6 +70,8 @@ export function evolveScope(state: RunState, entry: ScopeEntry, at: number): voi
 function open(state: RunState, node: NodeState, { items, count, input, graph }: NodeOpened, at: number): void {
   node.queuedAt ??= at;
   node.startedAt ??= at;
+  // The action of a dynamic node has counted itself.
+  if (node.plan.work.kind !== 'dynamic') node.attempts++;
   leaveQueue(state, node);
   enter(state, node, { status: 'open', since: at, stopping: null });
   if (items !== undefined) countSpilled(state, items);
@@ -126,4 +141,16 @@ function compensate(state: RunState, scope: ScopeState, entry: ScopeCompensating
   cancelOpen(state, scope, at, state.plan.failureNode);
   scope.isClosed = scope !== state.root;
   openUndo(state, scope, undoes ? toUndo(state, scope) : []);
+}
+
+/** What was done in the body of a node is undone from the whole of it: rounds that went well are gone from memory. */
+function compensateNode(state: RunState, node: NodeState, { error }: NodeCompensating, at: number): void {
+  const { phase } = node;
+  assert(phase.status === 'open', `'${node.plan.id}' of ${state.executionId} is open`);
+  node.phase = { ...phase, retrying: error };
+  for (const scope of node.body?.scopes.values() ?? []) if (!scope.isClosed) cancelOpen(state, scope, at);
+  const whole = wholeOf(state, node);
+  whole.stopping ??= { error, since: at };
+  whole.isClosed = true;
+  openUndo(state, whole, toUndo(state, whole));
 }

@@ -34,6 +34,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     case 'scope.stopping':
     case 'scope.closed':
     case 'scope.compensating':
+    case 'node.compensating':
     case 'items.added':
     case 'round.delayed':
       return evolveScope(state, entry, at);

@@ -181,6 +181,12 @@ function explainChild(
 function explainOpen(node: NodeState, phase: Extract<Phase, { status: 'open' }>, now: number): string[] {
   const { body } = node;
   const reasons: string[] = [];
+  if (phase.retrying !== undefined && phase.stopping === null) {
+    const { code, message } = phase.retrying;
+    return [
+      `Attempt ${node.attempts} failed (${code}: ${message}); what was done in it is undone, then it begins again.`,
+    ];
+  }
   const undoing = Array.from(undoingIn(node), ({ path }) => `, and what was done in ${path} is undone`).join('');
   const failed =
     phase.stopping?.error ?? [...(body?.scopes.values() ?? [])].find((scope) => scope.undoing)?.stopping?.error;

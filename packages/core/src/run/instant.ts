@@ -5,7 +5,7 @@ import { type BranchCase, type BranchWork, caseKeys, type SetWork, type Terminat
 import { isJsonObject, type Json } from '../value.ts';
 import { completeNode, failNode, stop } from './advance.ts';
 import { requestChild } from './children.ts';
-import { openLoop, openOnce } from './composite.ts';
+import { openGroup, openLoop, openOnce } from './composite.ts';
 import { evaluated } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { pathOf } from './standing.ts';
@@ -27,6 +27,8 @@ export function begin(turn: Turn, node: NodeState): void {
     case 'while':
     case 'retryUntil':
       return openLoop(turn, node);
+    case 'group':
+      return openGroup(turn, node);
     case 'inline':
       return openOnce(turn, node, work);
     case 'merge':

@@ -45,6 +45,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     undone: [],
     totalRetries: 0,
     reopened: 0,
+    generations: 0,
     lastAttempt: 0,
     lastChildAt: 0,
     spilled: 0,

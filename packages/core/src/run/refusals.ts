@@ -71,6 +71,7 @@ function refuseInput({ plan: { work, id } }: NodeState, input: Json): NebulaErro
     case 'terminate':
     case 'while':
     case 'retryUntil':
+    case 'group':
     case 'wait':
     case 'merge':
       return new NebulaError('NO_INPUT', `'${id}' (${work.kind}) has no input that could be edited.`, {
@@ -102,7 +103,8 @@ function isBelow({ work }: NodePlan, steps: readonly string[]): boolean {
   // Its graph is gone.
   if (work.kind === 'dynamic') return true;
   const graph = work.kind === 'inline' ? work.workflow.root : 'body' in work ? work.body : undefined;
-  const [id = '', ...rest] = work.kind === 'inline' ? steps : /^\d+$/.test(steps[0] ?? '') ? steps.slice(1) : [];
+  const isOnce = work.kind === 'inline' || work.kind === 'group';
+  const [id = '', ...rest] = isOnce ? steps : /^\d+$/.test(steps[0] ?? '') ? steps.slice(1) : [];
   const node = graph?.nodes[graph.indexOf.get(id) ?? -1];
   return node !== undefined && (rest.length === 0 || isBelow(node, rest));
 }

@@ -11,7 +11,7 @@ import { assign, handUp, newAssignments, varsOf } from './variables.ts';
 
 /** True for nodes that run their body once; its scope has the path of the node. */
 export function runsOnce({ work }: NodePlan): boolean {
-  return work.kind === 'inline' || work.kind === 'dynamic';
+  return work.kind === 'inline' || work.kind === 'dynamic' || work.kind === 'group';
 }
 
 /** `returned`: the graph that the action of a dynamic node returned. */
@@ -60,14 +60,34 @@ export function openScope(state: RunState, node: NodeState, realm: Realm): Scope
 /** Puts a round where it is found. */
 export function placeScope(state: RunState, node: NodeState, round: number, realm: Realm): ScopeState {
   const body = node.body as BodyState;
-  const scope = newScope(body.graph, scopePath(node, round), node, round, realm);
+  const graph = round === WHOLE ? NO_NODES : body.graph;
+  const scope = newScope(graph, scopePath(node, round), node, round, realm);
   body.scopes.set(round, scope);
   state.scopes.set(scope.path, scope);
   return scope;
 }
 
+/** The round of a loop that stands for all of them, when what was done in them is undone. */
+const WHOLE = -1;
+
+const NO_NODES: GraphPlan = {
+  nodes: [],
+  indexOf: new Map(),
+  entries: [],
+  ends: [],
+  levels: [],
+  output: undefined,
+  outputReads: [],
+};
+
+/** The scope below which everything is that the node did. Of a loop it is an empty one beside the rounds. */
+export function wholeOf(state: RunState, node: NodeState): ScopeState {
+  const body = node.body as BodyState;
+  return body.scopes.get(runsOnce(node.plan) ? 0 : WHOLE) ?? placeScope(state, node, WHOLE, node.scope.realm);
+}
+
 function scopePath(node: NodeState, round: number): string {
-  return runsOnce(node.plan) ? pathOf(node) : `${pathOf(node)}/${round}`;
+  return runsOnce(node.plan) || round === WHOLE ? pathOf(node) : `${pathOf(node)}/${round}`;
 }
 
 /** `shared`: the variables are those around the node. */

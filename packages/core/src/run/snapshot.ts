@@ -41,6 +41,7 @@ const RUN_FIELDS = [
   'undone',
   'totalRetries',
   'reopened',
+  'generations',
   'lastAttempt',
   'lastChildAt',
   'spilled',

@@ -43,7 +43,13 @@ export type Phase =
     }
   | { readonly status: 'waiting'; readonly until: number; readonly error: RunError }
   /** A composite node whose body runs. `stopping`: it fails with this once nothing of it runs any more. */
-  | { readonly status: 'open'; readonly since: number; readonly stopping: Stopping | null }
+  | {
+      readonly status: 'open';
+      readonly since: number;
+      readonly stopping: Stopping | null;
+      /** Its body failed with this: what was done in it is undone, and then it begins again. */
+      readonly retrying?: RunError;
+    }
   /** It must be granted something first. `until`: it has been, and begins then. */
   | { readonly status: 'gated'; readonly since: number; readonly gate: Gate; readonly until: number | null }
   /** Another execution runs for this node. */
@@ -124,7 +130,7 @@ export interface NodeState {
   permits: readonly string[];
   /** What the cache did not have. */
   missed: CacheMiss | undefined;
-  /** The reopening with which it last began as something new: a replay, or a repetition of what had been undone. */
+  /** The generation with which it last began as something new: a replay, or a repetition of what had been undone. */
   generation: number;
   /** Attempts below this composite node are counted from here: numbers of rounds that are gone are not used again. */
   attemptsBefore: number;
@@ -319,6 +325,8 @@ export interface RunState {
   totalRetries: number;
   /** How many times it has been reopened. */
   reopened: number;
+  /** How many times it was reopened, or a composite node of it began again: each has idempotency keys of its own. */
+  generations: number;
   /** The highest number that an attempt of any node has had. */
   lastAttempt: number;
   /** When a child execution was last asked for. */

@@ -125,6 +125,8 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
       return [event('NodeGranted', entry.node, { until: entry.until })];
     case 'scope.compensating':
       return [event('CompensationStarted', entry.scope === '' ? null : entry.scope, { status: entry.status })];
+    case 'node.compensating':
+      return [event('CompensationStarted', entry.node, { error: errorDetails(entry.error) })];
     case 'run.held':
       return [event('WorkflowHeld', null, { until: entry.until, ...(entry.placed && { placed: true }) })];
     case 'run.begun':

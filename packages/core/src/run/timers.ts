@@ -8,7 +8,7 @@
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { Awaited } from './entry.ts';
 import { isFinished, isInside, isStopped, waitsForPlace } from './standing.ts';
-import type { NodeState, RunState, ScopeState, TimerItem } from './state.ts';
+import type { NodeState, Phase, RunState, ScopeState, TimerItem } from './state.ts';
 
 /** How much longer than a running attempt's own limit the journal waits for its worker to report. */
 export const TIMEOUT_MARGIN_MS = 1_000;
@@ -59,7 +59,7 @@ export function armStopping(state: RunState, node: NodeState | null, scope?: Sco
   arm(state, { at: since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node, ...(scope && { scope }) });
 }
 
-/** A composite node has one attempt, so both limits bound the whole of it. */
+/** Of a composite node, an attempt is one run of all that is in it. */
 export function armOpen(state: RunState, node: NodeState): void {
   const { attemptMs, totalMs } = node.plan.timeouts;
   if (node.phase.status !== 'open') return;
@@ -84,6 +84,9 @@ export function armWait(state: RunState, node: NodeState): void {
   const at = firstTime(phase.waits);
   if (at !== undefined) arm(state, { at, kind: 'wait', node });
   if (phase.deadline !== null) arm(state, { at: phase.deadline, kind: 'deadline', node });
+  const { attemptMs, totalMs } = node.plan.timeouts;
+  if (attemptMs !== null) arm(state, { at: phase.since + attemptMs, kind: 'attempt', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
 }
 
 function firstTime(waits: readonly Awaited[]): number | undefined {
@@ -151,7 +154,8 @@ function isDue(state: RunState, item: TimerItem): boolean {
     case 'queued':
       return (phase?.status === 'queued' || phase?.status === 'gated') && phase.since + (queuedMs ?? 0) === at;
     case 'attempt':
-      if (phase?.status === 'open') return phase.stopping === null && phase.since + (attemptMs ?? 0) === at;
+      if (phase?.status === 'listening') return phase.since + (attemptMs ?? 0) === at;
+      if (phase?.status === 'open') return isAttemptOpen(phase) && phase.since + (attemptMs ?? 0) === at;
       if (phase?.status === 'child') return phase.stopping === undefined && phase.since + (attemptMs ?? 0) === at;
       return phase?.status === 'running' && phase.since + (attemptMs ?? 0) + TIMEOUT_MARGIN_MS === at;
     case 'round':
@@ -185,7 +189,12 @@ export function attemptsToStop(state: RunState, outer: ScopeState | NodeState): 
   });
 }
 
-const WAITS: ReadonlySet<string> = new Set(['queued', 'waiting', 'gated', 'child']);
+/** Neither does somebody stop it, nor is what it did undone. */
+function isAttemptOpen({ stopping, retrying }: Extract<Phase, { status: 'open' }>): boolean {
+  return stopping === null && retrying === undefined;
+}
+
+const WAITS: ReadonlySet<string> = new Set(['queued', 'waiting', 'gated', 'child', 'listening']);
 
 function isOverdue({ node, at }: TimerItem): boolean {
   const phase = node?.phase;

@@ -9,7 +9,7 @@ import { insertUndo } from './undo.ts';
 export function remember(state: RunState, node: NodeState, { undo, undoError }: NodeCompleted): void {
   const path = pathOf(node);
   // Done a second time, it is still one thing to undo.
-  if (state.reopened > 0) forgetUndo(state, path);
+  if (state.generations > 0) forgetUndo(state, path);
   const graphs = keepGraphs(state, node);
   const item: UndoItem = { path, input: undo, error: undoError, graphs, generation: generationOf(node) };
   state.undo.push(item);
@@ -68,6 +68,14 @@ export function forgetUndoing(state: RunState): void {
     scope.undoes.undoing = null;
     state.scopes.delete(scope.path);
   }
+}
+
+/** What was undone in a composite node that begins again: it is done anew, so nothing of it is left to say. */
+export function forgetUndoneIn(state: RunState, node: NodeState): void {
+  for (const scope of node.body?.scopes.values() ?? []) noteUndone(state, scope);
+  const prefix = `${pathOf(node)}/`;
+  state.undone = state.undone.filter((path) => !path.startsWith(prefix));
+  forgetGraphs(state);
 }
 
 /** What was undone need not be undone again, and a retry does it anew. */

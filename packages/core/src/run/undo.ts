@@ -47,8 +47,8 @@ export function insertUndo(state: RunState, undoing: ScopeState, item: UndoItem)
 function prepare(state: RunState, node: NodeState, { input, generation }: UndoItem): void {
   node.input = input;
   node.generation = generation;
-  // What was undone before a retry, under the same path, has used these numbers.
-  if (state.reopened > 0) node.attempts = state.lastAttempt;
+  // What was undone before a retry, of the run or of a composite node, has used these numbers under the same path.
+  if (state.generations > 0) node.attempts = state.lastAttempt;
 }
 
 /** Grows while it is run, when more turns out to have been done. */
@@ -161,7 +161,7 @@ export function compensationAt({ plan, undoGraphs }: RunState, { path, graphs }:
     } else {
       assert('body' in work, `'${path}' is in a body`);
       graph = work.body;
-      at++;
+      if (work.kind !== 'group') at++;
     }
   }
 }

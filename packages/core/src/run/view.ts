@@ -252,7 +252,7 @@ class StateView implements NodeView {
   }
 
   get attempts(): number {
-    return this.state.attempts;
+    return attemptsOf(this.state);
   }
 
   get input(): Json {
@@ -277,12 +277,17 @@ class EndingView implements NodeView {
     this.status = status;
     this.success = status === 'completed';
     this.error = error;
-    this.attempts = node.attempts;
+    this.attempts = attemptsOf(node);
     this.input = heldValue(node.input, lookup);
   }
   get callbackUrl(): string | undefined {
     return callbackUrlOf(this.run, this.node);
   }
+}
+
+/** All attempts of the node in this round of what is around it; numbers go on over the rounds of a node that is repeated. */
+function attemptsOf({ attempts, scope }: NodeState): number {
+  return attempts - (scope.parent?.attemptsBefore ?? 0);
 }
 
 /** An address is made from where the node is: it is the same however often it is asked for. */

@@ -6,7 +6,7 @@ import { isDate, parseDate } from '../expression/library/calendar.ts';
 import type { WaitPlan, WaitWork } from '../plan/plan.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
 import { canonicalJson, type Json } from '../value.ts';
-import { completeNode, failNode } from './advance.ts';
+import { completeNode, failAttempt } from './advance.ts';
 import type { Awaited } from './entry.ts';
 import { evaluated } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
@@ -150,7 +150,7 @@ export function answer(
   if (problem !== undefined) return emit(turn, { type: 'signal.refused', node: path, event: wait.name, problem });
   emit(turn, { type: 'node.answered', node: path, approved, by, ...(comment === undefined ? {} : { comment }) });
   const payload = { approved, by, comment: comment ?? null, form };
-  if (!approved) return failNode(turn, node, rejected(by, comment));
+  if (!approved) return failAttempt(turn, node, rejected(by, comment), turn.jitter);
   completeNode(turn, node, hold({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
 }
 

@@ -1,5 +1,5 @@
 /** Keys that a node holds while something inside it waits for the same one: neither ever goes on. */
-import type { NodeDefinition, WorkflowDefinition } from '../definition/model.ts';
+import { bodyOf, type NodeDefinition, type WorkflowDefinition } from '../definition/model.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { GraphPlan, NodePlan } from '../plan/plan.ts';
 import { canonicalJson, isJsonObject, type Json } from '../value.ts';
@@ -77,7 +77,8 @@ class Search {
       const asks = key !== undefined && !hasExpression(key) && textOf(key) === this.key;
       if (asks && limit <= held) return `'${id}'`;
       const inside = asks ? held + 1 : held;
-      const { workflow, do: body } = node;
+      const { workflow } = node;
+      const body = bodyOf(node);
       if (workflow !== undefined) return this.inWorkflow(this.find(workflow.id, workflow.version), inside);
       return body && this.inNodes(body.nodes ?? {}, inside);
     });

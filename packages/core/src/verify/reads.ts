@@ -86,6 +86,7 @@ function partsOf(work: Work, isSplit: boolean): readonly Part[] {
       ];
     case 'while':
     case 'retryUntil':
+    case 'group':
     case 'merge':
       return [];
   }

@@ -13,19 +13,8 @@ describe('keys and kinds', () => {
     [`forEach: { in: [1] }, ${BODY}, with: { a: 1 }`, 'with', 'parameters belong to an action'],
     ['dynamic: { action: y }, with: { a: 1 }', 'with', 'put it into dynamic: { action, with }'],
     ['workflow: { id: w }, with: { a: 1 }', 'with', "use 'input' of workflow: { id, input }"],
-    [
-      `while: { condition: true }, ${BODY}, retry: { attempts: 2 }`,
-      'retry',
-      'put it on the nodes of the body, or use the kind retryUntil',
-    ],
-    [
-      'workflow: { id: w }, retry: { attempts: 2 }',
-      'retry',
-      'put it on the nodes of that workflow, or use mode: child',
-    ],
     ['wait: { for: 1s }, effect: pure', 'effect', 'put it on the node that runs the action'],
     ['set: { a: 1 }, cache: {}', 'cache', 'put it on the node that runs the action'],
-    ['set: { a: 1 }, timeout: 1s', 'timeout', 'remove it: the node takes no time'],
     ['merge: {}, timeout: 1s', 'timeout', "use 'timeout' of merge: { wait, timeout }"],
     ['terminate: failed, concurrency: { key: k }', 'concurrency', 'remove it: the node takes no time'],
     [
@@ -51,6 +40,11 @@ describe('keys and kinds', () => {
     'workflow: { id: w, mode: child }, retry: { attempts: 2 }, compensate: { action: y }',
     'dynamic: { action: y }, retry: { attempts: 2 }, effect: pure, cache: {}, rateLimit: { key: k, limit: 1, per: 1s }',
     'wait: { for: 1s }, timeout: { total: 1s }, when: true, onError: ignore, priority: 3, enabled: false',
+    `forEach: { in: [1] }, ${BODY}, retry: { attempts: 2 }, timeout: 1s`,
+    `group: { nodes: { s: { action: y } } }, retry: [{ attempts: 2 }], timeout: 1s, compensate: { action: y }`,
+    'workflow: { id: w }, retry: { attempts: 2 }',
+    'wait: { for: 1s }, retry: { attempts: 2 }',
+    'set: { a: 1 }, timeout: 1s',
   ])('[DEF-72] %s is fine', (keys) => {
     expect(codes(yaml(node(keys)))).toEqual([]);
   });

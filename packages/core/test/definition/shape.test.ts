@@ -198,7 +198,7 @@ describe('values', () => {
     [workflow('edges: [5]'), "an item of 'edges' must be a text such as 'a -> b' or a mapping, not 5", undefined],
     [node('capabilities: { files: [a] }'), "'files' must be a mapping, not a list", 'e.g. files: { read: [data/**] }'],
     [node('credentials: [a]'), "'credentials' must be a mapping, not a list", 'e.g. credentials: { api: stripe-key }'],
-    [node('retry: 3'), "'retry' must be a mapping, not 3", 'e.g. retry: { attempts: 3, delay: 1s }'],
+    [node('retry: 3'), "'retry' must be a mapping or a list, not 3", 'e.g. retry: { attempts: 3, delay: 1s }'],
   ])('[DEF-54] %j', (text, message, hint) => {
     const problem = find(yaml(text), 'WRONG_TYPE');
     expect(problem.message).toBe(message);
@@ -299,7 +299,7 @@ describe('keys that depend on each other', () => {
     const none = yaml('id: x\nnodes:\n  a: { name: y }\n');
     expect(places(none)).toEqual(['MISSING_KIND 3:3']);
     expect(find(none, 'MISSING_KIND').hint).toBe(
-      'add a kind (action, branch, forEach, while, retryUntil, workflow, dynamic, wait, set, terminate, split, merge), e.g. action: http.request@1',
+      'add a kind (action, group, branch, forEach, while, retryUntil, workflow, dynamic, wait, set, terminate, split, merge), e.g. action: http.request@1',
     );
     const two = yaml('id: x\nnodes:\n  a: { action: y, wait: { for: 1s } }\n');
     expect(places(two)).toEqual(['SEVERAL_KINDS 3:19']);

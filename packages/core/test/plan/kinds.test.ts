@@ -111,7 +111,7 @@ nodes:
     expect((nodeOf(plan, 'e').work as WhileWork).maxIterations).toBe(1_000);
     expect((nodeOf(plan, 'f').work as WhileWork).maxIterations).toBe(7);
     expect((nodeOf(plan, 'g').work as RetryUntilWork).backoff.rules).toMatchObject([
-      { policy: 'fixed', initialMs: 5_000, attempts: 4, on: new Set(['X']) },
+      { policy: 'fixed', initialMs: 5_000, attempts: 4, on: { names: new Set(['X']), patterns: [] } },
     ]);
     expect((nodeOf(plan, 'h').work as RetryUntilWork).until).toBeUndefined();
     expect(nodeOf(plan, 'a').retry).toEqual({ rules: [], lost: 0 });

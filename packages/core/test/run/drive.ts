@@ -94,11 +94,14 @@ function definitionOf(id: string, short: Short): WorkflowDefinition {
 
 /** Nodes that say nothing else run `do@1`, in bodies too. */
 function withAction(node: Record<string, unknown>): Record<string, unknown> {
-  const { do: body } = node as { do?: Short };
-  const whole = NODE_KINDS.some((kind) => kind in node) ? node : { action: 'do@1', ...node };
-  if (body?.nodes === undefined) return whole;
-  const nodes = Object.fromEntries(Object.entries(body.nodes).map(([id, inner]) => [id, withAction(inner)]));
-  return { ...whole, do: { ...body, nodes } };
+  let whole = NODE_KINDS.some((kind) => kind in node) ? node : { action: 'do@1', ...node };
+  for (const key of ['do', 'group'] as const) {
+    const { [key]: body } = node as { do?: Short; group?: Short };
+    if (body?.nodes === undefined) continue;
+    const nodes = Object.fromEntries(Object.entries(body.nodes).map(([id, inner]) => [id, withAction(inner)]));
+    whole = { ...whole, [key]: { ...body, nodes } };
+  }
+  return whole;
 }
 
 export class Drive {

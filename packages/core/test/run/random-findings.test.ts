@@ -2,10 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   blobsToDecide,
+  createBudget,
   decide,
   decideRetry,
   decodeSnapshot,
   type Entry,
+  EXPRESSION_LIMITS,
   encodeSnapshot,
   evolve,
   explainNode,
@@ -311,7 +313,15 @@ describe('delays', () => {
   };
   const error: RunError = { code: 'X', kind: 'USER', message: 'x' };
   const delay = (over: Partial<RetryRule>, failures: number, jitter = 0.3, failure = error): number | null => {
-    const decision = decideRetry(plan(over), failure, { retries: [failures - 1], lost: 0 }, jitter);
+    const decision = decideRetry(
+      plan(over),
+      failure,
+      { path: 'a', retries: [failures - 1], lost: 0 },
+      {
+        jitter,
+        newBudget: () => createBudget(EXPRESSION_LIMITS),
+      },
+    );
     return decision.retry ? decision.delayMs : null;
   };
 

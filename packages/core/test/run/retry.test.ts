@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { nodeAt, type RetryPlan, type RetryRule, type RunError, TIMEOUT_MARGIN_MS } from '../../src/index.ts';
+import {
+  createBudget,
+  EXPRESSION_LIMITS,
+  nodeAt,
+  type RetryPlan,
+  type RetryRule,
+  type RunError,
+  TIMEOUT_MARGIN_MS,
+} from '../../src/index.ts';
 import { decideRepeat, decideRetry } from '../../src/retry/retry.ts';
 import { drive } from './drive.ts';
 
@@ -7,16 +15,22 @@ const plan = (over: Partial<RetryRule> = {}): RetryPlan => ({
   rules: [{ policy: 'fixed', initialMs: 100, maxMs: 1_000, multiplier: 2, attempts: 10, on: undefined, ...over }],
   lost: 3,
 });
+const newBudget = () => createBudget(EXPRESSION_LIMITS);
 const user: RunError = { code: 'X', kind: 'USER', message: 'x' };
 const system: RunError = { code: 'Y', kind: 'SYSTEM', message: 'y' };
 const delays = (retry: RetryPlan, error: RunError, jitter = 0.5): (number | null)[] =>
   [0, 1, 2, 3, 4].map((past) => {
-    const decision = decideRetry(retry, error, { retries: [past], lost: 99 }, jitter);
+    const decision = decideRetry(retry, error, { path: 'a', retries: [past], lost: 99 }, { jitter, newBudget });
     return decision.retry ? decision.delayMs : null;
   });
 const lostDelays = (retry: RetryPlan): (number | null)[] =>
   [0, 1, 2, 3, 4].map((lost) => {
-    const decision = decideRepeat(retry, { ...system, code: 'WORKER_LOST' }, { retries: [99], lost }, 0.5);
+    const decision = decideRepeat(
+      retry,
+      { ...system, code: 'WORKER_LOST' },
+      { path: 'a', retries: [99], lost },
+      { jitter: 0.5, newBudget },
+    );
     return decision.retry ? decision.delayMs : null;
   });
 
@@ -99,7 +113,7 @@ describe('retry policies', () => {
   });
 
   it('[RET-5] only the named codes are retried, and lost attempts', () => {
-    const retry = plan({ on: new Set(['X']) });
+    const retry = plan({ on: { names: new Set(['X']), patterns: [] } });
     expect(delays(retry, user)[0]).toBe(100);
     expect(delays(retry, { ...user, code: 'Z' })[0]).toBeNull();
     expect(lostDelays(retry)[0]).toBe(0);

@@ -69,3 +69,29 @@ export function everyCompositeEntry(): Drive {
   run.step({ type: 'child', node: 'sub', executionId, result, jitter: 0.5 });
   return run.fail('last/0/x', { code: 'BAD' }).complete('last/1/x').complete('~undo/gate');
 }
+
+/** The entries of a composite node that is undone and tried again. */
+export const repeatedDefinition: Short = {
+  nodes: {
+    g: {
+      group: {
+        nodes: {
+          pay: { compensate: { action: 'look@1', with: { of: '{{ $self.output }}' } } },
+          ship: { needs: ['pay'] },
+        },
+      },
+      retry: [
+        { on: ['/^NEVER/'], attempts: 9 },
+        { on: ['USER'], attempts: 2, delay: '1s' },
+      ],
+    },
+    w: { wait: { signal: 'go' }, timeout: '10s', retry: { attempts: 2, delay: '1s' }, needs: ['g'] },
+  },
+};
+
+export function repeatedEntry(): Drive {
+  const run = drive(repeatedDefinition);
+  run.complete('g/pay', 7).fail('g/ship').complete('g/~undo/g:pay').advance(1_000);
+  run.complete('g/pay', 8).complete('g/ship', 'sent').advance(10_000).advance(1_000);
+  return run.step({ type: 'signal', signal: 'go', key: '', payload: 1 });
+}

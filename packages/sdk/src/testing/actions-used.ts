@@ -23,7 +23,8 @@ export function nodePaths(definition: WorkflowDefinition): string[] {
   const visit = (nodes: NonNullable<WorkflowDefinition['nodes']>, prefix: string): void => {
     for (const [id, node] of Object.entries(nodes)) {
       paths.push(`${prefix}${id}`);
-      if (node.do?.nodes !== undefined) visit(node.do.nodes, `${prefix}${id}/`);
+      const { nodes: inner } = node.do ?? node.group ?? {};
+      if (inner !== undefined) visit(inner, `${prefix}${id}/`);
     }
   };
   visit(definition.nodes ?? {}, '');
@@ -44,7 +45,8 @@ function collect(nodes: Readonly<Record<string, NodeDefinition>>, prefix: string
     if (node.compensate !== undefined) {
       uses.push({ node: `${UNDO}/${path.replaceAll('/', ':')}`, ...split(node.compensate.action) });
     }
-    if (node.do?.nodes !== undefined) collect(node.do.nodes, `${path}/`, uses);
+    const { nodes: inner } = node.do ?? node.group ?? {};
+    if (inner !== undefined) collect(inner, `${path}/`, uses);
   }
 }
 

@@ -23,6 +23,7 @@ import {
 } from './node-handle.ts';
 import type {
   ActionOptions,
+  AttemptOptions,
   CaseTest,
   EdgeOptions,
   ForEachOptions,
@@ -260,6 +261,21 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, common, () => schema) as never;
   }
 
+  /** Runs a body once, in a scope of its own: retry, timeout, error edges and compensate apply to the whole. */
+  group<R, E extends OnError = 'halt'>(
+    id: string,
+    body: (b: Graph<Input, Vars, Item>) => R,
+    options: AttemptOptions<Resolved<NoInfer<R>>, Item, E> = {},
+  ): NodeHandle<Output<Resolved<R>, E>> {
+    let schema: JsonSchema = true;
+    const kind = (place: Place) => {
+      const inner = this.#body<Item>(undefined, place, body);
+      schema = inner.schema;
+      return { group: inner.body };
+    };
+    return this.#add(id, kind, options, () => schema) as never;
+  }
+
   /** Runs another workflow: inside this run, or as one of its own. */
   workflow<In, Out, Mapped = undefined, E extends OnError = 'halt'>(
     id: string,
@@ -379,7 +395,7 @@ export class Graph<Input, Vars, Item> {
     };
   }
 
-  #body<Inner>(loop: object, holder: Place, build: (b: Graph<Input, Vars, Inner>) => unknown) {
+  #body<Inner>(loop: object | undefined, holder: Place, build: (b: Graph<Input, Vars, Inner>) => unknown) {
     const draft = new GraphDraft(this.#draft.workflow, this.#draft, loop);
     return draft.finish(build(new Graph<Input, Vars, Inner>(draft, this.#surroundings)), holder);
   }

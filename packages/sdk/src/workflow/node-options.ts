@@ -14,6 +14,9 @@ export interface NodeOptions<Output, Item, E extends OnError = OnError> {
   readonly needs?: readonly Before[];
   readonly when?: Condition;
   readonly join?: Given<'join'>;
+  /** One rule, or several of which the first that matches an error decides. */
+  readonly retry?: Given<'retry'>;
+  readonly timeout?: Given<'timeout'>;
   readonly onError?: E;
   readonly priority?: number;
   readonly estimate?: string;
@@ -29,13 +32,11 @@ type Emitted<Item> = Expression<readonly Item[]> | readonly Value<Item>[];
 
 /** For nodes that take time. */
 export interface LastingOptions<Output, Item, E extends OnError = OnError> extends NodeOptions<Output, Item, E> {
-  readonly timeout?: Given<'timeout'>;
   readonly concurrency?: { readonly key: Value<string>; readonly limit?: number };
 }
 
-/** For nodes that make attempts. */
+/** For nodes that can be undone as a whole. */
 export interface AttemptOptions<Output, Item, E extends OnError = OnError> extends LastingOptions<Output, Item, E> {
-  readonly retry?: Given<'retry'>;
   /** Names of secrets by the alias that the action asks for. */
   readonly credentials?: Given<'credentials'>;
   /** What undoes the node when the run fails later. */
@@ -79,7 +80,7 @@ export interface Merged<Round> {
 
 /** It comes after its rounds, and nothing else. */
 export interface MergeOptions<Round, Item, E extends OnError>
-  extends Omit<NodeOptions<Merged<Round>, Item, E>, 'needs' | 'join'> {
+  extends Omit<NodeOptions<Merged<Round>, Item, E>, 'needs' | 'join' | 'timeout'> {
   readonly wait?: 'all' | 'any';
   /** How long the rounds may take together. */
   readonly timeout?: string;

@@ -31,6 +31,51 @@ describe('every crash point', () => {
     expect(report.crashes).toBeGreaterThan(4);
   });
 
+  it('[RUN-310] a composite node that is undone and tried again survives a crash at every append', async () => {
+    const undo = { action: 'stock.release@1', with: { id: '{{ $self.output }}' }, retry: { attempts: 3 } };
+    const broken = { action: 'ship.send@1', needs: ['reserve'] };
+    const definition = {
+      id: 'again',
+      variables: { rounds: 0 },
+      nodes: {
+        whole: {
+          group: {
+            nodes: {
+              count: { set: { rounds: '{{ $vars.rounds + 1 }}' } },
+              reserve: { action: 'stock.reserve@1', needs: ['count'], compensate: undo },
+              send: broken,
+            },
+            output: '{{ $reserve }}',
+          },
+          retry: [{ on: ['/^SHIP/'], attempts: 3, delay: '1m' }],
+          timeout: '1h',
+        },
+        each: {
+          needs: ['whole'],
+          forEach: { in: [1, 2] },
+          do: { nodes: { take: { action: 'stock.take@1', with: { n: '{{ $item }}' }, compensate: undo } } },
+          retry: { attempts: 2, delay: '1m' },
+        },
+        nap: { needs: ['each'], wait: { signal: 'never' }, timeout: '1h', retry: { attempts: 2 }, onError: 'ignore' },
+      },
+      output: { whole: '{{ $whole }}', rounds: '{{ $vars.rounds }}', naps: '{{ $nodes.nap.attempts }}' },
+    } as const;
+    const report = await everyCrashPoint(definition, {
+      mocks: {
+        'stock.reserve': 'r1',
+        'stock.release': null,
+        'ship.send': sequence([fail('SHIP_DOWN'), null]),
+        'stock.take': sequence(['t1', fail('GONE'), 't2', 't3']),
+      },
+      steps: async (run) => {
+        await run.advance('3h');
+        expect(run.output).toEqual({ whole: 'r1', rounds: 2, naps: 2 });
+        expect(run.nodes.each?.attempts).toBe(2);
+      },
+    });
+    expect(report.crashes).toBeGreaterThan(20);
+  });
+
   it('[TST-11] kills before and after every append, and finds that nothing differs', async () => {
     const definition = {
       id: 'saga',

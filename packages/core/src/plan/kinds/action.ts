@@ -4,7 +4,7 @@ import { joinCapabilities, narrow } from '../../capability/narrow.ts';
 import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
 import type { CompiledValue } from '../../expression/index.ts';
 import type { DocumentPath } from '../../problem.ts';
-import { checkPolicy, findAction } from '../actions.ts';
+import { findAction } from '../actions.ts';
 import type { CompileContext } from '../context.ts';
 import { checkCredentials } from '../credentials.ts';
 import type { NodeReader } from '../node-reader.ts';
@@ -51,13 +51,12 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
   if (compensate === undefined) return undefined;
   const action = findAction(context, compensate.action, [...path, 'compensate', 'action']);
   const parts = callParts(reader, compensate, action, ['compensate'], true);
-  checkPolicy(context, compensate.retry?.policy, [...path, 'compensate', 'retry', 'policy']);
   return (
     parts && {
       ...parts,
       effect: undefined,
       route: routeOf(context.catalog, parts.action, definition.labels),
-      retry: retryPlan(compensate.retry, context.definition.config?.retry, context.catalog),
+      retry: retryPlan(compensate.retry, context.defaultRetry, context, [...path, 'compensate', 'retry']),
       timeouts: timeoutsOf(compensate.timeout),
     }
   );

@@ -1,14 +1,13 @@
 /** Loops, and the bodies that they run. */
 import { checkedGraph } from '../../definition/graphs.ts';
-import type { BodyDefinition, ForEachDefinition } from '../../definition/model.ts';
+import type { BODY_KEYS, BodyDefinition, ForEachDefinition } from '../../definition/model.ts';
 import { bodyKey } from '../../definition/source-map.ts';
 import type { CompiledValue } from '../../expression/index.ts';
 import { RUN_DEFAULTS } from '../../limits.ts';
 import { isJsonObject, type Json, type JsonSchema } from '../../value.ts';
-import { checkPolicy } from '../actions.ts';
 import type { CompiledGraph } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
-import type { ForEachWork, GraphPlan, RetryUntilWork, WhileWork } from '../plan.ts';
+import type { ForEachWork, GraphPlan, GroupWork, RetryUntilWork, WhileWork } from '../plan.ts';
 import { retryPlan } from '../retry-plan.ts';
 import type { LoopKind } from '../scope.ts';
 import { itemSchema, schemaOfCondition } from '../value-schema.ts';
@@ -18,13 +17,28 @@ const BETWEEN_ROUNDS = { self: true, inRound: true };
 
 /** The body `do` of the node. */
 export function compileBody(reader: NodeReader, loop: LoopKind, isParallel = false): CompiledGraph {
+  return compileBodyAt(reader, 'do', loop, isParallel);
+}
+
+export function groupWork(reader: NodeReader): { readonly work: GroupWork; readonly body: CompiledGraph } {
+  const body = compileBodyAt(reader, 'group');
+  return { work: { kind: 'group', body: body.plan as GraphPlan }, body };
+}
+
+function compileBodyAt(
+  reader: NodeReader,
+  key: (typeof BODY_KEYS)[number],
+  loop?: LoopKind,
+  isParallel = false,
+): CompiledGraph {
   const { context, definition, index, scope, depth } = reader.parts;
-  const body: BodyDefinition = definition.do ?? {};
-  const path = [...reader.parts.path, 'do'];
+  const body: BodyDefinition = definition[key] ?? {};
+  const path = [...reader.parts.path, key];
   const graph = context.graphs.get(bodyKey(path)) ?? checkedGraph(body, path, context.problems);
   const outer = { scope, node: index };
   const item = loop === 'forEach' ? itemOf(reader, body, definition.forEach?.in) : undefined;
-  return context.compileGraph({ body, path, graph, outer, loop, isParallel, item, depth: depth + 1 }, context);
+  const source = { body, path, graph, outer, isParallel, item, depth: depth + 1, ...(loop && { loop }) };
+  return context.compileGraph(source, context);
 }
 
 /** Items that are added while the loop runs may be of any type. */
@@ -67,11 +81,10 @@ export function whileWork(reader: NodeReader, body: CompiledGraph): WhileWork {
 export function retryUntilWork(reader: NodeReader, body: CompiledGraph): RetryUntilWork {
   const { context, definition, path } = reader.parts;
   const { until, attempts = 1, backoff } = definition.retryUntil ?? {};
-  checkPolicy(context, backoff?.policy, [...path, 'retryUntil', 'backoff', 'policy']);
   return {
     kind: 'retryUntil',
     until: reader.condition(until, ['retryUntil', 'until'], BETWEEN_ROUNDS),
-    backoff: retryPlan({ ...backoff, attempts }, undefined, context.catalog),
+    backoff: retryPlan({ ...backoff, attempts }, undefined, context, [...path, 'retryUntil', 'backoff']),
     body: body.plan as GraphPlan,
   };
 }

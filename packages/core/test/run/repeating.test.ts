@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { explainNode, nodeAt } from '../../src/index.ts';
+import { drive } from './drive.ts';
+
+const undo = { action: 'do@1', with: { of: '{{ $self.output }}' } };
+const retry = { attempts: 2, delay: '1s' };
+
+/** Two nodes, of which the first can be undone. */
+const body = { nodes: { pay: { compensate: undo }, ship: { needs: ['pay'] } } };
+
+describe('a group', () => {
+  it('[RUN-300] runs its body once, in a scope of its own, and gives its output', () => {
+    const group = { nodes: { x: {}, y: { needs: ['x'] } }, output: '{{ $x + $y }}' };
+    const run = drive({ nodes: { g: { group }, after: { needs: ['g'], with: { got: '{{ $g }}' } } } });
+    expect(run.running()).toEqual(['g/x']);
+    run.complete('g/x', 1).complete('g/y', 2);
+    expect(run.document.nodes.g).toMatchObject({ status: 'completed', output: 3, attempts: 1 });
+    expect(run.attempts.get('after')?.input).toEqual({ got: 3 });
+  });
+
+  it('[RUN-300] fails when its body does, and an error edge takes that', () => {
+    const edges = [{ from: 'g', to: 'mend', on: 'error', match: { code: 'BROKEN' } }] as const;
+    const run = drive({ nodes: { g: { group: { nodes: { x: {}, y: {} } } }, mend: {} }, edges });
+    run.fail('g/x').breakOff('g/y');
+    expect(run.statuses()).toMatchObject({ g: 'failed', mend: 'running' });
+    expect(run.complete('mend').status).toBe('completed');
+  });
+
+  it('[RUN-300] is undone by its own compensation, after which come those inside', () => {
+    const nodes = { g: { group: { nodes: { x: { compensate: undo } } }, compensate: undo }, end: { needs: ['g'] } };
+    const run = drive({ nodes });
+    run.complete('g/x', 'x').fail('end');
+    expect(run.running()).toEqual(['~undo/g']);
+    expect(run.complete('~undo/g').running()).toEqual(['~undo/g:x']);
+    expect(run.complete('~undo/g:x').status).toBe('failed');
+  });
+
+  it('[RUN-300] has a time limit as a whole', () => {
+    const run = drive({ nodes: { g: { group: { nodes: { x: {} } }, timeout: '10s' } } });
+    run.advance(10_000).breakOff('g/x');
+    expect(run.error).toMatchObject({ code: 'TIMEOUT', node: 'g', details: { limit: 'attempt' } });
+  });
+});
+
+describe('retry of composite nodes', () => {
+  it('[RUN-301] a group whose body failed begins again after its delay, with new idempotency keys', () => {
+    const run = drive({ nodes: { g: { group: { nodes: { x: {}, y: { needs: ['x'] } } }, retry } } });
+    const key = run.attempts.get('g/x')?.idempotencyKey;
+    run.complete('g/x').fail('g/y');
+    expect(run.statusOf('g')).toBe('waiting');
+    expect(run.advance(999).running()).toEqual([]);
+    expect(run.advance(1).running()).toEqual(['g/x']);
+    expect(run.attempts.get('g/x')?.idempotencyKey).not.toBe(key);
+    run.complete('g/x').complete('g/y', 'done');
+    expect(run.document.nodes.g).toMatchObject({ status: 'completed', attempts: 2, output: 'done' });
+  });
+
+  it('[RUN-301] a failure after the last attempt is the failure of the group', () => {
+    const run = drive({ nodes: { g: { group: { nodes: { x: {} } }, retry } } });
+    run.fail('g/x').advance(1_000).fail('g/x');
+    expect(run.status).toBe('failed');
+    expect(run.error).toMatchObject({ code: 'BROKEN', node: 'g/x' });
+    expect(run.document.nodes.g?.attempts).toBe(2);
+  });
+
+  it('[RUN-302] what completed inside is undone first, last first; then the body runs again', () => {
+    const run = drive({ nodes: { g: { group: body, retry } } });
+    run.complete('g/pay', 7).fail('g/ship');
+    expect(run.entries.at(-2)).toMatchObject({ type: 'node.compensating', node: 'g' });
+    expect(run.running()).toEqual(['g/~undo/g:pay']);
+    expect(run.attempts.get('g/~undo/g:pay')?.input).toEqual({ of: 7 });
+    expect(run.statusOf('g')).toBe('running');
+    run.complete('g/~undo/g:pay');
+    expect(run.statusOf('g')).toBe('waiting');
+    run.advance(1_000).complete('g/pay', 8).complete('g/ship');
+    expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-302] a second round is undone with numbers and keys of its own', () => {
+    const run = drive({ nodes: { g: { group: body, retry: { attempts: 3, delay: '1s' } } } });
+    run.complete('g/pay', 7).fail('g/ship');
+    const first = run.attempts.get('g/~undo/g:pay');
+    run.complete('g/~undo/g:pay').advance(1_000).complete('g/pay', 8).fail('g/ship');
+    const second = run.attempts.get('g/~undo/g:pay');
+    expect(second?.input).toEqual({ of: 8 });
+    expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
+    expect(second?.attempt).toBeGreaterThan(first?.attempt as number);
+  });
+
+  it('[RUN-302] rounds of a loop that went well are undone, too', () => {
+    const each = { forEach: { in: [1, 2, 3] }, do: { nodes: { pay: { compensate: undo } } }, retry };
+    const run = drive({ nodes: { each } });
+    run.complete('each/0/pay', 'a').complete('each/1/pay', 'b').fail('each/2/pay');
+    expect(run.running()).toEqual(['each/~undo/each:1:pay']);
+    run.complete('each/~undo/each:1:pay').complete('each/~undo/each:0:pay');
+    expect(run.statusOf('each')).toBe('waiting');
+    run.advance(1_000);
+    for (const round of [0, 1, 2]) run.complete(`each/${round}/pay`, round);
+    expect(run.document.nodes.each).toMatchObject({ status: 'completed', attempts: 2, output: [0, 1, 2] });
+  });
+
+  it('[RUN-302] a compensation that fails leaves the node failed: a repeat could do it twice', () => {
+    const run = drive({ nodes: { g: { group: body, retry } } });
+    run.complete('g/pay', 7).fail('g/ship').fail('g/~undo/g:pay');
+    expect(run.statusOf('g')).toBe('failed');
+    // The run, which fails for it, tries to undo it once more.
+    expect(run.running()).toEqual(['~undo/g:pay']);
+  });
+
+  it('[RUN-302] what was undone and done again is not done a third time when the run is retried', () => {
+    const run = drive({ nodes: { g: { group: body, retry }, end: { needs: ['g'] } } });
+    run.complete('g/pay', 7).fail('g/ship').complete('g/~undo/g:pay').advance(1_000);
+    run.complete('g/pay', 8).complete('g/ship').fail('end');
+    expect(run.running()).toEqual(['~undo/g:pay']);
+    run.complete('~undo/g:pay');
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-303] something of unknown outcome inside forbids the repeat', () => {
+    const nodes = { pay: { action: 'pay@1' }, other: {} };
+    const run = drive({ nodes: { g: { group: { nodes }, retry } } });
+    run.fail('g/other').breakOff('g/pay');
+    expect(run.statuses()).toMatchObject({ g: 'failed', 'g/pay': 'unknown' });
+  });
+
+  it('[RUN-304] while, retryUntil, inline, transactional and dynamic nodes are repeated, too', () => {
+    const kinds = {
+      w: { while: { condition: '$self.output == null' }, do: { nodes: { x: {} } }, retry },
+      u: { retryUntil: { attempts: 1 }, do: { nodes: { x: {} } }, retry },
+    };
+    for (const [id, node] of Object.entries(kinds)) {
+      const run = drive({ nodes: { [id]: node } });
+      run.fail(`${id}/0/x`).advance(1_000).complete(`${id}/0/x`, 1);
+      expect(run.document.nodes[id]).toMatchObject({ status: 'completed', attempts: 2 });
+    }
+  });
+
+  it('[RUN-305] the attempt limit of a group is for each round of it, total for all', () => {
+    const limited = { group: { nodes: { x: {} } }, retry: { attempts: 9, delay: '1s' } };
+    const run = drive({ nodes: { g: { ...limited, timeout: { attempt: '10s', total: '25s' } } } });
+    run.advance(10_000).breakOff('g/x').advance(1_000);
+    expect(run.running()).toEqual(['g/x']);
+    run.advance(10_000).breakOff('g/x').advance(1_000);
+    expect(run.running()).toEqual(['g/x']);
+    run.advance(3_000).breakOff('g/x');
+    expect(run.error).toMatchObject({ code: 'TIMEOUT', node: 'g', details: { limit: 'total' } });
+  });
+
+  it('[RUN-305] a cancel while it is undone ends the node when that is done', () => {
+    const run = drive({ nodes: { g: { group: body, retry }, b: {} } });
+    run.complete('g/pay', 7).fail('g/ship');
+    run.step({ type: 'cancel', reason: 'enough', node: 'g' });
+    expect(run.statusOf('g')).toBe('running');
+    run.complete('g/~undo/g:pay');
+    expect(run.statusOf('g')).toBe('cancelled');
+  });
+
+  it('[RUN-305] a run that is cancelled while a node is undone ends when that is done', () => {
+    const run = drive({ nodes: { g: { group: body, retry } } });
+    run.complete('g/pay', 7).fail('g/ship').cancel();
+    expect(run.running()).toEqual(['g/~undo/g:pay']);
+    expect(run.complete('g/~undo/g:pay').status).toBe('cancelled');
+  });
+
+  it('[RUN-306] $nodes.x.attempts counts the attempts of the round, $vars keep what they were set to', () => {
+    const nodes = {
+      count: { set: { n: '{{ $vars.n + 1 }}' } },
+      x: { needs: ['count'] },
+      y: { needs: ['x'], with: { attempts: '{{ $nodes.x.attempts }}', n: '{{ $vars.n }}' } },
+    };
+    const run = drive({ variables: { n: 0 }, nodes: { g: { group: { nodes }, retry } } });
+    run.complete('g/x').fail('g/y').advance(1_000).complete('g/x');
+    expect(run.attempts.get('g/y')?.input).toEqual({ attempts: 1, n: 2 });
+  });
+
+  it('[RUN-307] maxTotalRetries and errors that no repeat can mend end it', () => {
+    const g = { group: { nodes: { x: {} } }, retry };
+    expect(drive({ config: { maxTotalRetries: 0 }, nodes: { g } }).fail('g/x').status).toBe('failed');
+    expect(drive({ nodes: { g } }).fail('g/x', { code: 'CAPABILITY_DENIED' }).status).toBe('failed');
+  });
+
+  it('[RUN-308] explain says that it is undone before it begins again', () => {
+    const run = drive({ nodes: { g: { group: body, retry } } })
+      .complete('g/pay', 7)
+      .fail('g/ship');
+    const words = explainNode(run.state, 'g', run.now)?.reasons.join(' ');
+    expect(words).toContain('undone');
+    expect(nodeAt(run.state, 'g')?.phase).toMatchObject({ status: 'open', retrying: { code: 'BROKEN' } });
+  });
+});
+
+describe('retry and time limits of waits', () => {
+  it('[RUN-309] an attempt limit fails a wait, and a retry waits anew', () => {
+    const run = drive({ nodes: { w: { wait: { signal: 'go' }, timeout: '10s', retry } } });
+    run.advance(10_000);
+    expect(run.statusOf('w')).toBe('waiting');
+    run.advance(1_000).advance(9_999);
+    expect(run.statusOf('w')).toBe('waiting');
+    run.advance(1);
+    expect(run.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'attempt' } });
+    expect(run.document.nodes.w?.attempts).toBe(2);
+  });
+
+  it('[RUN-309] total bounds a wait with all its attempts', () => {
+    const run = drive({ nodes: { w: { wait: { for: '1h' }, timeout: { total: '10s' }, retry } } });
+    expect(run.advance(10_000).error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'total' } });
+  });
+
+  it('[RUN-309] a passed deadline and a rejection are retried, and the wait begins anew', () => {
+    const run = drive({ nodes: { w: { wait: { signal: 'go', deadline: '5s' }, retry } } });
+    run.advance(5_000);
+    expect(run.statusOf('w')).toBe('waiting');
+    run.advance(1_000).advance(4_000).step({ type: 'signal', signal: 'go', key: '', payload: 1 });
+    expect(run.status).toBe('completed');
+    const asked = drive({
+      nodes: { w: { wait: { approval: {} }, retry: { attempts: 2, on: ['REJECTED'], delay: '0s' } } },
+    });
+    const answer = { type: 'answer', node: 'w', by: 'ann' } as const;
+    asked.step({ ...answer, approved: false });
+    expect(asked.statusOf('w')).toBe('waiting');
+    expect(asked.advance(1).step({ ...answer, approved: true }).status).toBe('completed');
+  });
+});
