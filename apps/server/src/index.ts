@@ -34,6 +34,7 @@ export type { LogLevel } from './observability/log.ts';
 export type { TraceOptions } from './observability/otlp.ts';
 export { localOffice, type Office, type OfficeCall } from './office.ts';
 export type { Parts } from './parts.ts';
+export { type Ceilings, projectsOf } from './projects.ts';
 export { announcedActions } from './workers/announced.ts';
 
 export interface ServerOptions extends ObservabilityOptions {

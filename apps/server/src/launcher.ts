@@ -61,6 +61,7 @@ export class Launcher {
       input,
       trigger,
       project,
+      principal: principalOf(trigger),
       ...(traceparent !== undefined && { traceparent }),
       ...(place && { place }),
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
@@ -143,6 +144,12 @@ export class Launcher {
     if (record === undefined) return { project: await projectOfWorkflow(this.parts, workflowId), active: undefined };
     return { project: record.body.project, active: record.body.active ?? undefined };
   }
+}
+
+/** Whoever called, or the trigger that fired. */
+function principalOf(trigger: Json): string {
+  const { by, type } = isJsonObject(trigger) ? trigger : {};
+  return typeof by === 'string' ? by : `trigger ${typeof type === 'string' ? type : 'unknown'}`;
 }
 
 /** The plan says which workflow, and which version. */

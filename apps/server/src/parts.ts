@@ -1,6 +1,6 @@
 /** What the server is made of. It holds no state of its own: whatever lasts is behind these. */
 import type { OpenCatalog } from '@nebula/core';
-import type { Engine } from '@nebula/engine';
+import type { Engine, Projects } from '@nebula/engine';
 import type { Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
 
 export interface Parts {
@@ -14,4 +14,5 @@ export interface Parts {
   readonly random: Random;
   readonly digest: Digest;
   readonly catalog: OpenCatalog;
+  readonly projects: Projects;
 }

@@ -1,6 +1,6 @@
 /** What the server keeps in records, kind by kind. */
 import type { Role } from '@nebula/client/contract';
-import { type Json, NebulaError } from '@nebula/core';
+import { type Ceiling, type Json, NebulaError } from '@nebula/core';
 import type { RecordRow, Records } from '@nebula/ports';
 
 /** By workflow id. One that was registered without a server has none: default project, newest version. */
@@ -23,6 +23,8 @@ export interface PlanRecord {
 
 export interface ProjectRecord {
   readonly name: string;
+  /** What its runs may be granted at the most; left out: as the configuration says, or the standard of the preset. */
+  readonly ceiling?: Ceiling;
   readonly createdAt: number;
 }
 

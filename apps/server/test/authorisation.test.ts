@@ -6,7 +6,7 @@ import { type Answer, addProject, addUser, ask, type Headers, PASSWORD, signIn }
 import { approval, echo } from './support/workflows.ts';
 
 /** The least role that may; `members`: whoever has a role somewhere; `all`: also who has none; `admins`, `world`. */
-type Least = 'viewer' | 'operator' | 'editor' | 'all' | 'admins' | 'world';
+type Least = 'viewer' | 'operator' | 'editor' | 'owner' | 'all' | 'admins' | 'world';
 /** Of project A: seen by those of A only. Of none: a role anywhere is enough. */
 type About = 'A' | 'none';
 
@@ -53,9 +53,10 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   followAll: ['viewer', 'none'],
   listActions: ['all', 'none'],
   getAction: ['all', 'none'],
-  listCredentials: ['admins', 'none'],
-  putCredential: ['admins', 'none'],
-  deleteCredential: ['admins', 'none'],
+  removeAnnouncedAction: ['operator', 'A'],
+  listCredentials: ['editor', 'A'],
+  putCredential: ['owner', 'A'],
+  deleteCredential: ['owner', 'A'],
   listPlans: ['viewer', 'none'],
   getPlan: ['viewer', 'A'],
   putPlan: ['editor', 'A'],
@@ -88,7 +89,7 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   createKey: ['all', 'none'],
   deleteKey: ['all', 'none'],
   listProjects: ['all', 'none'],
-  putProject: ['admins', 'none'],
+  putProject: ['owner', 'A'],
   deleteProject: ['admins', 'none'],
 };
 
@@ -136,14 +137,14 @@ const PLACES: Readonly<Record<string, string>> = {
   scheduleId: 'schedule-of-a',
   userId: 'not-there',
   keyId: 'not-there',
-  projectId: 'not-there',
+  projectId: 'a',
   workerId: 'not-there',
   leaseId: 'lse_x.exe_of_a.1.ask',
   alias: 'key',
 };
 
 /** Codes of things that are not there, although the caller came in. */
-const ROOM_CODES = /^(UNKNOWN_(CREDENTIAL|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
+const ROOM_CODES = /^(UNKNOWN_(ACTION|CREDENTIAL|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
 /** Codes of the rooms that look like those of the door. */
 const ROOM_REFUSALS = /^LOGIN_FAILED$/;
 
@@ -254,6 +255,10 @@ describe('who may do what', () => {
     listExecutions: '?workflowId=x',
     countExecutions: '?workflowId=x',
     listPlaces: '?key=x',
+    removeAnnouncedAction: '?project=a',
+    listCredentials: '?project=a',
+    putCredential: '?project=a',
+    deleteCredential: '?project=a',
   };
 
   it.each(served)('[SRV-10] [SRV-11] %s lets in whom it should, and nobody else', async (operation) => {

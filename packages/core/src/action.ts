@@ -125,6 +125,8 @@ export interface Action<Input = Json, Output = Json> {
   readonly parseOutput?: (output: Output) => Json | Promise<Json>;
   /** Nothing here can run it: it was announced by a worker outside, which does. */
   readonly isOutside?: true;
+  /** Of an announced action: the project whose runs may use it. Left out: all. */
+  readonly project?: string;
   run(ctx: ActionContext, input: Input): Promise<Output> | Output;
   verify?(ctx: ActionContext, input: Input): Promise<Verification> | Verification;
 }

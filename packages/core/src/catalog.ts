@@ -14,10 +14,16 @@ type ById = Map<string, { readonly version: Version; readonly action: Action }[]
 /** A catalogue to which workers outside add what they can run. */
 export interface OpenCatalog extends Catalog {
   /**
-   * From now on these are the announced actions; those that this process has are its own, whoever announces them.
-   * False when nothing is different.
+   * From now on these are the announced actions. An id that this process has is its own in every version: what is
+   * announced under it is left out. False when nothing is different.
    */
   announce(actions: readonly Action[]): boolean;
+  /** What was announced, of all projects. */
+  announced(): readonly Action[];
+  /** The ids that this process has itself. */
+  owns(id: string): boolean;
+  /** What the workflows of a project may name: announced actions of other projects are left out. Undefined: of all. */
+  within(project: string | undefined): Catalog;
   /** Grows with every announcement that changes something: plans of an earlier one may be out of date. */
   readonly revision: number;
 }
@@ -40,24 +46,42 @@ export function createCatalog(
   }
   for (const description of OUTSIDE) add(own, announcedAction(description));
   const policies = new Map(Object.entries(retryPolicies));
-  let byId = own;
+  let all: readonly Action[] = [];
   let revision = 0;
   let told = canonicalJson([]);
-  return {
+  const views = new Map<string | undefined, ById>();
+  const viewOf = (project: string | undefined): ById => {
+    const known = views.get(project);
+    if (known !== undefined) return known;
+    const view: ById = new Map(Array.from(own, ([id, versions]) => [id, [...versions]]));
+    for (const action of all) {
+      const isSeen = action.project === undefined || project === undefined || action.project === project;
+      if (isSeen && !own.has(action.id)) add(view, action);
+    }
+    views.set(project, view);
+    return view;
+  };
+  const within = (project: string | undefined): Catalog => ({
     capabilities,
     labels,
-    action: (reference) => find(byId, reference),
-    actionIds: () => byId.keys(),
-    versionsOf: (id) => (byId.get(id) ?? []).map(({ action }) => action.version),
+    action: (reference) => find(viewOf(project), reference),
+    actionIds: () => viewOf(project).keys(),
+    versionsOf: (id) => (viewOf(project).get(id) ?? []).map(({ action }) => action.version),
     retryPolicy: (name) => policies.get(name),
     retryPolicyNames: () => policies.keys(),
+  });
+  return {
+    ...within(undefined),
+    within,
+    owns: (id) => own.has(id),
+    announced: () => all.filter(({ id }) => !own.has(id)),
     announce: (announced) => {
       const text = canonicalJson(announced.map(described));
       if (text === told) return false;
       told = text;
       revision++;
-      byId = new Map(Array.from(own, ([id, versions]) => [id, [...versions]]));
-      for (const action of announced) add(byId, action);
+      all = [...announced];
+      views.clear();
       return true;
     },
     get revision() {
@@ -73,9 +97,10 @@ export type ActionDescription = Pick<
 > & { readonly effect?: 'pure' | 'idempotent' | 'once' };
 
 /** Made from what a worker tells; only such a worker can run it. */
-export function announcedAction(description: ActionDescription): Action {
+export function announcedAction(description: ActionDescription, project?: string): Action {
   return {
     ...description,
+    ...(project !== undefined && { project }),
     isOutside: true,
     run: () => {
       throw new NebulaError('RUNS_OUTSIDE', `${description.id} is run by workers outside this process.`, {

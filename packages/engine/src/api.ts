@@ -9,6 +9,7 @@ import type {
   Parent,
   Plan,
   RetryPolicyFunction,
+  RunAuthority,
   RunDocument,
   RunError,
   RunPlace,
@@ -32,6 +33,7 @@ import type {
   Secrets,
   Store,
 } from '@nebula/ports';
+import type { Projects } from './authority.ts';
 import type { TracedFrame } from './tracing.ts';
 
 /** The drivers an app has chosen. */
@@ -57,7 +59,9 @@ export interface EngineOptions {
   readonly labels?: readonly string[] | 'all';
   /** Attempts that may run at the same time in this process. */
   readonly concurrency?: number;
-  /** What the operator grants to every workflow, besides what workflows grant themselves. */
+  /** Projects and their ceilings. Left out: one project without a ceiling, for programs that embed the engine. */
+  readonly projects?: Projects;
+  /** What the operator asks for on behalf of every workflow, besides what workflows ask for. */
   readonly capabilities?: Capabilities;
   readonly inlineLimitBytes?: number;
   /** Where nodes that wait for a call can be called: `$nodes.<id>.callbackUrl`. Without it they have no address. */
@@ -174,8 +178,12 @@ export interface StartOptions {
   readonly parent?: Parent;
   /** It goes on beside so many others at the most. With `skip` rejects with `SKIPPED` where there are as many. */
   readonly place?: RunPlace;
-  /** Where it belongs; `default` unless told. Children belong where their parents do. */
+  /** Where it belongs: that of its workflow. Another one is refused with `UNKNOWN_WORKFLOW`. */
   readonly project?: string;
+  /** Who starts it, as the audit log names them. */
+  readonly principal?: string;
+  /** Narrows what the project grants: children bring the authority of their parents. */
+  readonly authority?: RunAuthority;
   /** The W3C trace context above the run. What is none is left out of account. */
   readonly traceparent?: string;
 }
@@ -267,17 +275,20 @@ export interface Engine extends Desk {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** Work for workers of other processes. Whatever names a lease is refused with `STALE_LEASE` once its attempt is over. */
+/**
+ * Work for workers of other processes. A lease is refused with `STALE_LEASE` once its attempt is over, and to everybody
+ * but the principal that claimed it (`by`).
+ */
 export interface Outside {
   /** Takes what fits, or waits for it. What nobody is there any more to take is handed back. */
   claim(request: ClaimRequest): Promise<readonly OutsideWork[]>;
   /** Tells that the attempt is alive, and how far it is. */
-  extend(leaseId: string, beat?: LeaseBeat): Promise<LeaseState>;
-  log(leaseId: string, lines: readonly LeaseLine[]): Promise<LeaseState>;
+  extend(leaseId: string, beat?: LeaseBeat, by?: string): Promise<LeaseState>;
+  log(leaseId: string, lines: readonly LeaseLine[], by?: string): Promise<LeaseState>;
   /** The secret behind an alias of the node's. */
-  credential(leaseId: string, alias: string): Promise<string>;
+  credential(leaseId: string, alias: string, by?: string): Promise<string>;
   /** Durable when it resolves. */
-  end(leaseId: string, outcome: OutsideOutcome): Promise<void>;
+  end(leaseId: string, outcome: OutsideOutcome, by?: string): Promise<void>;
   /** Why what runs of a node should stop, if it should. */
   stopReason(executionId: string, node: string): Promise<string | null>;
   /** How much a worker has, as far as this process knows. */
@@ -296,8 +307,10 @@ export interface ClaimRequest {
   readonly waitMs?: number;
   /** Aborted when whoever asks has gone. */
   readonly signal?: AbortSignal;
-  /** Who asks. */
+  /** The worker, by the id that it gave itself: shown to people. */
   readonly holder?: string;
+  /** Who asks, as the server knows them: only they may speak for the leases that they get. */
+  readonly principal?: string;
 }
 
 export interface OutsideWork {

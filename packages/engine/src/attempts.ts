@@ -9,6 +9,7 @@ import {
   type Abort,
   type Attempt,
   actionWork,
+  grantTo,
   type Held,
   hold,
   idempotencyKey,
@@ -130,7 +131,7 @@ export class Attempts {
     this.parts.report(executionId, { type: 'ended', node, attempt, outcome: { status: 'returned' }, jitter });
   }
 
-  private invocation(live: Live, { plan: { workflowId }, state }: LiveRun): Parameters<Sandbox['run']>[0] {
+  private invocation(live: Live, { plan: { workflowId }, state, project }: LiveRun): Parameters<Sandbox['run']>[0] {
     const { attempt, executionId, controller } = live;
     const { logs, clock, secrets, tracing } = this.parts;
     const { node, attempt: number } = attempt;
@@ -146,7 +147,7 @@ export class Attempts {
       idempotencyKey: attempt.idempotencyKey,
       ...(traceparent !== undefined && { traceparent }),
       signal: controller.signal,
-      credential: credentialDoor(secrets, attempt.credentials),
+      credential: credentialDoor(secrets, project, attempt.credentials),
       onLog: (level, message, fields) =>
         logs.append({
           executionId,
@@ -311,7 +312,7 @@ export class Attempts {
       const verifying = sandbox.verify({
         action,
         input,
-        granted,
+        granted: grantTo(state, granted),
         executionId,
         workflowId: plan.workflowId,
         node: path,
@@ -319,7 +320,7 @@ export class Attempts {
         idempotencyKey: idempotencyKey(state, path),
         ...(traceparent !== undefined && { traceparent }),
         signal: controller.signal,
-        credential: credentialDoor(secrets, credentials),
+        credential: credentialDoor(secrets, run.project, credentials),
         onLog: (level, message, fields) =>
           logs.append({ executionId, node: path, attempt, at: clock.now(), level, message, ...(fields && { fields }) }),
         onProgress: () => {},

@@ -5,6 +5,7 @@
 import {
   type ChildCancel,
   type ChildStart,
+  childAuthority,
   isFinished,
   NebulaError,
   type OpenChild,
@@ -65,9 +66,10 @@ export class Children {
     const parent = { executionId: parentId, node, depth };
     const trigger = { type: 'workflow', executionId: parentId, node };
     const traceparent = tracing.ofAttempt(run.state, node, attempt);
-    const traced = traceparent === undefined ? {} : { traceparent };
+    const authority = childAuthority(run.state, child.bound);
+    const more = { ...(traceparent !== undefined && { traceparent }), ...(authority && { authority }) };
     this.count(parentId, 1);
-    this.parts.start(workflowId, version, { executionId, input, trigger, parent, project, ...traced }).then(
+    this.parts.start(workflowId, version, { executionId, input, trigger, parent, project, ...more }).then(
       () =>
         untilDone(async () => {
           await this.cancelUnlessWanted(parent, executionId);

@@ -8,9 +8,9 @@
  *    is handed back.
  */
 import { HERE } from '@nebula/core';
-import type { Clock, Delivery, Queue, Random, Store } from '@nebula/ports';
+import type { Clock, Delivery, Digest, Queue, Random, Store } from '@nebula/ports';
 import type { ClaimRequest, OutsideWork } from './api.ts';
-import { LEASE_PREFIX, type Lease, leaseName, parseLease } from './lease.ts';
+import { LEASE_PREFIX, type Lease, newLease } from './lease.ts';
 import type { Claim, GrantedAttempt } from './live-run.ts';
 
 /** How long a claimed task may be on its way through a turn; after that nobody waits for it. */
@@ -26,11 +26,17 @@ export interface ClaimsParts {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly random: Random;
+  readonly digest: Digest;
   /** For the next turn: starts it under its lease, or says that it cannot be. */
   offer(delivery: Delivery, claim: Claim): void;
   /** The attempt is open under this lease; undefined when it is not for giving out. */
   begin(lease: Lease, until: number, request: ClaimRequest, granted: GrantedAttempt): OutsideWork | undefined;
   giveBack(lease: Lease): void;
+}
+
+interface Given {
+  readonly lease: Lease;
+  readonly work: OutsideWork;
 }
 
 interface Waiter {
@@ -69,12 +75,12 @@ export class Claims {
     for (;;) {
       const deliveries = await this.deliveries(request, until);
       if (deliveries.length === 0) return [];
-      const work = await this.grant(request, deliveries);
-      if (work.length > 0 && request.signal?.aborted) {
-        for (const { leaseId } of work) this.parts.giveBack(parseLease(leaseId) as Lease);
+      const given = await this.grant(request, deliveries);
+      if (given.length > 0 && request.signal?.aborted) {
+        for (const { lease } of given) this.parts.giveBack(lease);
         return [];
       }
-      if (work.length > 0 || clock.now() >= until) return work;
+      if (given.length > 0 || clock.now() >= until) return given.map(({ work }) => work);
     }
   }
 
@@ -114,29 +120,33 @@ export class Claims {
     }
   }
 
-  private async grant(request: ClaimRequest, deliveries: readonly Delivery[]): Promise<OutsideWork[]> {
-    const { store, queue, clock, random } = this.parts;
+  private async grant(request: ClaimRequest, deliveries: readonly Delivery[]): Promise<Given[]> {
+    const { store, queue, clock, random, digest } = this.parts;
     const until = clock.now() + request.leaseMs;
+    const { leaseMs, holder: worker = '', principal = '' } = request;
     const named = deliveries.map((delivery) => ({
       delivery,
-      leaseId: leaseName(random.id(LEASE_PREFIX), delivery.task, request.leaseMs),
+      lease: newLease(random.id(LEASE_PREFIX), delivery.task, leaseMs, { worker, principal }, digest),
     }));
     try {
       // Before the journal names it: whoever looks at the run then must find that it is good.
-      await Promise.all(named.map(({ leaseId }) => store.heartbeat(leaseId, until)));
+      await Promise.all(named.map(({ lease }) => store.heartbeat(lease.worker, until)));
     } catch (error) {
       for (const delivery of deliveries) queue.nack(delivery, 0);
       throw error;
     }
     const granted = await Promise.all(
-      named.map(({ delivery, leaseId }) => this.throughTurn(delivery, leaseId, until, request)),
+      named.map(async ({ delivery, lease }) => {
+        const work = await this.throughTurn(delivery, lease, until, request);
+        return work && { lease, work };
+      }),
     );
-    return granted.filter((work) => work !== undefined);
+    return granted.filter((given) => given !== undefined);
   }
 
   private throughTurn(
     delivery: Delivery,
-    leaseId: string,
+    lease: Lease,
     until: number,
     request: ClaimRequest,
   ): Promise<OutsideWork | undefined> {
@@ -150,10 +160,9 @@ export class Claims {
       };
       const timer = clock.timer(GRANT_MS, () => settle(undefined), { background: true });
       offer(delivery, {
-        leaseId,
+        worker: lease.worker,
         refused: () => settle(undefined),
         given: (granted) => {
-          const lease = parseLease(leaseId) as Lease;
           const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted && clock.now() < until;
           if (!isWanted) this.parts.giveBack(lease);
           settle(isWanted ? this.parts.begin(lease, until, request, granted) : undefined);

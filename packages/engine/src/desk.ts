@@ -18,7 +18,6 @@ import {
   NebulaError,
   type NodeState,
   nodeAt,
-  type OpenCatalog,
   type Plan,
   pathOf,
   RUN_DEFAULTS,
@@ -55,6 +54,7 @@ import type {
   Settlement,
   SignalRequest,
 } from './api.ts';
+import { Authority } from './authority.ts';
 import { decodeFrame, encodeEntries } from './codec.ts';
 import { Holds } from './holds.ts';
 import { encodeMessage, type Message, sharedName, stimulusOf } from './messages.ts';
@@ -77,11 +77,11 @@ export interface DeskDrivers {
 
 export function createDesk(
   drivers: DeskDrivers,
-  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'labels' | 'announced'>,
+  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'labels' | 'announced' | 'projects'>,
 ): Desk {
   const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, undefined, options.labels);
   catalog.announce(options.announced ?? []);
-  return new StoreDesk(drivers, catalog);
+  return new StoreDesk(drivers, new Plans(drivers, catalog, {}, new Authority(options.projects)));
 }
 
 export class StoreDesk implements Desk {
@@ -89,9 +89,9 @@ export class StoreDesk implements Desk {
   protected readonly holds = new Holds();
   private readonly deskPlans: Plans;
 
-  constructor(drivers: DeskDrivers, catalog: OpenCatalog, plans?: Plans) {
+  constructor(drivers: DeskDrivers, plans: Plans) {
     this.drivers = drivers;
-    this.deskPlans = plans ?? new Plans(drivers, catalog);
+    this.deskPlans = plans;
   }
 
   async document(executionId: string): Promise<RunDocument | undefined> {

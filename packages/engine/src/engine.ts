@@ -20,6 +20,7 @@ import {
 import { STORE_GONE } from '@nebula/ports';
 import type { Drivers, Engine, EngineHealth, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
 import { Attempts } from './attempts.ts';
+import { Authority } from './authority.ts';
 import { Cache } from './cache.ts';
 import { Children, type ChildrenParts } from './children.ts';
 import { StoreDesk } from './desk.ts';
@@ -86,13 +87,14 @@ class LocalEngine extends StoreDesk implements Engine {
     const { actions, retryPolicies = {}, capabilities, labels, announced = [] } = options;
     const catalog = createCatalog(actions, retryPolicies, capabilities, labels);
     catalog.announce(announced);
-    const plans = new Plans(drivers, catalog, options);
-    super(drivers, catalog, plans);
+    const authority = new Authority(options.projects);
+    const plans = new Plans(drivers, catalog, options, authority);
+    super(drivers, plans);
     this.catalog = catalog;
     this.all = drivers;
     this.workerId = drivers.random.id(WORKER_PREFIX);
     this.plans = plans;
-    this.runs = new Runs(drivers.store, plans, this.workerId, (run) => {
+    this.runs = new Runs(drivers.store, plans, this.workerId, authority, (run) => {
       this.untilDone(() => this.children.adopt(run));
     });
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
@@ -146,6 +148,7 @@ class LocalEngine extends StoreDesk implements Engine {
     this.starts = new Starts({
       ...shared,
       plans,
+      authority,
       turns: this.turns,
       maxActiveRuns: options.maxActiveRuns ?? DEFAULTS.maxActiveRuns,
       send: (executionId, message) => this.send(executionId, message),
@@ -172,8 +175,14 @@ class LocalEngine extends StoreDesk implements Engine {
       onFault: (executionId, error) => this.onFault(executionId, error),
       onTrouble: (error) => this.trouble(error),
       onLease: () => this.turns.kick(),
-      startAnew: ({ plan, state: { trigger, place }, project }, messageId, input) =>
-        this.starts.anew(plan, messageId, { input, trigger, project, ...(place && { place }) }),
+      startAnew: ({ plan, state: { trigger, place, authority }, project }, messageId, input) =>
+        this.starts.anew(plan, messageId, {
+          input,
+          trigger,
+          project,
+          ...(place && { place }),
+          ...(authority && { authority }),
+        }),
     });
   }
 

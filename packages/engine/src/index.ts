@@ -20,6 +20,7 @@ export type {
   Settlement,
   StartOptions,
 } from './api.ts';
+export type { Projects } from './authority.ts';
 export { createDesk, type DeskDrivers } from './desk.ts';
 export { createEngine } from './engine.ts';
 export { keyedExecutionId } from './execution-id.ts';

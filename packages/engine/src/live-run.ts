@@ -62,7 +62,8 @@ export interface Draft {
 
 /** A task for a worker outside, on its way through a turn. */
 export interface Claim {
-  readonly leaseId: string;
+  /** The name of its lease in the journal. */
+  readonly worker: string;
   /** Its frame is durable. */
   given(granted: GrantedAttempt): void;
   /** It comes to nothing. */

@@ -19,7 +19,6 @@ import {
   hold,
   isFinished,
   isMoment,
-  isOpen,
   type Json,
   NebulaError,
   type NodeState,
@@ -34,6 +33,7 @@ import {
   type Clock,
   credentialDoor,
   type Delivery,
+  type Digest,
   type Foreign,
   type ForeignOutcome,
   type Logs,
@@ -42,11 +42,12 @@ import {
   type Sandbox,
   type Secrets,
   type Store,
+  secretIn,
   type Timer,
 } from '@nebula/ports';
 import type { ClaimRequest, LeaseBeat, LeaseLine, LeaseState, Outside, OutsideOutcome, OutsideWork } from './api.ts';
 import { Claims } from './claims.ts';
-import { type Lease, parseLease } from './lease.ts';
+import { holderOf, isHeldBy, type Lease, type LeaseId, openLease, parseLease } from './lease.ts';
 import type { Claim, Draft, GrantedAttempt, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
@@ -66,6 +67,7 @@ export interface OutsideParts {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly random: Random;
+  readonly digest: Digest;
   readonly logs: Logs;
   readonly sandbox: Sandbox;
   readonly secrets?: Pick<Secrets, 'get'>;
@@ -88,7 +90,7 @@ export interface OutsideParts {
 /** A lease that this process has heard of. */
 interface Known {
   readonly lease: Lease;
-  readonly holder: string | undefined;
+  readonly holder: string;
   leaseMs: number;
   until: number;
   readonly deadline: number | null;
@@ -126,7 +128,7 @@ export class OutsideAttempts implements Outside {
       ...parts,
       begin: (lease, until, request, granted) => this.begin(lease, until, request, granted),
       giveBack: (lease) => {
-        this.forget(lease.worker);
+        this.forget(lease.leaseId);
         this.report(lease, { status: 'returned' });
       },
     });
@@ -181,7 +183,7 @@ export class OutsideAttempts implements Outside {
     const deadline = limitMs === null ? null : at + Math.max(0, limitMs);
     this.keep({
       lease,
-      holder: request.holder,
+      holder: holderOf(lease),
       leaseMs: request.leaseMs,
       until,
       deadline,
@@ -190,7 +192,7 @@ export class OutsideAttempts implements Outside {
       timer: undefined,
     });
     return {
-      leaseId: lease.worker,
+      leaseId: lease.leaseId,
       until,
       action: `${action.id}@${action.version}`,
       input: input.value,
@@ -209,9 +211,9 @@ export class OutsideAttempts implements Outside {
   }
 
   private keep(known: Known): Known {
-    const { executionId, worker } = known.lease;
-    if (!this.known.has(worker)) this.perRun.set(executionId, (this.perRun.get(executionId) ?? 0) + 1);
-    this.known.set(worker, known);
+    const { executionId, leaseId } = known.lease;
+    if (!this.known.has(leaseId)) this.perRun.set(executionId, (this.perRun.get(executionId) ?? 0) + 1);
+    this.known.set(leaseId, known);
     this.watch(known);
     return known;
   }
@@ -243,12 +245,12 @@ export class OutsideAttempts implements Outside {
     const { lease, deadline, deadlineError } = known;
     if (deadline !== null && deadlineError !== undefined && clock.now() >= deadline) {
       this.report(lease, { status: 'broken-off', error: deadlineError });
-      return this.forget(lease.worker);
+      return this.forget(lease.leaseId);
     }
     if (clock.now() < known.until) return this.watch(known);
     try {
       const live = await store.liveWorkers([lease.worker], clock.now());
-      if (this.known.get(lease.worker) !== known) return;
+      if (this.known.get(lease.leaseId) !== known) return;
       // It was extended meanwhile, or the clock went back.
       if (clock.now() < known.until) return this.watch(known);
       // Another process has extended it, and watches it now.
@@ -256,11 +258,11 @@ export class OutsideAttempts implements Outside {
         const { node, attempt, worker } = lease;
         report(lease.executionId, { type: 'wake', lost: [{ node, attempt, worker }], jitter: random.fraction() });
       }
-      this.forget(lease.worker);
+      this.forget(lease.leaseId);
     } catch (error) {
       this.parts.onTrouble(error);
       // The rows of the store are looked at when the run is woken.
-      this.forget(lease.worker);
+      this.forget(lease.leaseId);
     }
   }
 
@@ -269,27 +271,27 @@ export class OutsideAttempts implements Outside {
     this.parts.report(executionId, { type: 'ended', node, attempt, worker, outcome, jitter });
   }
 
-  async extend(leaseId: string, { leaseMs, progress, message }: LeaseBeat = {}): Promise<LeaseState> {
-    const { lease, run, node } = await this.open(leaseId);
+  async extend(leaseId: string, { leaseMs, progress, message }: LeaseBeat = {}, by?: string): Promise<LeaseState> {
+    const { lease, run, node } = await this.open(leaseId, by);
     const known = this.adopt(lease, run, node);
     known.leaseMs = leaseMs ?? known.leaseMs;
     await this.prolong(known);
     if (progress !== undefined) {
-      const foreign = await this.foreignOf(known, node);
+      const foreign = await this.foreignOf(known, run, node);
       const told = message === undefined ? undefined : this.parts.sandbox.admitLine(foreign, { message });
       this.parts.onProgress(lease.executionId, lease.node, progress, told?.message);
     }
     return { until: known.until, cancel: stopReason(run.state, node.scope) };
   }
 
-  async log(leaseId: string, lines: readonly LeaseLine[]): Promise<LeaseState> {
+  async log(leaseId: string, lines: readonly LeaseLine[], by?: string): Promise<LeaseState> {
     const { logs, clock } = this.parts;
-    const { lease, run, node } = await this.open(leaseId);
+    const { lease, run, node } = await this.open(leaseId, by);
     const known = this.adopt(lease, run, node);
     const { executionId, attempt } = lease;
     const unreadable = lines.findIndex(({ at }) => at !== undefined && !isMoment(at));
     if (unreadable >= 0) throw noMoment(unreadable);
-    const foreign = await this.foreignOf(known, node);
+    const foreign = await this.foreignOf(known, run, node);
     let costs = 0;
     for (const { at = clock.now(), level = 'info', ...line } of lines) {
       const clean = this.parts.sandbox.admitLine(foreign, line);
@@ -305,37 +307,37 @@ export class OutsideAttempts implements Outside {
     return { until: known.until, cancel: stopReason(run.state, node.scope) };
   }
 
-  async credential(leaseId: string, alias: string): Promise<string> {
-    const { lease, run, node } = await this.open(leaseId);
+  async credential(leaseId: string, alias: string, by?: string): Promise<string> {
+    const { lease, run, node } = await this.open(leaseId, by);
     const known = this.adopt(lease, run, node);
     const { action, credentials } = actionWork(node);
     if (action.credentials?.includes(alias) === false) {
       throw new NebulaError('CREDENTIAL_NOT_DECLARED', `${action.id} does not declare the credential '${alias}'.`);
     }
-    const value = await credentialDoor(this.parts.secrets, credentials)(alias);
-    (await this.secretsOf(known, node)).add(value);
+    const value = await credentialDoor(this.parts.secrets, run.project, credentials)(alias);
+    (await this.secretsOf(known, run, node)).add(value);
     return value;
   }
 
-  async end(leaseId: string, told: OutsideOutcome): Promise<void> {
+  async end(leaseId: string, told: OutsideOutcome, by?: string): Promise<void> {
     const { store } = this.parts;
-    const { lease, run, node } = await this.open(leaseId);
+    const { lease, run, node } = await this.open(leaseId, by);
     const known = this.adopt(lease, run, node);
     // The work is done: whatever time storing its outcome takes is not the attempt's.
     known.timer?.cancel();
     try {
-      const outcome = await this.outcomeOf(known, node, told);
+      const outcome = await this.outcomeOf(known, run, node, told);
       while (!(await this.decided(lease, outcome))) {
         // On a store of one's own the memory is never behind the journal.
-        if (store.exclusive) throw stale(leaseId);
-        await this.open(leaseId);
+        if (store.exclusive) throw stale();
+        await this.open(leaseId, by);
       }
     } catch (error) {
-      if (this.known.get(leaseId) === known) this.watch(known);
+      if (this.known.get(lease.leaseId) === known) this.watch(known);
       throw error;
     }
     this.parts.meter.add('workflow.node.executed');
-    this.forget(leaseId);
+    this.forget(lease.leaseId);
   }
 
   async stopReason(executionId: string, path: string): Promise<string | null> {
@@ -346,10 +348,10 @@ export class OutsideAttempts implements Outside {
     return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node.scope);
   }
 
-  private async outcomeOf(known: Known, node: NodeState, told: OutsideOutcome): Promise<Outcome> {
+  private async outcomeOf(known: Known, run: LiveRun, node: NodeState, told: OutsideOutcome): Promise<Outcome> {
     const { sandbox, values } = this.parts;
     if (told.status === 'returned') return told;
-    const admitted = sandbox.admit(await this.foreignOf(known, node), foreignOutcome(told));
+    const admitted = sandbox.admit(await this.foreignOf(known, run, node), foreignOutcome(told));
     if (admitted.status !== 'completed') {
       return { status: told.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
     }
@@ -390,29 +392,31 @@ export class OutsideAttempts implements Outside {
   }
 
   /** The node whose open attempt the lease is of. Rejects with `STALE_LEASE`. */
-  private async open(leaseId: string): Promise<OpenLease> {
+  private async open(leaseId: string, by = ''): Promise<OpenLease> {
     const lease = parseLease(leaseId);
-    if (lease === undefined) throw stale(leaseId);
+    if (lease === undefined) throw stale();
     try {
-      const open = await this.look(lease);
+      const open = await this.look(lease, by);
       if (open !== undefined) return open;
     } catch (error) {
       this.parts.onRest(lease.executionId);
       throw error;
     }
-    this.forget(leaseId);
+    const known = this.known.get(leaseId);
+    if (known !== undefined && isHeldBy(known.lease, by, this.parts.digest)) this.forget(leaseId);
     // It may have been read for nothing else.
     this.parts.onRest(lease.executionId);
-    throw stale(leaseId);
+    throw stale();
   }
 
-  private async look(lease: Lease): Promise<OpenLease | undefined> {
+  private async look(lease: LeaseId, by: string): Promise<OpenLease | undefined> {
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
       const run = await this.parts.runs.loadWritten(lease.executionId);
       if (run === undefined) return undefined;
       const isNew = await this.parts.catchUp(run);
       const node = nodeAt(run.state, lease.node);
-      if (node !== undefined && isOpen(run.state, lease)) return { lease, run, node };
+      const open = node && openLease(lease, by, node, this.parts.digest);
+      if (node !== undefined && open !== undefined) return { lease: open, run, node };
       // What has been decided and is not written yet may come to nothing.
       if (isNew && run.draft === null && !run.isBusy) return undefined;
       await new Promise<void>((resolve) => this.parts.clock.timer(LOOK_AGAIN_MS, resolve));
@@ -422,14 +426,14 @@ export class OutsideAttempts implements Outside {
 
   /** One that another process gave out, or this one before it was started anew. */
   private adopt(lease: Lease, run: LiveRun, node: NodeState): Known {
-    const known = this.known.get(lease.worker);
+    const known = this.known.get(lease.leaseId);
     if (known !== undefined) return known;
     const { attemptMs } = node.plan.timeouts;
     const since = node.phase.status === 'running' ? node.phase.since : run.lastAt;
     const leaseMs = lease.leaseMs ?? DEFAULT_LEASE_MS;
     return this.keep({
       lease,
-      holder: undefined,
+      holder: holderOf(lease),
       leaseMs,
       until: this.parts.clock.now() + leaseMs,
       deadline: attemptMs === null ? null : since + attemptMs,
@@ -444,20 +448,21 @@ export class OutsideAttempts implements Outside {
     const until = clock.now() + known.leaseMs;
     await store.heartbeat(known.lease.worker, until);
     known.until = until;
-    if (this.known.get(known.lease.worker) === known) this.watch(known);
+    if (this.known.get(known.lease.leaseId) === known) this.watch(known);
   }
 
-  private async foreignOf(known: Known, node: NodeState): Promise<Foreign> {
-    const secrets = [...(await this.secretsOf(known, node))];
+  private async foreignOf(known: Known, run: LiveRun, node: NodeState): Promise<Foreign> {
+    const secrets = [...(await this.secretsOf(known, run, node))];
     return { action: actionWork(node).action, node: known.lease.node, secrets };
   }
 
   /** All that the node may have: nobody remembers over a restart what of it was handed out. */
-  private async secretsOf(known: Known, node: NodeState): Promise<Set<string>> {
+  private async secretsOf(known: Known, { project }: LiveRun, node: NodeState): Promise<Set<string>> {
     if (known.secrets !== undefined) return known.secrets;
     const { credentials } = actionWork(node);
     const names = Object.values(credentials);
-    const values = await Promise.all(names.map(async (name) => this.parts.secrets?.get(name)));
+    const { secrets } = this.parts;
+    const values = await Promise.all(names.map((name) => secrets && secretIn(secrets, project, name)));
     known.secrets ??= new Set(values.filter((value) => value !== undefined));
     return known.secrets;
   }
@@ -488,8 +493,9 @@ function noMoment(index: number): NebulaError {
   });
 }
 
-function stale(leaseId: string): NebulaError {
-  return new NebulaError('STALE_LEASE', `The lease ${leaseId.slice(0, 200)} is not good any more.`, {
+/** Not by its id: errors are logged, and an id is enough to speak for the attempt. */
+function stale(): NebulaError {
+  return new NebulaError('STALE_LEASE', 'The lease is not good any more.', {
     hint: 'Its attempt has ended, timed out or been given to somebody else: drop this work.',
   });
 }

@@ -1,6 +1,7 @@
 /** Workflow versions: stored once, compiled once, shared by all their runs. */
 import {
   type CallbackUrl,
+  type Catalog,
   canonicalJson,
   compilePlan,
   EXPRESSION_LIMITS,
@@ -15,6 +16,7 @@ import {
 } from '@nebula/core';
 import type { Clock, Digest, Store } from '@nebula/ports';
 import type { EngineOptions } from './api.ts';
+import { Authority, unknownWorkflow } from './authority.ts';
 
 const MAX_CACHED_PLANS = 500;
 
@@ -27,6 +29,7 @@ export class Plans {
   private readonly cache = new Map<string, Plan>();
   private readonly compiled: Map<string, Plan> | undefined;
   private readonly callbackUrl: CallbackUrl | undefined;
+  private readonly authority: Authority;
 
   constructor(
     { store, clock, digest }: { store: Store; clock: Clock; digest: Digest },
@@ -36,6 +39,7 @@ export class Plans {
       compiled,
       callbackUrl,
     }: Pick<EngineOptions, 'expressionLimits' | 'compiled' | 'callbackUrl'> = {},
+    authority: Authority = new Authority(undefined),
   ) {
     this.store = store;
     this.clock = clock;
@@ -44,6 +48,7 @@ export class Plans {
     this.limits = { ...EXPRESSION_LIMITS, ...expressionLimits };
     this.compiled = compiled;
     this.callbackUrl = callbackUrl;
+    this.authority = authority;
   }
 
   async register(given: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
@@ -80,13 +85,7 @@ export class Plans {
     const known = version === undefined ? undefined : this.cached(workflowId, version);
     if (known !== undefined) return known;
     const row = await this.store.workflowVersion(workflowId, version);
-    if (row === undefined) {
-      const what =
-        version === undefined ? `workflow '${workflowId}'` : `version ${version} of workflow '${workflowId}'`;
-      throw new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`, {
-        hint: 'Register it first: `nebula run FILE` does so.',
-      });
-    }
+    if (row === undefined) throw unknownWorkflow(workflowId, version);
     const key = `${workflowId}@${row.version}`;
     const plan = this.cache.get(key) ?? (await this.compile(row.definition, row.version));
     if (this.cache.size >= MAX_CACHED_PLANS) this.cache.delete(this.cache.keys().next().value as string);
@@ -97,21 +96,25 @@ export class Plans {
   /** What is inlined without a version is inlined as it is now, for ever. */
   private async pinned(definition: WorkflowDefinition): Promise<WorkflowDefinition> {
     const versions = new Map<string, number>();
+    const project = await this.authority.projectOf(definition.id);
     for (const { id, version, mode } of usedWorkflows(definition)) {
-      if (mode === 'child' || version !== undefined) continue;
+      if (mode === 'child' || version !== undefined || !(await this.authority.mayUse(project, id))) continue;
       const row = await this.store.workflowVersion(id);
       if (row !== undefined) versions.set(id, row.version);
     }
     return versions.size === 0 ? definition : pinWorkflows(definition, (id) => versions.get(id));
   }
 
-  /** Every workflow that the definition inlines, and those that these inline in turn. */
-  private async inlined(definition: WorkflowDefinition): Promise<Map<string, WorkflowDefinition>> {
+  /** Every workflow of its project that the definition inlines, and those that these inline in turn. */
+  private async inlined(
+    definition: WorkflowDefinition,
+    project: string | undefined,
+  ): Promise<Map<string, WorkflowDefinition>> {
     const found = new Map<string, WorkflowDefinition>();
     const queue = [...usedWorkflows(definition)];
     for (let used = queue.pop(); used !== undefined && found.size < MAX_INLINED; used = queue.pop()) {
       const key = `${used.id}@${used.version ?? ''}`;
-      if (used.mode === 'child' || found.has(key)) continue;
+      if (used.mode === 'child' || found.has(key) || !(await this.authority.mayUse(project, used.id))) continue;
       const row = await this.store.workflowVersion(used.id, used.version);
       if (row === undefined) continue;
       const inner = { ...parsed(row.definition), version: row.version };
@@ -123,18 +126,23 @@ export class Plans {
 
   private async compile(text: string, version: number): Promise<Plan> {
     const definition = { ...parsed(text), version };
-    const inlined = await this.inlined(definition);
+    const project = await this.authority.projectOf(definition.id);
+    const inlined = await this.inlined(definition, project);
     // What is inlined is pinned to its version, or is the newest there is.
-    const key = `${this.catalog.revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
+    const key = `${project} ${this.catalog.revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
     const known = this.compiled?.get(key);
     if (known !== undefined) return known;
-    const plan = this.compileAnew(definition, inlined);
+    const plan = this.compileAnew(definition, inlined, this.catalog.within(project));
     this.compiled?.set(key, plan);
     return plan;
   }
 
-  private compileAnew(definition: WorkflowDefinition, inlined: ReadonlyMap<string, WorkflowDefinition>): Plan {
-    const { plan, problems } = compilePlan(definition, this.catalog, {
+  private compileAnew(
+    definition: WorkflowDefinition,
+    inlined: ReadonlyMap<string, WorkflowDefinition>,
+    catalog: Catalog,
+  ): Plan {
+    const { plan, problems } = compilePlan(definition, catalog, {
       limits: this.limits,
       now: () => this.clock.now(),
       callbackUrl: this.callbackUrl,

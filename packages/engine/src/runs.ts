@@ -17,6 +17,7 @@ import {
   replay,
 } from '@nebula/core';
 import type { Store } from '@nebula/ports';
+import type { Authority } from './authority.ts';
 import { decodeFrame, type Frame } from './codec.ts';
 import { type LiveRun, newLiveRun } from './live-run.ts';
 import type { Plans } from './plans.ts';
@@ -28,12 +29,20 @@ export class Runs {
   private readonly store: Store;
   private readonly plans: Plans;
   private readonly workerId: string;
+  private readonly authority: Authority;
   private readonly onRead: (run: LiveRun) => void;
   private readonly live = new Map<string, LiveRun>();
   private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
 
   /** `onRead`: a run, or what others wrote to it, has come into memory from the store. */
-  constructor(store: Store, plans: Plans, workerId: string, onRead: (run: LiveRun) => void = () => {}) {
+  constructor(
+    store: Store,
+    plans: Plans,
+    workerId: string,
+    authority: Authority,
+    onRead: (run: LiveRun) => void = () => {},
+  ) {
+    this.authority = authority;
     this.store = store;
     this.plans = plans;
     this.workerId = workerId;
@@ -83,6 +92,7 @@ export class Runs {
     if (row === undefined) return undefined;
     const plan = await this.plans.get(row.workflowId, row.version);
     const loaded = await readState(this.store, plan, executionId);
+    await this.authority.settle(loaded.state, row.project);
     const run = newLiveRun(loaded.state, false, row.project);
     run.storedWakeAt = row.wakeAt;
     adopt(run, loaded);
@@ -97,6 +107,7 @@ export class Runs {
     // After the frames: whoever changes it later writes a frame, too, and the next one of this engine is refused.
     const row = this.store.exclusive ? undefined : await this.store.execution(run.executionId);
     if (row !== undefined) run.storedWakeAt = row.wakeAt;
+    await this.authority.settle(loaded.state, run.project);
     run.state = loaded.state;
     adopt(run, loaded);
     this.onRead(run);

@@ -2,6 +2,7 @@
 import { type Json, NebulaError, type Plan, placePermit, type RunPlace, startKey, startPermit } from '@nebula/core';
 import { type Clock, DEFAULT_PROJECT, type Digest, type Random, type Store } from '@nebula/ports';
 import type { StartOptions } from './api.ts';
+import type { Authority } from './authority.ts';
 import type { Durations } from './durations.ts';
 import { keyedExecutionId } from './execution-id.ts';
 import type { Message } from './messages.ts';
@@ -23,6 +24,7 @@ export interface StartsParts {
   readonly runs: Runs;
   readonly turns: Turns;
   readonly durations: Durations;
+  readonly authority: Authority;
   readonly maxActiveRuns: number;
   send(executionId: string, message: Message): Promise<boolean>;
   /** A run was started here. */
@@ -53,6 +55,8 @@ export class Starts {
         retryable: true,
       });
     }
+    const asked = this.parts.authority.ofStart(workflowId, options);
+    const { project, authority } = asked instanceof Promise ? await asked : asked;
     const plan =
       (version === undefined ? undefined : plans.cached(workflowId, version)) ?? (await plans.get(workflowId, version));
     const { input, problems } = plan.acceptInput(options.input ?? {});
@@ -73,9 +77,9 @@ export class Starts {
     const isChild = options.parent !== undefined;
     const isKeyed = start !== undefined && start.policy !== 'allow' && !isChild;
     try {
-      if (isChild && start?.policy === 'singleton') return await this.asOnly(plan, executionId, { ...options, input });
-      if (isKeyed) return await this.byKey(plan, executionId, { ...options, input });
-      return await this.create(plan, executionId, { ...options, input });
+      const allowed = { ...options, input, project, ...(authority && { authority }) };
+      if (isChild && start?.policy === 'singleton') return await this.asOnly(plan, executionId, allowed);
+      return await (isKeyed ? this.byKey(plan, executionId, allowed) : this.create(plan, executionId, allowed));
     } catch (error) {
       if (error instanceof StartTaken && options.place !== undefined) throw await this.skipped(options.place);
       throw error;
@@ -171,7 +175,15 @@ export class Starts {
     policy: StartPolicy = {},
   ): Promise<string> {
     const { runs, turns, durations } = this.parts;
-    const { trigger = { type: 'manual' }, parent, input = {}, project = DEFAULT_PROJECT, traceparent, place } = options;
+    const {
+      trigger = { type: 'manual' },
+      parent,
+      input = {},
+      project = DEFAULT_PROJECT,
+      traceparent,
+      place,
+      authority,
+    } = options;
     const known = runs.get(executionId);
     const run = known ?? runs.create(plan, executionId, project);
     this.parts.onStart(executionId);
@@ -184,6 +196,7 @@ export class Starts {
         ...(isTraced && { traceparent }),
         ...(plan.draws && { seed: seedOf(this.parts.random) }),
         ...(place && { place: onlyPlace(place) }),
+        ...(authority && { authority }),
       };
       turns.post(run, { type: 'start', input, trigger, ...more, ...policy });
     }

@@ -124,7 +124,7 @@ export class Tasks {
     try {
       const draft = this.parts.draftOf(run, now);
       drafted.add(run);
-      const attempt = take(draft.turn, node, number, claim?.leaseId ?? workerId) ?? this.takeAnyway(draft, offer);
+      const attempt = take(draft.turn, node, number, claim?.worker ?? workerId) ?? this.takeAnyway(draft, offer);
       if (attempt === undefined) {
         if (this.mayBeBehind(run, offer)) void this.read(offer, run);
         else this.drop(offer);
@@ -149,7 +149,7 @@ export class Tasks {
   private takeAnyway({ turn }: Draft, { delivery, isFresh, claim }: Offer): Attempt | undefined {
     if (!isFresh || turn.state.dispatched === 0) return undefined;
     recallDispatched(turn.state);
-    return take(turn, delivery.task.node, delivery.task.attempt, claim?.leaseId ?? this.parts.workerId);
+    return take(turn, delivery.task.node, delivery.task.attempt, claim?.worker ?? this.parts.workerId);
   }
 
   /** A task of an attempt that this process does not know of yet: another engine has written to the run since. */

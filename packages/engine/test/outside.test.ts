@@ -76,7 +76,9 @@ describe('claims', () => {
       attempt: 1,
       deadline: null,
     });
-    expect(await started(top, executionId)).toMatchObject([{ node: 'a', attempt: 1, worker: work.leaseId }]);
+    expect(await started(top, executionId)).toMatchObject([
+      { node: 'a', attempt: 1, worker: expect.stringMatching(/^lse_[0-9a-f]{32}:$/) },
+    ]);
     expect(await claim(top)).toEqual([]);
     await complete(top, work, { done: true });
     expect(await top.engine.document(executionId)).toMatchObject({

@@ -26,7 +26,15 @@ export type { Delivery, Queue, Task } from './queue.ts';
 export type { Random } from './random.ts';
 export type { CommitOutcome, RecordChange, RecordPage, RecordRow, Records } from './records.ts';
 export type { Foreign, ForeignOutcome, Invocation, InvocationOutcome, Line, Sandbox } from './sandbox.ts';
-export { checkSecret, credentialDoor, SECRET_LIMITS, type SecretInfo, type Secrets } from './secrets.ts';
+export {
+  checkSecret,
+  credentialDoor,
+  SECRET_LIMITS,
+  type SecretInfo,
+  type Secrets,
+  secretIn,
+  secretsIn,
+} from './secrets.ts';
 export {
   DEFAULT_PROJECT,
   type DueClaim,

@@ -3,6 +3,7 @@
  * process that runs it; they are never part of a definition, a journal or an answer to anybody else.
  */
 import { NebulaError } from '@nebula/core';
+import { DEFAULT_PROJECT } from './store.ts';
 
 export interface SecretInfo {
   readonly name: string;
@@ -32,15 +33,14 @@ export const SECRET_LIMITS = {
 } as const;
 
 const NAME = /^[a-zA-Z0-9_-]+$/;
+/** As drivers keep it, with its project. */
+const STORED_NAME = /^([a-zA-Z0-9_-]+\/)?[a-zA-Z0-9_-]+$/;
 
 /** What every driver refuses alike. Never repeats the value. */
 export function checkSecret(name: string, value?: string): void {
   const { minValueChars, maxValueChars, maxNameChars } = SECRET_LIMITS;
-  if (!NAME.test(name) || name.length > maxNameChars) {
-    throw invalid(
-      `'${name.slice(0, maxNameChars)}' cannot be the name of a secret`,
-      `A name has letters, digits, _ and -, at most ${maxNameChars} of them.`,
-    );
+  if (!STORED_NAME.test(name) || name.split('/').some((part) => part.length > maxNameChars)) {
+    throw badName(name);
   }
   if (value === undefined) return;
   if (value.trim().length < minValueChars) {
@@ -54,13 +54,57 @@ export function checkSecret(name: string, value?: string): void {
   }
 }
 
+function badName(name: string): NebulaError {
+  const { maxNameChars } = SECRET_LIMITS;
+  return invalid(
+    `'${name.slice(0, maxNameChars)}' cannot be the name of a secret`,
+    `A name has letters, digits, _ and -, at most ${maxNameChars} of them.`,
+  );
+}
+
 function invalid(message: string, hint: string): NebulaError {
   return new NebulaError('SECRET_INVALID', message, { hint });
+}
+
+/**
+ * Secrets belong to projects. A driver keeps them under one name: that of the secret for the default project, and
+ * `project/name` for others. Names have no slash, so that no name of one project is that of another.
+ */
+function storedName(project: string, name: string): string {
+  if (!NAME.test(name)) throw badName(name);
+  return project === DEFAULT_PROJECT ? name : `${project}/${name}`;
+}
+
+/** The secret of a project; undefined where there is none, or the name can be that of none. */
+export async function secretIn(
+  secrets: Pick<Secrets, 'get'>,
+  project: string,
+  name: string,
+): Promise<string | undefined> {
+  return NAME.test(name) ? await secrets.get(storedName(project, name)) : undefined;
+}
+
+/** The secrets of one project. */
+export function secretsIn(secrets: Secrets, project: string): Omit<Secrets, 'rotateKey'> {
+  return {
+    get: async (name) => await secretIn(secrets, project, name),
+    set: async (name, value) => await secrets.set(storedName(project, name), value),
+    rotate: async (name, value) => await secrets.rotate(storedName(project, name), value),
+    delete: async (name) => await secrets.delete(storedName(project, name)),
+    async list() {
+      const prefix = project === DEFAULT_PROJECT ? '' : `${project}/`;
+      const own = (await secrets.list()).filter(({ name }) => name.startsWith(prefix));
+      return own
+        .map(({ name, updatedAt }) => ({ name: name.slice(prefix.length), updatedAt }))
+        .filter(({ name }) => NAME.test(name));
+    },
+  };
 }
 
 /** The door through which an attempt gets its credentials: `credentials` are the names that its node gives, by alias. */
 export function credentialDoor(
   secrets: Pick<Secrets, 'get'> | undefined,
+  project: string,
   credentials: Readonly<Record<string, string>>,
 ): (alias: string) => Promise<string> {
   return async (alias) => {
@@ -75,10 +119,10 @@ export function credentialDoor(
         hint: 'Give the process that runs actions a driver for secrets.',
       });
     }
-    const value = await secrets.get(name);
+    const value = await secretIn(secrets, project, name);
     if (value !== undefined) return value;
     throw new NebulaError('SECRET_NOT_FOUND', `there is no secret '${name}', which is asked for as '${alias}'`, {
-      hint: `Set it: nebula secrets set ${name}`,
+      hint: `Set it: nebula secrets set ${name}${project === DEFAULT_PROJECT ? '' : ` --project ${project}`}`,
     });
   };
 }

@@ -90,6 +90,33 @@ function checkTokenless(value: unknown): Wrong | undefined {
   return undefined;
 }
 
+const CEILING_HINT = "Write projects: { NAME: { ceiling: { network: ['api.example.com'] } } }, or ceiling: all";
+
+function checkProjects(value: unknown): Wrong | undefined {
+  if (!isObject(value)) return { hint: CEILING_HINT };
+  for (const [name, project] of Object.entries(value as object)) {
+    const wrong = isObject(project) ? checkProject(project as object) : 'is not an object';
+    if (wrong !== undefined) return { what: `projects.${name} ${wrong}`, hint: CEILING_HINT };
+  }
+  return undefined;
+}
+
+function checkProject(project: object): string | undefined {
+  const unknown = Object.keys(project).find((key) => key !== 'ceiling');
+  if (unknown !== undefined) return `has an unknown key '${unknown}'`;
+  const { ceiling } = project as { readonly ceiling?: unknown };
+  if (ceiling === undefined || ceiling === 'all') return undefined;
+  if (!isObject(ceiling)) return 'has a ceiling that is no object';
+  const { files = {}, ...lists } = ceiling as { readonly files?: unknown };
+  if (!isObject(files)) return 'has a ceiling whose files are no object';
+  for (const [key, list] of [...Object.entries(lists), ...Object.entries(files as object)]) {
+    const isKnown = key in lists ? ['network', 'shell', 'env'].includes(key) : ['read', 'write'].includes(key);
+    if (!isKnown) return `has a ceiling with an unknown key '${key}'`;
+    if (!isTexts(list)) return `has a ceiling whose ${key} is no list of texts`;
+  }
+  return undefined;
+}
+
 const driver = (name: keyof DriverOpeners, doc: string): ConfigKey => ({
   type: 'function of a context',
   doc,
@@ -167,7 +194,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   },
   capabilities: {
     type: 'object',
-    doc: 'What the operator grants to every workflow, besides what workflows grant themselves.',
+    doc: 'What the operator grants to every workflow of every project, besides what workflows ask for.',
     default: 'nothing',
     example: 'capabilities: { network: [api.example.com] }',
     check: section('capabilities'),
@@ -207,6 +234,13 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     doc: 'Variables of the environment that actions may read.',
     example: 'capabilities: { env: [HOME] }',
     check: texts('HOME'),
+  },
+  projects: {
+    type: 'object',
+    doc: 'By project, its `ceiling`: what its runs may be granted at the most (`network`, `files`, `shell`, `env` as in `capabilities`), or `all` for whatever workflows ask for. A ceiling that was set by `nebula projects set` or the API goes before.',
+    default: 'preset `desktop`: `all`; others: nothing',
+    example: 'projects: { default: { ceiling: { network: ["*.example.com"] } } }',
+    check: checkProjects,
   },
   expressionLimits: {
     type: 'object',

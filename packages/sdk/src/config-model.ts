@@ -1,5 +1,5 @@
 /** What a configuration may say, as types. */
-import type { Action, Capabilities, ExpressionLimits, RetryPolicyFunction } from '@nebula/core';
+import type { Action, Capabilities, Ceiling, ExpressionLimits, RetryPolicyFunction } from '@nebula/core';
 import type { Blobs, Clock, Logs, Queue, Random, Records, Sandbox, Secrets, Store } from '@nebula/ports';
 
 /** What a driver may need to open. */
@@ -42,13 +42,20 @@ export interface ServerConfig {
   readonly queue?: string;
 }
 
+export interface ProjectConfig {
+  /** `all`: whatever workflows ask for. What was set by `nebula projects set` goes before. */
+  readonly ceiling?: Ceiling;
+}
+
 export interface NebulaConfig {
   /** The project's own actions, besides the built-in ones. */
   readonly actions?: readonly Action[];
   /** By the name that `retry.policy` gives. */
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
-  /** What the operator grants to every workflow, besides what workflows grant themselves. */
+  /** What the operator grants to every workflow of every project, besides what workflows ask for. */
   readonly capabilities?: Capabilities;
+  /** Projects by name: what their runs may be granted at the most. */
+  readonly projects?: Readonly<Record<string, ProjectConfig>>;
   /** Attempts that may run at the same time in this process. */
   readonly concurrency?: number;
   /** Of this process: nodes that ask for other labels are run by workers outside. */

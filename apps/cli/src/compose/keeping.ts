@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Action, NebulaError } from '@nebula/core';
-import type { Drivers } from '@nebula/engine';
+import type { Drivers, Projects } from '@nebula/engine';
 import type { Records, Secrets, Store } from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
 import type { Project } from '../services.ts';
 import { concealWith } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
+import { projectsIn } from './ceilings.ts';
 import { reservedFiles } from './reserved-files.ts';
 
 const DATABASE = 'nebula.db';
@@ -25,6 +26,8 @@ export interface Keeping extends Pick<Drivers, 'store' | 'blobs' | 'logs'> {
   records(): Promise<Records>;
   /** What workers outside have announced to a server on the same folder. */
   announced(): Promise<readonly Action[]>;
+  /** Where workflows belong, and what runs may be granted at the most. */
+  projects(preset?: string): Promise<Projects>;
   close(): Promise<void>;
 }
 
@@ -46,6 +49,7 @@ export async function openKeeping({ config }: Project, context: DriverContext, f
       const { announcedActions } = await import('@nebula/server/announced');
       return await announcedActions({ records });
     },
+    projects: async (preset) => projectsIn(config, store, await recordsOf(), preset),
     async close() {
       await logs.close();
       await store.close();

@@ -54,6 +54,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   let publicUrl = '';
   const opened = await openParts(project, env, {
     publicUrl: () => publicUrl,
+    preset,
     ...(preset === 'selfhost' && { concurrency: SELFHOST_CONCURRENCY }),
   }).catch((error: unknown) => {
     throw alreadyServed(project, error);
@@ -107,6 +108,8 @@ interface OfServer {
   publicUrl?(): string;
   /** Where the configuration does not say. */
   readonly concurrency?: number;
+  /** As the server was started; left out: as the configuration says. */
+  readonly preset?: string;
 }
 
 async function openParts(project: Project, env: Io['env'], ofServer: OfServer): Promise<OpenedParts> {
@@ -124,7 +127,7 @@ async function partsOn(
   project: Project,
   opened: Keeping,
   env: Io['env'],
-  { publicUrl, ...defaults }: OfServer,
+  { publicUrl, preset, ...defaults }: OfServer,
 ): Promise<OpenedParts> {
   const { retryPolicies, capabilities, labels } = project.config;
   const context = await driverContext(project);
@@ -132,12 +135,14 @@ async function partsOn(
   const doing = await openDoing(project, context, env);
   const secrets = await openSecrets(project, context, env);
   const records = await opened.records();
+  const projects = await opened.projects(preset);
   const engine = createEngine(
     { ...context, store, blobs, logs, ...doing },
     {
       ...defaults,
       ...(await engineOptions(project)),
       announced: await announcedActions({ records }),
+      projects,
       ...(publicUrl && { callbackUrl: callbackAddresses(await callbackKey(records), publicUrl) }),
     },
   );
@@ -145,7 +150,7 @@ async function partsOn(
   const catalog = createCatalog(await allActions(project), retryPolicies, capabilities, labels);
   const stopEngine = () => engine.close({ graceMs: HAND_BACK_MS });
   return {
-    parts: { engine, store, records, secrets, blobs, logs, clock, random, digest, catalog },
+    parts: { engine, store, records, secrets, blobs, logs, clock, random, digest, catalog, projects },
     stopEngine,
     async close() {
       await stopEngine();

@@ -58,7 +58,8 @@ async function openDesk(project: Project): Promise<DeskSession> {
   const { createDesk } = await import('@nebula/engine');
   const context = await driverContext(project);
   const opened = await openKeeping(project, context, false);
-  const options = { ...(await engineOptions(project)), announced: await opened.announced() };
+  const [announced, projects] = [await opened.announced(), await opened.projects()];
+  const options = { ...(await engineOptions(project)), announced, projects };
   const desk = createDesk({ ...context, ...opened }, options);
   return {
     desk,
@@ -101,7 +102,8 @@ async function openLocalEngine(project: Project, env: Io['env']): Promise<Engine
   try {
     const doing = await openDoing(project, context, env);
     const announced = await opened.announced();
-    const engine = createEngine({ ...context, ...opened, ...doing }, { ...options, actions, announced });
+    const projects = await opened.projects();
+    const engine = createEngine({ ...context, ...opened, ...doing }, { ...options, actions, announced, projects });
     return {
       desk: engine,
       engine,

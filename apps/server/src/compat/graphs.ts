@@ -57,7 +57,7 @@ export class Graphs {
     const { definition: read, display } = typeof body === 'string' ? fromText(body) : fromObject(body);
     const id = `${read['id']}-${digest(random.id('wfg')).slice(0, 12)}`;
     const definition = { ...read, id };
-    this.check(definition);
+    this.check(definition, project);
     const { name = '', description = '' } = definition as { name?: string; description?: string };
     const graph: GraphRecord = { name, trigger: description, jobs: jobsIn(definition) ?? [], project, display };
     const owner: WorkflowRecord = { project, active: null };
@@ -70,9 +70,10 @@ export class Graphs {
   }
 
   /** Compiled like any definition: what it cannot mean (a cycle, a broken condition) is refused here. */
-  private check(definition: JsonObject): void {
+  private check(definition: JsonObject, project: string): void {
     const read = readDefinitionObject(definition);
-    const compiled = read.definition === undefined ? [] : compilePlan(read.definition, this.parts.catalog).problems;
+    const compiled =
+      read.definition === undefined ? [] : compilePlan(read.definition, this.parts.catalog.within(project)).problems;
     const problems = [...read.problems, ...compiled].filter(({ severity }) => severity === 'error');
     if (problems.length > 0) throw refused(problems);
   }

@@ -4,8 +4,9 @@ import { JOB_FAILED, JOB_REFUSED, type JsonObject, mayServe } from '@nebula/core
 import type { OutsideWork } from '@nebula/engine';
 import type { FastifyInstance } from 'fastify';
 import { projectOfLease, projectOfWorkflow } from '../http/subject.ts';
-import { judge } from '../identity/principal.ts';
+import { judge, type Principal } from '../identity/principal.ts';
 import { COMPAT_LIMITS } from '../limits.ts';
+import { onlyProjectOf } from '../workers/registry.ts';
 import { allowed } from './access.ts';
 import { type Ask, type Compat, JOBS } from './endpoint.ts';
 import { namedRun } from './graphs.ts';
@@ -24,8 +25,8 @@ function registryRoutes(app: FastifyInstance, own: Compat): void {
   const { outside } = parts.engine;
 
   app.get('/api/workers', async (request: Ask) => {
-    await allowed(own, request, 'listWorkers', 'anyone', undefined);
-    const { items } = await registry.list({ limit: COMPAT_LIMITS.maxPage });
+    const who = await allowed(own, request, 'listWorkers', 'anyone', undefined);
+    const { items } = await registry.list({ limit: COMPAT_LIMITS.maxPage }, who);
     return items.map(({ workerId, labels, lastSeenAt, registeredAt, status }) => {
       const current = outside.workOf(workerId)[0]?.node ?? null;
       return {
@@ -42,7 +43,7 @@ function registryRoutes(app: FastifyInstance, own: Compat): void {
   app.post('/api/workers/register', async (request: Ask) => {
     const who = await allowed(own, request, 'registerWorker', 'worker', undefined);
     const { workerId, labels } = workerIn(objectIn(request.body));
-    await registry.put(workerId, { labels, actions: [...JOBS] }, who);
+    await registry.put(workerId, { project: projectIn(request, who), labels, actions: [...JOBS] }, who);
     return { worker_id: workerId, labels };
   });
 
@@ -53,6 +54,11 @@ function registryRoutes(app: FastifyInstance, own: Compat): void {
   });
 }
 
+/** Workers of workflow-graph know no projects: that of the query, or the only one of their key. */
+function projectIn(request: Ask, who: Principal): string {
+  return queryIn(request.query, 'project') ?? onlyProjectOf(who);
+}
+
 function claimRoute(app: FastifyInstance, own: Compat): void {
   const { parts, registry } = own;
 
@@ -61,17 +67,19 @@ function claimRoute(app: FastifyInstance, own: Compat): void {
     const body = objectIn(request.body);
     const { workerId, labels } = workerIn(body);
     const ttlSeconds = ttlSecondsIn(body);
-    await registry.keep(workerId, { labels, actions: [...JOBS] }, who);
+    const home = projectIn(request, who);
+    await registry.keep(workerId, { project: home, labels, actions: [...JOBS] }, who);
     const has = new Set(labels);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     const [work] = await parts.engine.outside.claim({
       holder: workerId,
+      principal: who.name,
       max: 1,
       leaseMs: ttlSeconds * 1_000,
       signal: gone.signal,
       serves: (route, project) =>
-        mayServe(route, JOBS, has) && judge(who, 'claimWork', 'worker', project) === 'allowed',
+        project === home && mayServe(route, JOBS, has) && judge(who, 'claimWork', 'worker', project) === 'allowed',
     });
     const claimed = work === undefined ? null : await claimedDocument(own, work, workerId, ttlSeconds);
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(claimed));
@@ -104,29 +112,29 @@ function leaseRoutes(app: FastifyInstance, own: Compat): void {
   const onLease = (
     path: string,
     like: OperationId,
-    act: (leaseId: string, body: JsonObject) => Promise<unknown>,
+    act: (leaseId: string, body: JsonObject, by: string) => Promise<unknown>,
   ): void => {
     app.post(`/api/jobs/:lease/${path}`, async (request: Ask) => {
       const leaseId = request.params['lease'] as string;
       await allowed(own, request, like, 'worker', undefined);
-      await allowed(own, request, like, 'worker', await projectOfLease(parts, leaseId));
-      await act(leaseId, objectIn(request.body));
+      const who = await allowed(own, request, like, 'worker', await projectOfLease(parts, leaseId));
+      await act(leaseId, objectIn(request.body), who.name);
       return { ok: true };
     });
   };
-  onLease('heartbeat', 'extendLease', (leaseId) => outside.extend(leaseId));
-  onLease('complete', 'completeLease', (leaseId, body) =>
-    outside.end(leaseId, { status: 'completed', output: outputsIn(body) }),
+  onLease('heartbeat', 'extendLease', (leaseId, _, by) => outside.extend(leaseId, {}, by));
+  onLease('complete', 'completeLease', (leaseId, body, by) =>
+    outside.end(leaseId, { status: 'completed', output: outputsIn(body) }, by),
   );
   // A failure is retried only if its worker says that it may be. Of a job that was to stop, it says that it has.
-  onLease('fail', 'failLease', async (leaseId, { error, retryable }) => {
+  onLease('fail', 'failLease', async (leaseId, { error, retryable }, by) => {
     const message = typeof error === 'string' ? error : 'the job failed';
     const code = retryable === true ? JOB_FAILED : JOB_REFUSED;
-    const { cancel } = await outside.extend(leaseId);
+    const { cancel } = await outside.extend(leaseId, {}, by);
     const status = cancel === null ? 'failed' : 'unknown';
-    await outside.end(leaseId, { status, error: { code, kind: 'USER', message } });
+    await outside.end(leaseId, { status, error: { code, kind: 'USER', message } }, by);
   });
-  onLease('logs', 'logLease', (leaseId, body) => outside.log(leaseId, chunksIn(body)));
+  onLease('logs', 'logLease', (leaseId, body, by) => outside.log(leaseId, chunksIn(body), by));
 }
 
 function cancelledRoute(app: FastifyInstance, own: Compat): void {

@@ -52,6 +52,7 @@ const STATUS: Readonly<Record<string, number>> = {
   SKIPPED: 409,
   VERSION_TAKEN: 409,
   WORKFLOW_ELSEWHERE: 409,
+  ACTION_OWNED: 409,
   ETAG_MISMATCH: 412,
   TOO_LARGE: 413,
   MEDIA_TYPE: 415,
@@ -61,6 +62,7 @@ const STATUS: Readonly<Record<string, number>> = {
   ENGINE_CLOSED: 503,
   STORE_BUSY: 503,
   STORE_FAILED: 503,
+  STORE_GONE: 503,
   STORE_LOCKED: 503,
   DISK_FULL: 507,
 };

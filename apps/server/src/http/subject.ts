@@ -45,7 +45,7 @@ const ofRecord =
   async ({ records }, id) => {
     const record = await records.get(kind, id);
     if (record === undefined) throw unknown(code, what, id);
-    return (JSON.parse(record.body) as { project: string }).project;
+    return (JSON.parse(record.body) as { project?: string }).project ?? DEFAULT_PROJECT;
   };
 
 const BY_PARAMETER: Readonly<Record<string, Lookup>> = {
@@ -54,6 +54,8 @@ const BY_PARAMETER: Readonly<Record<string, Lookup>> = {
   planId: ofRecord('plan', 'UNKNOWN_PLAN', 'launch plan'),
   leaseId: projectOfLease,
   scheduleId: ofRecord('schedule', 'UNKNOWN_SCHEDULE', 'schedule'),
+  // One that is not there yet is nobody's: only an administrator makes it.
+  projectId: async (_parts, id) => id,
 };
 
 /** What is named like a parameter in the body of these is not there yet, or is somebody else's matter. */
@@ -66,6 +68,14 @@ const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set([
 
 /** Without a name it is the default project that these concern, and whoever does so needs a role there. */
 const BY_DEFAULT: ReadonlySet<OperationId> = new Set(['publishSignal', 'registerWorkflow']);
+
+/** They concern the project that the query names, or the default one. */
+const OF_QUERY: ReadonlySet<OperationId> = new Set([
+  'listCredentials',
+  'putCredential',
+  'deleteCredential',
+  'removeAnnouncedAction',
+]);
 
 interface Request {
   readonly params: Readonly<Record<string, unknown>>;
@@ -84,6 +94,7 @@ export async function subjectOf(
     const named = await subjectInBody(parts, inBody);
     return BY_DEFAULT.has(operation) ? (named ?? DEFAULT_PROJECT) : named;
   }
+  if (OF_QUERY.has(operation)) return typeof query['project'] === 'string' ? query['project'] : DEFAULT_PROJECT;
   for (const [name, lookup] of Object.entries(BY_PARAMETER)) {
     const id = params[name];
     if (typeof id === 'string') return await lookup(parts, id);

@@ -66,6 +66,11 @@ export function identityRoutes(
     throw changedBySomebody(id);
   };
 
+  const projectDocument = async ({ id, body }: Own<ProjectRecord>): Promise<AnswerOf<'putProject'>> => {
+    const ceiling = (await parts.projects.ceilingOf(id)) as AnswerOf<'putProject'>['ceiling'];
+    return { projectId: id, name: body.name, ceiling, createdAt: isoTime(body.createdAt) };
+  };
+
   return {
     async login(call) {
       const { user, password } = call.body;
@@ -209,7 +214,7 @@ export function identityRoutes(
       const visible = visibleProjects(who);
       const isShown = ({ id }: Read<ProjectRecord>): boolean => visible?.includes(id) ?? true;
       const { items, next } = await listRecords<ProjectRecord>(records, 'project', query, isShown);
-      return ok({ items: items.map(projectDocument), next });
+      return ok({ items: await Promise.all(items.map(projectDocument)), next });
     },
 
     async putProject(call) {
@@ -218,8 +223,10 @@ export function identityRoutes(
         body,
       } = call;
       const before = await readRecord<ProjectRecord>(records, 'project', projectId);
+      const ceiling = body.ceiling === undefined ? before?.body.ceiling : (body.ceiling ?? undefined);
       const record: ProjectRecord = {
         name: body.name ?? before?.body.name ?? projectId,
+        ...(ceiling !== undefined && { ceiling }),
         createdAt: before?.body.createdAt ?? clock.now(),
       };
       const revision = await put(
@@ -229,7 +236,7 @@ export function identityRoutes(
         record,
         before?.revision ?? 0,
       );
-      const document = projectDocument({ id: projectId, body: record });
+      const document = await projectDocument({ id: projectId, body: record });
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
@@ -263,10 +270,6 @@ function keyDocument({ id, body }: Own<KeyRecord>): AnswerOf<'listKeys'>['items'
     createdAt: isoTime(createdAt),
     expiresAt: isoTimeOrNull(expiresAt),
   };
-}
-
-function projectDocument({ id, body: { name, createdAt } }: Own<ProjectRecord>): AnswerOf<'putProject'> {
-  return { projectId: id, name, createdAt: isoTime(createdAt) };
 }
 
 /** Nobody hands on what they do not have. */

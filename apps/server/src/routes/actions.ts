@@ -2,16 +2,23 @@
 import type { AnswerOf } from '@nebula/client/contract';
 import { type Action, didYouMean, type Json, NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
+import { type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 
 export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' | 'getAction'> {
-  const all = (): Action[] =>
-    [...catalog.actionIds()]
-      .toSorted()
-      .flatMap((id) => catalog.versionsOf(id).map((version) => catalog.action(`${id}@${version}`) as Action));
+  /** The server's own, and those that were announced in projects that the caller sees. */
+  const seenBy = (who: Principal): Action[] => {
+    const visible = visibleProjects(who);
+    const ids = [...catalog.actionIds()].filter((id) => catalog.owns(id));
+    const here = ids.flatMap((id) =>
+      catalog.versionsOf(id).map((version) => catalog.action(`${id}@${version}`) as Action),
+    );
+    const announced = catalog.announced().filter(({ project }) => project !== undefined && isSeen(visible, project));
+    return [...here, ...announced].toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  };
   return {
-    async listActions({ query: { cursor, limit = 50 } }) {
-      const names = all();
+    async listActions({ query: { cursor, limit = 50 }, who }) {
+      const names = seenBy(who);
       const from = cursor === undefined ? 0 : names.findIndex((action) => nameOf(action) === cursor) + 1;
       if (cursor !== undefined && from === 0) {
         throw new NebulaError('CURSOR_INVALID', 'The cursor is not one of this list.', {
@@ -23,10 +30,19 @@ export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' |
       return ok({ items, next: names.length > from + limit && last !== undefined ? nameOf(last) : null });
     },
 
-    async getAction({ params: { actionId } }) {
-      const action = catalog.action(actionId);
-      if (action !== undefined) return ok(documentOf(action));
-      const guess = didYouMean(actionId, catalog.actionIds());
+    async getAction({ params: { actionId }, query: { project }, who }) {
+      const visible = visibleProjects(who);
+      const places = project === undefined ? (visible ?? projectsIn(catalog.announced())) : [project];
+      const [id = ''] = actionId.split('@');
+      // The server's own are seen by everybody, whatever their projects.
+      for (const place of catalog.owns(id) ? [undefined] : places.filter((one) => one !== undefined)) {
+        const action = isSeen(visible, place) ? catalog.within(place).action(actionId) : undefined;
+        if (action !== undefined) return ok(documentOf(action));
+      }
+      const guess = didYouMean(
+        actionId,
+        seenBy(who).map(({ id }) => id),
+      );
       throw new NebulaError('UNKNOWN_ACTION', `There is no action '${actionId}'.`, {
         hint: guess === undefined ? 'GET /api/v1/actions lists them.' : `Did you mean '${guess}'?`,
       });
@@ -34,7 +50,16 @@ export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' |
   };
 }
 
-const nameOf = ({ id, version }: Action): string => `${id}@${version}`;
+/** Unique: the same action may be announced in several projects. */
+const nameOf = ({ id, version, project }: Action): string =>
+  `${project === undefined ? '' : `${project}/`}${id}@${version}`;
+
+const isSeen = (visible: readonly string[] | undefined, project: string | undefined): boolean =>
+  project === undefined || visible === undefined || visible.includes(project);
+
+const projectsIn = (announced: readonly Action[]): (string | undefined)[] => [
+  ...new Set(announced.map(({ project }) => project)),
+];
 
 function documentOf(action: Action): AnswerOf<'getAction'> {
   const { id, version, title = null, description = null, input, output, effect = 'once', capabilities = [] } = action;
@@ -48,5 +73,6 @@ function documentOf(action: Action): AnswerOf<'getAction'> {
     effect: typeof effect === 'function' ? 'depends on the input' : effect,
     capabilities: [...capabilities],
     runs: action.isOutside ? 'outside' : 'here',
+    project: action.project ?? null,
   };
 }

@@ -1,4 +1,4 @@
-/** Workflows that a definition runs, and those that these run in turn, as far as they are registered. */
+/** Workflows that a definition runs, and those that these run in turn, as far as they are registered in its project. */
 import { usedWorkflows, type WorkflowDefinition } from '@nebula/core';
 import type { Parts } from '../parts.ts';
 
@@ -7,12 +7,16 @@ const MAX_INSIDE = 1_000;
 
 export type FindInside = (id: string, version?: number) => WorkflowDefinition | undefined;
 
-export async function workflowsInside({ store }: Parts, definition: WorkflowDefinition): Promise<FindInside> {
+export async function workflowsInside(
+  { store, projects }: Parts,
+  definition: WorkflowDefinition,
+  project: string,
+): Promise<FindInside> {
   const found = new Map<string, WorkflowDefinition>();
   const queue = [...usedWorkflows(definition)];
   for (let used = queue.pop(); used !== undefined && found.size < MAX_INSIDE; used = queue.pop()) {
     const key = keyOf(used.id, used.version);
-    if (found.has(key)) continue;
+    if (found.has(key) || (await projects.projectOf(used.id)) !== project) continue;
     const row = await store.workflowVersion(used.id, used.version);
     if (row === undefined) continue;
     const inner = { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };

@@ -72,8 +72,8 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
   };
 
   return {
-    async validateWorkflow({ body }) {
-      const { problems } = await compiled(parts, body);
+    async validateWorkflow({ body, project }) {
+      const { problems } = await compiled(parts, body, project ?? DEFAULT_PROJECT);
       return ok({
         valid: problems.every(({ severity }) => severity !== 'error'),
         problems: problems.map(problemDocument),
@@ -81,7 +81,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
     },
 
     async registerWorkflow({ body, project }) {
-      const { definition, problems } = await compiled(parts, body);
+      const { definition, problems } = await compiled(parts, body, project ?? DEFAULT_PROJECT);
       const errors = problems.filter(({ severity }) => severity === 'error');
       if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
       const home = project ?? DEFAULT_PROJECT;
@@ -227,12 +227,18 @@ interface Compiled {
   readonly problems: readonly Problem[];
 }
 
-async function compiled(parts: Parts, { definition, source, filename = 'workflow.yaml' }: Given): Promise<Compiled> {
-  const { catalog } = parts;
+/** As a workflow of the project: with the actions, the workflows and the ceiling of that one. */
+async function compiled(
+  parts: Parts,
+  { definition, source, filename = 'workflow.yaml' }: Given,
+  project: string,
+): Promise<Compiled> {
+  const catalog = parts.catalog.within(project);
+  const ceiling = await parts.projects.ceilingOf(project);
   if (source !== undefined) {
     const written = readDefinition(source, { file: filename }).definition;
-    const workflows = written === undefined ? () => undefined : await workflowsInside(parts, written);
-    const { definition: read, problems } = compileSource(source, catalog, { file: filename, workflows });
+    const workflows = written === undefined ? () => undefined : await workflowsInside(parts, written, project);
+    const { definition: read, problems } = compileSource(source, catalog, { file: filename, workflows, ceiling });
     return { definition: read, problems };
   }
   if (definition === undefined) {
@@ -242,8 +248,8 @@ async function compiled(parts: Parts, { definition, source, filename = 'workflow
   }
   const read = readDefinitionObject(definition as Json);
   if (read.definition === undefined) return { definition: undefined, problems: read.problems };
-  const workflows = await workflowsInside(parts, read.definition);
-  const { problems } = compilePlan(read.definition, catalog, { workflows });
+  const workflows = await workflowsInside(parts, read.definition, project);
+  const { problems } = compilePlan(read.definition, catalog, { workflows, ceiling });
   return { definition: read.definition, problems: [...read.problems, ...problems] };
 }
 

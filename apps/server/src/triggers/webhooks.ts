@@ -1,7 +1,7 @@
 /** Requests under `/hooks` start runs. */
 import { createHmac } from 'node:crypto';
 import { type Json, type JsonObject, NebulaError } from '@nebula/core';
-import { FINISHED_STATUSES } from '@nebula/ports';
+import { FINISHED_STATUSES, secretIn } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { bodyFault, notJson } from '../http/bodies.ts';
 import { isSameSecret } from '../identity/same-secret.ts';
@@ -165,13 +165,13 @@ function formOf(text: string): JsonObject {
 
 async function verifySignature(
   { secrets }: Parts,
-  { signature }: WebhookRecord,
+  { signature, project }: WebhookRecord,
   request: FastifyRequest,
 ): Promise<void> {
   if (signature === null) return;
   const { header, scheme, algorithm, encoding, prefix } = signature;
   const given = request.headers[header.toLowerCase()];
-  const secret = await secrets.get(signature.secret);
+  const secret = await secretIn(secrets, project, signature.secret);
   if (secret === undefined) {
     throw new NebulaError('SECRET_NOT_FOUND', 'The secret of this webhook is not set on the server.', {
       hint: 'Whoever runs the server sets it; the definition says which one.',

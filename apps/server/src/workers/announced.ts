@@ -1,6 +1,9 @@
-/** Actions that workers outside have announced. They last: a workflow that names one is valid while its workers are away. */
+/**
+ * Actions that workers outside have announced, by project. They last: a workflow that names one is valid while its
+ * workers are away. An id that the server has itself cannot be announced.
+ */
 import { type Action, type ActionDescription, announcedAction, compileSchema, NebulaError } from '@nebula/core';
-import type { RecordRow } from '@nebula/ports';
+import { DEFAULT_PROJECT, type RecordRow } from '@nebula/ports';
 import type { Parts } from '../parts.ts';
 
 const KIND = 'action';
@@ -15,7 +18,9 @@ export async function announcedActions({ records }: Pick<Parts, 'records'>): Pro
   const actions: Action[] = [];
   for (let after: string | undefined; ; ) {
     const rows: readonly RecordRow[] = await records.list(KIND, { limit: PAGE, ...(after !== undefined && { after }) });
-    for (const { body } of rows) actions.push(announcedAction(JSON.parse(body) as ActionDescription));
+    for (const { id, body } of rows) {
+      actions.push(announcedAction(JSON.parse(body) as ActionDescription, projectIn(id)));
+    }
     after = rows.at(-1)?.id;
     if (rows.length < PAGE) return actions;
   }
@@ -42,18 +47,44 @@ export class Announced {
     this.timer?.cancel();
   }
 
-  /** Durable, and known to engine and catalogue, when it resolves. */
-  async add(descriptions: readonly ActionDescription[]): Promise<void> {
+  /**
+   * Durable, and known to engine and catalogue, when it resolves. An action that the server has in this very version is
+   * its own: the worker may run it for nodes with its labels. Rejects with `ACTION_OWNED` for another version.
+   */
+  async add(descriptions: readonly ActionDescription[], project: string): Promise<void> {
     const { records } = this.parts;
-    for (const description of descriptions) check(description);
+    const foreign = descriptions.filter((description) => this.isForeign(description));
+    for (const description of foreign) check(description);
     const changes: { kind: string; id: string; body: string }[] = [];
-    for (const description of descriptions) {
-      const id = nameOf(description);
+    for (const description of foreign) {
+      const id = recordId(project, nameOf(description));
       const body = JSON.stringify(description);
       if ((await records.get(KIND, id))?.body !== body) changes.push({ kind: KIND, id, body });
     }
     if (changes.length > 0) await records.commit(changes);
     await this.refresh();
+  }
+
+  /** Workflows that name it are not valid any more. Rejects with `UNKNOWN_ACTION`. */
+  async remove(name: string, project: string): Promise<void> {
+    const { records } = this.parts;
+    const id = recordId(project, name);
+    if ((await records.get(KIND, id)) === undefined) {
+      throw new NebulaError('UNKNOWN_ACTION', `Nobody has announced '${name}' in project '${project}'.`, {
+        hint: 'Name it with its version: `name@1`.',
+      });
+    }
+    await records.commit([{ kind: KIND, id, body: null }]);
+    await this.refresh();
+  }
+
+  private isForeign({ id, version }: ActionDescription): boolean {
+    const { catalog } = this.parts;
+    if (!catalog.owns(id)) return true;
+    if (catalog.versionsOf(id).includes(version)) return false;
+    throw new NebulaError('ACTION_OWNED', `The server has '${id}' itself: no worker can announce it as ${version}.`, {
+      hint: 'Give the action another id, or add it to the configuration of the server.',
+    });
   }
 
   private async refresh(): Promise<void> {
@@ -74,6 +105,16 @@ export class Announced {
 
 export function nameOf({ id, version }: Pick<Action, 'id' | 'version'>): string {
   return `${id}@${version}`;
+}
+
+/** Names of actions have no slash. What was announced before there were projects is of the default one. */
+function recordId(project: string, name: string): string {
+  return project === DEFAULT_PROJECT ? name : `${project}/${name}`;
+}
+
+function projectIn(id: string): string {
+  const slash = id.indexOf('/');
+  return slash === -1 ? DEFAULT_PROJECT : id.slice(0, slash);
 }
 
 function check({ id, input, output }: ActionDescription): void {

@@ -1,7 +1,8 @@
 /** Workers outside, as they have announced themselves. A record each, kept until it leaves or has not been heard of for a day. */
-import type { AnswerOf } from '@nebula/client/contract';
+import type { AnswerOf, Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
-import type { Principal } from '../identity/principal.ts';
+import { DEFAULT_PROJECT } from '../http/subject.ts';
+import { isAtLeast, type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { listRecords, type Read, readRecord } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
@@ -14,6 +15,8 @@ const SEEN_EVERY_MS = 10_000;
 const FORGET_MS = 24 * 3_600_000;
 
 export interface WorkerRecord {
+  /** It gets work of this project only. */
+  readonly project: string;
   readonly labels: readonly string[];
   /** `id@version`. */
   readonly actions: readonly string[];
@@ -24,7 +27,7 @@ export interface WorkerRecord {
   readonly seenAt: number;
 }
 
-type Announcement = Pick<WorkerRecord, 'labels' | 'actions'>;
+type Announcement = Pick<WorkerRecord, 'project' | 'labels' | 'actions'>;
 
 type OfRegistry = Pick<Parts, 'records' | 'clock' | 'engine'>;
 
@@ -38,6 +41,7 @@ export class Registry {
   async put(workerId: string, worker: Announcement, who: Principal): Promise<WorkerRecord> {
     const before = await readRecord<WorkerRecord>(this.parts.records, KIND, workerId);
     if (before !== undefined) checkOwner(before, who);
+    if (before !== undefined && projectOf(before) !== worker.project) throw elsewhere(workerId);
     const seenAt = this.parts.clock.now();
     const { owner = who.name, registeredAt = seenAt } = before?.body ?? {};
     const record = { ...worker, owner, registeredAt, seenAt };
@@ -76,15 +80,23 @@ export class Registry {
     await this.parts.records.commit([{ kind: KIND, id: workerId, body: null }]);
   }
 
-  async list(query: { readonly cursor?: string; readonly limit?: number }): Promise<AnswerOf<'listWorkers'>> {
-    const { items, next } = await listRecords<WorkerRecord>(this.parts.records, KIND, query);
+  /** Those of the projects that `who` sees. */
+  async list(
+    query: { readonly cursor?: string; readonly limit?: number },
+    who: Principal,
+  ): Promise<AnswerOf<'listWorkers'>> {
+    const visible = visibleProjects(who);
+    const isShown = (worker: Read<WorkerRecord>): boolean => visible?.includes(projectOf(worker)) ?? true;
+    const { items, next } = await listRecords<WorkerRecord>(this.parts.records, KIND, query, isShown);
     return { items: items.map(({ id, body }) => this.document(id, body)), next };
   }
 
-  document(workerId: string, { labels, actions, registeredAt, seenAt }: WorkerRecord): AnswerOf<'registerWorker'> {
+  document(workerId: string, worker: WorkerRecord): AnswerOf<'registerWorker'> {
+    const { project = DEFAULT_PROJECT, labels, actions, registeredAt, seenAt } = worker;
     const { clock, engine } = this.parts;
     return {
       workerId,
+      project,
       labels: [...labels],
       actions: [...actions],
       status: clock.now() - seenAt < LIVE_MS ? 'live' : 'gone',
@@ -98,6 +110,29 @@ export class Registry {
     const expiresAt = record.seenAt + FORGET_MS;
     await this.parts.records.commit([{ kind: KIND, id: workerId, body: JSON.stringify(record), expiresAt }]);
   }
+}
+
+/** The project in which a worker works when it names none. */
+export function onlyProjectOf({ isAdmin, roles }: Principal): string {
+  if (isAdmin) return DEFAULT_PROJECT;
+  const mayWork = Object.keys(roles).filter((project) => isAtLeast(roles[project] as Role, 'operator'));
+  const [only, ...others] = mayWork;
+  if (only !== undefined && others.length === 0) return only;
+  throw new NebulaError('PROJECT_NEEDED', `This key may work in ${mayWork.join(', ')}: name one of them.`, {
+    hint: 'Send `project`; `nebula worker --project NAME`.',
+    details: { errors: [{ pointer: '/project', detail: 'is missing' }] },
+  });
+}
+
+/** Those of before belong to the default project. */
+function projectOf({ body }: Read<WorkerRecord>): string {
+  return body.project ?? DEFAULT_PROJECT;
+}
+
+function elsewhere(workerId: string): NebulaError {
+  return new NebulaError('NOT_ALLOWED', `The worker '${workerId}' is of another project.`, {
+    hint: 'Choose another workerId, or remove that worker first.',
+  });
 }
 
 function checkOwner({ id, body }: Read<WorkerRecord>, { name, isAdmin }: Principal): void {

@@ -3,11 +3,12 @@ import type { AnswerOf, BodyOf, OperationId } from '@nebula/client/contract';
 import { type ActionDescription, type Json, mayServe, NebulaError, parseDuration, type RunError } from '@nebula/core';
 import type { LeaseState, OutsideOutcome, OutsideWork } from '@nebula/engine';
 import { gone, type Handlers, ok } from '../http/handler.ts';
+import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import { judge } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import { type Announced, nameOf } from './announced.ts';
-import type { Registry } from './registry.ts';
+import { onlyProjectOf, type Registry } from './registry.ts';
 
 const OWN = [
   'listWorkers',
@@ -20,27 +21,36 @@ const OWN = [
   'completeLease',
   'failLease',
   'revealCredential',
+  'removeAnnouncedAction',
 ] as const satisfies readonly OperationId[];
 
 const LEASE_LIMITS = { defaultMs: 30_000, minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
 
 export function workerRoutes(
-  { engine: { outside } }: Parts,
+  parts: Parts,
   registry: Registry,
   announced: Announced,
 ): Pick<Handlers, (typeof OWN)[number]> {
+  const { outside } = parts.engine;
   /** Claims that wait, by worker: one that leaves is given nothing more. */
   const waiting = new Map<string, Set<AbortController>>();
   return {
-    async listWorkers({ query }) {
-      return ok(await registry.list(query));
+    async listWorkers({ query, who }) {
+      return ok(await registry.list(query, who));
     },
 
-    async registerWorker({ body: { workerId, labels = [], actions }, who }) {
+    async registerWorker({ body: { workerId, project: asked, labels = [], actions }, who }) {
+      const project = asked ?? onlyProjectOf(who);
+      await requireProject(parts, project);
       const descriptions = actions.map(({ version = '1', ...rest }) => ({ ...rest, version }) as ActionDescription);
-      await announced.add(descriptions);
-      const worker = await registry.put(workerId, { labels, actions: descriptions.map(nameOf) }, who);
+      await announced.add(descriptions, project);
+      const worker = await registry.put(workerId, { project, labels, actions: descriptions.map(nameOf) }, who);
       return ok(registry.document(workerId, worker));
+    },
+
+    async removeAnnouncedAction({ params: { actionId }, project = DEFAULT_PROJECT }) {
+      await announced.remove(actionId, project);
+      return gone();
     },
 
     async claimWork({ params: { workerId }, body, who, operation, signal }) {
@@ -52,12 +62,15 @@ export function workerRoutes(
       waiting.set(workerId, claims.add(leaving));
       const claiming = outside.claim({
         holder: workerId,
+        principal: who.name,
         max: body.max ?? 1,
         leaseMs: leaseMsOf(body.lease) ?? LEASE_LIMITS.defaultMs,
         waitMs: Math.min(durationOf('wait', body.wait) ?? 0, LEASE_LIMITS.maxWaitMs),
         signal: AbortSignal.any([signal, leaving.signal]),
         serves: (route, project) =>
-          mayServe(route, actions, labels) && judge(who, operation, 'worker', project) === 'allowed',
+          project === (worker.project ?? DEFAULT_PROJECT) &&
+          mayServe(route, actions, labels) &&
+          judge(who, operation, 'worker', project) === 'allowed',
       });
       try {
         return ok({ work: (await claiming).map(workDocument) });
@@ -77,37 +90,37 @@ export function workerRoutes(
       return gone();
     },
 
-    async extendLease({ params: { leaseId }, body: { lease, progress, message } }) {
+    async extendLease({ params: { leaseId }, body: { lease, progress, message }, who }) {
       const leaseMs = leaseMsOf(lease);
-      const state = await outside.extend(leaseId, {
+      const beat = {
         ...(leaseMs !== undefined && { leaseMs }),
         ...(progress !== undefined && { progress }),
         ...(message !== undefined && { message }),
-      });
-      return ok(leaseDocument(state));
+      };
+      return ok(leaseDocument(await outside.extend(leaseId, beat, who.name)));
     },
 
-    async logLease({ params: { leaseId }, body: { lines } }) {
+    async logLease({ params: { leaseId }, body: { lines }, who }) {
       const taken = lines.map(({ at, fields, ...line }) => ({
         ...line,
         ...(at !== undefined && { at: Date.parse(at) }),
         ...(fields !== undefined && { fields: fields as Record<string, Json> }),
       }));
-      return ok(leaseDocument(await outside.log(leaseId, taken)));
+      return ok(leaseDocument(await outside.log(leaseId, taken, who.name)));
     },
 
-    async completeLease({ params: { leaseId }, body: { output = null } }) {
-      await outside.end(leaseId, { status: 'completed', output: output as Json });
+    async completeLease({ params: { leaseId }, body: { output = null }, who }) {
+      await outside.end(leaseId, { status: 'completed', output: output as Json }, who.name);
       return ok({ accepted: true });
     },
 
-    async failLease({ params: { leaseId }, body }) {
-      await outside.end(leaseId, failureOf(body));
+    async failLease({ params: { leaseId }, body, who }) {
+      await outside.end(leaseId, failureOf(body), who.name);
       return ok({ accepted: true });
     },
 
-    async revealCredential({ params: { leaseId, alias } }) {
-      return ok({ value: revealed(await outside.credential(leaseId, alias)) });
+    async revealCredential({ params: { leaseId, alias }, who }) {
+      return ok({ value: revealed(await outside.credential(leaseId, alias, who.name)) });
     },
   };
 }

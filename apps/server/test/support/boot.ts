@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { builtinActions } from '@nebula/actions';
 import { createClient, type NebulaClient } from '@nebula/client';
-import { type Action, createCatalog } from '@nebula/core';
+import { type Action, type Ceiling, createCatalog } from '@nebula/core';
 import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
@@ -17,6 +17,7 @@ import {
   callbackKey,
   type NebulaServer,
   type Parts,
+  projectsOf,
   type ServerOptions,
   startServer,
 } from '../../src/index.ts';
@@ -41,6 +42,8 @@ export interface BootOptions extends Partial<ServerOptions> {
   readonly users?: true;
   readonly keeping?: Keeping;
   readonly clock?: Clock;
+  /** What runs may be granted where nobody has set a ceiling; without users everything, else nothing. */
+  readonly ceiling?: Ceiling;
 }
 
 export function memoryKeeping(clock: Clock = realClock): Keeping {
@@ -69,7 +72,8 @@ export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remo
 }
 
 export async function boot(options: BootOptions = {}): Promise<Booted> {
-  const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), openEngine, ...rest } = options;
+  const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), ...others } = options;
+  const { openEngine, ceiling = users ? {} : 'all', ...rest } = others;
   const random = realRandom();
   const actions = [...builtinActions, ...own];
   const drivers = {
@@ -82,9 +86,10 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
   };
   let url = '';
   const callbackUrl = callbackAddresses(await callbackKey(keeping.records), () => url);
-  const engine = createEngine(drivers, { actions, callbackUrl });
+  const projects = projectsOf(keeping, { standard: ceiling });
+  const engine = createEngine(drivers, { actions, callbackUrl, projects });
   const troubles: unknown[] = [];
-  const parts: Parts = { ...keeping, engine, clock, random, digest: sha256, catalog: createCatalog(actions) };
+  const parts: Parts = { ...keeping, engine, clock, random, digest: sha256, catalog: createCatalog(actions), projects };
   const server = await startServer(parts, {
     host: '127.0.0.1',
     port: 0,

@@ -9,7 +9,7 @@ import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
-import { announcedActions, startServer } from '../../src/index.ts';
+import { announcedActions, projectsOf, startServer } from '../../src/index.ts';
 
 const [dataDir = '.', port = '0'] = process.argv.slice(2);
 const clock = realClock;
@@ -28,12 +28,13 @@ const drivers = {
 };
 // Before the engine is open: what it goes on with may name announced actions.
 const announced = await announcedActions({ records });
-const engine = createEngine(drivers, { actions: builtinActions, announced });
+const projects = projectsOf({ records, store }, { standard: 'all' });
+const engine = createEngine(drivers, { actions: builtinActions, announced, projects });
 await engine.open();
 const catalog = createCatalog(builtinActions);
 catalog.announce(announced);
 const server = await startServer(
-  { ...drivers, records, engine, catalog },
+  { ...drivers, records, engine, catalog, projects },
   {
     host: '127.0.0.1',
     port: Number(port),

@@ -11,7 +11,7 @@ import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
-import { startServer } from '../../src/index.ts';
+import { projectsOf, startServer } from '../../src/index.ts';
 
 const actions: readonly Action[] = [
   { id: 'noop', version: '1', effect: 'pure', run: () => null },
@@ -46,10 +46,14 @@ const keeping = {
 };
 const shared = { ...keeping, clock, random, digest: sha256 };
 const sandbox = createInProcessSandbox({ projectDir: folder, clock });
-const engine = createEngine({ ...shared, queue: memoryQueue({ clock }), sandbox }, { actions, concurrency: 64 });
+const projects = projectsOf(keeping, { standard: 'all' });
+const engine = createEngine(
+  { ...shared, queue: memoryQueue({ clock }), sandbox },
+  { actions, concurrency: 64, projects },
+);
 await engine.open();
 const server = await startServer(
-  { ...shared, engine, catalog: createCatalog(actions) },
+  { ...shared, engine, catalog: createCatalog(actions), projects },
   {
     host: '127.0.0.1',
     port: 0,

@@ -49,6 +49,7 @@ export const ROUTES = {
 
   listActions: 'GET /actions',
   getAction: 'GET /actions/:actionId',
+  removeAnnouncedAction: 'DELETE /actions/:actionId',
 
   listCredentials: 'GET /credentials',
   putCredential: 'PUT /credentials/:name',

@@ -3,7 +3,7 @@
  * The definition has the right shape already (`readDefinition`); here its names, expressions and types are checked.
  */
 import type { Capabilities, Catalog } from '../action.ts';
-import { joinCapabilities, narrow } from '../capability/narrow.ts';
+import { type Ceiling, joinCapabilities, narrow } from '../capability/narrow.ts';
 import { checkGraphs, type Graphs } from '../definition/graphs.ts';
 import type { RetryRules, WorkflowDefinition } from '../definition/model.ts';
 import { ProblemList } from '../definition/problem-list.ts';
@@ -15,6 +15,7 @@ import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
 import { type Json, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
 import { verify } from '../verify/verify.ts';
+import { checkCeiling } from './ceiling-check.ts';
 import type { CompileContext, DefaultRetry, GraphRecord, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
 import type { CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
@@ -45,6 +46,8 @@ export interface CompileOptions {
   /** The clock against which evaluations are timed; without it only operations are counted. */
   readonly now?: () => number;
   readonly callbackUrl?: CallbackUrl | undefined;
+  /** What runs may be granted at the most: whatever is asked for beyond it is a warning. */
+  readonly ceiling?: Ceiling;
   /** Other workflows, by id and version (without one, the newest): what is inlined must be among them. */
   readonly workflows?: (id: string, version?: number) => WorkflowDefinition | undefined;
   /** Their ids, for suggestions. */
@@ -124,6 +127,7 @@ function compileWorkflow(
     defaultRetry: defaultRetry(config.retry, { catalog, problems, values }),
     granted: bound === undefined ? asked : narrow(asked, bound),
     bound,
+    ceiling: options.ceiling ?? 'all',
     variables: variablesOf(definition, workflows.find),
     graphs,
     isGraphWhole: options.isGraphWhole ?? true,
@@ -131,6 +135,7 @@ function compileWorkflow(
     record,
     compileGraph,
   };
+  checkCeiling(context, config.capabilities, ['config', 'capabilities']);
   const graph = graphs.get(bodyKey([])) as Graph;
   const start = compileStart(context, graph);
   const triggers = compileTriggers(context, (value, path) => checkAtStart(context, graph, value, path));

@@ -1,5 +1,6 @@
 /** What all parts of the compiler share while they work on one workflow. */
 import type { Capabilities, Catalog } from '../action.ts';
+import type { Ceiling } from '../capability/narrow.ts';
 import type { Graphs } from '../definition/graphs.ts';
 import type { BodyDefinition, RetryRules, WorkflowDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
@@ -22,6 +23,8 @@ export interface CompileContext {
   readonly granted: Capabilities;
   /** Inside a graph that an action returned: what the dynamic node was granted, which no node of the graph exceeds. */
   readonly bound?: Capabilities | undefined;
+  /** What runs may be granted at the most, as far as is known. */
+  readonly ceiling: Ceiling;
   /** Names of `$vars`: declared, or assigned somewhere. */
   readonly variables: ReadonlySet<string>;
   /** Graphs that were built and checked already. */

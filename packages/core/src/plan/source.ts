@@ -19,7 +19,7 @@ export interface SourceCompilation {
 }
 
 /** Other workflows that the source may run. */
-export type SourceOptions = ReadOptions & Pick<CompileOptions, 'workflows' | 'knownWorkflows'>;
+export type SourceOptions = ReadOptions & Pick<CompileOptions, 'workflows' | 'knownWorkflows' | 'ceiling'>;
 
 export function compileSource(
   input: string | Uint8Array,
@@ -27,8 +27,12 @@ export function compileSource(
   options: SourceOptions = {},
 ): SourceCompilation {
   const { definition, graphs, draft, problems, source } = readDefinition(input, options);
-  const { workflows, knownWorkflows } = options;
-  const others = { ...(workflows && { workflows }), ...(knownWorkflows && { knownWorkflows }) };
+  const { workflows, knownWorkflows, ceiling } = options;
+  const others = {
+    ...(workflows && { workflows }),
+    ...(knownWorkflows && { knownWorkflows }),
+    ...(ceiling && { ceiling }),
+  };
   if (definition !== undefined && graphs !== undefined) {
     const compiled = compilePlan(definition, catalog, { source, graphs, verify: true, ...others });
     const isValid = compiled.plan !== undefined;

@@ -11,6 +11,7 @@ import { isFinal, isFinished, isHeldByLevel, isStopped, nodeAt, pathOf, statusOf
 import type { Ending, NodeState, Phase, RunState } from './state.ts';
 import { isTaken } from './taken.ts';
 import { isInDoubt, undoingIn } from './transactions.ts';
+import { workerName } from './worker-name.ts';
 
 export interface Explanation {
   readonly node: string | null;
@@ -120,7 +121,7 @@ function reasonsOf(state: RunState, node: NodeState, now: number): string[] {
       return explainQueued(state, node, now - phase.since);
     case 'running':
       return [
-        `Attempt ${phase.attempt} has been running for ${formatDuration(now - phase.since)} in worker ${phase.worker}.`,
+        `Attempt ${phase.attempt} has been running for ${formatDuration(now - phase.since)} in worker ${workerName(phase.worker)}.`,
         ...(phase.effect === 'once' ? ['Its effect is `once`: it is not repeated unless its outcome is known.'] : []),
       ];
     case 'waiting':

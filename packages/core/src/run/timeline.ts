@@ -2,6 +2,7 @@
 import { type RunError, unreachable } from '../error.ts';
 import type { Json } from '../value.ts';
 import type { Entry } from './entry.ts';
+import { workerName } from './worker-name.ts';
 
 export type TimelineEventType =
   | 'WorkflowStarted'
@@ -66,7 +67,7 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
     case 'node.scheduled':
       return entry.nodes.map((node) => event('NodeScheduled', node));
     case 'node.started':
-      return [event('NodeStarted', entry.node, { attempt: entry.attempt, worker: entry.worker })];
+      return [event('NodeStarted', entry.node, { attempt: entry.attempt, worker: workerName(entry.worker) })];
     case 'node.completed':
       return [event('NodeCompleted', entry.node, entry.cached === undefined ? {} : { cached: { ...entry.cached } })];
     case 'node.retrying':

@@ -1,6 +1,6 @@
 /** The contract of secrets, by the rules of SPEC.md. */
 import { describe, expect, test as vitestTest } from 'vitest';
-import type { Secrets } from '../secrets.ts';
+import { type Secrets, secretsIn } from '../secrets.ts';
 
 export interface SecretsSubject {
   readonly secrets: Secrets;
@@ -46,6 +46,29 @@ function secretsTests(test: SecretsTest): void {
     expect(await secrets.get('b')).toBeUndefined();
   });
 
+  test('[SEC-17] projects have secrets of their own, under the same names', async (subject) => {
+    const { secrets } = subject;
+    await secrets.set('api', 'of the default');
+    await secretsIn(secrets, 'alpha').set('api', 'of alpha only');
+    await secretsIn(secrets, 'alpha').set('other', 'of alpha, too');
+    const again = (await subject.reopen?.()) ?? secrets;
+    const [alpha, beta, standard] = ['alpha', 'beta', 'default'].map((project) => secretsIn(again, project));
+    expect(await alpha?.get('api')).toBe('of alpha only');
+    expect(await beta?.get('api')).toBeUndefined();
+    expect(await standard?.get('api')).toBe('of the default');
+    for (const view of [alpha, beta, standard]) {
+      for (const name of ['alpha/api', '../alpha/api', '/api']) {
+        expect(await view?.get(name)).toBeUndefined();
+        await expect(view?.set(name, 'a secret value')).rejects.toMatchObject({ code: 'SECRET_INVALID' });
+        await expect(view?.delete(name)).rejects.toMatchObject({ code: 'SECRET_INVALID' });
+      }
+    }
+    const names = async (view: typeof alpha) => (await view?.list())?.map(({ name }) => name);
+    expect(await Promise.all([alpha, beta, standard].map(names))).toEqual([['api', 'other'], [], ['api']]);
+    expect(await alpha?.delete('api')).toBe(true);
+    expect(await standard?.get('api')).toBe('of the default');
+  });
+
   test('[SEC-3] what is deleted is gone', async ({ secrets, reopen }) => {
     await secrets.set('a', 'first value');
     await secrets.set('b', 'other value');
@@ -67,7 +90,8 @@ function secretsTests(test: SecretsTest): void {
     const { secrets } = subject;
     const refused = (name: string, value: string) =>
       expect(secrets.set(name, value)).rejects.toMatchObject({ code: 'SECRET_INVALID' });
-    for (const name of ['', 'a b', '../a', 'a/b', 'ä', 'x'.repeat(129), 'a\n']) await refused(name, 'a secret value');
+    for (const name of ['', 'a b', '../a', '/a', 'a/', 'a/b/c', 'ä', 'x'.repeat(129), 'a\n'])
+      await refused(name, 'a secret value');
     for (const value of ['', 'abc', '   abc   ', '\n\n\n\n\n', 'x'.repeat(65_537), 'half \ud800']) {
       await refused('a', value);
       await expect(secrets.rotate('a', value)).rejects.toMatchObject({ code: 'SECRET_INVALID' });

@@ -27,6 +27,7 @@ export const ActionDocument = Type.Object(
     runs: Type.Union([Type.Literal('here'), Type.Literal('outside')], {
       description: 'In the server, or in a worker that has announced it.',
     }),
+    project: nullable(Type.String({ description: 'Of an announced one: the project whose workflows may name it.' })),
   },
   { $id: 'Action' },
 );
@@ -127,12 +128,21 @@ const AnnouncedAction = Type.Object(
 );
 const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });
 export const WorkerBody = Type.Object(
-  { workerId: Id, labels: Type.Optional(Labels), actions: Type.Array(AnnouncedAction, { maxItems: 1_000 }) },
+  {
+    workerId: Id,
+    project: Type.Optional({
+      ...Id,
+      description: 'It gets work of this project only; left out: the only one in which its key may work.',
+    }),
+    labels: Type.Optional(Labels),
+    actions: Type.Array(AnnouncedAction, { maxItems: 1_000 }),
+  },
   closed,
 );
 export const Worker = Type.Object(
   {
     workerId: Type.String(),
+    project: Type.String(),
     labels: Labels,
     actions: Type.Array(Type.String()),
     status: Type.Union([Type.Literal('live'), Type.Literal('gone')]),
@@ -302,8 +312,29 @@ export const CreatedKey = Type.Object({
   ...KeySummary.properties,
   token: Type.String({ description: 'Shown once.' }),
 });
-export const ProjectBody = Type.Object({ name: Type.Optional(Type.String({ maxLength: 200 })) }, closed);
+const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { maxItems: 200 });
+const Capabilities = Type.Object(
+  {
+    network: Type.Optional(Patterns),
+    files: Type.Optional(Type.Object({ read: Type.Optional(Patterns), write: Type.Optional(Patterns) }, closed)),
+    shell: Type.Optional(Patterns),
+    env: Type.Optional(Patterns),
+  },
+  closed,
+);
+const Ceiling = Type.Union([Capabilities, Type.Literal('all')], {
+  description: 'What its runs may be granted at the most; `all`: whatever workflows ask for.',
+});
+export const ProjectBody = Type.Object(
+  {
+    name: Type.Optional(Type.String({ maxLength: 200 })),
+    ceiling: Type.Optional(
+      Type.Union([Ceiling, Type.Null()], { description: '`null`: what the configuration of the server says.' }),
+    ),
+  },
+  closed,
+);
 export const Project = Type.Object(
-  { projectId: Type.String(), name: Type.String(), createdAt: Moment },
+  { projectId: Type.String(), name: Type.String(), ceiling: Ceiling, createdAt: Moment },
   { $id: 'Project' },
 );

@@ -5,6 +5,7 @@ import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
 import type { CompiledValue } from '../../expression/index.ts';
 import type { DocumentPath } from '../../problem.ts';
 import { findAction } from '../actions.ts';
+import { checkCeiling } from '../ceiling-check.ts';
 import type { CompileContext } from '../context.ts';
 import { checkCredentials } from '../credentials.ts';
 import type { NodeReader } from '../node-reader.ts';
@@ -34,6 +35,7 @@ export function callParts(
   if (action === undefined) return undefined;
   checkParameters(context.problems, action, call.with ?? {}, [...path, ...keys, 'with']);
   checkCredentials(reader, action, keys);
+  if (!self) checkCeiling(context, definition.capabilities, [...path, 'capabilities']);
   const { credentials = {} } = definition;
   return { action, with: parameters as CompiledValue, granted: grantedTo(context, definition), credentials };
 }

@@ -1,0 +1,38 @@
+/** What the engine is told about projects: where workflows belong, and what runs may be granted at the most. */
+import { type Capabilities, type Ceiling, joinCeilings, NOTHING } from '@nebula/core';
+import type { Projects } from '@nebula/engine';
+import { DEFAULT_PROJECT, type Records, type Store } from '@nebula/ports';
+import { type ProjectRecord, readRecord, type WorkflowRecord } from './records.ts';
+
+export interface Ceilings {
+  /** Of projects for which nobody has set one: everything on the user's own machine, nothing elsewhere. */
+  readonly standard: Ceiling;
+  /** As the configuration says; what was set by the API goes before. */
+  readonly configured?: Readonly<Record<string, Ceiling>>;
+  /** What the operator grants to all projects. */
+  readonly everywhere?: Capabilities;
+}
+
+export function projectsOf(
+  { records, store }: { readonly records: Records; readonly store: Pick<Store, 'workflowVersion'> },
+  ceilings: Ceilings,
+): Projects {
+  return {
+    async projectOf(workflowId) {
+      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+      if (record !== undefined) return record.body.project;
+      // One that was registered without a server belongs to the default project.
+      return (await store.workflowVersion(workflowId)) === undefined ? undefined : DEFAULT_PROJECT;
+    },
+    async ceilingOf(project) {
+      const record = await readRecord<ProjectRecord>(records, 'project', project);
+      return ceilingIn(project, record?.body, ceilings);
+    },
+  };
+}
+
+export function ceilingIn(project: string, record: ProjectRecord | undefined, ceilings: Ceilings): Ceiling {
+  const { standard, configured = {}, everywhere = NOTHING } = ceilings;
+  const own = Object.hasOwn(configured, project) ? configured[project] : undefined;
+  return joinCeilings(record?.ceiling ?? own ?? standard, everywhere);
+}
