@@ -123,6 +123,10 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   followAll: (b) => having(ended(b, echo()), { query: 'workflowId=echo' }),
   listActions: async () => ({ query: 'limit=3' }),
   getAction: async () => ({ params: { actionId: 'core.noop' } }),
+  removeAnnouncedAction: async (b) => {
+    await worker(b, 'announcing');
+    return { params: { actionId: 'far.work@1' } };
+  },
   listCredentials: (b) => having(put(b, '/credentials/one', { value: 'four' }), { query: 'limit=2' }),
   putCredential: async () => ({ params: { name: 'two' }, body: { value: { user: 'a', password: 'b' } } }),
   deleteCredential: async (b) => {

@@ -84,6 +84,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   TOO_DEEP: 'Values are nested deeper than 64 levels.',
   TOO_FEW_ITEMS: 'More items must succeed than there are.',
   TOO_LARGE: 'The file is larger than the limit.',
+  OVER_CEILING:
+    'The workflow asks for more than its project may be granted: it runs, and is refused what is beyond (warning). An owner of the project sets the ceiling.',
   TOO_MANY_ALIASES: 'More YAML aliases than anybody writes by hand.',
   TOO_MANY_NODES: 'More than 200,000 nodes.',
   TRACES_NOT_TAKEN:
@@ -262,6 +264,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   // Server
   BODY_INVALID: 'The body of a request is not JSON, or does not fit; `errors` says where.',
   CHANGED_MEANWHILE: 'Somebody else changed the workflow at the same time; look again, then try again.',
+  ACTION_OWNED: 'The server has an action of this id itself: no worker can announce another version of it.',
   CHILD_ELSEWHERE: 'A workflow runs workflows of its own project only.',
   CSRF: 'A request with a cookie lacks the token of its session.',
   DEFINITION_INVALID: 'The definition that was to be registered has errors.',
@@ -280,6 +283,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   PATH_TAKEN: 'The path of the webhook belongs to another workflow.',
   PLAN_ELSEWHERE: 'The id of the launch plan is taken in another project.',
   PLAN_INACTIVE: 'The launch plan is switched off.',
+  PROJECT_NEEDED: 'The key may work in several projects: the worker must name one.',
   PROJECT_NOT_EMPTY: 'The project still has workflows.',
   QUERY_INVALID: 'A part of the address does not fit; `errors` says which.',
   RUN_FAILED: 'The run that the webhook started did not complete; `details` has its error.',

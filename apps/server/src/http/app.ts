@@ -101,7 +101,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(reply, unknownRoute(request)));
   app.setErrorHandler((error, request, reply) => {
     const known = bodyError(error);
-    if (!(known instanceof NebulaError)) own.onFault(error, { method: request.method, url: request.url });
+    if (!(known instanceof NebulaError)) own.onFault(error, { method: request.method, url: routeOf(request) });
     return refuse(reply, known);
   });
   const checks = validators();
@@ -282,6 +282,11 @@ export function notSignedIn(): NebulaError {
   return new NebulaError('NOT_SIGNED_IN', 'This server does not know who you are.', {
     hint: 'Send `Authorization: Bearer <token>`; on a desktop the token is in the file `token` of the data folder.',
   });
+}
+
+/** As the route is written: parts of an address can be bearer values (leases, callbacks). */
+function routeOf({ routeOptions, url }: FastifyRequest): string {
+  return routeOptions.url ?? url;
 }
 
 function unknownRoute({ method, url }: FastifyRequest): NebulaError {

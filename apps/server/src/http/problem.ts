@@ -73,6 +73,7 @@ export interface ProblemAnswer {
 }
 
 export function problemOf(error: unknown): ProblemAnswer {
+  if (error instanceof NebulaError && OF_THE_MACHINE.test(error.code)) return machineProblem(error);
   if (error instanceof NebulaError) {
     const status = STATUS[error.code] ?? (error.retryable ? 503 : 422);
     const errors = fieldErrors(error.details);
@@ -88,6 +89,16 @@ export function problemOf(error: unknown): ProblemAnswer {
     status: 500,
     body: { ...base(500, 'INTERNAL', 'The server failed to answer this request.'), hint: 'Its log says why.' },
   };
+}
+
+/** Their messages name files of the server: those are for its log. */
+const OF_THE_MACHINE = /^(STORE|SECRETS|DATA_DIR|DISK|JOURNAL|THREAD)_/;
+
+function machineProblem({ code, retryable }: NebulaError): ProblemAnswer {
+  const status = STATUS[code] ?? (retryable ? 503 : 500);
+  const detail = code === 'DISK_FULL' ? 'There is no space left on the server.' : 'The server cannot use its data.';
+  const body = { ...base(status, code, detail), hint: 'Its log says why.', ...(retryable && { retryable: true }) };
+  return { status, body };
 }
 
 function base(status: number, code: string, detail: string): ProblemDetails {

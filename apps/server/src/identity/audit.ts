@@ -1,6 +1,7 @@
 /** Who changed what. Ids are time-ordered, so the newest come first without an index of their own. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { isJsonObject, type Json } from '@nebula/core';
+import { executionOfLease } from '@nebula/engine';
 import type { RecordChange } from '@nebula/ports';
 import type { Deed } from '../http/app.ts';
 import { type Handlers, ok } from '../http/handler.ts';
@@ -42,16 +43,25 @@ export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Pro
       target,
       project: project ?? null,
       outcome: status,
-      details: { ...(ip !== undefined && { ip }), kind: isSignedIn ? 'user' : who.kind },
+      details: { ...(ip !== undefined && { ip }), kind: isSignedIn ? 'user' : who.kind, ...ceilingIn(deed) },
     };
     const id = random.id('aud');
     await commit({ kind: 'audit', id, body: JSON.stringify(body), expiresAt: at + KEPT_MS });
   };
 }
 
+/** What a project was allowed is worth knowing for longer than it lasts. */
+function ceilingIn({ operation, body, status }: Deed): { readonly ceiling?: Json } {
+  const { ceiling } = (operation === 'putProject' && status < 400 ? (body ?? {}) : {}) as { readonly ceiling?: Json };
+  return ceiling === undefined ? {} : { ceiling };
+}
+
 /** The thing itself, which may have got its id only now; else what it was made of. */
 function targetOf({ params, body, answer }: Deed): string | null {
-  const [named] = Object.values((params ?? {}) as Record<string, unknown>).map(String);
+  const { leaseId, ...others } = (params ?? {}) as Record<string, unknown>;
+  // The id of a lease is a bearer value: its run is named instead.
+  const leased = leaseId === undefined ? [] : [executionOfLease(String(leaseId)) ?? 'a lease'];
+  const [named] = [...leased, ...Object.values(others).map(String)];
   const found =
     named ??
     THINGS.map((name) => memberOf(answer, name)).find((id) => id !== undefined) ??

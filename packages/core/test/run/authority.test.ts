@@ -1,7 +1,16 @@
 /** A run carries the authority it was started with, and nothing in it can widen that. */
 import { describe, expect, it } from 'vitest';
-import { ceilingOf, childAuthority, decodeSnapshot, encodeSnapshot, newRunState, replay } from '../../src/index.ts';
-import { type Drive, drive, type Short } from './drive.ts';
+import {
+  ceilingOf,
+  childAuthority,
+  compileSource,
+  createCatalog,
+  decodeSnapshot,
+  encodeSnapshot,
+  newRunState,
+  replay,
+} from '../../src/index.ts';
+import { type Drive, drive, type Short, testActions } from './drive.ts';
 
 const CEILING = { network: ['*.example.com'], shell: ['git'] };
 const AUTHORITY = { principal: 'ada', ceiling: CEILING };
@@ -118,5 +127,28 @@ describe('the authority of a run', () => {
     expect(childAuthority(old.state, undefined)).toBeUndefined();
     old.state.projectCeiling = {};
     expect(childAuthority(old.state, undefined)).toEqual({ ceiling: {} });
+  });
+
+  it('[PLN-92] what is over the ceiling of the project is warned of where it stands', () => {
+    const text = [
+      'id: w',
+      'config: { capabilities: { shell: [git] } }',
+      'nodes:',
+      '  a:',
+      '    action: do@1',
+      '    capabilities: { network: [api.example.com, evil.com] }',
+    ].join('\n');
+    const ceiling = { network: ['*.example.com'], shell: ['git'] };
+    const catalog = createCatalog(testActions);
+    expect(compileSource(text, catalog, { ceiling }).problems).toMatchObject([
+      {
+        code: 'OVER_CEILING',
+        severity: 'warning',
+        path: ['nodes', 'a', 'capabilities', 'network', 1],
+        range: { line: 6 },
+      },
+    ]);
+    expect(compileSource(text, catalog, { ceiling: 'all' }).problems).toEqual([]);
+    expect(compileSource(text, catalog).problems).toEqual([]);
   });
 });
