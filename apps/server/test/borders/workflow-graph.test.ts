@@ -14,7 +14,11 @@ afterEach(async () => {
 
 const YAML = 'name: build\njobs:\n  one:\n    run: echo one\n';
 
-async function claimed(booted: Booted, headers: Headers): Promise<{ id: string; lease: string; run: string }> {
+async function claimed(
+  booted: Booted,
+  headers: Headers,
+  worker: Headers = headers,
+): Promise<{ id: string; lease: string; run: string }> {
   const posted = await ask(booted, 'POST /api/workflows', {
     raw: YAML,
     headers: { ...headers, 'content-type': 'application/yaml' },
@@ -25,7 +29,8 @@ async function claimed(booted: Booted, headers: Headers): Promise<{ id: string; 
   let claim: { lease: { lease_id: string } } | null = null;
   await expect
     .poll(async () => {
-      claim = (await ask(booted, 'POST /api/jobs/claim', { headers, body: { worker_id: 'w1', labels: [] } })).json;
+      claim = (await ask(booted, 'POST /api/jobs/claim', { headers: worker, body: { worker_id: 'w1', labels: [] } }))
+        .json;
       return claim;
     })
     .not.toBeNull();
@@ -76,12 +81,12 @@ it('[SRV-484] a key that may only extend leases neither ends one nor logs under 
   closing.push(() => booted.close());
   await addUser(booted, 'ada', { roles: { default: 'owner' } });
   const session = await signIn(booted, 'ada');
-  const { lease } = await claimed(booted, session);
   const made = await ask(booted, 'POST /api/v1/keys', {
     headers: session,
-    body: { name: 'beat', roles: { default: 'operator' }, scopes: ['extendLease'] },
+    body: { name: 'beat', roles: { default: 'operator' }, scopes: ['claimWork', 'extendLease'] },
   });
   const headers = { authorization: `Bearer ${made.json.token}` };
+  const { lease } = await claimed(booted, session, headers);
   const call = async (path: string, body: unknown) =>
     (await ask(booted, `POST /api/jobs/${lease}/${path}`, { headers, body })).status;
   expect(await call('heartbeat', {})).toBe(200);
