@@ -6,7 +6,7 @@ import type { NebulaConfig } from '@nebula/sdk';
 import type { Ceilings } from '@nebula/server/projects';
 
 /** On the machine of the user who wrote them, workflows get what they ask for; elsewhere an owner decides. */
-export function ceilingsOf({ projects = {}, capabilities, server }: NebulaConfig, preset?: string): Ceilings {
+function ceilingsOf({ projects = {}, capabilities, server }: NebulaConfig, preset?: string): Ceilings {
   const configured: Record<string, Ceiling> = {};
   for (const [name, { ceiling }] of Object.entries(projects)) if (ceiling !== undefined) configured[name] = ceiling;
   return {
