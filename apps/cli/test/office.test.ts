@@ -118,7 +118,12 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
       /^PROJECT +SINCE +NAME\n(.*\n)*team +(?:just now|\d+s ago) +Our team\n/,
     );
     const { projects } = JSON.parse((await nebula('projects', 'list', '--json')).out);
-    expect(projects).toContainEqual({ projectId: 'team', name: 'Our team', createdAt: expect.any(String) });
+    expect(projects).toContainEqual({
+      projectId: 'team',
+      name: 'Our team',
+      ceiling: 'all',
+      createdAt: expect.any(String),
+    });
     const own = greeting('hey').replaceAll('greeting', 'team-greeting');
     writeFileSync(path.join(cwd, 'team.yaml'), own);
     await nebula('workflows', 'register', 'team.yaml', '--project', 'team');
@@ -316,13 +321,16 @@ describe('people', () => {
       await say(cwd, ['users', 'add', 'ann', '--admin', '--password-stdin'], { stdin: PASSWORD });
       await say(cwd, ['users', 'add', 'bob', '--role', 'viewer', '--password-stdin'], { stdin: PASSWORD });
       expect((await signedIn('ann', ['projects', 'set', 'team'])).code).toBe(0);
-      for (const argv of [['projects', 'set', 'bobs'], ['audit']]) {
+      for (const [argv, error] of [
+        [['projects', 'set', 'bobs'], 'NOT_FOUND'],
+        [['audit'], 'NOT_ALLOWED'],
+      ] as const) {
         const { code, err } = await signedIn('bob', argv);
-        expect([code, err], argv.join(' ')).toEqual([2, expect.stringContaining('error NOT_ALLOWED')]);
+        expect([code, err], argv.join(' ')).toEqual([2, expect.stringContaining(`error ${error}`)]);
       }
       expect((await signedIn('bob', ['projects', 'list'])).out).not.toContain('team');
       const all = (await signedIn('ann', ['audit'])).out;
-      expect(all).toMatch(/ bob +putProject +refused 403 +bobs\n/);
+      expect(all).toMatch(/ bob +putProject +refused 404 +bobs\n/);
       expect(all).toMatch(/ ann +putProject +done +team\n/);
       const long = 'long-'.repeat(30);
       expect((await signedIn('ann', ['projects', 'set', long])).code).toBe(0);
