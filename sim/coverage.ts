@@ -19,6 +19,7 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
   'node.failed': true,
   'node.skipped': true,
   'node.cancelled': true,
+  'node.unhandled': true,
   'node.unknown': true,
   'node.settled': true,
   'run.stopping': true,

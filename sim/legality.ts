@@ -17,7 +17,9 @@ const MAY_COME_AFTER: Record<NodeEntry, readonly Status[]> = {
   'node.failed': [...NEW, 'waiting', 'running', 'settled', 'open', 'child', 'listening', 'answered'],
   'node.skipped': NEW,
   'node.cancelled': [...NEW, 'waiting', 'running', 'settled', 'open', 'child', 'listening'],
-  'node.unknown': ['running'],
+  'node.unhandled': ['failed'],
+  // Said once more where what is around it ends.
+  'node.unknown': ['running', 'unknown'],
   'node.settled': ['unknown'],
   'node.opened': [...NEW, 'waiting', 'running', 'settled'],
   'node.stopping': ['open', 'child'],
@@ -39,6 +41,7 @@ const LEADS_TO: Record<NodeEntry, Status> = {
   'node.failed': 'failed',
   'node.skipped': 'skipped',
   'node.cancelled': 'cancelled',
+  'node.unhandled': 'failed',
   'node.unknown': 'unknown',
   'node.settled': 'settled',
   'node.opened': 'open',

@@ -3,20 +3,22 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { Verdict } from './repository.ts';
 
-/** Erasable syntax, strictness and all the rest of tsconfig.json. Files that did not change are not checked
- * again: a small change costs 2 s of processor time, the whole 23 s. */
+/** Erasable syntax, strictness and all the rest of tsconfig.json. Files that did not change are not checked again. */
 export async function checkTypes(root: string): Promise<Verdict> {
-  const ours = await runProgram(root, 'tsc', TSC);
+  const ours = await runProgram(root, 'tsc', tsc('types'));
   return ours.problems.length > 0 ? ours : checkTypesForUsers(root);
 }
 
-const TSC = ['--noEmit', '--pretty', 'false'];
+/** With its memory in the cache folder: 2 s of processor time after a small change, 23 s without. */
+function tsc(cache: string): readonly string[] {
+  const memory = path.join('node_modules', '.cache', `${cache}.tsbuildinfo`);
+  return ['--noEmit', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', memory];
+}
 
 /** Our packages are sources, so whoever imports them checks them too, and often with no more than `strict`. */
 async function checkTypesForUsers(root: string): Promise<Verdict> {
   const lenient = ['--noUncheckedIndexedAccess', 'false', '--exactOptionalPropertyTypes', 'false'];
-  const cache = ['--tsBuildInfoFile', path.join('.cache', 'types-for-users.tsbuildinfo')];
-  const { problems } = await runProgram(root, 'tsc', [...TSC, ...lenient, ...cache]);
+  const { problems } = await runProgram(root, 'tsc', [...tsc('types-for-users'), ...lenient]);
   return { problems: problems.filter((line) => /^packages\/[^/]+\/src\//.test(line)) };
 }
 

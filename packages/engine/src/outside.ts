@@ -281,7 +281,7 @@ export class OutsideAttempts implements Outside {
       const told = message === undefined ? undefined : this.parts.sandbox.admitLine(foreign, { message });
       this.parts.onProgress(lease.executionId, lease.node, progress, told?.message);
     }
-    return { until: known.until, cancel: stopReason(run.state, node.scope) };
+    return { until: known.until, cancel: stopReason(run.state, node) };
   }
 
   async log(leaseId: string, lines: readonly LeaseLine[], by?: string): Promise<LeaseState> {
@@ -304,7 +304,7 @@ export class OutsideAttempts implements Outside {
     }
     // Who speaks is alive.
     await this.prolong(known);
-    return { until: known.until, cancel: stopReason(run.state, node.scope) };
+    return { until: known.until, cancel: stopReason(run.state, node) };
   }
 
   async credential(leaseId: string, alias: string, by?: string): Promise<string> {
@@ -345,7 +345,7 @@ export class OutsideAttempts implements Outside {
     if (run === undefined) return null;
     await this.parts.catchUp(run).finally(() => this.parts.onRest(executionId));
     const node = nodeAt(run.state, path);
-    return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node.scope);
+    return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node);
   }
 
   private async outcomeOf(known: Known, run: LiveRun, node: NodeState, told: OutsideOutcome): Promise<Outcome> {

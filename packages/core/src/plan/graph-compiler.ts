@@ -192,6 +192,7 @@ class GraphCompiler {
       node.rank = isSequential ? 0 : (ranks[node.index] as number);
       node.incoming = [...edgesAt(this.graph.incoming, node.index)].map((edge) => edges[edge] as EdgePlan);
       node.outgoing = [...edgesAt(this.graph.outgoing, node.index)].map((edge) => edges[edge] as EdgePlan);
+      node.sources = node.incoming.filter(({ isTwin }) => !isTwin).length;
       if (node.work.kind === 'branch') linkSubject(node.work as Mutable<BranchWork>, node.incoming);
       if (node.id === this.failureNode) continue;
       levels[node.level] ??= [];
@@ -227,22 +228,26 @@ class GraphCompiler {
 
   private edges(nodes: readonly NodePlan[]): EdgePlan[] {
     const { graph } = this;
-    const timesSeen = new Map<string, number>();
+    const firsts = new Map<string, Mutable<EdgePlan>>();
     return Array.from(graph.edgeFrom, (from, edge) => {
       const to = graph.edgeTo[edge] as number;
       const origin = graph.edgeOrigin[edge] as number;
       const definition = origin < 0 ? undefined : this.source.body.edges?.[origin];
       const pair = `${from} ${to}`;
-      const nth = (timesSeen.get(pair) ?? 0) + 1;
-      timesSeen.set(pair, nth);
+      const first = firsts.get(pair);
       const id = graph.ids[to] as string;
-      return {
-        key: nth === 1 ? id : `${id}#${nth}`,
+      const plan: Mutable<EdgePlan> = {
+        key: first === undefined ? id : `${id}#${(first.twins?.length ?? 0) + 2}`,
         from: nodes[from] as NodePlan,
         to: nodes[to] as NodePlan,
         on: definition?.on ?? 'success',
         ...this.edgeConditions(definition, edge, from),
+        twins: undefined,
+        isTwin: first !== undefined,
       };
+      if (first === undefined) firsts.set(pair, plan);
+      else first.twins = [...(first.twins ?? []), plan];
+      return plan;
     });
   }
 

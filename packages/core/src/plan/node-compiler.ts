@@ -46,6 +46,7 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
       name: definition.name ?? id,
       incoming: [],
       outgoing: [],
+      sources: 0,
       join: definition.join === 'any' ? 1 : (definition.join ?? 'all'),
       level: 0,
       rank: 0,

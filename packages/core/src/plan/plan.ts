@@ -83,7 +83,9 @@ export interface NodePlan {
   readonly name: string;
   readonly incoming: readonly EdgePlan[];
   readonly outgoing: readonly EdgePlan[];
-  /** How many incoming edges must be taken: `all` waits until every edge is decided. */
+  /** Nodes before it. Joins count these: several edges from one of them are one. */
+  readonly sources: number;
+  /** From how many sources an edge must be taken: `all` waits until every one has ended. */
   readonly join: 'all' | number;
   readonly level: number;
   /** Longest way to an end node, by estimates (ms): the critical path goes first. */
@@ -361,6 +363,10 @@ export interface EdgePlan {
   readonly matchError: ErrorMatcher | undefined;
   /** Nodes whose outputs the condition reads. */
   readonly reads: readonly NodeRead[];
+  /** On the first of several edges between two nodes: the others. Undefined for nearly every edge. */
+  readonly twins: readonly EdgePlan[] | undefined;
+  /** Another edge between the same nodes stands before it. */
+  readonly isTwin: boolean;
 }
 
 /** True when nothing has to be evaluated to decide the edge. */

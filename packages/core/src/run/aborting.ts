@@ -1,6 +1,6 @@
 /** Asking what runs to stop. What undoes something is not asked to, unless somebody says that it is to stay. */
 import type { RunError } from '../error.ts';
-import { isInside, pathOf } from './standing.ts';
+import { isInside, isStopped, pathOf } from './standing.ts';
 import type { NodeState, ScopeState } from './state.ts';
 import { isToBeUndone, undoingIn } from './transactions.ts';
 import { emit, type Turn } from './turn.ts';
@@ -11,7 +11,7 @@ export function abortInside(turn: Turn, outer: ScopeState | NodeState, reason: s
   const { running, children } = turn.state;
   for (const node of [...running, ...children]) {
     const isUndo = node.scope.undoes !== null && node.scope !== outer;
-    if (!isUndo && isInside(node.scope, outer)) abort(turn, node, reason);
+    if (!isUndo && isInside(node.scope, outer) && isStopped(turn.state, node)) abort(turn, node, reason);
   }
 }
 

@@ -8,14 +8,25 @@ import type { EdgeError } from '../plan/plan.ts';
 import { decideRepeat, decideRetry, impliedRule, type RetryDecision, WORKER_LOST } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
 import { abort, abortInside, leave, leaveInside } from './aborting.ts';
-import { decideFailure, decideOnward, expressionFailure, stillBroken } from './edges.ts';
-import type { CacheHit, FailureHandling } from './entry.ts';
+import { hasFinally } from './early-end.ts';
+import {
+  type DecidedEdges,
+  decideCancelled,
+  decideFailure,
+  decideOnward,
+  expressionFailure,
+  isPassedOver,
+  stillBroken,
+  targetOf,
+} from './edges.ts';
+import type { CacheHit, FailureHandling, RunStopping } from './entry.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
 import { undoesMore } from './refusals.ts';
-import { isStopped, pathOf } from './standing.ts';
-import type { NodeState, ScopeState } from './state.ts';
+import { isCleaningUp, isFinal, isStopped, pathOf } from './standing.ts';
+import type { NodeState, Ending as RunEnding, ScopeState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
+import { isTaken } from './taken.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { type Ending, RunScope } from './view.ts';
 
@@ -46,10 +57,13 @@ export function completeNode(
     ...(dead.length === 0 ? {} : { dead }),
     ...(own.vars === undefined ? {} : { vars: own.vars }),
     // What the cache had was not done here.
-    ...(own.cached === undefined ? undoOf(turn, ending) : {}),
+    ...(own.cached === undefined && !isCleaningUp(node) ? undoOf(turn, ending) : {}),
     ...(own.cached === undefined ? {} : { cached: own.cached }),
   });
-  follow(turn, node, broken);
+  if (!plan.breaks || node.scope.parent === null) return follow(turn, node, broken);
+  failCleanups(turn, node, broken);
+  follow(turn, node, []);
+  breakRound(turn, node.scope);
 }
 
 /** What would undo the node is resolved while everything that it reads is at hand. */
@@ -87,7 +101,7 @@ export function retryOf(
   jitter: number,
   decideOn: typeof decideRetry = decideRetry,
 ): Retry | undefined {
-  if (isStopped(state, node.scope) || state.totalRetries >= state.plan.maxTotalRetries) return undefined;
+  if (isStopped(state, node) || state.totalRetries >= state.plan.maxTotalRetries) return undefined;
   const { newBudget } = state.plan;
   const past = { path: pathOf(node), retries: node.retries, lost: node.lost };
   const decision = decideOn(node.plan.retry, error, past, { jitter, newBudget });
@@ -101,21 +115,41 @@ export function repeat(turn: Turn, node: NodeState, error: RunError, { rule, del
 
 /** An attempt ended without anybody knowing whether it took effect. */
 export function breakOff(turn: Turn, node: NodeState, error: RunError, jitter: number): void {
-  const path = pathOf(node);
   const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
-  if (isOnce) emit(turn, { type: 'node.unknown', node: path, error });
-  else if (isStopped(turn.state, node.scope)) emit(turn, { type: 'node.cancelled', node: path, error });
+  if (isOnce) leaveUnknown(turn, node, error);
+  else if (isStopped(turn.state, node)) endCancelled(turn, node, error);
   else failAttempt(turn, node, error, jitter, error.code === WORKER_LOST ? decideRepeat : decideRetry);
 }
 
-/** The node fails for good. */
-export function failNode(turn: Turn, node: NodeState, cause: RunError): void {
+/** Nobody knows what became of it. Where its scope ends early, what depends on it does not wait for the answer. */
+export function leaveUnknown(turn: Turn, node: NodeState, error: RunError): void {
+  const isEnding = node.scope.stopping?.finally !== undefined;
+  const { dead, broken } = isEnding ? decideCancelled(turn, node, error) : NO_EDGES;
+  emit(turn, { type: 'node.unknown', node: pathOf(node), error, ...(dead === undefined ? {} : { dead }) });
+  if (isEnding) follow(turn, node, broken);
+}
+
+const NO_EDGES: DecidedEdges = { dead: undefined, broken: [] };
+
+/** The node was cut off. */
+export function endCancelled(turn: Turn, node: NodeState, error?: RunError): void {
+  const { dead, broken } = decideCancelled(turn, node, error ?? null);
+  emit(turn, {
+    type: 'node.cancelled',
+    node: pathOf(node),
+    ...(error === undefined ? {} : { error }),
+    ...(dead === undefined ? {} : { dead }),
+  });
+  follow(turn, node, broken);
+}
+
+/** The node fails for good. `isCleanup`: the scope is about to end, and this failure is not why. */
+export function failNode(turn: Turn, node: NodeState, cause: RunError, isCleanup = false): void {
   const path = pathOf(node);
   const error: RunError = { ...cause, node: cause.node ?? path };
   const { handling: own, taken, dead, broken } = decideFailure(turn, node, error);
-  // What the failure node comes to changes nothing: the original error stands.
-  const isLast = node.plan === turn.state.plan.failureNode;
-  const handling = own ?? (isLast ? 'ignored' : unhandled(node));
+  const wasStopped = isStopped(turn.state, node);
+  const handling = own ?? (isCleanup ? cleanup(node) : unhandled(turn, node));
   emit(turn, {
     type: 'node.failed',
     node: path,
@@ -124,21 +158,42 @@ export function failNode(turn: Turn, node: NodeState, cause: RunError): void {
     ...(taken === undefined ? {} : { taken }),
     ...(dead === undefined ? {} : { dead }),
   });
-  if (own !== undefined) follow(turn, node, broken);
-  else if (handling !== 'fatal') skipReachable(turn, node);
-  else if (node.scope.parent === null || mayHalt(turn, node)) stop(turn, 'failed', error);
-  else stopScope(turn, node.scope, error);
+  if (handling === 'fatal' && (!wasStopped || mayHalt(turn, node))) endFailed(turn, node, error, broken);
+  else follow(turn, node, broken);
 }
 
-/** A run that is ending anyway goes on to do so: in its failure node, `halt` ends no more than the body. */
+/** The failure ends the scope; with `halt` the run, from any depth. */
+function endFailed(turn: Turn, node: NodeState, error: RunError, broken: readonly EdgeError[] = []): void {
+  failCleanups(turn, node, broken);
+  if (node.scope.parent === null || mayHalt(turn, node)) stop(turn, 'failed', error, { from: node });
+  else stopScope(turn, node.scope, error);
+  follow(turn, node, []);
+}
+
+/** Targets whose edge cannot be evaluated, of a node after which the scope ends: they fail, and end nothing. */
+function failCleanups(turn: Turn, node: NodeState, broken: readonly EdgeError[]): void {
+  for (const { edge, error } of broken) {
+    const target = targetOf(node, edge);
+    if (isUntouched(target)) failNode(turn, target, error, true);
+  }
+}
+
+/** A run that is ending anyway goes on to do so: there `halt` ends no more than the body. */
 function mayHalt({ state }: Turn, { plan }: NodeState): boolean {
-  return plan.onError === 'halt' && state.ending === null;
+  return plan.onError === 'halt' && state.ending === null && state.stopping === null;
 }
 
 /** In a body a policy ends the scope, and its composite node fails in turn; only `halt` ends the run from any depth. */
-function unhandled(node: NodeState): FailureHandling {
-  if (node.plan.onError === 'halt') return 'fatal';
-  switch (node.scope.realm.onFailure) {
+function unhandled(turn: Turn, node: NodeState): Exclude<FailureHandling, 'handled'> {
+  const { scope, plan, phase } = node;
+  // What the failure node comes to changes nothing: the original error stands.
+  if (plan === turn.state.plan.failureNode) return 'ignored';
+  if (mayHalt(turn, node)) return 'fatal';
+  const isCutOff = isStopped(turn.state, node) && phase.status !== 'pending' && !isFinal(phase.status);
+  if (isCutOff) return scope.realm.onFailure === 'ignore' ? 'tolerated' : 'fatal';
+  if (scope.stopping !== null) return cleanup(node);
+  if (plan.onError === 'halt') return 'fatal';
+  switch (scope.realm.onFailure) {
     case 'fail-fast':
       return 'fatal';
     case 'finish-running':
@@ -148,18 +203,39 @@ function unhandled(node: NodeState): FailureHandling {
   }
 }
 
-/** After an unhandled failure, what has not begun and depends on it never will. */
-function skipReachable(turn: Turn, failed: NodeState): void {
-  const { nodes } = failed.scope;
-  const stack = [failed];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    for (const edge of node.plan.outgoing) {
-      const target = nodes[edge.to.index] as NodeState;
-      if (target.phase.status !== 'pending' && target.phase.status !== 'queued') continue;
-      emitSkipped(turn, target, 'failure');
-      stack.push(target);
+/** In a finally every cleanup has its turn; what fails there fails a scope that would have ended well. */
+function cleanup({ scope }: NodeState): 'tolerated' | 'deferred' {
+  return scope.realm.onFailure === 'ignore' ? 'tolerated' : 'deferred';
+}
+
+/** The node is passed over. A failure that only such nodes would have handled is unhandled from this moment. */
+export function skip(turn: Turn, node: NodeState, why: 'dead' | 'when' | 'failure'): void {
+  emitSkipped(turn, node, why);
+  follow(turn, node, []);
+  for (const edge of node.plan.incoming) {
+    if (edge.on !== 'error') continue;
+    const source = node.scope.nodes[edge.from.index] as NodeState;
+    if (source.phase.status === 'failed' && source.phase.handling === 'handled' && !isHandledStill(source)) {
+      leaveUnhandled(turn, source, source.phase.error);
     }
   }
+}
+
+function isHandledStill(node: NodeState): boolean {
+  let isTakenByAny = false;
+  for (const edge of node.plan.outgoing) {
+    if (edge.on !== 'error' || !isTaken(edge, node)) continue;
+    if (!isPassedOver(targetOf(node, edge))) return true;
+    isTakenByAny = true;
+  }
+  // In journals from before, an always edge handled a failure, too.
+  return !isTakenByAny;
+}
+
+function leaveUnhandled(turn: Turn, node: NodeState, error: RunError): void {
+  const handling = node.plan.onError === 'ignore' ? 'ignored' : unhandled(turn, node);
+  emit(turn, { type: 'node.unhandled', node: pathOf(node), handling });
+  if (handling === 'fatal' && !isStopped(turn.state, node)) endFailed(turn, node, error);
 }
 
 /** The run will end like this; what runs is asked to stop first. A paused run stays paused, unless it is cancelled. */
@@ -167,7 +243,7 @@ export function stop(
   turn: Turn,
   status: FinalRunStatus,
   error: RunError | null,
-  { output, compensate = true }: { readonly output?: Held; readonly compensate?: boolean } = {},
+  { output, compensate = true, from }: StopOptions = {},
 ): void {
   const { state } = turn;
   const isPaused = state.pausedAt !== null;
@@ -180,10 +256,91 @@ export function stop(
     ...(output === undefined ? {} : { output }),
     ...(compensate ? {} : { compensate }),
     ...(isPaused && !isCancel ? { paused: true } : {}),
+    finally: true,
   });
   const reason = error?.message ?? `the run is ${status}`;
-  abortInside(turn, state.root, reason);
+  cutOffInside(turn, state.root, reason);
   if (!compensate) leaveInside(turn, state.root, reason);
+  if (from !== undefined) endAround(turn, from, status, error);
+}
+
+interface StopOptions {
+  readonly output?: Held;
+  readonly compensate?: boolean;
+  /** The node that ends the run. */
+  readonly from?: NodeState;
+}
+
+/** What is around a node that ends the run ends with it, even where it has a part in a finally. */
+function endAround(turn: Turn, from: NodeState, status: FinalRunStatus, error: RunError | null): void {
+  let around = from;
+  for (; around.scope.parent !== null; around = around.scope.parent);
+  if (around === from || around.phase.status !== 'open') return;
+  if (around.phase.stopping !== null || isStopped(turn.state, around)) return;
+  const how =
+    status === 'failed' && error !== null
+      ? { error }
+      : { error: { code: 'TERMINATED', kind: 'USER', message: 'The run has ended.' } as const, cancelled: true };
+  emit(turn, { type: 'node.stopping', node: pathOf(around), ...how, finally: true });
+  cutOffInside(turn, around, how.error.message);
+}
+
+/** How the run ends, said once more. */
+export function stoppingAnew({ status, error, output, compensate }: RunEnding): RunStopping {
+  return {
+    type: 'run.stopping',
+    status,
+    error,
+    ...(output === undefined ? {} : { output }),
+    ...(compensate ? {} : { compensate }),
+  };
+}
+
+/** A second cancel: the finallies of a run that is ending are left out, where they have not run yet. */
+export function skipFinally(turn: Turn, reason: string): void {
+  const { state } = turn;
+  if (state.stopping === null || !hasFinally(state)) return;
+  emit(turn, {
+    ...stoppingAnew(state.stopping),
+    ...(state.pausedAt === null ? {} : { paused: true }),
+    finally: false,
+  });
+  cutOffInside(turn, state.root, reason);
+}
+
+/** Of what ends early: attempts are asked to stop, and what waits for something is cancelled. */
+export function cutOffInside(turn: Turn, outer: ScopeState | NodeState, reason: string): void {
+  cancelWaiting(turn, outer);
+  abortInside(turn, outer, reason);
+}
+
+export function cancelWaiting(turn: Turn, outer: ScopeState | NodeState): void {
+  for (const node of underWayIn(outer)) {
+    const { status } = node.phase;
+    if (node.phase.status === 'unknown') {
+      if (node.decidedAs === undefined) leaveUnknown(turn, node, node.phase.error);
+    } else if (status !== 'running' && status !== 'child' && status !== 'open' && isStopped(turn.state, node)) {
+      endCancelled(turn, node);
+    }
+  }
+}
+
+/** Nodes that have begun and not ended, in all scopes below that end early. */
+function underWayIn(outer: ScopeState | NodeState): NodeState[] {
+  const found: NodeState[] = [];
+  const stack: (ScopeState | NodeState)[] = [outer];
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    if (!('nodes' in at)) {
+      for (const scope of at.body?.scopes.values() ?? []) stack.push(scope);
+    } else if (!at.isClosed && at.stopping !== null) {
+      for (const node of at.nodes) {
+        if (node.startedAt === null || isFinal(node.phase.status)) continue;
+        found.push(node);
+        if (node.body !== undefined) stack.push(node);
+      }
+    }
+  }
+  return found;
 }
 
 /** Of a run that is ending: what is not undone yet stays as it is. How it ends has been said. */
@@ -202,9 +359,16 @@ export function leaveDone(turn: Turn, reason: string): void {
 
 /** The scope will fail like this; what runs in it is asked to stop first. */
 function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
-  if (isStopped(turn.state, scope)) return;
-  emit(turn, { type: 'scope.stopping', scope: scope.path, error });
-  abortInside(turn, scope, error.message);
+  if (scope.stopping !== null || scope.isClosed) return;
+  emit(turn, { type: 'scope.stopping', scope: scope.path, error, finally: true });
+  cutOffInside(turn, scope, error.message);
+}
+
+/** A node with `break` has completed: nothing else of the round begins, and what runs in it is asked to stop. */
+function breakRound(turn: Turn, scope: ScopeState): void {
+  if (scope.stopping !== null || scope.isClosed || scope.open === 0) return;
+  emit(turn, { type: 'scope.stopping', scope: scope.path, error: null, finally: true });
+  cutOffInside(turn, scope, 'the loop has ended');
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Cancelling one node, and what is in it; the run goes on without it. */
 import type { RunError } from '../error.ts';
 import { abort, leaveInside } from './aborting.ts';
-import { failNode, follow } from './advance.ts';
+import { cutOffInside, endCancelled, failNode, leaveUnknown } from './advance.ts';
 import { stopNode } from './composite.ts';
 import { isFinal, isInside, isStopped, pathOf } from './standing.ts';
 import type { NodeState } from './state.ts';
@@ -9,21 +9,32 @@ import { isUndoingInside, mustUndoInside } from './transactions.ts';
 import { emit, type Turn } from './turn.ts';
 
 export function cancelNode(turn: Turn, node: NodeState, reason: string, compensate: boolean): void {
-  if (isFinal(node.phase.status) || node.phase.status === 'unknown' || isStopped(turn.state, node.scope)) return;
+  const { state } = turn;
+  if (isFinal(node.phase.status) || node.phase.status === 'unknown' || isStopped(state, node)) return;
   const error: RunError = { code: 'CANCELLED', kind: 'USER', message: reason, node: pathOf(node) };
-  if (endsLater(turn, node)) {
-    stopNode(turn, node, error, { cancelled: true, compensate });
-    if (!compensate) leaveInside(turn, node, reason);
-    return;
+  const isOpen = node.phase.status === 'open';
+  if (node.phase.status === 'open' && node.phase.stopping !== null && compensate)
+    return skipFinally(turn, node, reason);
+  const isLater = endsLater(turn, node);
+  if (isOpen || isLater) stopNode(turn, node, error, { cancelled: true, compensate, isAbrupt: !isLater });
+  if (isLater && !compensate) leaveInside(turn, node, reason);
+  if (isLater) return;
+  for (const busy of [...state.running]) {
+    const isIn = isOpen ? isInside(busy.scope, node) && isStopped(state, busy) : busy === node;
+    if (isIn) cutOff(turn, busy, error);
   }
-  for (const busy of [...turn.state.running]) {
-    if (busy === node || isInside(busy.scope, node)) cutOff(turn, busy, error);
-  }
-  if (!isFinal(node.phase.status) && node.phase.status !== ('unknown' as string)) {
-    if (node.scope.undoes !== null) failNode(turn, node, error);
-    else emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
-  }
-  follow(turn, node, []);
+  if (isOpen || isFinal(node.phase.status) || node.phase.status === ('unknown' as string)) return;
+  if (node.scope.undoes !== null) failNode(turn, node, error);
+  else endCancelled(turn, node, error);
+}
+
+/** Cancelled a second time: what is left of the finallies in it is left out. */
+function skipFinally(turn: Turn, node: NodeState, reason: string): void {
+  if (node.phase.status !== 'open' || node.phase.stopping === null || node.endings === 0) return;
+  const { since: _, ...how } = node.phase.stopping;
+  if (how.finally === false) return;
+  emit(turn, { type: 'node.stopping', node: pathOf(node), ...how, finally: false });
+  cutOffInside(turn, node, reason);
 }
 
 /** Children come to their own end, and what is being undone is undone. */
@@ -37,8 +48,8 @@ function endsLater({ state }: Turn, node: NodeState): boolean {
 function cutOff(turn: Turn, node: NodeState, error: RunError): void {
   abort(turn, node, error.message, true);
   const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
-  if (isOnce) emit(turn, { type: 'node.unknown', node: pathOf(node), error });
+  if (isOnce) leaveUnknown(turn, node, error);
   // A compensation that is given up has failed: the others get their turn.
   else if (node.scope.undoes !== null) failNode(turn, node, error);
-  else emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
+  else endCancelled(turn, node, error);
 }

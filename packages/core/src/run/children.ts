@@ -5,7 +5,7 @@
 import { assert, type RunError } from '../error.ts';
 import type { ChildWork } from '../plan/plan.ts';
 import { isJsonObject } from '../value.ts';
-import { completeNode, failAttempt, failNode, follow } from './advance.ts';
+import { completeNode, endCancelled, failAttempt, failNode } from './advance.ts';
 import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { isStopped, nodeAt, pathOf } from './standing.ts';
@@ -60,11 +60,11 @@ export function openChild(state: RunState, path: string, executionId: string): O
 }
 
 function openChildOf(state: RunState, node: NodeState): OpenChild {
-  const { phase, plan, scope } = node;
+  const { phase, plan } = node;
   assert(phase.status === 'child' && plan.work.kind === 'child', `'${pathOf(node)}' has a child`);
   const { workflowId, version, bound } = plan.work;
   const { executionId, attempt, again = false, stopping } = phase;
-  const isOver = stopping !== undefined || isStopped(state, scope);
+  const isOver = stopping !== undefined || isStopped(state, node);
   return {
     node: pathOf(node),
     executionId,
@@ -87,12 +87,9 @@ export function childEnded(
   if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return;
   const { work } = node.plan;
   if (result.status !== 'completed') {
-    if (isStopped(turn.state, node.scope)) return emit(turn, { type: 'node.cancelled', node: path });
+    if (isStopped(turn.state, node)) return endCancelled(turn, node);
     const { stopping } = node.phase;
-    if (stopping?.cancelled === true) {
-      emit(turn, { type: 'node.cancelled', node: path, error: stopping.error });
-      return follow(turn, node, []);
-    }
+    if (stopping?.cancelled === true) return endCancelled(turn, node, stopping.error);
     return failAttempt(turn, node, stopping?.error ?? childError(result, executionId), jitter);
   }
   if (work.kind !== 'child' || work.output === undefined) return completeNode(turn, node, result.output);

@@ -5,7 +5,7 @@ import { end } from './phases.ts';
 import { dropScope } from './scopes.ts';
 import { isFinal } from './standing.ts';
 import type { NodeState, Phase, RunState, ScopeState } from './state.ts';
-import { decideEdge } from './taken.ts';
+import { decideEdges } from './taken.ts';
 import { isAtWork } from './transactions.ts';
 import { noteUndone } from './undo-list.ts';
 
@@ -14,7 +14,7 @@ export function close(state: RunState, node: NodeState, phase: Phase): void {
   assert(!isFinal(node.phase.status), `node '${node.plan.id}' of ${state.executionId} ends once`);
   if (node.body !== undefined) closeBody(state, node, phase);
   end(state, node, phase);
-  for (const edge of node.plan.outgoing) decideEdge(node.scope.nodes, edge, phase);
+  if (node.decidedAs === undefined) decideEdges(node);
 }
 
 /** Of a body that went well only its result is left; of one that did not, what a retry begins with again. */

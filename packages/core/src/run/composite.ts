@@ -12,18 +12,25 @@ import type { DynamicWork, ForEachWork, InlineWork, RetryUntilWork, WhileWork } 
 import type { Problem } from '../problem.ts';
 import { decideRetry } from '../retry/retry.ts';
 import type { Json } from '../value.ts';
-import { abort, abortInside } from './aborting.ts';
-import { completeNode, failNode, follow } from './advance.ts';
+import { abort } from './aborting.ts';
+import { cancelWaiting, completeNode, cutOffInside, endCancelled, failNode } from './advance.ts';
 import { expressionFailure } from './edges.ts';
 import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
 import { failBody } from './repeating.ts';
-import { noticeNodeStopped, noticeStopped } from './scopes.ts';
-import { isInside, isStopped, pathOf } from './standing.ts';
+import { isInside, isQuiet, isStopped, pathOf } from './standing.ts';
 import type { BodyState, NodeState, ScopeState, Stopping } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
-import { hasDone, isTransaction, isUndoing, isUndoingInside, mustUndoInside, transactionsIn } from './transactions.ts';
+import {
+  hasDone,
+  isToBeUndone,
+  isTransaction,
+  isUndoing,
+  isUndoingInside,
+  mustUndoInside,
+  transactionsIn,
+} from './transactions.ts';
 import { emit, type Turn } from './turn.ts';
 import { bodyOutput, RunScope } from './view.ts';
 
@@ -121,6 +128,7 @@ export function goOn(turn: Turn, node: NodeState): void {
 
 function goOnForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
   const body = node.body as BodyState;
+  if (isLost(work, body)) return failLoop(turn, node, body.error as RunError);
   const isOver = body.isBroken || (work.until === 'first' && body.succeeded > 0);
   if (!isOver) openRounds(turn, node, Math.min(body.total, body.next + work.maxConcurrency - body.open));
   if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
@@ -158,16 +166,11 @@ function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue
 
 /** Called for what is in `state.settled`. */
 export function settle(turn: Turn, settled: ScopeState | NodeState): void {
-  if ('plan' in settled) {
-    const { phase } = settled;
-    // The run is, and undoes everything itself.
-    if (phase.status !== 'open' || phase.stopping === null || turn.state.stopping !== null) return;
-    return undoFirst(turn, settled, phase.stopping) ? undefined : endStopped(turn, settled, phase.stopping);
-  }
+  if ('plan' in settled) return settleNode(turn, settled);
   const node = settled.parent;
   if (settled.undoes !== null) return undone(turn, settled.undoes);
-  if (node === null || settled.isClosed || isStopped(turn.state, node.scope) || isStoppedNode(node)) return;
-  if (isTransaction(node) ? isUndoingInside(settled) : undoFirst(turn, settled, settled.stopping)) return;
+  if (settled.stopping !== null && !isQuiet(settled, turn.state.plan.failureNode)) return beginFinally(turn, settled);
+  if (node === null || settled.isClosed || isStopped(turn.state, node) || isStoppedNode(node)) return;
   const ended = endOf(turn, settled);
   const { work } = node.plan;
   if (isTransaction(node) && ended.error !== undefined && hasDone(turn.state, settled)) {
@@ -179,6 +182,23 @@ export function settle(turn: Turn, settled: ScopeState | NodeState): void {
   roundEnded(turn, node, ended.error);
 }
 
+/** What was under way has ended: the nodes that are left look at their joins. */
+function beginFinally(turn: Turn, scope: ScopeState): void {
+  if (scope.isClosed || scope.stopping?.finally !== true || scope.underWay > 0) return;
+  for (const node of scope.nodes.toReversed()) if (node.phase.status === 'pending') turn.work.push(node);
+}
+
+/** A composite node that is being stopped, itself or with what is around it: all its rounds are over. */
+function settleNode(turn: Turn, node: NodeState): void {
+  const { phase } = node;
+  if (phase.status !== 'open' || node.endings > 0) return;
+  const isWithOthers = isStopped(turn.state, node);
+  if (!isWithOthers && phase.stopping === null) return;
+  if (undoFirst(turn, node)) return;
+  if (isWithOthers || phase.stopping === null) return endCancelled(turn, node, phase.stopping?.error);
+  endStopped(turn, node, phase.stopping);
+}
+
 /** A transaction undoes what it did before anybody outside sees that it failed. */
 function undo(turn: Turn, scope: ScopeState, status: FinalRunStatus, error: RunError): void {
   emit(turn, { type: 'scope.compensating', scope: scope.path, status, error });
@@ -186,33 +206,37 @@ function undo(turn: Turn, scope: ScopeState, status: FinalRunStatus, error: RunE
   if (first !== undefined) turn.work.push(first);
 }
 
-/** Of what is being stopped nothing runs any more. True: the transactions in it undo what they did, and it ends after that. */
-function undoFirst(turn: Turn, outer: ScopeState | NodeState, stopping: Stopping | null): boolean {
+/** True: the transactions in it undo what they did, and it ends after that. A run that ends undoes everything itself. */
+function undoFirst(turn: Turn, node: NodeState): boolean {
   const { state } = turn;
-  if (stopping === null || stopping.compensate === false || !mustUndoInside(state, outer)) return false;
-  for (const scope of [...transactionsIn(outer)]) {
+  if (isUndoingInside(node)) return true;
+  if (state.stopping !== null || !isToBeUndone(state, node) || !mustUndoInside(state, node)) return false;
+  const error = stopErrorOf(node);
+  for (const scope of [...transactionsIn(node)]) {
     const isNew = scope.undoing === null && !isUndoingInside(scope) && hasDone(state, scope);
-    if (isNew) undo(turn, scope, 'cancelled', stopping.error);
+    if (isNew) undo(turn, scope, 'cancelled', error);
   }
   return true;
+}
+
+function stopErrorOf({ phase, scope }: NodeState): RunError {
+  const error = phase.status === 'open' ? (phase.stopping?.error ?? scope.stopping?.error) : null;
+  return error ?? { code: 'CANCELLED', kind: 'USER', message: 'What is around it has ended.' };
 }
 
 /** The transaction has undone what it did: its node fails, or what is stopped around it ends. */
 function undone(turn: Turn, scope: ScopeState): void {
   const { state } = turn;
   const { parent: node, stopping } = scope;
-  if (node === null || stopping === null || scope.undoing?.isClosed !== false || isUndoing(state, scope)) return;
-  if (!isStopped(state, node.scope) && !isStoppedNode(node)) return failBody(turn, node, stopping.error);
-  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
-    noticeNodeStopped(state, at);
-    noticeStopped(state, at.scope);
-  }
+  if (node === null || scope.undoing?.isClosed !== false || isUndoing(state, scope)) return;
+  const isEnding = isStopped(state, node) || isStoppedNode(node);
+  if (!isEnding && stopping?.error != null) return failBody(turn, node, stopping.error);
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) state.settled.add(at);
 }
 
 function endStopped(turn: Turn, node: NodeState, { error, cancelled = false }: Stopping): void {
-  if (!cancelled) return failBody(turn, node, error);
-  emit(turn, { type: 'node.cancelled', node: pathOf(node), error });
-  follow(turn, node, []);
+  if (cancelled) endCancelled(turn, node, error);
+  else failBody(turn, node, error);
 }
 
 function isStoppedNode({ phase }: NodeState): boolean {
@@ -268,11 +292,21 @@ function roundEnded(turn: Turn, node: NodeState, error: RunError | undefined): v
   if (error === undefined) return goOn(turn, node);
   if (work.kind !== 'forEach') return stopNode(turn, node, error);
   if (work.minSuccess === undefined)
-    return work.until === 'first' ? goOnOrNone(turn, node, error) : stopNode(turn, node, error);
+    return work.until === 'first' ? goOnOrNone(turn, node, error) : failLoop(turn, node, error);
   const { total, failed } = node.body as BodyState;
   const needed = neededOf(work, total);
   if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
   goOn(turn, node);
+}
+
+/** A round has failed, and so will the loop. With `fail-fast` the other rounds are cut off, else they come to their end. */
+function failLoop(turn: Turn, node: NodeState, error: RunError): void {
+  const { open, error: first } = node.body as BodyState;
+  if (open === 0 || node.scope.realm.onFailure === 'fail-fast') stopNode(turn, node, first ?? error);
+}
+
+function isLost({ minSuccess, until }: ForEachWork, { failed }: BodyState): boolean {
+  return failed > 0 && minSuccess === undefined && until === 'all';
 }
 
 /** How many of so many rounds must succeed, where some may fail. */
@@ -318,7 +352,7 @@ export function stopNode(
   turn: Turn,
   node: NodeState,
   error: RunError,
-  { cancelled = false, compensate = true }: Pick<Stopping, 'cancelled' | 'compensate'> = {},
+  { cancelled = false, compensate = true, isAbrupt = false }: StopOptions = {},
 ): void {
   const { phase } = node;
   if ((phase.status !== 'open' && phase.status !== 'child') || isTransactionOver(node)) return;
@@ -330,19 +364,29 @@ export function stopNode(
     ...((stopping?.cancelled ?? cancelled) ? { cancelled: true } : {}),
     ...(compensate ? {} : { compensate }),
   };
-  const isBusy = phase.status === 'child' || node.busy > 0 || (compensate && mustUndoInside(turn.state, node));
-  if (!isBusy) return endStopped(turn, node, { ...how, since: turn.now });
-  emit(turn, { type: 'node.stopping', node: pathOf(node), ...how });
-  if (phase.status === 'child') abort(turn, node, error.message);
-  else abortInside(turn, node, error.message);
+  if (phase.status === 'child') {
+    emit(turn, { type: 'node.stopping', node: pathOf(node), ...how });
+    return abort(turn, node, error.message);
+  }
+  const isOpen = [...(node.body?.scopes.values() ?? [])].some(({ isClosed }) => !isClosed);
+  if (!isOpen && !(compensate && mustUndoInside(turn.state, node)))
+    return endStopped(turn, node, { ...how, since: turn.now });
+  emit(turn, { type: 'node.stopping', node: pathOf(node), ...how, finally: true });
+  if (isAbrupt) cancelWaiting(turn, node);
+  else cutOffInside(turn, node, error.message);
+}
+
+interface StopOptions extends Pick<Stopping, 'cancelled' | 'compensate'> {
+  /** Nobody waits for the end of what runs in it: the caller cuts it off. */
+  readonly isAbrupt?: boolean;
 }
 
 function withdraw(turn: Turn, node: NodeState): void {
   for (const scope of (node.body as BodyState).scopes.values()) {
     if (scope.isClosed || scope.stopping !== null) continue;
     const error: RunError = { code: 'WITHDRAWN', kind: 'USER', message: 'Another round came first.', node: scope.path };
-    emit(turn, { type: 'scope.stopping', scope: scope.path, error });
-    abortInside(turn, scope, error.message);
+    emit(turn, { type: 'scope.stopping', scope: scope.path, error, finally: true });
+    cutOffInside(turn, scope, error.message);
   }
 }
 

@@ -10,16 +10,36 @@
 import { type RunError, unreachable } from '../error.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
 import { abort } from './aborting.ts';
-import { breakOff, completeNode, failAttempt, failNode, leaveDone, stop } from './advance.ts';
+import {
+  breakOff,
+  completeNode,
+  endCancelled,
+  failAttempt,
+  failNode,
+  leaveDone,
+  skipFinally,
+  stop,
+} from './advance.ts';
 import { cancelNode } from './cancelling.ts';
 import { childEnded } from './children.ts';
 import { expand, nextRound, stopNode } from './composite.ts';
-import { finishIfDone } from './ending.ts';
+import { finishIfDone, giveUpEnding } from './ending.ts';
 import { type CacheMiss, JOURNAL_FORMAT } from './entry.ts';
 import { drain, makeReady, pass } from './flow.ts';
 import { type Held, hold } from './held.ts';
+import { renewOldStops } from './old-stops.ts';
+import { undoesMore } from './refusals.ts';
 import { replay, retry } from './reopen.ts';
-import { isEnding, isFinished, isOver, isStopped, must, nodeAt, pathOf, waitsForPlace } from './standing.ts';
+import {
+  failureNodeUnderWay,
+  isEnding,
+  isFinished,
+  isStopped,
+  must,
+  nodeAt,
+  pathOf,
+  waitsForPlace,
+} from './standing.ts';
 import type { NodeState, RunState, TimerItem } from './state.ts';
 import type { OpenAttempt, Stimulus } from './stimulus.ts';
 import { attemptsToStop, isPastTotal, popDue } from './timers.ts';
@@ -33,6 +53,7 @@ export function decide(turn: Turn, stimulus: Stimulus): void {
   if (isFinished(state.status)) {
     if (stimulus.type === 'retry' ? !retry(turn) : stimulus.type !== 'replay' || !replay(turn, stimulus)) return;
   } else {
+    if (state.hasOldStops) renewOldStops(turn);
     react(turn, stimulus);
   }
   drain(turn);
@@ -105,8 +126,19 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
     const node = nodeAt(turn.state, path);
     return node === undefined ? undefined : cancelNode(turn, node, reason, compensate);
   }
-  if (isEnding(turn.state) && !compensate) return leaveDone(turn, reason);
+  if (isEnding(turn.state)) return cancelEnding(turn, reason, compensate);
   stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: reason }, { compensate });
+}
+
+/** How it ends has been said. What can still be left out: the finally, what is not undone yet, and the failure node. */
+function cancelEnding(turn: Turn, reason: string, compensate: boolean): void {
+  const { state } = turn;
+  skipFinally(turn, reason);
+  if (!compensate && undoesMore(state)) return leaveDone(turn, reason);
+  const last = failureNodeUnderWay(state);
+  if (last === undefined) return;
+  if (last.phase.status === 'unknown') return giveUpEnding(turn);
+  cancelNode(turn, last, reason, compensate);
 }
 
 function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
@@ -175,7 +207,7 @@ function ended(turn: Turn, stimulus: Stimulus & { type: 'ended' }): void {
     case 'broken-off':
       return breakOff(turn, node, outcome.error, jitter);
     case 'returned':
-      if (isStopped(turn.state, node.scope)) return emit(turn, { type: 'node.cancelled', node: path });
+      if (isStopped(turn.state, node)) return endCancelled(turn, node);
       return emit(turn, { type: 'node.returned', node: path });
     default:
       return unreachable(outcome);
@@ -200,7 +232,7 @@ function reap(turn: Turn, lost: readonly OpenAttempt[], jitter: number): void {
 /** Whoever asked may have died before it heard the answer; asking twice is asking once. */
 function askAgain(turn: Turn): void {
   for (const node of turn.state.gated) {
-    if (isStopped(turn.state, node.scope)) continue;
+    if (isStopped(turn.state, node)) continue;
     if (node.phase.status === 'gated' && node.phase.until === null) {
       turn.asks.push({ node: pathOf(node), gate: node.phase.gate });
     }
@@ -210,7 +242,7 @@ function askAgain(turn: Turn): void {
 function granted(turn: Turn, { node: path, gate, until, miss }: Stimulus & { type: 'granted' }): void {
   const node = nodeAt(turn.state, path);
   if (node?.phase.status !== 'gated' || node.phase.gate.kind !== gate || node.phase.until !== null) return;
-  if (isStopped(turn.state, node.scope)) return;
+  if (isStopped(turn.state, node)) return;
   if (turn.state.pausedAt !== null) return grantedInPause(turn, path, until, miss);
   if (until !== undefined && until > turn.now) return emit(turn, { type: 'node.granted', node: path, until });
   // In the state already, for the gate that comes next and journals it.
@@ -260,8 +292,7 @@ function notHappened(
   const path = pathOf(node);
   emit(turn, { type: 'node.settled', node: path, by, outcome: then });
   if (then === 'fail') return failNode(turn, node, error);
-  if (isStopped(turn.state, node.scope) || isOver(turn.state, node))
-    return emit(turn, { type: 'node.cancelled', node: path, error });
+  if (isStopped(turn.state, node)) return endCancelled(turn, node, error);
   if (isPastTotal(node, turn.now)) {
     return failNode(turn, node, timeoutError('total', node.plan.timeouts.totalMs, path));
   }

@@ -78,8 +78,9 @@ export function backlogOf(state: RunState): { readonly count: number; readonly s
   if (state.pausedAt !== null) return { count: 0, since: null };
   let count = state.dispatched;
   let since: number | null = null;
-  for (const { place, scope, phase } of [...state.ready, ...state.readyOutside]) {
-    if (place !== 'ready' || isStopped(state, scope)) continue;
+  for (const node of [...state.ready, ...state.readyOutside]) {
+    const { place, phase } = node;
+    if (place !== 'ready' || isStopped(state, node)) continue;
     count++;
     if (phase.status === 'queued' && (since === null || phase.since < since)) since = phase.since;
   }
@@ -128,7 +129,7 @@ function giveUp(turn: Turn, node: NodeState, error: RunError): undefined {
 
 function mayStart(state: RunState, node: NodeState, attempt: number): boolean {
   if (isFinished(state.status) || state.pausedAt !== null) return false;
-  if (isStopped(state, node.scope) || attempt !== node.attempts + 1) return false;
+  if (isStopped(state, node) || attempt !== node.attempts + 1) return false;
   if (node.place === 'dispatched') return true;
   // A task that was called back and comes all the same has no slot of its own.
   return node.place === 'ready' && state.dispatched + state.running.size < state.plan.maxParallelism;
@@ -172,8 +173,7 @@ export function seal(turn: Turn): void {
   const { state } = turn;
   if (turn.asks.length > 0) forgetStaleAsks(turn);
   if (turn.readied.length === 0 || isFinished(state.status)) return;
-  // Of a run that is being stopped only what undoes something has a future.
-  const readied = turn.readied.filter(({ scope }) => state.stopping === null || scope.undoes !== null);
+  const readied = turn.readied.filter((node) => !isStopped(state, node));
   // A set: a run that ends and is retried in one turn finds the same node ready twice.
   const waiting = new Set(readied.filter((node) => node.place !== 'none' && node.phase.status !== 'queued'));
   turn.readied.length = 0;

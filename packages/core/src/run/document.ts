@@ -15,6 +15,8 @@ export interface NodeDocument {
   /** ISO 8601, or null when it has not happened. */
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
+  /** Of a skipped node, why: its join failed by choice or because of a failure, its condition, or it is disabled. */
+  readonly skipped?: 'choice' | 'failure' | 'when' | 'disabled';
   /** For a loop: how far it is. */
   readonly rounds?: {
     readonly total: number | null;
@@ -65,6 +67,7 @@ function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument {
     error: 'error' in phase ? (phase.error ?? null) : null,
     startedAt: isoTime(node.startedAt),
     finishedAt: isoTime('at' in phase && phase.status !== 'unknown' ? phase.at : null),
+    ...(phase.status === 'skipped' ? { skipped: phase.why === 'dead' ? 'choice' : phase.why } : {}),
     ...(node.body === undefined || runsOnce(node.plan) ? {} : { rounds: roundsOf(node.body) }),
   };
 }

@@ -46,7 +46,7 @@ function allButDefault(outgoing: readonly EdgePlan[], work: BranchWork): string[
 export interface DecidedFailure {
   /** Undefined: neither an edge nor the node itself deals with it, so the workflow's policy does. */
   readonly handling: 'handled' | 'ignored' | undefined;
-  /** Handled: keys of the edges that take it. */
+  /** Keys of the error and always edges that are taken; undefined where the run goes on as if nothing had happened. */
   readonly taken: readonly string[] | undefined;
   /** Ignored: keys of the edges that are not taken although the run goes on. */
   readonly dead: readonly string[] | undefined;
@@ -54,8 +54,8 @@ export interface DecidedFailure {
 }
 
 /**
- * For a failure. Edges come first, `onError` second: an error edge that matches takes it even from a node that ignores
- * its failures. An always edge does not stand in the way of ignoring: it is taken either way.
+ * For a failure. Error edges come first, `onError` second: an error edge that matches takes it even from a node that
+ * ignores its failures. Always edges are taken either way, and handle nothing.
  */
 export function decideFailure(turn: Turn, node: NodeState, error: RunError): DecidedFailure {
   const ending: Ending = { node, status: 'failed', output: null, error };
@@ -67,19 +67,46 @@ export function decideFailure(turn: Turn, node: NodeState, error: RunError): Dec
     if (verdict === true) taken.push(edge);
     else if (verdict !== false) broken.push({ edge, error: verdict });
   }
-  if (node.plan.onError === 'ignore' && !taken.some((edge) => edge.on === 'error')) {
+  const isHandled = taken.some((edge) => edge.on === 'error' && !isPassedOver(targetOf(node, edge)));
+  if (node.plan.onError === 'ignore' && !isHandled) {
     const onward = decideOnward(turn, ending);
     const onError = broken.filter(({ edge }) => edge.on === 'error');
     return { handling: 'ignored', taken: undefined, dead: onward.dead, broken: [...onward.broken, ...onError] };
   }
-  if (taken.length === 0) return { handling: undefined, taken: undefined, dead: undefined, broken };
-  return { handling: 'handled', taken: taken.map((edge) => edge.key), dead: undefined, broken };
+  const keys = taken.map((edge) => edge.key);
+  const isAny = isHandled || keys.length > 0;
+  return { handling: isHandled ? 'handled' : undefined, taken: isAny ? keys : undefined, dead: undefined, broken };
+}
+
+/** It was skipped, and so handles nothing. A disabled node is meant to do nothing, and that is how it handles it. */
+export function isPassedOver({ phase }: NodeState): boolean {
+  return phase.status === 'skipped' && phase.why !== 'disabled';
+}
+
+export function targetOf({ scope }: NodeState, edge: EdgePlan): NodeState {
+  return scope.nodes[edge.to.index] as NodeState;
+}
+
+/** For a node that is cut off after it has begun: its always edges are taken, if their conditions hold. */
+export function decideCancelled(turn: Turn, node: NodeState, error: RunError | null): DecidedEdges {
+  let dead: string[] | undefined;
+  const broken: EdgeError[] = [];
+  for (const edge of node.plan.outgoing) {
+    if (edge.on !== 'always' || edge.when === undefined || node.startedAt === null) continue;
+    const verdict = judge(turn, { node, status: 'cancelled', output: null, error }, edge, () => true);
+    if (verdict === true) continue;
+    dead ??= [];
+    dead.push(edge.key);
+    if (verdict !== false) broken.push({ edge, error: verdict });
+  }
+  return { dead, broken };
 }
 
 /** The edges out of a node that ended earlier whose condition could not be evaluated, and cannot be now. */
 export function stillBroken(turn: Turn, node: NodeState): readonly EdgeError[] {
   const { phase } = node;
   if (phase.status === 'failed') return decideFailure(turn, node, phase.error).broken;
+  if (phase.status === 'cancelled') return decideCancelled(turn, node, phase.error ?? null).broken;
   if (phase.status !== 'completed' && !(phase.status === 'skipped' && phase.why === 'disabled')) return [];
   const output = phase.status === 'completed' ? heldValue(node.output, turn.lookup) : null;
   return decideOnward(turn, { node, status: phase.status, output, error: null }).broken;

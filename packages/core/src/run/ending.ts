@@ -1,38 +1,42 @@
-/** How a run ends: it stops what runs, undoes what was done, runs its failure node, and says so once. */
+/**
+ * How a run ends: what runs stops, finallies run, what was done is undone, the failure node runs, and the journal says
+ * so once.
+ */
 import type { RunError } from '../error.ts';
 import type { Json } from '../value.ts';
 import { expressionFailure } from './edges.ts';
-import { drain, makeReady } from './flow.ts';
+import { admit, drain } from './flow.ts';
 import { type Held, hold } from './held.ts';
-import { isFinal, isFinished } from './standing.ts';
-import type { Ending, NodeState, RunState } from './state.ts';
+import { failureNodeOf, isFinal, isFinished, isQuiet } from './standing.ts';
+import type { Ending, RunState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
-import { hasDone, isAtWork, isUndoing, isUndoingInside } from './transactions.ts';
+import { hasDone, isAtWork, isUndoing } from './transactions.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { rootOutput } from './view.ts';
 
 export function finishIfDone(turn: Turn): void {
   const { state } = turn;
+  const { root } = state;
   if (isFinished(state.status)) return;
   if (state.ending !== null) return finishEnding(turn, state.ending);
   if (state.stopping !== null) {
-    const isBusy = state.running.size + state.children.size > 0 || isUndoingInside(state.root);
-    return isBusy ? undefined : stopped(turn, state.stopping);
+    return isQuiet(root, state.plan.failureNode) ? stopped(turn, outcomeOf(state, state.stopping)) : undefined;
   }
   if (state.heldUntil !== null) return;
   const failureNode = failureNodeOf(state);
   const left = failureNode?.phase.status === 'pending' ? 1 : 0;
-  if (state.root.open > left) return;
-  const { deferredError } = state.root;
-  if (deferredError !== null) return stopped(turn, { status: 'failed', error: deferredError, ...NO_OUTPUT });
+  if (root.open > left) return;
+  if (root.deferredError !== null) return stopped(turn, { status: 'failed', error: root.deferredError, ...NO_OUTPUT });
   if (failureNode !== undefined && left === 1) emitSkipped(turn, failureNode, 'dead');
   complete(turn);
 }
 
 const NO_OUTPUT = { output: undefined, compensate: true } as const;
 
-function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
-  return plan.failureNode === undefined ? undefined : root.nodes[plan.failureNode.index];
+/** A failure that nothing handled fails a run that would have ended well; it replaces no other error. */
+function outcomeOf({ root: { deferredError } }: RunState, stopping: Ending): Ending {
+  if (stopping.status !== 'completed' || deferredError === null) return stopping;
+  return { status: 'failed', error: deferredError, ...NO_OUTPUT };
 }
 
 /** Nothing of it runs any more: now comes what has to be undone, if anything. */
@@ -57,12 +61,20 @@ function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
   const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
   if (failureNode !== undefined && !isFinal(failureNode.phase.status)) {
     if (failureNode.phase.status !== 'pending' || failureNode.place !== 'none') return;
-    makeReady(turn, failureNode);
-    return drain(turn);
+    admit(turn, failureNode);
+    drain(turn);
+    // It may have ended at once, or be one that is passed over.
+    return isFinal(failureNode.phase.status) ? finishIfDone(turn) : undefined;
   }
   // Somebody has to say what became of it: if it happened, it is undone.
   if (compensate && isUndoing(state, state.root)) return;
   finish(turn, status, error);
+}
+
+/** Somebody cancels a run that waits for nothing but the answer what became of its failure node. */
+export function giveUpEnding(turn: Turn): void {
+  const { ending } = turn.state;
+  if (ending !== null) finish(turn, ending.status, ending.error);
 }
 
 function finish(turn: Turn, status: FinalRunStatus, error: RunError | null, output?: Held): void {

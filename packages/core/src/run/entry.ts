@@ -24,6 +24,7 @@ export type Entry =
   | NodeRetrying
   | NodeReturned
   | NodeFailed
+  | NodeUnhandled
   | NodeSkipped
   | NodeCancelled
   | NodeUnknown
@@ -153,11 +154,11 @@ export interface NodeReturned {
 
 /**
  * A node failed for good.
- *  - handled: error edges take it (`taken`)
+ *  - handled: error edges take it
  *  - ignored: `onError: ignore`; goes on as if completed with null, except for the edges in `dead`
- *  - tolerated: workflow policy `ignore`; what depends on it is skipped
- *  - deferred: workflow policy `finish-running`; the run fails once the others are done
- *  - fatal: ends the run now
+ *  - tolerated: workflow policy `ignore`
+ *  - deferred: workflow policy `finish-running`, or what failed cleaned up in a finally; the scope fails at its end
+ *  - fatal: ends the scope, or with `halt` the run, now
  */
 export type FailureHandling = 'handled' | 'ignored' | 'tolerated' | 'deferred' | 'fatal';
 
@@ -166,15 +167,23 @@ export interface NodeFailed {
   readonly node: string;
   readonly error: RunError;
   readonly handling: FailureHandling;
+  /** Keys of the error and always edges that are taken. */
   readonly taken?: readonly string[];
   readonly dead?: readonly string[];
 }
 
+/** Every node that its error edges led to was skipped: from now on nothing handles the failure. */
+export interface NodeUnhandled {
+  readonly type: 'node.unhandled';
+  readonly node: string;
+  readonly handling: Exclude<FailureHandling, 'handled'>;
+}
+
 /**
- *  - dead: no incoming edge was taken (or fewer than the join needs)
+ *  - dead: its join cannot be satisfied, by choice: too few of its edges were taken
  *  - when: its condition is false
- *  - disabled: `enabled: false`; goes on along its success edges
- *  - failure: reachable from a failure that nothing handled
+ *  - disabled: `enabled: false`; goes on along its success and always edges
+ *  - failure: its join cannot be satisfied, and one of its edges is dead by failure
  */
 export type SkipReason = 'dead' | 'when' | 'disabled' | 'failure';
 
@@ -186,18 +195,28 @@ export interface NodeSkipped {
   readonly dead?: readonly string[];
 }
 
-/** A running attempt that ended, or was given up, because the run is being stopped. */
+/**
+ * A node that had begun was cut off, because what is around it ends early or somebody cancelled it. Nodes that had not
+ * begun need no entry: they are cancelled by the one that says that their scope ends early.
+ */
 export interface NodeCancelled {
   readonly type: 'node.cancelled';
   readonly node: string;
   readonly error?: RunError;
+  /** Keys of its always edges whose condition does not hold. */
+  readonly dead?: readonly string[];
 }
 
-/** Nobody knows whether a `once` attempt took effect. */
+/**
+ * Nobody knows whether a `once` attempt took effect. In a scope that ends early its edges are decided with this, as those
+ * of a cancelled node; said once more of a node whose outcome was unknown before that.
+ */
 export interface NodeUnknown {
   readonly type: 'node.unknown';
   readonly node: string;
   readonly error: RunError;
+  /** As for a cancelled node. */
+  readonly dead?: readonly string[];
 }
 
 /** Somebody looked; what follows from it is in the entries after this one. `unknown`: `verify` could not tell either. */
@@ -234,7 +253,17 @@ export interface NodeStopping {
   readonly cancelled?: boolean;
   /** False: what has been done in it is not undone. */
   readonly compensate?: boolean;
+  readonly finally?: Finally;
 }
+
+/**
+ * A scope that ends early. Nodes that have not begun are cancelled by the entry that says so, in this scope and in all
+ * that are open below it; then the targets of taken always edges run, and what follows them.
+ *  - true: they do
+ *  - false: somebody cancelled a second time, and they do not
+ *  - left out: in journals from before always edges were a finally. Nothing is cancelled by the entry.
+ */
+export type Finally = boolean;
 
 /** Rounds of a loop begin: `from` up to, not including, `to`. */
 export interface ScopesOpened {
@@ -244,11 +273,12 @@ export interface ScopesOpened {
   readonly to: number;
 }
 
-/** The scope will fail with this as soon as nothing of it runs any more. */
+/** The scope ends early with this error; null: a node with `break` has completed. */
 export interface ScopeStopping {
   readonly type: 'scope.stopping';
   readonly scope: string;
-  readonly error: RunError;
+  readonly error: RunError | null;
+  readonly finally?: Finally;
 }
 
 /** A round has ended. Without output and error: with the output of the body's only end node. */
@@ -433,6 +463,7 @@ export interface RunStopping {
   readonly compensate?: boolean;
   /** The run stays paused, and this goes on when it is resumed. Without it a pause ends here. */
   readonly paused?: boolean;
+  readonly finally?: Finally;
 }
 
 /** Exactly one per generation of the run. Nodes that are not final become `cancelled`. */

@@ -15,6 +15,7 @@ import type {
   NodeSettled,
   NodeSkipped,
   NodeStarted,
+  NodeUnhandled,
   NodeUnknown,
   NodeWaiting,
 } from './entry.ts';
@@ -24,6 +25,7 @@ import { countSpilled, enqueue, enter, leaveQueue, queuedSince, yieldPlaces } fr
 import { forgetRounds } from './scopes.ts';
 import { isUnstarted, must } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
+import { decideEdges } from './taken.ts';
 import { armAttempt, armGate, armQueued, armRetry, armWait } from './timers.ts';
 import { forgetUndoneIn, remember } from './undo-list.ts';
 import { assign } from './variables.ts';
@@ -37,6 +39,7 @@ export type NodeEntry =
   | NodeFailed
   | NodeSkipped
   | NodeCancelled
+  | NodeUnhandled
   | NodeUnknown
   | NodeSettled
   | NodeWaiting
@@ -63,9 +66,11 @@ export function evolveNode(state: RunState, entry: NodeEntry, at: number): void 
       for (const path of entry.nodes) skip(state, must(state, path), entry, at);
       return;
     case 'node.cancelled':
-      return close(state, must(state, entry.node), { status: 'cancelled', at, error: entry.error });
+      return cancel(state, must(state, entry.node), entry, at);
     case 'node.unknown':
-      return enter(state, must(state, entry.node), { status: 'unknown', at, error: entry.error, isVerified: false });
+      return doubt(state, must(state, entry.node), entry, at);
+    case 'node.unhandled':
+      return leaveUnhandled(must(state, entry.node), entry);
     case 'node.settled':
       return settle(must(state, entry.node), entry);
     case 'node.waiting':
@@ -159,6 +164,25 @@ function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): 
   // There is nothing to go on with.
   if (isUnstarted(error)) node.child = undefined;
   close(state, node, { status: 'failed', at, error, handling, taken, dead });
+}
+
+/** What handled the failure was skipped. */
+function leaveUnhandled(node: NodeState, { handling }: NodeUnhandled): void {
+  if (node.phase.status !== 'failed') return;
+  node.phase = { ...node.phase, handling };
+  if (handling === 'deferred') node.scope.deferredError ??= node.phase.error;
+}
+
+function cancel(state: RunState, node: NodeState, { error, dead }: NodeCancelled, at: number): void {
+  close(state, node, { status: 'cancelled', at, error, ran: node.startedAt !== null, dead });
+}
+
+/** In a scope that ends early it counts as cancelled for its edges. */
+function doubt(state: RunState, node: NodeState, { error, dead }: NodeUnknown, at: number): void {
+  if (node.phase.status !== 'unknown') enter(state, node, { status: 'unknown', at, error, isVerified: false });
+  if (node.scope.stopping?.finally === undefined || node.decidedAs !== undefined) return;
+  node.decidedAs = { status: 'cancelled', at, error, ran: true, dead };
+  decideEdges(node);
 }
 
 function skip(state: RunState, node: NodeState, entry: NodeSkipped, at: number): void {

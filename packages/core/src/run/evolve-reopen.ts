@@ -35,9 +35,10 @@ export function reopen(state: RunState, entry: RunReopened, at: number): void {
     node.queuedAt = at;
   }
   for (const scope of state.scopes.values()) {
-    recount(scope);
     scope.stopping = null;
+    scope.underWay = 0;
     scope.deferredError = null;
+    recount(scope);
   }
   for (const path of entry.open ?? []) reopenBody(state, must(state, path));
   armWorkflow(state);

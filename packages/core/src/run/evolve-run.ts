@@ -1,5 +1,6 @@
 /** Folds what happens to the run as a whole. */
 import { assert, NebulaError, unreachable } from '../error.ts';
+import { endEarly, markStopped } from './early-end.ts';
 import {
   JOURNAL_FORMAT,
   type RunBegun,
@@ -86,10 +87,14 @@ export function resume(state: RunState, at: number): void {
   for (const scope of state.scopes.values()) releaseHeld(state, scope);
 }
 
-function stop(state: RunState, { status, error, output, compensate = true, paused }: RunStopping, at: number): void {
+function stop(state: RunState, entry: RunStopping, at: number): void {
+  const { status, error, output, compensate = true, paused } = entry;
   if (state.pausedAt !== null && paused !== true) resume(state, at);
-  state.stopping = { status, error, output, compensate, since: state.stopping?.since ?? at };
+  const since = entry.finally === false ? at : (state.stopping?.since ?? at);
+  state.stopping = { status, error, output, compensate, since };
   if (output !== undefined) countSpilled(state, output);
+  if (entry.finally === undefined) markStopped(state, state.root, { error, since });
+  else endEarly(state, state.root, { error, since, finally: entry.finally }, at);
   armStop(state);
 }
 

@@ -1,6 +1,7 @@
 /** Folds what happens to composite nodes and the scopes in them. */
 import { assert, unreachable } from '../error.ts';
 import { cancelOpen } from './closing.ts';
+import { endEarly, endRoundsEarly, markStopped } from './early-end.ts';
 import type {
   ItemsAdded,
   NodeCompensating,
@@ -15,17 +16,8 @@ import type {
 import { resume } from './evolve-run.ts';
 import { dueTime } from './pausing.ts';
 import { countSpilled, enter, leaveQueue } from './phases.ts';
-import {
-  closeRound,
-  newBody,
-  noticeNodeStopped,
-  noticeStopped,
-  openScope,
-  realmInside,
-  runsOnce,
-  wholeOf,
-} from './scopes.ts';
-import { must, mustScope } from './standing.ts';
+import { closeRound, newBody, noticeStopped, openScope, realmInside, runsOnce, wholeOf } from './scopes.ts';
+import { isStopped, must, mustScope } from './standing.ts';
 import type { BodyState, NodeState, RunState, ScopeState } from './state.ts';
 import { armOpen, armRound, armStopping } from './timers.ts';
 import { openUndo, toUndo } from './undo.ts';
@@ -80,6 +72,8 @@ function open(state: RunState, node: NodeState, { items, count, input, graph }: 
   node.body = newBody(node.plan, isOnce ? 1 : (count ?? Number.POSITIVE_INFINITY), graph?.value);
   if (items !== undefined) node.body.items.push({ from: 0, count: count as number, items });
   if (isOnce) openScope(state, node, input === undefined ? node.scope.realm : realmInside(node, input));
+  // A graph that an action returned although it was asked to stop: a retry goes on with it.
+  if (node.scope.stopping !== null && isStopped(state, node)) endRounds(state, node, node.scope.stopping, at);
   armOpen(state, node);
 }
 
@@ -87,9 +81,15 @@ function stopNode(state: RunState, node: NodeState, entry: NodeStopping, at: num
   const { phase } = node;
   const { type: _, node: __, ...how } = entry;
   assert(phase.status === 'open' || phase.status === 'child', `'${entry.node}' of ${state.executionId} is open`);
-  node.phase = { ...phase, stopping: { ...how, since: phase.stopping?.since ?? at } };
+  const since = how.finally === false ? at : (phase.stopping?.since ?? at);
+  node.phase = { ...phase, stopping: { ...how, since } };
+  if (phase.status === 'open') endRounds(state, node, { error: how.error, since, finally: how.finally }, at);
   armStopping(state, node);
-  noticeNodeStopped(state, node);
+}
+
+function endRounds(state: RunState, node: NodeState, how: NonNullable<ScopeState['stopping']>, at: number): void {
+  if (how.finally !== undefined) return endRoundsEarly(state, node, how, at);
+  for (const scope of node.body?.scopes.values() ?? []) markStopped(state, scope, how);
 }
 
 function openRounds(state: RunState, node: NodeState, { from, to }: ScopesOpened): void {
@@ -109,8 +109,11 @@ function addItems(state: RunState, { body }: NodeState, { items, count }: ItemsA
   countSpilled(state, items);
 }
 
-function stopScope(state: RunState, scope: ScopeState, { error }: ScopeStopping, at: number): void {
-  scope.stopping = { error, since: at };
+function stopScope(state: RunState, scope: ScopeState, entry: ScopeStopping, at: number): void {
+  const how = { error: entry.error, since: scope.stopping?.since ?? at, finally: entry.finally };
+  if (scope.undoes !== null) scope.stopping = how;
+  else if (how.finally === undefined) markStopped(state, scope, how);
+  else endEarly(state, scope, how, at);
   armStopping(state, null, scope);
   noticeStopped(state, scope);
 }
@@ -129,6 +132,8 @@ function compensate(state: RunState, scope: ScopeState, entry: ScopeCompensating
     if (state.pausedAt !== null) resume(state, at);
     state.ending = { status, error, output, compensate: undoes };
     state.stopping = null;
+    scope.stopping = null;
+    scope.underWay = 0;
     state.status = 'compensating';
     state.ready.clear();
     state.readyOutside.clear();

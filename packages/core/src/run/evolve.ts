@@ -21,6 +21,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     case 'node.failed':
     case 'node.skipped':
     case 'node.cancelled':
+    case 'node.unhandled':
     case 'node.unknown':
     case 'node.settled':
     case 'node.waiting':

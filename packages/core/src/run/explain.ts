@@ -4,12 +4,22 @@ import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import { HERE, parseRoute } from '../plan/route.ts';
-import type { Awaited, CacheHit } from './entry.ts';
+import type { Awaited, CacheHit, SkipReason } from './entry.ts';
 import { goneFrom } from './refusals.ts';
 import { runsOnce } from './scopes.ts';
-import { isFinal, isFinished, isHeldByLevel, isStopped, nodeAt, pathOf, statusOf, waitsForPlace } from './standing.ts';
+import {
+  isCleaningUp,
+  isFinal,
+  isFinished,
+  isHeldByLevel,
+  isStopped,
+  nodeAt,
+  pathOf,
+  statusOf,
+  waitsForPlace,
+} from './standing.ts';
 import type { Ending, NodeState, Phase, RunState } from './state.ts';
-import { isTaken } from './taken.ts';
+import { isTaken, verdictOf } from './taken.ts';
 import { isInDoubt, undoingIn } from './transactions.ts';
 import { workerName } from './worker-name.ts';
 
@@ -35,10 +45,7 @@ export function explainRun(state: RunState, now: number): Explanation {
   }
   if (state.pausedAt !== null) reasons.push(`It has been paused for ${formatDuration(now - state.pausedAt)}.`);
   if (state.stopping !== null) {
-    const running = [...state.running, ...state.children].map(pathOf);
-    const first = [...(running.length === 0 ? [] : [`${running.join(', ')} has stopped`]), ...resumed(state)];
-    const undoing = Array.from(undoingIn(state.root), ({ path }) => `what was done in ${path} is undone`);
-    reasons.push(`The run will end as ${state.stopping.status} once ${[...first, ...undoing].join(' and ')}.`);
+    reasons.push(`The run will end as ${state.stopping.status}${onceWords(state)}.`);
   }
   if (state.ending !== null) reasons.push(...explainDoubt(state, state.ending));
   const open = [...state.scopes.values()].flatMap(({ nodes }) => nodes.filter(({ phase }) => !isFinal(phase.status)));
@@ -58,6 +65,21 @@ export function explainRun(state: RunState, now: number): Explanation {
     reasons.push(`${who}.`);
   }
   return { ...base, reasons, next: [...state.unknown].flatMap((node) => settleHint(state, node)) };
+}
+
+/** What has to happen before a run that is being stopped has ended. */
+function onceWords(state: RunState): string {
+  const isCleaning = (node: NodeState): boolean => !isStopped(state, node) && isCleaningUp(node);
+  const busy = [...state.running, ...state.children];
+  const stopping = busy.filter((node) => !isCleaning(node)).map(pathOf);
+  const cleaning = busy.filter(isCleaning);
+  const parts = [
+    ...(stopping.length === 0 ? [] : [`${stopping.join(', ')} has stopped`]),
+    ...(cleaning.length === 0 ? [] : [`${cleaning.map(pathOf).join(', ')} has cleaned up`]),
+    ...resumed(state),
+    ...Array.from(undoingIn(state.root), ({ path }) => `what was done in ${path} is undone`),
+  ];
+  return parts.length === 0 ? '' : ` once ${parts.join(' and ')}`;
 }
 
 /** What was done is undone; only that is missing of which nobody knows whether it was done, or undone. */
@@ -170,7 +192,7 @@ function explainChild(
   { executionId, since, stopping }: Extract<Phase, { status: 'child' }>,
   now: number,
 ): string[] {
-  const isOver = stopping !== undefined || isStopped(state, node.scope);
+  const isOver = stopping !== undefined || isStopped(state, node);
   return [
     isOver
       ? `Execution ${executionId}, which runs for it, was asked to stop, and is waited for until it has ended.`
@@ -191,7 +213,7 @@ function explainOpen(node: NodeState, phase: Extract<Phase, { status: 'open' }>,
   const undoing = Array.from(undoingIn(node), ({ path }) => `, and what was done in ${path} is undone`).join('');
   const failed =
     phase.stopping?.error ?? [...(body?.scopes.values() ?? [])].find((scope) => scope.undoing)?.stopping?.error;
-  if (failed !== undefined) {
+  if (failed != null) {
     const ends = phase.stopping?.cancelled === true ? 'It is cancelled' : 'It fails';
     reasons.push(`${ends} once what runs in it has stopped${undoing}: ${failed.message}`);
   }
@@ -264,8 +286,8 @@ function explainListening(phase: Extract<Phase, { status: 'listening' }>, now: n
 const HANDLING = {
   handled: 'An error edge took the failure.',
   ignored: 'The failure is ignored (`onError: ignore`).',
-  tolerated: 'Nothing handled it; the workflow ignores failures, so what depends on it was skipped.',
-  deferred: 'Nothing handled it; the run fails once the nodes that do not depend on it are done.',
+  tolerated: 'Nothing handled it; the workflow ignores failures (`onFailure: ignore`).',
+  deferred: 'Nothing handled it; the run, or the body around it, fails once the others are done.',
   fatal: 'Nothing handled it, so it ended the run.',
 } as const;
 
@@ -307,54 +329,64 @@ function explainOutside(route: string, waited: string): string[] {
   return [`${waited} and waits for a worker outside with ${action}@${version}${labelled}.`];
 }
 
-function explainSkipped(node: NodeState, why: 'dead' | 'when' | 'disabled' | 'failure'): string[] {
+function explainSkipped(node: NodeState, why: SkipReason): string[] {
+  const { join, incoming } = node.plan;
+  const listed = incoming.slice(0, LISTED).map((edge) => edgeSentence(edge, stateOf(node, edge)));
   switch (why) {
     case 'when':
-      return ['Its condition (`when`) was false.'];
+      return ['Skipped: its condition (`when`) is false.'];
     case 'disabled':
-      return ['It is disabled (`enabled: false`).'];
-    case 'failure': {
-      const failed = failedAbove(node);
-      return [`It depends on ${failed ? `'${pathOf(failed)}', which failed` : 'a node that failed'}.`];
+      return ['Skipped: it is disabled (`enabled: false`).'];
+    case 'failure':
+      return [`Skipped: ${lostSources(node)}, and ${joinWords(join)}.`, ...listed];
+    case 'dead': {
+      const taken = new Set(incoming.filter((edge) => isTaken(edge, stateOf(node, edge))).map(({ from }) => from)).size;
+      const what = taken === 0 ? 'none of its incoming edges was taken' : `${taken} of its incoming edges were taken`;
+      return [`Skipped: ${what} (join: ${join}).`, ...listed];
     }
-    case 'dead':
-      return [
-        `Too few of its incoming edges were taken (join: ${node.plan.join}).`,
-        ...node.plan.incoming.slice(0, LISTED).map((edge) => edgeSentence(edge, stateOf(node, edge))),
-      ];
     default:
       return unreachable(why);
   }
 }
 
-/** Failures that nothing took, and that let the run go on beside them. */
-const LEFT_ALONE: ReadonlySet<string> = new Set(['deferred', 'tolerated']);
+function joinWords(join: NodeState['plan']['join']): string {
+  if (join === 'all') return '`join: all` tolerates no failed step before it';
+  return `fewer than ${join} of its incoming edges were taken (join: ${join})`;
+}
 
-function failedAbove(node: NodeState): NodeState | undefined {
-  const stack = [node];
-  const seen = new Set(stack);
-  for (let one = stack.pop(); one !== undefined; one = stack.pop()) {
-    for (const edge of one.plan.incoming) {
-      const from = stateOf(one, edge);
-      if (from.phase.status === 'failed' && LEFT_ALONE.has(from.phase.handling)) return from;
-      if (!seen.has(from)) stack.push(from);
-      seen.add(from);
-    }
-  }
-  return undefined;
+/** What the nodes came to whose edges are dead by failure. */
+function lostSources(node: NodeState): string {
+  const lost = node.plan.incoming.filter((edge) => verdictOf(edge, endOf(stateOf(node, edge))) === 'failure');
+  const words = [...new Set(lost.map((edge) => `\`${edge.from.id}\` ${becameOf(stateOf(node, edge))}`))];
+  // In journals from before, what an unhandled failure leads to was skipped whatever its other edges.
+  return words.length === 0 ? 'a step before it failed' : words.slice(0, LISTED).join(', ');
+}
+
+function becameOf(node: NodeState): string {
+  const { status } = endOf(node);
+  if (status === 'skipped') return 'was skipped because of a failure';
+  return status === 'failed' ? 'failed' : 'was cancelled';
+}
+
+/** As its edges were decided. */
+function endOf({ decidedAs, phase }: NodeState): Phase {
+  return decidedAs ?? phase;
 }
 
 function edgeSentences(node: NodeState): string[] {
   return node.plan.outgoing
-    .filter((edge) => !isTaken(edge, node.phase) && !isImplied(edge))
+    .filter((edge) => !isTaken(edge, node) && !isImplied(edge))
     .slice(0, LISTED)
     .map((edge) => edgeSentence(edge, node));
 }
 
+const VERDICT = { taken: 'taken', choice: 'not taken', failure: 'dead by failure' } as const;
+
 function edgeSentence(edge: EdgePlan, from: NodeState): string {
-  const taken = isTaken(edge, from.phase);
   const condition = edge.on === 'success' ? '' : `, on: ${edge.on}`;
-  return `Edge ${edge.from.id} -> ${edge.to.id}${condition}: ${taken ? 'taken' : 'not taken'} (${edge.from.id} is ${statusOf(from.phase)}).`;
+  const isDecided = isFinal(from.phase.status) || from.decidedAs !== undefined;
+  const verdict = isDecided ? VERDICT[verdictOf(edge, endOf(from))] : 'undecided';
+  return `Edge ${edge.from.id} -> ${edge.to.id}${condition}: ${verdict} (${edge.from.id} is ${statusOf(from.phase)}).`;
 }
 
 /** A run that has ended hears nothing but a retry, which leaves the outcome as unknown as it was. */

@@ -4,7 +4,7 @@
  */
 import { isTrue } from '../expression/index.ts';
 import { actionWork } from './action-work.ts';
-import { failNode, follow, isUntouched } from './advance.ts';
+import { endCancelled, failNode, follow, isUntouched, skip } from './advance.ts';
 import { settle } from './composite.ts';
 import { decideOnward, expressionFailure } from './edges.ts';
 import type { Gate } from './entry.ts';
@@ -12,25 +12,26 @@ import { type Held, hold } from './held.ts';
 import { begin } from './instant.ts';
 import { nextGate } from './next-gate.ts';
 import { placeReady, takesSlot } from './phases.ts';
-import { isStopped, pathOf } from './standing.ts';
-import type { NodeState } from './state.ts';
+import { isOver, isStopped, pathOf } from './standing.ts';
+import type { NodeState, ScopeState } from './state.ts';
+import { joinOf } from './taken.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 import { RunScope } from './view.ts';
 
 /** A loop whose body needs no worker could otherwise keep everybody waiting. */
 const MAX_ROUNDS_PER_TURN = 1_000;
 
-/** Works until nothing more follows. While a run is being stopped nothing does, except in what undoes something. */
+/** Works until nothing more follows. While a scope ends early, only its finally does. */
 export function drain(turn: Turn): void {
   const { state } = turn;
   for (;;) {
     for (let node = turn.work.pop(); node !== undefined; node = turn.work.pop()) {
-      if (isUntouched(node) && !isStopped(state, node.scope)) consider(turn, node);
+      if (isUntouched(node)) consider(turn, node);
     }
     const [node] = state.released;
     if (node !== undefined) {
       state.released.delete(node);
-      if (!isStopped(state, node.scope)) admitted(turn, node);
+      if (!isStopped(state, node)) admitted(turn, node);
       continue;
     }
     const [settled] = state.settled;
@@ -43,32 +44,30 @@ export function drain(turn: Turn): void {
 }
 
 function consider(turn: Turn, node: NodeState): void {
-  if (node.plan === turn.state.plan.failureNode) return;
+  const { state } = turn;
+  if (node.plan === state.plan.failureNode || node.scope.isClosed || isOver(state, node)) return;
+  if (node.scope.stopping !== null && !mayConsider(node.scope)) return;
   switch (joinOf(node)) {
     case 'open':
       return;
     case 'dead':
-      emitSkipped(turn, node, 'dead');
-      follow(turn, node, []);
-      return;
+      return skip(turn, node, 'dead');
+    case 'lost':
+      return skip(turn, node, 'failure');
     case 'satisfied':
-      return admit(turn, node);
+      if (!isStopped(state, node)) return admit(turn, node);
+      // Its scope ends early, and no always edge leads to it, or has led to a node before it.
+      if (node.decided >= node.plan.sources) endCancelled(turn, node);
   }
 }
 
-function joinOf(node: NodeState): 'open' | 'satisfied' | 'dead' {
-  const { join, incoming } = node.plan;
-  const allDecided = node.decided >= incoming.length;
-  if (join === 'all') {
-    if (!allDecided) return 'open';
-    return node.taken > 0 || incoming.length === 0 ? 'satisfied' : 'dead';
-  }
-  if (node.taken >= join) return 'satisfied';
-  return allDecided && incoming.length > 0 ? 'dead' : incoming.length === 0 ? 'satisfied' : 'open';
+/** A finally begins when what was under way has ended. What undoes something, and was told to stop, goes on no more. */
+function mayConsider({ stopping, undoes, underWay }: ScopeState): boolean {
+  return stopping?.finally === true && undoes === null && underWay === 0;
 }
 
 /** Its join is satisfied: it is passed over, skipped by its condition, or ready. */
-function admit(turn: Turn, node: NodeState): void {
+export function admit(turn: Turn, node: NodeState): void {
   if (!node.plan.enabled) {
     const { dead, broken } = decideOnward(turn, { node, status: 'skipped', output: null, error: null });
     emitSkipped(turn, node, 'disabled', dead);
@@ -92,8 +91,7 @@ function admit(turn: Turn, node: NodeState): void {
     makeReady(turn, node);
     return;
   }
-  emitSkipped(turn, node, 'when');
-  follow(turn, node, []);
+  skip(turn, node, 'when');
 }
 
 /** Waits for a slot; what needs none begins as soon as its level has come and its gates are open. */

@@ -112,9 +112,14 @@ function assign(turn: Turn, node: NodeState, { values }: SetWork): void {
 function terminate(turn: Turn, node: NodeState, { status, output, error }: TerminateWork): void {
   const value = evaluated(turn, node, 'with', (scope) => valueFor(output ?? error, scope, turn));
   if (value === undefined) return;
-  completeNode(turn, node, hold(null));
-  if (status === 'completed') stop(turn, 'completed', null, { output: hold(value) });
-  else stop(turn, 'failed', terminationError(value, pathOf(node)));
+  // How the run ends has been said: in its finally, what ends it as failed is a cleanup that fails.
+  if (status === 'failed' && turn.state.stopping !== null)
+    return failNode(turn, node, terminationError(value, pathOf(node)));
+  // Nothing follows it but its finally.
+  const dead = node.plan.outgoing.filter(({ on }) => on === 'success' || on === 'result').map(({ key }) => key);
+  completeNode(turn, node, hold(null), { dead });
+  if (status === 'completed') stop(turn, 'completed', null, { output: hold(value), from: node });
+  else stop(turn, 'failed', terminationError(value, pathOf(node)), { from: node });
 }
 
 function valueFor(value: CompiledValue | undefined, scope: RunScope, turn: Turn): Json {
@@ -138,5 +143,5 @@ function merge(turn: Turn, node: NodeState, of: string): void {
   const split = node.scope.nodes[node.scope.graph.indexOf.get(of) as number];
   if (split?.phase.status === 'failed' && split.phase.handling === 'handled')
     return failNode(turn, node, split.phase.error);
-  completeNode(turn, node, hold({ aggregated: heldValue(split?.output, turn.lookup) }));
+  completeNode(turn, node, hold({ aggregated: heldValue(split?.output, turn.lookup) ?? [] }));
 }

@@ -51,6 +51,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     spilled: 0,
     root,
     scopes: new Map([['', root]]),
+    hasOldStops: false,
     heldUntil: null,
     place: null,
     pausedAt: null,
@@ -91,6 +92,8 @@ export function newScope(
     rankBase: parent === null ? 0 : rankOf(parent),
     ranks: null,
     stopping: null,
+    underWay: 0,
+    doubts: 0,
     deferredError: null,
     undoing: null,
     undoes,
@@ -115,6 +118,9 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     phase: PENDING,
     decided: 0,
     taken: 0,
+    failedEdges: 0,
+    inFinally: false,
+    decidedAs: undefined,
     attempts: attemptsBefore,
     retries: NO_RETRIES,
     lost: 0,
@@ -130,6 +136,7 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     child: undefined,
     body: undefined,
     busy: 0,
+    endings: 0,
     place: 'none',
   };
 }
@@ -141,6 +148,10 @@ export function resetNode(node: NodeState): void {
   node.taken = 0;
   node.retries = NO_RETRIES;
   node.lost = 0;
+  node.failedEdges = 0;
+  node.inFinally = false;
+  node.decidedAs = undefined;
+  node.endings = 0;
   node.queuedAt = null;
   node.startedAt = null;
   node.input = undefined;

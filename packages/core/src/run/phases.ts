@@ -7,7 +7,7 @@ import { HERE } from '../plan/route.ts';
 import { gatesOf, isReservation } from './gates.ts';
 import type { Held } from './held.ts';
 import { countBusy } from './scopes.ts';
-import { isHeldByLevel, pathOf } from './standing.ts';
+import { isFinal, isHeldByLevel, isQuiet, pathOf } from './standing.ts';
 import type { NodeState, Phase, RunState, ScopeState } from './state.ts';
 import { armQueued } from './timers.ts';
 
@@ -15,7 +15,14 @@ import { armQueued } from './timers.ts';
 export function enter(state: RunState, node: NodeState, phase: Phase): void {
   const before = node.phase.status;
   const busy = Number(isBusy(node, phase.status)) - Number(isBusy(node, before));
+  const isEnding = node.scope.stopping?.finally !== undefined;
+  const wasQuiet = isEnding && isQuiet(node.scope, state.plan.failureNode);
+  const hadToEnd = isEnding && mustEnd(node);
   node.phase = phase;
+  if (before === 'unknown') node.scope.doubts--;
+  if (phase.status === 'unknown') node.scope.doubts++;
+  else if (isFinal(phase.status)) leaveOpen(state, node);
+  if (isEnding) noticeEnding(state, node, hadToEnd, wasQuiet);
   if (busy !== 0) countBusy(state, node, busy > 0 ? 1 : -1);
   if (before === 'running') leaveRunning(state, node);
   else if (before === 'child') state.children.delete(node);
@@ -29,6 +36,24 @@ export function enter(state: RunState, node: NodeState, phase: Phase): void {
   else if (phase.status === 'unknown') state.unknown.add(node);
   else if (phase.status === 'listening') state.listening.add(node);
   else if (phase.status === 'gated') state.gated.add(node);
+}
+
+/** It is under way in a scope that ends early, and the finally of that waits for its end. */
+export function mustEnd({ phase: { status }, scope: { stopping }, inFinally }: NodeState): boolean {
+  if (status === 'pending' || status === 'unknown' || isFinal(status)) return false;
+  return !inFinally || stopping?.finally !== true;
+}
+
+/** After a node of a scope that ends early has changed: its finally may begin now, or it may be over. */
+function noticeEnding(state: RunState, node: NodeState, hadToEnd: boolean, wasQuiet: boolean): void {
+  const { scope } = node;
+  const mustStill = mustEnd(node);
+  if (mustStill && !hadToEnd) scope.underWay++;
+  if (hadToEnd && !mustStill && --scope.underWay === 0) state.settled.add(scope);
+  if (wasQuiet || !isQuiet(scope, state.plan.failureNode)) return;
+  state.settled.add(scope);
+  const { parent } = scope;
+  if (parent !== null && parent.endings > 0 && --parent.endings === 0) state.settled.add(parent);
 }
 
 /** Also where a snapshot says so. */
@@ -140,13 +165,24 @@ export function end(state: RunState, node: NodeState, phase: Phase): void {
   state.released.delete(node);
   free(state, node);
   enter(state, node, phase);
-  const { scope } = node;
+}
+
+function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
   scope.open--;
-  (scope.openPerLevel[node.plan.level] as number)--;
+  (scope.openPerLevel[plan.level] as number)--;
   const { level } = scope;
   while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   if (scope.level > level && scope.held.size > 0) releaseHeld(state, scope);
   if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.settled.add(scope);
+}
+
+/** Ready, and put back to where it was before: the finally of its scope comes to it later. */
+export function forsake(state: RunState, node: NodeState): void {
+  leaveQueue(state, node);
+  free(state, node);
+  node.passed = 0;
+  node.queuedAt = null;
+  if (node.phase.status !== 'pending') enter(state, node, { status: 'pending' });
 }
 
 /** What it held, or waited for, is for others. */

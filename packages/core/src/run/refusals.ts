@@ -2,13 +2,15 @@
 import { NebulaError, unreachable } from '../error.ts';
 import type { NodePlan } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
-import { isEnding, isFinished, nodeAt, pathOf, survivorOf } from './standing.ts';
+import { hasFinally } from './early-end.ts';
+import { failureNodeUnderWay, isEnding, isFinished, nodeAt, pathOf, survivorOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import { isUndoing } from './transactions.ts';
 
-/** Of the whole run. It ends once; what can still be said is that nothing more is to be undone. */
+/** Of the whole run. It ends once; what can still be left out: the finally, what is not undone yet, the failure node. */
 export function refuseCancel(state: RunState, compensate: boolean): NebulaError | undefined {
   if (!isEnding(state) || (!compensate && undoesMore(state))) return undefined;
+  if (hasFinally(state) || failureNodeUnderWay(state) !== undefined) return undefined;
   const { executionId, stopping, ending } = state;
   const status = (stopping ?? ending)?.status;
   const isUndoing = undoesMore(state);

@@ -4,7 +4,7 @@ import { beginAgain } from './advance.ts';
 import { goOn } from './composite.ts';
 import { hold } from './held.ts';
 import { refuseReplay } from './refusals.ts';
-import { isInside, nodeAt, pathOf, survivorOf } from './standing.ts';
+import { isFinal, isInside, nodeAt, pathOf, survivorOf } from './standing.ts';
 import type { NodeState, RunState, ScopeState } from './state.ts';
 import { emit, type Turn } from './turn.ts';
 
@@ -24,6 +24,7 @@ export function retry(turn: Turn): boolean {
   const { state } = turn;
   if (state.status === 'completed' && isTerminated(state)) return false;
   const repetition = failedIn([state.root]);
+  for (const node of [...repetition.again, ...repetition.open]) renewFinally(repetition, node);
   const { failureNode } = state.plan;
   const last = failureNode && state.root.nodes[failureNode.index];
   if (last !== undefined && last.attempts > 0) renewFrom(repetition, last);
@@ -115,7 +116,29 @@ function failedSplitOf({ plan: { work }, scope: { graph, nodes } }: NodeState): 
 function mustRunAgain({ phase, plan }: NodeState): boolean {
   if (phase.status === 'completed') return plan.work.kind === 'terminate';
   if (phase.status === 'failed') return phase.handling !== 'handled' && phase.handling !== 'ignored';
-  return phase.status === 'cancelled' || (phase.status === 'skipped' && phase.why === 'failure');
+  return phase.status === 'cancelled';
+}
+
+/**
+ * What followed an always edge out of a node that begins again follows it again, as something new, and so does what
+ * depends on it. What nobody knows the outcome of stays as it is.
+ */
+function renewFinally(repetition: Repetition, from: NodeState): void {
+  const { nodes } = from.scope;
+  const stack: NodeState[] = [];
+  const add = (target: NodeState): void => {
+    if (!isFinal(target.phase.status) || isRenewed(repetition, target)) return;
+    replace(repetition, target);
+    if (target.startedAt !== null) repetition.renewed.add(target);
+    stack.push(target);
+  };
+  for (const { on, to } of from.plan.outgoing) {
+    const target = nodes[to.index] as NodeState;
+    if (on === 'always' && target.startedAt !== null) add(target);
+  }
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    for (const { to } of node.plan.outgoing) add(nodes[to.index] as NodeState);
+  }
 }
 
 /** It, or something around it, begins as something new already. */

@@ -167,19 +167,12 @@ export function countBusy(state: RunState, node: NodeState, change: 1 | -1): voi
     scope.busy += change;
     const { parent } = scope;
     if (parent !== null) parent.busy += change;
-    if (change < 0) {
-      noticeStopped(state, scope);
-      if (parent !== null) noticeNodeStopped(state, parent);
-    }
+    if (change < 0) noticeStopped(state, scope);
   }
 }
 
-/** The decision must look at a scope that is being stopped once nothing of it runs; at the run it always looks. */
+/** The decision must look at what undoes a scope, and was told to stop, once nothing of it runs. */
 export function noticeStopped(state: RunState, scope: ScopeState): void {
-  if (scope.parent === null) return;
+  if (scope.undoes === null || scope.parent === null) return;
   if (scope.stopping !== null && scope.busy === 0 && !scope.isClosed) state.settled.add(scope);
-}
-
-export function noticeNodeStopped(state: RunState, node: NodeState): void {
-  if (node.phase.status === 'open' && node.phase.stopping !== null && node.busy === 0) state.settled.add(node);
 }

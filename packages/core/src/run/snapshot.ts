@@ -7,18 +7,18 @@ import type { Plan } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
 import type { Held } from './held.ts';
 import { newRunState } from './new-state.ts';
-import { enterRunning, isBusy, placeReady } from './phases.ts';
+import { enterRunning, isBusy, mustEnd, placeReady } from './phases.ts';
 import { countBusy, newBody, placeScope, realmInside, runsOnce } from './scopes.ts';
-import { isFinal, nodeAt, pathOf } from './standing.ts';
+import { isEndingNode, isFinal, isQuiet, nodeAt, pathOf } from './standing.ts';
 import type { Assignment, Assignments, BodyState, NodeState, RunState, ScopeState, UndoItem } from './state.ts';
-import { isTaken } from './taken.ts';
+import { countSources } from './taken.ts';
 import { armAll } from './timers.ts';
 import { isSettled } from './transactions.ts';
 import { openUndo } from './undo.ts';
 import { estimate } from './urgency.ts';
 import { note } from './variables.ts';
 
-const SNAPSHOT_FORMAT = 5;
+const SNAPSHOT_FORMAT = 6;
 
 const RUN_FIELDS = [
   'status',
@@ -73,6 +73,8 @@ const NODE_FIELDS = [
   'generation',
   'attemptsBefore',
   'child',
+  'inFinally',
+  'decidedAs',
 ] as const satisfies readonly (keyof NodeState)[];
 
 const BODY_FIELDS = [
@@ -260,20 +262,26 @@ function index(state: RunState): void {
       if (!isFinal(node.phase.status)) continue;
       scope.open--;
       (scope.openPerLevel[node.plan.level] as number)--;
-      for (const edge of node.plan.outgoing) {
-        const target = scope.nodes[edge.to.index] as NodeState;
-        target.decided++;
-        if (isTaken(edge, node.phase)) target.taken++;
-      }
     }
+    countSources(scope, true);
     while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   }
   for (const scope of state.scopes.values()) for (const node of scope.nodes) indexNode(state, node);
+  for (const scope of state.scopes.values()) indexEnding(state, scope);
   restoreOrder(state.listening);
   for (const scope of state.scopes.values()) {
     for (const settled of [scope, ...scope.nodes]) if (isSettled(state, settled)) state.settled.add(settled);
   }
   armAll(state);
+}
+
+/** What a scope that ends early, and the node around it, wait for. */
+function indexEnding(state: RunState, scope: ScopeState): void {
+  const { stopping, nodes, parent, undoes, isClosed } = scope;
+  if (stopping === null || undoes !== null || isClosed) return;
+  if (stopping.finally === undefined) state.hasOldStops = true;
+  scope.underWay = nodes.filter(mustEnd).length;
+  if (parent !== null && isEndingNode(state, parent) && !isQuiet(scope)) parent.endings++;
 }
 
 /** The one that has waited longest comes first. */
@@ -288,8 +296,10 @@ function indexNode(state: RunState, node: NodeState): void {
   const { status } = node.phase;
   if (isBusy(node, status)) countBusy(state, node, 1);
   if (status === 'running') enterRunning(state, node);
-  else if (status === 'unknown') state.unknown.add(node);
-  else if (status === 'child') state.children.add(node);
+  else if (status === 'unknown') {
+    state.unknown.add(node);
+    node.scope.doubts++;
+  } else if (status === 'child') state.children.add(node);
   else if (status === 'listening') state.listening.add(node);
   else if (status === 'gated') state.gated.add(node);
   else if (status === 'queued') placeReady(state, node);

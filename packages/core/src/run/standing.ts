@@ -1,5 +1,6 @@
 /** Where a run, its scopes and its nodes stand: questions to the state, which change nothing. */
 import { assert, type RunError } from '../error.ts';
+import type { NodePlan } from '../plan/plan.ts';
 import { isJsonObject, type JsonObject } from '../value.ts';
 import type { RunPlace } from './entry.ts';
 import type { Batch, BodyState, NodeState, Phase, RunState, ScopeState } from './state.ts';
@@ -52,7 +53,8 @@ export function batchOf({ items }: BodyState, round: number): Batch | undefined 
 
 /** In `mode: levels` a node waits until everything on the levels before it has ended. */
 export function isHeldByLevel(state: RunState, node: NodeState): boolean {
-  return state.plan.mode === 'levels' && node.plan.level > node.scope.level;
+  // A finally runs when all else has ended, except for what nobody knows the outcome of.
+  return state.plan.mode === 'levels' && node.plan.level > node.scope.level && node.scope.stopping === null;
 }
 
 /** The permit that keeps other starts with the same key out. */
@@ -70,34 +72,59 @@ export function waitsForPlace({ place, heldUntil }: RunState): boolean {
   return heldUntil !== null && place?.standing === 'waiting';
 }
 
-/** Nothing begins in the scope any more: it, or something around it, is ending. */
-export function isStopped(state: RunState, scope: ScopeState): boolean {
-  // What undoes a scope runs although the scope itself, and maybe all around it, is ending.
-  if (scope.undoes !== null) return scope.stopping !== null || scope.isClosed;
-  if (state.stopping !== null) return true;
-  for (let at = scope; ; at = at.parent.scope) {
-    if (at.stopping !== null || at.isClosed) return true;
-    if (at.parent === null) return false;
-    if (at.parent.phase.status !== 'open' || at.parent.phase.stopping !== null) return true;
-    if (isOver(state, at.parent)) return true;
-  }
+/**
+ * The node does not begin any more, and is to stop if it runs: its scope is ending, and it has no part in the finally. A
+ * scope that ends says so to all that are open below it, so nobody has to look around.
+ */
+export function isStopped(state: RunState, node: NodeState): boolean {
+  const { scope, inFinally } = node;
+  if (scope.isClosed) return true;
+  if (scope.stopping !== null) return !inFinally || scope.stopping.finally !== true;
+  return scope.undoes === null && isOver(state, node);
 }
 
-/** Why what runs in the scope is to stop; null when it is not. */
-export function stopReason(state: RunState, scope: ScopeState): string | null {
-  if (!isStopped(state, scope)) return null;
-  if (state.stopping !== null) return state.stopping.error?.message ?? `the run is ${state.stopping.status}`;
-  for (let at: ScopeState | undefined = scope; at !== undefined; at = at.parent?.scope) {
-    if (at.stopping !== null) return at.stopping.error.message;
-    const around = at.parent?.phase;
-    if (around?.status === 'open' && around.stopping !== null) return around.stopping.error.message;
+/** A composite node that is being stopped, itself or with what is around it. */
+export function isEndingNode(state: RunState, node: NodeState): boolean {
+  if (node.phase.status !== 'open') return false;
+  return node.phase.stopping !== null || isStopped(state, node);
+}
+
+/** It runs, or ran, because its scope, or one around it, ends early: nothing of it is undone. */
+export function isCleaningUp(node: NodeState): boolean {
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    if (at.scope.stopping !== null && at.inFinally) return true;
   }
-  return 'what is around it has ended';
+  return false;
+}
+
+/** Why the node, if it runs, is to stop; null when it is not. */
+export function stopReason(state: RunState, node: NodeState): string | null {
+  if (!isStopped(state, node)) return null;
+  if (state.stopping !== null) return state.stopping.error?.message ?? `the run is ${state.stopping.status}`;
+  return node.scope.stopping?.error?.message ?? 'what is around it has ended';
+}
+
+/** Nothing of a scope that ends early is left to do, except that somebody may have to say what became of something. */
+export function isQuiet({ open, doubts, parent, nodes, undoes }: ScopeState, failureNode?: NodePlan): boolean {
+  if (open === doubts) return true;
+  if (parent !== null || undoes !== null || failureNode === undefined) return false;
+  return open === doubts + 1 && nodes[failureNode.index]?.phase.status === 'pending';
 }
 
 /** While a run is undone, and its failure node runs, no other node of the root has a future. */
 export function isOver(state: RunState, { scope, plan }: NodeState): boolean {
   return state.ending !== null && scope === state.root && plan !== state.plan.failureNode;
+}
+
+export function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
+  return plan.failureNode === undefined ? undefined : root.nodes[plan.failureNode.index];
+}
+
+/** The failure node, once it has begun, or waits to. */
+export function failureNodeUnderWay(state: RunState): NodeState | undefined {
+  const node = state.ending === null ? undefined : failureNodeOf(state);
+  if (node === undefined || isFinal(node.phase.status)) return undefined;
+  return node.phase.status === 'pending' && node.place === 'none' ? undefined : node;
 }
 
 /** It has been said how the run ends, and it goes on to that. */

@@ -21,6 +21,7 @@ import type {
   CacheHit,
   CacheMiss,
   FailureHandling,
+  Finally,
   Gate,
   Parent,
   RunAuthority,
@@ -92,14 +93,22 @@ export type Phase =
       readonly why: SkipReason;
       readonly dead: readonly string[] | undefined;
     }
-  | { readonly status: 'cancelled'; readonly at: number; readonly error: RunError | undefined }
+  /** `ran`: it had begun, so its always edges are taken, except for those in `dead`. */
+  | {
+      readonly status: 'cancelled';
+      readonly at: number;
+      readonly error: RunError | undefined;
+      readonly ran?: boolean;
+      readonly dead?: readonly string[] | undefined;
+    }
   /** `isVerified`: the action's `verify` has been asked and could not tell. */
   | { readonly status: 'unknown'; readonly at: number; readonly error: RunError; readonly isVerified: boolean };
 
-/** What runs is asked to stop; then comes the failure. */
-export interface Stopping {
-  readonly error: RunError;
+/** What runs is asked to stop, the finally runs, and then comes the failure; null: a `break`, and no failure. */
+export interface Stopping<E extends RunError | null = RunError> {
+  readonly error: E;
   readonly since: number;
+  readonly finally?: Finally | undefined;
   /** A node that somebody has cancelled: then it does not fail. */
   readonly cancelled?: boolean;
   /** False: what has been done is not undone. */
@@ -110,9 +119,14 @@ export interface NodeState {
   readonly plan: NodePlan;
   readonly scope: ScopeState;
   phase: Phase;
-  /** Incoming edges that are decided, and of these the taken ones. */
+  /** Sources whose edges to it are decided; of these, those with a taken one, and those whose edge is dead by failure. */
   decided: number;
   taken: number;
+  failedEdges: number;
+  /** A taken always edge leads to it, or a taken edge from such a node: it runs although its scope ends early. */
+  inFinally: boolean;
+  /** Its edges were decided like this while its scope ended and nobody knew its outcome. */
+  decidedAs: Phase | undefined;
   attempts: number;
   /** Retries of errors, by the index of the rule that allowed them. */
   retries: readonly number[];
@@ -140,6 +154,8 @@ export interface NodeState {
   body: BodyState | undefined;
   /** Attempts under way below this composite node, and undoings there of which nobody knows the outcome. */
   busy: number;
+  /** Of its rounds that end early, those that are not over yet. */
+  endings: number;
   /** In this process: held back by its level, ready, or handed to the queue. Not part of the fold. */
   place: 'none' | 'held' | 'ready' | 'dispatched';
 }
@@ -221,8 +237,12 @@ export interface ScopeState {
   readonly rankBase: number;
   /** Longest ways to an end node by what the run was told at its start; null: those of the plan. */
   ranks: readonly number[] | null;
-  /** It fails with this once nothing of it runs any more. The root's is in the run. */
-  stopping: Stopping | null;
+  /** It ends early. For the root, `RunState.stopping` says how. */
+  stopping: Stopping<RunError | null> | null;
+  /** While it ends early: nodes that were under way and have to end before its finally begins. */
+  underWay: number;
+  /** Nodes of which nobody knows the outcome. */
+  doubts: number;
   /** The first failure that will fail the scope at its end. */
   deferredError: RunError | null;
   /** What undoes its nodes, while that runs and afterwards. */
@@ -335,6 +355,8 @@ export interface RunState {
   spilled: number;
   readonly root: ScopeState;
   readonly scopes: Map<string, ScopeState>;
+  /** Something ends early by an entry from before always edges were a finally: the next turn says it anew. */
+  hasOldStops: boolean;
   /** How the run will end, once what was done is undone and the failure node has run. */
   ending: Ending | null;
   /** What would be undone, in the order of finishing. */

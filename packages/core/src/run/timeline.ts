@@ -18,6 +18,7 @@ export type TimelineEventType =
   | 'NodeFailed'
   | 'NodeRetried'
   | 'NodeReturned'
+  | 'NodeUnhandled'
   | 'NodeSkipped'
   | 'NodeCancelled'
   | 'NodeUnknown'
@@ -76,6 +77,8 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
       return [event('NodeReturned', entry.node)];
     case 'node.failed':
       return [event('NodeFailed', entry.node, { error: errorDetails(entry.error), handling: entry.handling })];
+    case 'node.unhandled':
+      return [event('NodeUnhandled', entry.node, { handling: entry.handling })];
     case 'node.skipped':
       return entry.nodes.map((node) => event('NodeSkipped', node, { why: entry.why }));
     case 'node.cancelled':
@@ -93,7 +96,7 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
         event('RoundStarted', `${entry.node}/${entry.from + at}`),
       );
     case 'scope.stopping':
-      return [event('RoundStopping', entry.scope, { error: errorDetails(entry.error) })];
+      return [event('RoundStopping', entry.scope, entry.error === null ? {} : { error: errorDetails(entry.error) })];
     case 'scope.closed':
       return entry.error === undefined
         ? [event('RoundCompleted', entry.scope)]

@@ -7,7 +7,7 @@
  */
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { Awaited } from './entry.ts';
-import { isFinished, isInside, isStopped, waitsForPlace } from './standing.ts';
+import { isFinished, isStopped, waitsForPlace } from './standing.ts';
 import type { NodeState, Phase, RunState, ScopeState, TimerItem } from './state.ts';
 
 /** How much longer than a running attempt's own limit the journal waits for its worker to report. */
@@ -139,8 +139,7 @@ function isDue(state: RunState, item: TimerItem): boolean {
   const phase = node?.phase;
   if (item.kind === 'stop') return isStoppingStill(state, node, scope);
   // Of what is being stopped only the running attempts still have a time limit.
-  const around = node === null ? state.root : node.scope;
-  if (phase?.status !== 'running' && isStopped(state, around)) return false;
+  if (node === null ? state.stopping !== null : phase?.status !== 'running' && isStopped(state, node)) return false;
   const { attemptMs = null, queuedMs = null } = node?.plan.timeouts ?? {};
   switch (item.kind) {
     case 'held':
@@ -184,9 +183,17 @@ function isStoppingStill(state: RunState, node: NodeState | null, scope: ScopeSt
 /** Attempts that have been asked to stop with what they are in. What undoes something, or runs elsewhere, takes its time. */
 export function attemptsToStop(state: RunState, outer: ScopeState | NodeState): NodeState[] {
   if (outer.busy === 0) return [];
-  return [...state.running].filter(({ scope }) => {
-    return (scope.undoes === null || scope === outer) && isInside(scope, outer);
+  return [...state.running].filter((node) => {
+    return (node.scope.undoes === null || node.scope === outer) && isStoppedWith(state, node, outer);
   });
+}
+
+/** Not in a finally of what is stopped, even if something in there is being stopped in turn. */
+function isStoppedWith(state: RunState, node: NodeState, outer: ScopeState | NodeState): boolean {
+  for (let at: NodeState | null = node; at !== null && isStopped(state, at); at = at.scope.parent) {
+    if (at.scope === outer || at.scope.parent === outer) return true;
+  }
+  return false;
 }
 
 /** Neither does somebody stop it, nor is what it did undone. */

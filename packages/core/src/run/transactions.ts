@@ -2,8 +2,9 @@
  * Transactions: workflows inside that undo what they did before their node ends, however that comes about. What is around
  * one may be stopped meanwhile; it ends when the transactions in it have undone what they did.
  */
-import { isInside, isStopped } from './standing.ts';
+import { isInside, isQuiet, isStopped } from './standing.ts';
 import type { NodeState, RunState, ScopeState } from './state.ts';
+import { joinOf } from './taken.ts';
 import { toUndo } from './undo.ts';
 
 export function isTransaction({ plan: { work } }: NodeState): boolean {
@@ -89,16 +90,31 @@ export function isToBeUndone({ stopping }: RunState, node: NodeState): boolean {
   return true;
 }
 
-/** What is in it has come to its end, and what follows from that is for the next turn. */
+/** What is in it has come to its end, or its finally may begin, and what follows from that is for the next turn. */
 export function isSettled(state: RunState, settled: ScopeState | NodeState): boolean {
   if (!('nodes' in settled)) {
-    const { phase, busy } = settled;
-    const isOver = phase.status === 'open' && phase.stopping !== null && busy === 0;
-    return isOver && state.stopping === null && !waitsForUndo(state, settled);
+    const isEnding = 'stopping' in settled.phase && settled.phase.stopping != null;
+    const isOver = settled.phase.status === 'open' && settled.endings === 0;
+    return isOver && (isEnding || isStopped(state, settled)) && !waitsForUndo(state, settled);
   }
   const { parent, isClosed, open, stopping, busy, undoes } = settled;
-  const isOver = open === 0 || (stopping !== null && busy === 0);
-  if (parent === null || isClosed || !isOver || isStopped(state, parent.scope)) return false;
-  if (undoes === null ? waitsForUndo(state, settled) : isUndoing(state, undoes)) return false;
+  if (undoes !== null) {
+    const isOver = open === 0 || (stopping !== null && busy === 0);
+    return parent !== null && !isClosed && isOver && !isUndoing(state, undoes);
+  }
+  if (isClosed) return false;
+  if (stopping !== null && !isQuiet(settled, state.plan.failureNode)) return isFinallyDue(state, settled);
+  const isOver = parent !== null && (open === 0 || stopping !== null);
+  if (!isOver || isStopped(state, parent)) return false;
   return parent.phase.status === 'open' && parent.phase.stopping === null;
+}
+
+/** The last turn left a node of the finally, or one that is not in it, for the next one. */
+function isFinallyDue({ pausedAt, plan }: RunState, { stopping, underWay, nodes }: ScopeState): boolean {
+  if (stopping?.finally !== true || underWay > 0 || pausedAt !== null) return false;
+  return nodes.some((node) => {
+    if (node.phase.status !== 'pending' || node.place !== 'none' || node.plan === plan.failureNode) return false;
+    const join = joinOf(node);
+    return join !== 'open' && (join !== 'satisfied' || node.inFinally || node.decided >= node.plan.sources);
+  });
 }

@@ -85,6 +85,7 @@ function chain({ nodes, indexOf, entries, ends, levels }: UndoGraph): void {
     levels[index] = [node];
     const edge = before && { ...PLAIN_EDGE, key: node.id, from: before, to: node };
     node.incoming = edge === undefined ? [] : [edge];
+    node.sources = node.incoming.length;
     if (before !== undefined) before.outgoing = node.incoming;
     before = node;
   }
@@ -94,7 +95,15 @@ function chain({ nodes, indexOf, entries, ends, levels }: UndoGraph): void {
   ends[0] = before;
 }
 
-const PLAIN_EDGE = { on: 'success', when: undefined, match: undefined, matchError: undefined, reads: [] } as const;
+const PLAIN_EDGE = {
+  on: 'success',
+  when: undefined,
+  match: undefined,
+  matchError: undefined,
+  reads: [],
+  twins: undefined,
+  isTwin: false,
+} as const;
 
 function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
   const { action, effect, granted, credentials, retry, timeouts, route } = compensationAt(state, item);
@@ -106,6 +115,7 @@ function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
     name: `undo ${item.path}`,
     incoming: [],
     outgoing: [],
+    sources: 0,
     join: 'all',
     level: 0,
     rank: 0,

@@ -84,8 +84,19 @@ export class RunScope implements Scope {
       id: this.state.executionId,
       startedAt: new Date(this.state.startedAt).toISOString(),
       attempt: this.state.reopened + 1,
-      error: (this.state.ending?.error ?? this.state.error) as Json,
+      error: this.failure as Json,
     };
+  }
+
+  /** In a finally the error of the innermost scope that fails, else that of the run. */
+  private get failure(): RunError | null {
+    const { root, ending, error } = this.state;
+    let at = this.scope;
+    for (; at.parent !== null; at = at.parent.scope) {
+      const failure = at.stopping?.error ?? at.deferredError;
+      if (failure !== null) return failure;
+    }
+    return ending?.error ?? root.stopping?.error ?? root.deferredError ?? error;
   }
 
   get workflow(): JsonObject {
@@ -214,7 +225,7 @@ function outputsOfEnds({ lookup }: Turn, { graph, nodes }: ScopeState): Json {
 /** How a node is about to end. */
 export interface Ending {
   readonly node: NodeState;
-  readonly status: 'completed' | 'failed' | 'skipped';
+  readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled';
   readonly output: Json;
   readonly error: RunError | null;
 }

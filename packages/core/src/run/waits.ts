@@ -178,12 +178,9 @@ export function isAwaitedCall(state: RunState, path: string, generation: number)
   return generationOf(node) === generation && !state.kept.some((one) => one.signal === name && one.key === key);
 }
 
-function listensTo(
-  state: RunState,
-  { phase, scope }: NodeState,
-  fits: (wait: Awaited) => boolean,
-): Awaited | undefined {
-  return phase.status === 'listening' && !isStopped(state, scope) ? phase.waits.find(fits) : undefined;
+function listensTo(state: RunState, node: NodeState, fits: (wait: Awaited) => boolean): Awaited | undefined {
+  const { phase } = node;
+  return phase.status === 'listening' && !isStopped(state, node) ? phase.waits.find(fits) : undefined;
 }
 
 function rejected(by: string, comment: string | undefined): RunError {

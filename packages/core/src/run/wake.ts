@@ -67,7 +67,7 @@ function hasReady(state: RunState): boolean {
 /** The most urgent one; what has lost its place is dropped on the way. */
 export function firstReady(state: RunState, ready: Heap<NodeState>): NodeState | undefined {
   for (let node = ready.peek(); node !== undefined; node = ready.peek()) {
-    if (node.place === 'ready' && !isStopped(state, node.scope)) return node;
+    if (node.place === 'ready' && !isStopped(state, node)) return node;
     ready.pop();
   }
   return undefined;
@@ -97,7 +97,7 @@ export function openAttempts(state: RunState): (OpenAttempt & { readonly isStopp
   for (const node of state.running) {
     if (node.phase.status !== 'running') continue;
     const { attempt, worker } = node.phase;
-    open.push({ node: pathOf(node), attempt, worker, isStopped: isStopped(state, node.scope) });
+    open.push({ node: pathOf(node), attempt, worker, isStopped: isStopped(state, node) });
   }
   return open;
 }

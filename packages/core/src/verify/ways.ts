@@ -97,7 +97,7 @@ export class Ways {
 
   private canJoin({ join }: NodePlan, open: readonly EdgePlan[]): boolean {
     const needed = join === 'all' ? 1 : join;
-    if (open.length < needed) return false;
+    if (new Set(open.map(({ from }) => from)).size < needed) return false;
     return (
       needed === 1 ||
       needed > MAX_JOIN ||

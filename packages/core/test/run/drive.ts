@@ -66,6 +66,8 @@ export interface DriveOptions {
   readonly policies?: Record<string, RetryPolicyFunction>;
   /** The journal is folded again after every so many steps; 1 unless said otherwise. */
   readonly foldEvery?: number;
+  /** Goes on with this journal. */
+  readonly frames?: readonly { seq: number; at: number; entries: Entry[] }[];
   /** Other workflows, by id. */
   readonly workflows?: Readonly<Record<string, Short>>;
 }
@@ -128,6 +130,10 @@ export class Drive {
     this.slots = options.slots ?? 1_000;
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
+    if (options.frames !== undefined) {
+      this.goOnWith(options.frames);
+      return;
+    }
     const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
     const { input = {}, estimates, place, authority, seed } = options;
     this.step({
@@ -140,6 +146,13 @@ export class Drive {
       ...(estimates && { estimates }),
       ...(seed === undefined ? {} : { seed }),
     });
+  }
+
+  private goOnWith(frames: NonNullable<DriveOptions['frames']>): void {
+    this.frames.push(...frames);
+    this.now = frames.at(-1)?.at ?? this.now;
+    replay(this.state, frames);
+    for (const { node, attempt } of openAttempts(this.state)) this.attempts.set(node, { attempt } as Attempt);
   }
 
   step(...stimuli: Stimulus[]): this {

@@ -55,19 +55,26 @@ describe('failure', () => {
     expect(run.statuses()).toEqual({ a: 'failed', b: 'completed', c: 'skipped' });
   });
 
-  it('[RUN-26] an unhandled failure skips everything reachable, whatever its other edges', () => {
-    const nodes = { a: {}, b: {}, c: { needs: ['a', 'b'], join: 'any' }, d: { needs: ['c'] }, e: { needs: ['b'] } };
-    const run = drive({ config: { onFailure: 'finish-running' }, nodes });
-    run.fail('a').complete('b').complete('e');
-    expect(run.statuses()).toMatchObject({ c: 'skipped', d: 'skipped', e: 'completed' });
+  it('[RUN-24] finish-running lets every node finish whose join can still be satisfied', () => {
+    const nodes = {
+      a: {},
+      b: {},
+      any: { needs: ['a', 'b'], join: 'any' },
+      all: { needs: ['a', 'b'] },
+      after: { needs: ['any'] },
+    };
+    const run = drive({ config: { onFailure: 'finish-running' }, nodes }).fail('a');
+    expect(run.statusOf('all')).toBe('skipped');
+    run.complete('b').complete('any').complete('after');
     expect(run.status).toBe('failed');
   });
 
-  it('[RUN-27] after a handled failure a join of try and fallback works', () => {
-    const nodes = { attempt: {}, fallback: {}, go: { needs: ['attempt', 'fallback'] } };
+  it('[RUN-27] after a handled failure a join of any of try and fallback works', () => {
+    const nodes = { attempt: {}, fallback: {}, go: { needs: ['attempt', 'fallback'], join: 'any' } };
     const edges = [{ from: 'attempt', to: 'fallback', on: 'error' }] as const;
     const failed = drive({ nodes, edges }).fail('attempt').complete('fallback');
     expect(failed.running()).toEqual(['go']);
+    expect(failed.complete('go').status).toBe('completed');
     const well = drive({ nodes, edges }).complete('attempt');
     expect(well.statuses()).toMatchObject({ fallback: 'skipped', go: 'running' });
   });

@@ -2,12 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { documentOf, newRunState, replay } from '../../src/index.ts';
-import { planOf } from './drive.ts';
+import { type Drive, drive, planOf, type Short } from './drive.ts';
+import { oldRuns } from './old-runs.ts';
 import {
   everyCompositeDefinition,
   everyCompositeEntry,
   everyEntry,
   everyEntryDefinition,
+  everyFinallyEntry,
   repeatedDefinition,
   repeatedEntry,
 } from './scenario.ts';
@@ -16,15 +18,23 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(`../golden/${name
 const golden = read('journal-1.golden.json');
 const composite = read('composite-1.golden.json');
 const repeated = read('repeating-1.golden.json');
+/** The same runs, written since always edges are a finally, and one that has the entries of that. */
+const written = { ...read('journal-2.golden.json'), ...read('finally-2.golden.json') };
+const old = read('before-finally.golden.json');
+
+/** The document may have gained members since. */
+const documentFrom = (definition: Short, frames: Drive['frames']) =>
+  JSON.parse(JSON.stringify(documentOf(replay(newRunState(planOf(definition), 'exe_test'), frames), () => null)));
 
 describe('golden journals', () => {
   it('[RUN-71] a journal of format 1 gives the document that it gave when it was written', () => {
-    const state = replay(newRunState(planOf(everyEntryDefinition), 'exe_test'), golden.frames);
-    expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toEqual(golden.document);
+    expect(documentFrom(everyEntryDefinition, golden.frames)).toMatchObject(golden.document);
   });
 
   it('[RUN-71] the same run still writes the same journal', () => {
-    expect(everyEntry().frames).toEqual(golden.frames);
+    expect(everyEntry().frames).toEqual(written.every);
+    expect(everyCompositeEntry().frames).toEqual(written.composite);
+    expect(everyFinallyEntry().frames).toEqual(written.finally);
   });
 
   it('[RUN-71] the golden journal has every kind of entry', () => {
@@ -50,9 +60,7 @@ describe('golden journals', () => {
   });
 
   it('[RUN-71] so does one with the entries of composite nodes', () => {
-    const state = replay(newRunState(planOf(everyCompositeDefinition), 'exe_test'), composite.frames);
-    expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toEqual(composite.document);
-    expect(everyCompositeEntry().frames).toEqual(composite.frames);
+    expect(documentFrom(everyCompositeDefinition, composite.frames)).toMatchObject(composite.document);
   });
 
   it('[RUN-71] so does one of a composite node that is undone and tried again', () => {
@@ -62,10 +70,40 @@ describe('golden journals', () => {
   });
 
   it('[RUN-71] together they have every kind of entry', () => {
-    const frames = [...golden.frames, ...composite.frames, ...repeated.frames] as { entries: { type: string }[] }[];
+    const frames = [...golden.frames, ...composite.frames, ...repeated.frames, ...written.finally] as {
+      entries: { type: string }[];
+    }[];
     const kinds = new Set(frames.flatMap((frame) => frame.entries.map((entry) => entry.type)));
     const source = readFileSync(new URL('../../src/run/entry.ts', import.meta.url), 'utf8');
     const known = [...source.matchAll(/readonly type: '([a-z.]+)'/g)].map(([, type]) => type);
     expect([...kinds].sort()).toEqual(known.sort());
+  });
+
+  it('[RUN-288] a journal from before finally of a run that has ended keeps its end', () => {
+    for (const name of Object.keys(oldRuns) as (keyof typeof oldRuns)[]) {
+      expect(documentFrom(oldRuns[name], old[name].frames), name).toMatchObject(old[name].document);
+    }
+    expect(old.ended.document).toMatchObject({ status: 'completed', nodes: { a: { status: 'failed' } } });
+  });
+
+  it('[RUN-288] a run from before finally that is ending goes on as it would today', () => {
+    const stopping = drive(oldRuns.stopping, { frames: old.stopping.frames }).breakOff('slow');
+    expect(stopping.running()).toEqual(['tidy']);
+    expect(stopping.statuses()).toMatchObject({ slow: 'cancelled', after: 'cancelled', never: 'cancelled' });
+    expect(stopping.complete('tidy').status).toBe('failed');
+    const round = drive(oldRuns.round, { frames: old.round.frames }).breakOff('each/0/y');
+    expect(round.running()).toEqual(['each/0/tidy']);
+    expect(round.complete('each/0/tidy').status).toBe('failed');
+    const twice = drive(oldRuns.stopping, { frames: old.stopping.frames }).cancel().breakOff('slow');
+    expect(twice.status).toBe('failed');
+    expect(twice.statusOf('tidy')).toBe('cancelled');
+  });
+
+  it('[RUN-288] what a journal from before finally says was handled stays so, and joins go by what is decided now', () => {
+    const handled = drive(oldRuns.handled, { frames: old.handled.frames }).complete('tidy').complete('then');
+    expect(handled.status).toBe('completed');
+    const joined = drive(oldRuns.joined, { frames: old.joined.frames }).complete('mend');
+    expect(joined.statusOf('go')).toBe('skipped');
+    expect(joined.status).toBe('completed');
   });
 });

@@ -90,12 +90,12 @@ describe('joins and edges', () => {
     expect(run.statuses()).toMatchObject({ declined: 'skipped', other: 'running' });
   });
 
-  it('[RUN-8] an always edge is taken after success and after failure, which it handles', () => {
+  it('[RUN-8] an always edge is taken after success and after failure, which it does not handle', () => {
     const short = { nodes: { a: {}, after: {} }, edges: [{ from: 'a', to: 'after', on: 'always' }] } as const;
     expect(drive(short).complete('a').complete('after').status).toBe('completed');
     const failed = drive(short).fail('a');
     expect(failed.running()).toEqual(['after']);
-    expect(failed.complete('after').status).toBe('completed');
+    expect(failed.complete('after').status).toBe('failed');
   });
 
   it('[RUN-9] a result edge asks the output', () => {

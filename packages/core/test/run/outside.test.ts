@@ -72,13 +72,13 @@ describe('nodes that workers outside run', () => {
     const run = drive({
       nodes: { a: far, loop: { forEach: { in: [1] }, do: { nodes: { x: far, y: {} } } } },
     });
-    const scopeOf = (path: string) => (nodeAt(run.state, path) as NonNullable<ReturnType<typeof nodeAt>>).scope;
-    expect(stopReason(run.state, scopeOf('loop/0/x'))).toBeNull();
+    const nodeOf = (path: string) => nodeAt(run.state, path) as NonNullable<ReturnType<typeof nodeAt>>;
+    expect(stopReason(run.state, nodeOf('loop/0/x'))).toBeNull();
     run.fail('loop/0/y');
-    expect(stopReason(run.state, scopeOf('loop/0/x'))).toBe('loop/0/y is broken');
-    expect(stopReason(run.state, scopeOf('a'))).toBeNull();
+    expect(stopReason(run.state, nodeOf('loop/0/x'))).toBe('loop/0/y is broken');
+    expect(stopReason(run.state, nodeOf('a'))).toBeNull();
     run.cancel('enough');
-    expect(stopReason(run.state, scopeOf('a'))).toBe('enough');
+    expect(stopReason(run.state, nodeOf('a'))).toBe('enough');
   });
 
   it('[RUN-229] it is explained for which worker a node waits', () => {

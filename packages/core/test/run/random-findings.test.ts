@@ -42,13 +42,13 @@ describe('failure', () => {
     expect(run.running()).toEqual(['after', 'b']);
   });
 
-  it('[RUN-90] a node that was skipped names the failure that nothing handled', () => {
+  it('[RUN-90] a node that was skipped names the failures before it', () => {
     const edges = [{ from: 'handled', to: 'mend', on: 'error' }] as const;
     const nodes = { handled: {}, bad: {}, mend: {}, c: { needs: ['handled', 'bad'] } };
     const run = drive({ config: { onFailure: 'finish-running' }, nodes, edges })
       .fail('handled')
       .fail('bad');
-    expect(explainNode(run.state, 'c', run.now)?.reasons[0]).toContain("'bad'");
+    expect(explainNode(run.state, 'c', run.now)?.reasons[0]).toContain('`handled` failed, `bad` failed');
   });
 
   it('[RUN-46] the timeout of a run that is being stopped changes nothing', () => {

@@ -95,3 +95,36 @@ export function repeatedEntry(): Drive {
   run.complete('g/pay', 8).complete('g/ship', 'sent').advance(10_000).advance(1_000);
   return run.step({ type: 'signal', signal: 'go', key: '', payload: 1 });
 }
+
+/** The entries of runs that end early: a finally, a second cancel, a failure that nothing handles after all. */
+const everyFinallyDefinition: Short = {
+  config: { onFailure: 'finish-running' },
+  nodes: {
+    test: {},
+    mend: { when: '$input.mends' },
+    each: {
+      forEach: { in: [1] },
+      do: {
+        nodes: { x: { break: true }, y: {}, tidy: { compensate: { action: 'look@1' } } },
+        edges: [{ from: 'y', to: 'tidy', on: 'always' }],
+      },
+    },
+    pay: { action: 'pay@1' },
+    close: {},
+    slow: {},
+    sweep: {},
+    tell: {},
+  },
+  edges: [
+    { from: 'test', to: 'mend', on: 'error' },
+    { from: 'pay', to: 'close', on: 'always', when: '$input.mends' },
+    { from: 'slow', to: 'sweep', on: 'always' },
+    { from: 'sweep', to: 'tell', on: 'always' },
+  ],
+};
+
+export function everyFinallyEntry(): Drive {
+  const run = drive(everyFinallyDefinition, { input: { mends: false } });
+  run.fail('test').complete('each/0/x').breakOff('each/0/y').complete('each/0/tidy');
+  return run.breakOff('pay').cancel().breakOff('slow').cancel().breakOff('sweep');
+}

@@ -269,7 +269,8 @@ edges: [{ from: a, to: both, on: error }]`),
     expect(
       codes(`nodes:
   a: { action: do }
-  always: { action: do, needs: a, join: 2 }
+  b: { action: do }
+  always: { action: do, needs: b, join: 2 }
   r: { branch: { many: true, cases: [{ when: $input.x, to: one }, { when: $input.y, to: two }] } }
   one: { action: do }
   two: { action: do }
