@@ -510,7 +510,7 @@ export class Oracle {
   private skipFinally({ status, error }: Extract<Entry, { type: 'run.stopping' }>): void {
     expect(this.step.stimuli.some((one) => one.type === 'cancel')).toBe(true);
     expect([status, error]).toEqual([this.stopping?.status, this.stopping?.error]);
-    if (this.stopping !== undefined) this.stopping.isBare = true;
+    if (this.stopping !== undefined) Object.assign(this.stopping, { isBare: true, since: this.now });
     for (const fact of this.open()) if (!fact.began && fact.status !== 'unknown') fact.status = 'cancelled';
     for (const fact of this.running()) expect(this.step.aborted).toContain(idOf(fact.index));
   }
