@@ -368,7 +368,7 @@ export function stopNode(
     emit(turn, { type: 'node.stopping', node: pathOf(node), ...how });
     return abort(turn, node, error.message);
   }
-  const isOpen = [...(node.body?.scopes.values() ?? [])].some(({ isClosed }) => !isClosed);
+  const isOpen = isUndoingInside(node) || [...(node.body?.scopes.values() ?? [])].some(({ isClosed }) => !isClosed);
   if (!isOpen && !(compensate && mustUndoInside(turn.state, node)))
     return endStopped(turn, node, { ...how, since: turn.now });
   emit(turn, { type: 'node.stopping', node: pathOf(node), ...how, finally: true });
