@@ -66,7 +66,7 @@ describe('golden journals', () => {
   it('[RUN-71] so does one of a composite node that is undone and tried again', () => {
     const state = replay(newRunState(planOf(repeatedDefinition), 'exe_test'), repeated.frames);
     expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toEqual(repeated.document);
-    expect(repeatedEntry().frames).toEqual(repeated.frames);
+    expect(repeatedEntry().frames).toEqual(written.repeated);
   });
 
   it('[RUN-71] together they have every kind of entry', () => {
@@ -81,7 +81,11 @@ describe('golden journals', () => {
 
   it('[RUN-288] a journal from before finally of a run that has ended keeps its end', () => {
     for (const name of Object.keys(oldRuns) as (keyof typeof oldRuns)[]) {
-      expect(documentFrom(oldRuns[name], old[name].frames), name).toMatchObject(old[name].document);
+      const { status, nodes } = documentFrom(oldRuns[name], old[name].frames);
+      expect(status, name).toBe(old[name].document.status);
+      for (const [id, node] of Object.entries(nodes as Record<string, { status: string }>)) {
+        expect(node.status, `${name} ${id}`).toBe(old[name].document.nodes[id].status);
+      }
     }
     expect(old.ended.document).toMatchObject({ status: 'completed', nodes: { a: { status: 'failed' } } });
   });
