@@ -99,7 +99,7 @@ function lazyServices(io: Io): Services {
     openProject: async (options) => (await real()).openProject(options),
     actions: async (project) => (await real()).actions(project),
     catalog: async (project) => (await real()).catalog(project),
-    openSecrets: async (project) => (await real()).openSecrets(project),
+    openSecrets: async (project, owner) => (await real()).openSecrets(project, owner),
     openDesk: async (project) => (await real()).openDesk(project),
     openEngine: async (project) => (await real()).openEngine(project),
     openOffice: async (project) => (await real()).openOffice(project),

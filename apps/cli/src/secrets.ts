@@ -1,23 +1,29 @@
 /** What the commands about secrets have in common. A value comes in here and goes nowhere but into the driver. */
 import { didYouMean, NebulaError } from '@nebula/core';
-import type { Secrets } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Secrets, secretsIn } from '@nebula/ports';
 import { placeOf, textOption } from './desk.ts';
 import { passwordOf, restOfStdin } from './office.ts';
 import { remoteSecrets } from './remote/secrets.ts';
 import type { CommandOptions, Context } from './services.ts';
 
-/** In the name of `--as`, where it is given: a key is never an administrator, and secrets are theirs. */
+/** Those of a project, in the name of `--as`, where it is given. */
 export async function openSecrets(context: Context, options: CommandOptions): Promise<Secrets> {
   const { services } = context;
+  const owner = textOption(options, 'project') ?? DEFAULT_PROJECT;
   const project = await services.openProject(placeOf(options));
   const user = textOption(options, 'as');
-  if (user === undefined) return await services.openSecrets(project);
+  if (user === undefined) {
+    const secrets = await services.openSecrets(project, owner);
+    if (project.server !== undefined) return secrets;
+    const { rotateKey } = secrets;
+    return { ...secretsIn(secrets, owner), ...(rotateKey && { rotateKey: () => rotateKey.call(secrets) }) };
+  }
   if (project.server === undefined) {
     throw new NebulaError('USAGE', '--as is for a server: on a data folder nobody has to sign in');
   }
   const office = await services.openOffice(project);
   const password = await passwordOf(context, options, `password of ${user}`);
-  return remoteSecrets(await office.as(user, password));
+  return remoteSecrets(await office.as(user, password), owner);
 }
 
 /** From whoever sits here, unseen, or from stdin, where a password may come first. */

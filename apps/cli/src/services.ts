@@ -1,6 +1,6 @@
 /** What commands need of the world, as an interface: the real one is `compose/services.ts`, tests bring their own. */
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from '@nebula/client';
-import type { Action, Catalog, Json, WorkflowDefinition } from '@nebula/core';
+import type { Action, Catalog, Ceiling, Json, WorkflowDefinition } from '@nebula/core';
 import type { Desk, Engine } from '@nebula/engine';
 import type { Logs, Secrets } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
@@ -65,6 +65,8 @@ export interface RunningEngine
 export interface EngineSession extends DeskSession {
   readonly engine: RunningEngine;
   newExecutionId(): string;
+  /** What runs may be granted at the most here; undefined where a server decides. */
+  readonly ceiling?: () => Promise<Ceiling>;
   /** Of the start of this workflow with this idempotency key: always the same. */
   keyedExecutionId(workflowId: string, key: string): string;
 }
@@ -75,7 +77,8 @@ export interface Services {
   /** Built-in actions and the project's own. */
   actions(project: Project): Promise<readonly Action[]>;
   catalog(project: Project): Promise<Catalog>;
-  openSecrets(project: Project): Promise<Secrets>;
+  /** `owner`: the project of the server whose secrets they are; on a data folder, all of them. */
+  openSecrets(project: Project, owner?: string): Promise<Secrets>;
   openDesk(project: Project): Promise<DeskSession>;
   /** That of the server, where one has the runs or works on the data folder. */
   openEngine(project: Project): Promise<EngineSession>;

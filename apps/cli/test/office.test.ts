@@ -106,6 +106,53 @@ describe.each(places)('workflows %s', (name, place) => {
 });
 
 describe.each(places)('what a server keeps, %s', (_name, place) => {
+  test('[CLI-320] the ceiling of a project is raised, lowered and given back', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    const set = async (...argv: string[]) =>
+      JSON.parse((await nebula('projects', 'set', 'caged', ...argv, '--json')).out);
+    expect(await set()).toMatchObject({ ceiling: 'all' });
+    const allowed = await set(
+      '--allow',
+      'network=api.example.com',
+      '--allow',
+      'shell=git,node',
+      '--allow',
+      'files.read=data/**',
+    );
+    expect(allowed.ceiling).toEqual({
+      network: ['api.example.com'],
+      files: { read: ['data/**'], write: [] },
+      shell: ['git', 'node'],
+    });
+    expect((await set('--deny', 'shell=node', '--allow', 'env=HOME')).ceiling).toMatchObject({
+      shell: ['git'],
+      env: ['HOME'],
+    });
+    expect((await nebula('projects', 'list')).out).toContain(
+      'network api.example.com · files.read data/** · shell git · env HOME',
+    );
+    const slip = await nebula('projects', 'set', 'caged', '--allow', 'disk=all');
+    expect([slip.code, slip.err]).toEqual([2, expect.stringContaining("'disk=all' is no capability")]);
+    expect(await set('--reset-ceiling')).toMatchObject({ ceiling: 'all' });
+    await nebula('projects', 'remove', 'caged');
+  });
+
+  test('[CLI-321] secrets are kept, listed and deleted by project', async () => {
+    const { cwd, env } = place();
+    const nebula = (argv: string[], stdin = '') => say(cwd, ['secrets', ...argv], { env, stdin });
+    await say(cwd, ['projects', 'set', 'vault'], { env });
+    await nebula(['set', 'press', '--project', 'vault'], 'a value of the vault');
+    const names = async (...argv: string[]) =>
+      JSON.parse((await nebula(['list', '--json', ...argv])).out).secrets.map(({ name }: { name: string }) => name);
+    expect(await names('--project', 'vault')).toEqual(['press']);
+    expect(await names()).not.toContain('press');
+    expect((await nebula(['delete', 'press'])).code).toBe(2);
+    expect((await nebula(['set', 'vault/press'], 'another value')).code).toBe(2);
+    expect((await nebula(['delete', 'press', '--project', 'vault'])).code).toBe(0);
+    await say(cwd, ['projects', 'remove', 'vault'], { env });
+  });
+
   test('[CLI-300] projects are made, renamed, listed and removed', async () => {
     const { cwd, env } = place();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
@@ -115,7 +162,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
       '✓ the project team is there, called Our team\n',
     );
     expect((await nebula('projects', 'list')).out).toMatch(
-      /^PROJECT +SINCE +NAME\n(.*\n)*team +(?:just now|\d+s ago) +Our team\n/,
+      /^PROJECT +SINCE +NAME +GRANTS AT MOST\n(.*\n)*team +(?:just now|\d+s ago) +Our team +whatever they ask for\n/,
     );
     const { projects } = JSON.parse((await nebula('projects', 'list', '--json')).out);
     expect(projects).toContainEqual({

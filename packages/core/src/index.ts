@@ -99,7 +99,7 @@ export {
 export { HERE, mayServe, parseRoute, type Route } from './plan/route.ts';
 export { compileSource, type SourceCompilation } from './plan/source.ts';
 export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
-export { pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
+export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
 export { actionWork } from './run/action-work.ts';

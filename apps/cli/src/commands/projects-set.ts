@@ -1,7 +1,9 @@
+import { CAPABILITY_LISTS, type Capabilities, type CapabilityList, type Ceiling, NebulaError } from '@nebula/core';
 import { textOption } from '../desk.ts';
-import { tellDone, withOfficeAs } from '../office.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { allItems, pageOf, tellDone, withOfficeAs } from '../office.ts';
+import type { CommandOptions, Context, OfficeSession } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
+import { ceilingText } from '../views/ceiling.ts';
 
 export function execute(
   context: Context,
@@ -9,15 +11,77 @@ export function execute(
   options: CommandOptions,
 ): Promise<number> {
   const name = textOption(options, 'name');
+  const change = changeOf(options);
   return withOfficeAs(
     context,
     options,
     async (office) => {
-      const body = name === undefined ? {} : { name };
-      const project = await office.call('putProject', { params: { projectId }, body });
+      const ceiling = await change(() => ceilingNow(office, projectId));
+      const body = { ...(name !== undefined && { name }), ...(ceiling !== undefined && { ceiling }) };
+      const project = await office.call('putProject', { params: { projectId }, body: body as object });
       const called = project.name === projectId ? '' : `, called ${printableLine(project.name)}`;
-      return tellDone(context, options, project, `the project ${projectId} is there${called}`);
+      const granted =
+        ceiling === undefined ? '' : `; its runs may be granted ${ceilingText(project.ceiling as Ceiling)}`;
+      return tellDone(context, options, project, `the project ${projectId} is there${called}${granted}`);
     },
     { makesFolder: true },
   );
+}
+
+type Lists = Partial<Record<CapabilityList, readonly string[]>>;
+
+/** What the options make of the ceiling; undefined: nothing, null: back to the configuration. */
+function changeOf(options: CommandOptions): (now: () => Promise<Ceiling>) => Promise<Ceiling | null | undefined> {
+  const [allow, deny] = ['allow', 'deny'].map((name) => (options[name] as readonly string[] | undefined) ?? []);
+  if (options.resetCeiling === true) return async () => null;
+  if (allow?.includes('all')) return async () => 'all';
+  const [more, less] = [listsIn(allow ?? []), listsIn(deny ?? [])];
+  if ((allow ?? []).length + (deny ?? []).length === 0) return async () => undefined;
+  return async (now) => {
+    const before = await now();
+    const lists: Lists = {};
+    for (const list of CAPABILITY_LISTS) {
+      const had = before === 'all' ? [] : listOf(before, list);
+      const kept = had.filter((entry) => !(less[list] ?? []).includes(entry));
+      lists[list] = [...new Set([...kept, ...(more[list] ?? [])])];
+    }
+    return capabilitiesOf(lists);
+  };
+}
+
+/** `network=api.example.com`; several with commas. */
+function listsIn(given: readonly string[]): Lists {
+  const lists: Record<string, string[]> = {};
+  for (const text of given) {
+    const [name = '', value = ''] = text.split(/=(.*)/s);
+    const entries = value.split(',').filter((entry) => entry !== '');
+    if (!CAPABILITY_LISTS.some((list) => list === name) || entries.length === 0) {
+      throw new NebulaError('USAGE', `'${text.slice(0, 100)}' is no capability`, {
+        hint: `write --allow ${CAPABILITY_LISTS.join('=…, --allow ')}=…, or --allow all`,
+      });
+    }
+    lists[name] = [...(lists[name] ?? []), ...entries];
+  }
+  return lists;
+}
+
+function listOf({ files, ...lists }: Capabilities, list: CapabilityList): readonly string[] {
+  if (list === 'files.read') return files?.read ?? [];
+  return (list === 'files.write' ? files?.write : lists[list]) ?? [];
+}
+
+function capabilitiesOf(lists: Lists): Capabilities {
+  const { network = [], shell = [], env = [] } = lists;
+  const [read = [], write = []] = [lists['files.read'], lists['files.write']];
+  return {
+    ...(network.length > 0 && { network }),
+    ...(read.length + write.length > 0 && { files: { read, write } }),
+    ...(shell.length > 0 && { shell }),
+    ...(env.length > 0 && { env }),
+  };
+}
+
+async function ceilingNow(office: OfficeSession, projectId: string): Promise<Ceiling> {
+  const projects = await allItems((cursor) => office.call('listProjects', { query: pageOf(cursor) }));
+  return (projects.find((project) => project.projectId === projectId)?.ceiling ?? {}) as Ceiling;
 }

@@ -2,6 +2,7 @@ import { type Json, NebulaError, pinWorkflows, type WorkflowDefinition } from '@
 import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines } from '../conclude.ts';
 import { documentOf, inProject, placeOf, textOption } from '../desk.ts';
 import { resumeSome } from '../go-on.ts';
+import { tellGrants } from '../grants.ts';
 import { applySettings, readJson } from '../input.ts';
 import { labelsIn, runnableHere } from '../jobs-file.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
@@ -69,6 +70,7 @@ async function startRun(
   const definition = server === undefined ? runnableHere(loaded.definition, project.config.labels) : loaded.definition;
   const title = definition.name ?? definition.id;
   const find = (id: string) => others.find((other) => other.id === id);
+  if (options.json !== true && options.quiet !== true) await tellGrants(context, session, definition);
   return await startWatched(context, project, session, { executionId, definition, find, title }, options, async () => {
     const { workflowId, version } = await registerAll(session, [...others, definition], options);
     return await engine.start(workflowId, version, { executionId, input, trigger: TRIGGER });

@@ -24,6 +24,7 @@ export async function execute(context: Context, _args: readonly string[], option
   }
   const token = await tokenOf(io, project.dataDir);
   const workerId = textOption(options, 'id');
+  const home = textOption(options, 'project');
   const { createWorker } = await import('@nebula/sdk/worker');
   const worker = createWorker({
     server,
@@ -33,6 +34,7 @@ export async function execute(context: Context, _args: readonly string[], option
     projectDir: project.dir,
     ...(token !== undefined && { token }),
     ...(workerId !== undefined && { workerId }),
+    ...(home !== undefined && { project: home }),
     onEvent: (event) => {
       if (options['quiet'] !== true) writeLines(io.err, [lineOf(event, server)]);
     },

@@ -1,6 +1,6 @@
 /** The composition root: with its neighbours the only place that chooses drivers. */
 import { type Catalog, createCatalog, type WorkflowDefinition } from '@nebula/core';
-import type { Secrets, Store } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Secrets, type Store } from '@nebula/ports';
 import { openProject } from '../project.ts';
 import { holdingServer, readToken } from '../remote/found-server.ts';
 import type { DeskSession, EngineSession, OfficeSession, Project, Services } from '../services.ts';
@@ -13,7 +13,7 @@ export function composeServices(io: Io): Services {
     openProject: (options) => openProject(io, options),
     actions: actionsOf,
     catalog: catalogOf,
-    openSecrets: (project) => secretsOf(io, project),
+    openSecrets: (project, owner) => secretsOf(io, project, owner),
     openDesk,
     openEngine: (project) => openEngine(io, project),
     openOffice: (project) => openOffice(io, project),
@@ -43,11 +43,11 @@ async function connected(place: { readonly url: string; readonly token: string |
   return connect(place);
 }
 
-async function secretsOf({ env }: Io, project: Project): Promise<Secrets> {
+async function secretsOf({ env }: Io, project: Project, owner = DEFAULT_PROJECT): Promise<Secrets> {
   if (project.server === undefined) return await openSecrets(project, await driverContext(project), env);
   const { remoteSecrets } = await import('../remote/secrets.ts');
   const { remoteOffice } = await import('../remote/office.ts');
-  return remoteSecrets(remoteOffice(await connected(project.server)));
+  return remoteSecrets(remoteOffice(await connected(project.server)), owner);
 }
 
 async function openDesk(project: Project): Promise<DeskSession> {
@@ -110,6 +110,7 @@ async function openLocalEngine(project: Project, env: Io['env']): Promise<Engine
       logs: opened.logs,
       workflowIds: () => workflowIdsOf(opened.store),
       newExecutionId: () => context.random.id('exe'),
+      ceiling: () => projects.ceilingOf(DEFAULT_PROJECT),
       keyedExecutionId: (workflowId, key) => keyedExecutionId(context.digest, workflowId, key),
       definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
       async close() {

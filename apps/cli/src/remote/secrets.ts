@@ -4,13 +4,13 @@ import type { SecretInfo, Secrets } from '@nebula/ports';
 import { allItems, pageOf } from '../office.ts';
 import type { OfficeSession } from '../services.ts';
 
-export function remoteSecrets(office: Pick<OfficeSession, 'call'>): Secrets {
+export function remoteSecrets(office: Pick<OfficeSession, 'call'>, project: string): Secrets {
   const list = async (): Promise<readonly SecretInfo[]> => {
-    const all = await allItems((cursor) => office.call('listCredentials', { query: pageOf(cursor) }));
+    const all = await allItems((cursor) => office.call('listCredentials', { query: { ...pageOf(cursor), project } }));
     return all.map(({ name, updatedAt }) => ({ name, updatedAt: updatedAt === null ? null : Date.parse(updatedAt) }));
   };
   const set = async (name: string, value: string): Promise<void> => {
-    await office.call('putCredential', { params: { name }, body: { value } });
+    await office.call('putCredential', { params: { name }, query: { project }, body: { value } });
   };
   return {
     list,
@@ -23,7 +23,7 @@ export function remoteSecrets(office: Pick<OfficeSession, 'call'>): Secrets {
     },
     async delete(name) {
       try {
-        await office.call('deleteCredential', { params: { name } });
+        await office.call('deleteCredential', { params: { name }, query: { project } });
         return true;
       } catch (error) {
         if (error instanceof NebulaError && error.code === 'UNKNOWN_CREDENTIAL') return false;

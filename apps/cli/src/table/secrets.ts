@@ -6,8 +6,9 @@ const OPTIONS: readonly OptionSpec[] = [
     flags: '--data-dir <dir>',
     text: 'where secrets are kept (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
   },
+  { flags: '--project <id>', text: 'the project whose secrets they are (default: default)' },
   ...SERVER,
-  { flags: '--as <admin>', text: 'sign in at the server as this administrator first; asks for the password' },
+  { flags: '--as <user>', text: 'sign in at the server as this user first; asks for the password' },
   { flags: '--password-stdin', text: 'read the password from the first line of stdin instead of asking' },
   { flags: '--json', text: 'print one JSON document on stdout' },
 ];

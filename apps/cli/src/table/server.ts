@@ -261,16 +261,28 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'projects set',
     takes: '<project>',
-    summary: 'make or rename a project',
+    summary: 'make or rename a project, or set what its runs may be granted',
     group: 'Server',
     options: [
       { flags: '--name <text>', text: 'how people call it (default: its id)' },
+      {
+        flags: '--allow <capability>',
+        text: 'its runs may be granted this: network=HOST, files.read=PATH, files.write=PATH, shell=PROGRAM, env=NAME, or all',
+        repeatable: true,
+      },
+      { flags: '--deny <capability>', text: 'take an entry of --allow back', repeatable: true },
+      { flags: '--reset-ceiling', text: 'as the configuration of the server says' },
       ...AS_USER,
       ...PLACE,
       JSON_OUTPUT,
     ],
-    examples: [["projects set team --name 'Our team'", 'make it, or give it this name']],
-    notes: '`nebula workflows register FILE --project PROJECT` puts a workflow into it.',
+    examples: [
+      ["projects set team --name 'Our team'", 'make it, or give it this name'],
+      ['projects set team --allow network=api.example.com --allow shell=git', 'raise its ceiling by these'],
+    ],
+    notes: `\`nebula workflows register FILE --project PROJECT\` puts a workflow into it.
+Workflows get what they ask for within the ceiling of their project. Its owners and administrators set it; outside the
+preset desktop it is nothing until they do.`,
     load: () => import('../commands/projects-set.ts'),
   },
   {
@@ -281,6 +293,20 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
     options: [...AS_USER, ...PLACE, JSON_OUTPUT],
     examples: [['projects remove team', 'never one with workflows']],
     load: () => import('../commands/projects-remove.ts'),
+  },
+  {
+    name: 'workers remove-action',
+    takes: '<action>',
+    summary: 'remove an action that workers have announced',
+    group: 'Server',
+    options: [
+      { flags: '--project <id>', text: 'the project in which it was announced (default: default)' },
+      ...AS_USER,
+      ...PLACE,
+      JSON_OUTPUT,
+    ],
+    examples: [['workers remove-action video.encode@1', 'workflows that name it are not valid any more']],
+    load: () => import('../commands/workers-remove-action.ts'),
   },
   {
     name: 'audit',

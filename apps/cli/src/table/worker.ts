@@ -14,6 +14,7 @@ export const WORKER_COMMANDS: readonly CommandSpec[] = [
         text: 'labels that nodes may ask for, with commas: gpu,eu (default: those of the configuration)',
       },
       { flags: '--concurrency <count>', text: 'attempts at the same time (default: 4)' },
+      { flags: '--project <id>', text: 'work for this project of the server (default: the only one of the token)' },
       { flags: '--id <name>', text: 'its name in lists (default: one that is made up)' },
       { flags: '--data-dir <dir>', text: 'where the token of a server on this machine is kept' },
       { flags: '-q, --quiet', text: 'say nothing while it runs' },

@@ -1,4 +1,6 @@
 /** The other workflows that a definition runs. */
+import type { Capabilities } from '../action.ts';
+import { joinCapabilities, NOTHING } from '../capability/narrow.ts';
 import { allNodes } from '../definition/graphs.ts';
 import { BODY_KEYS, type WorkflowDefinition } from '../definition/model.ts';
 
@@ -52,4 +54,13 @@ function pinnedNode(node: Nodes[string], newest: (id: string) => number | undefi
   if (key === undefined || body?.nodes === undefined) return node;
   const inner = pinned(body.nodes, newest);
   return inner === body.nodes ? node : { ...node, [key]: { ...body, nodes: inner } };
+}
+
+/** Everything that a workflow and its nodes ask for, at any depth. */
+export function askedBy(definition: WorkflowDefinition): Capabilities {
+  let asked = definition.config?.capabilities ?? NOTHING;
+  for (const { capabilities } of allNodes(definition)) {
+    if (capabilities !== undefined) asked = joinCapabilities(asked, capabilities);
+  }
+  return asked;
 }

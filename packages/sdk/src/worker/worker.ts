@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly token?: string;
   /** What it can run. */
   readonly actions: readonly Action[];
+  /** The project of the server for which it works; left out: the only one of its token. */
+  readonly project?: string;
   /** It gets nodes whose labels are among these. */
   readonly labels?: readonly string[];
   /** Attempts at the same time. */
@@ -140,8 +142,9 @@ class HttpWorker implements Worker {
   }
 
   private async register(): Promise<void> {
-    const { labels = [], actions } = this.options;
-    const body = { workerId: this.workerId, labels: [...labels], actions: actions.map(description) };
+    const { labels = [], actions, project } = this.options;
+    const own = { ...(project !== undefined && { project }), labels: [...labels] };
+    const body = { workerId: this.workerId, ...own, actions: actions.map(description) };
     await this.client.call('registerWorker', { body });
   }
 

@@ -1,0 +1,36 @@
+/** On the first run of a workflow people are told what it is granted on their machine. */
+import {
+  askedBy,
+  canonicalJson,
+  isNothing,
+  type Json,
+  narrow,
+  overCeiling,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import { writeLines } from './conclude.ts';
+import type { Context, EngineSession } from './services.ts';
+import { ceilingText } from './views/ceiling.ts';
+
+/** Nothing for a workflow that asks for nothing, or that has run here as it is. */
+export async function tellGrants(
+  { io }: Context,
+  session: EngineSession,
+  definition: WorkflowDefinition,
+): Promise<void> {
+  const asked = askedBy(definition);
+  if (session.ceiling === undefined || isNothing(asked)) return;
+  const known = await session.definition(definition.id);
+  if (known !== undefined && textOf(known) === textOf(definition)) return;
+  const ceiling = await session.ceiling();
+  const { dim } = io.err.colors;
+  const over = overCeiling(asked, ceiling).map(({ list, entry }) => `${list} ${entry}`);
+  writeLines(io.err, [
+    dim(`${definition.id} is granted on this machine: ${ceilingText(narrow(asked, ceiling))}`),
+    ...(over.length === 0 ? [] : [`over the ceiling of the project, and not granted: ${over.join(' · ')}`]),
+  ]);
+}
+
+function textOf({ version: _, ...content }: WorkflowDefinition): string {
+  return canonicalJson(content as unknown as Json);
+}
