@@ -5,6 +5,7 @@ import { auditRoutes } from './identity/audit.ts';
 import { identityRoutes } from './identity/routes.ts';
 import type { Launcher } from './launcher.ts';
 import type { Feed } from './live/feed.ts';
+import type { Followers } from './live/followers.ts';
 import { liveRoutes } from './live/routes.ts';
 import type { Parts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
@@ -35,6 +36,7 @@ export interface HandlerParts {
   };
   readonly launcher: Launcher;
   readonly feed: Feed;
+  readonly followers: Followers;
   readonly accounts: Accounts;
   readonly scheduler: Scheduler;
   readonly announced: Announced;
@@ -42,7 +44,7 @@ export interface HandlerParts {
 }
 
 export function handlersOf(own: HandlerParts): Handlers {
-  const { parts, options, launcher, feed, accounts, scheduler, announced, registry } = own;
+  const { parts, options, launcher, feed, followers, accounts, scheduler, announced, registry } = own;
   const { version, preset, token } = options;
   return {
     ...systemRoutes({
@@ -59,7 +61,7 @@ export function handlersOf(own: HandlerParts): Handlers {
     ...bulkRoutes(parts),
     ...restRoutes(parts),
     ...signalRoutes(parts, launcher),
-    ...liveRoutes(parts, feed),
+    ...liveRoutes(parts, feed, followers),
     ...actionRoutes(parts),
     ...credentialRoutes(parts),
     ...planRoutes(parts),

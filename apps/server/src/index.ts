@@ -17,6 +17,7 @@ import type { Principal } from './identity/principal.ts';
 import { Launcher } from './launcher.ts';
 import { HTTP_LIMITS } from './limits.ts';
 import { Feed } from './live/feed.ts';
+import { Followers } from './live/followers.ts';
 import { liveSocket } from './live/socket.ts';
 import { Observability, type ObservabilityOptions } from './observability/observability.ts';
 import { type Office, officeOf } from './office.ts';
@@ -89,6 +90,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   };
   const launcher = new Launcher(parts);
   const feed = new Feed({ ...parts, onTrouble });
+  const followers = new Followers();
   const accounts = new Accounts(parts);
   const scheduler = new Scheduler({ parts, launcher, leader, onTrouble, onFire: seen.onFire });
   const files = new FileWatch({
@@ -103,7 +105,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
-  const handlers = handlersOf({ parts, options, launcher, feed, accounts, scheduler, announced, registry });
+  const handlers = handlersOf({ parts, options, launcher, feed, followers, accounts, scheduler, announced, registry });
   const app = buildApp(
     {
       parts,
@@ -122,7 +124,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   webhookRoutes(app, parts, launcher, options.app?.origins ?? []);
   compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless: options.tokenless });
   callbackRoutes(app, parts, await callbackKey(parts.records));
-  await liveSocket(app, { parts, feed, authenticate, origins: options.app?.origins ?? [] });
+  await liveSocket(app, { parts, feed, followers, authenticate, origins: options.app?.origins ?? [] });
   await ensureDefaultProject(parts);
   const sweeper = sweeping(parts, onTrouble);
   await announced.open();

@@ -30,3 +30,37 @@ export const HTTP_LIMITS = {
   /** Of a request that anybody may send: a login. */
   maxPublicBodyBytes: 16 * 1024,
 } as const;
+
+/** Patterns of file triggers. */
+export const FILE_PATTERN_LIMITS = {
+  maxChars: 500,
+  maxSegments: 32,
+  /** Of `{a,b}`, multiplied. */
+  maxAlternatives: 64,
+  /** Names of files and folders that one look reads. */
+  maxEntries: 100_000,
+  /** Files that one trigger watches. */
+  maxFiles: 10_000,
+} as const;
+
+/** Live updates: followers of events and logs, over either protocol. */
+export const LIVE_LIMITS = {
+  maxFollowers: 4_096,
+  /** Of one user, or of one key. */
+  maxFollowersPerCaller: 2_048,
+  /** Events that may wait for one listener. */
+  maxBuffered: 2_000,
+  /** Pages of the past that are read at the same time, and kept for others at the same place. */
+  maxReplays: 4,
+  maxSharedPages: 16,
+  /** Of one WebSocket. */
+  maxSubscriptions: 100,
+  maxMessageBytes: 16_384,
+  maxWaitingMessages: 1_000,
+  maxUnsentBytes: 1_000_000,
+} as const;
+
+/** Definitions that come by HTTP; files of the project have the limits of the language. */
+export const UPLOAD_LIMITS = {
+  maxNodes: 2_000,
+} as const;

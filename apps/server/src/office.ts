@@ -59,7 +59,7 @@ export function officeOf(parts: Parts, handlers: Partial<Handlers>, audit: Audit
       checks[operation](given);
       const project = await subjectOf(parts, operation, given);
       const signal = new AbortController().signal;
-      const call = { operation, ...given, who, project, headers: {}, ip: '', isSecure: false, signal };
+      const call = { operation, ...given, who, project, headers: {}, ip: '', isSecure: false, isLocal: true, signal };
       const before = await workflowMark(parts, operation, body);
       const { status, body: answer } = await handler(call as unknown as Call<OperationId>);
       const isUnchanged = before !== undefined && before === (await workflowMark(parts, operation, body));

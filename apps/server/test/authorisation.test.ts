@@ -12,7 +12,7 @@ type About = 'A' | 'none';
 
 const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   getInfo: ['world', 'none'],
-  validateWorkflow: ['all', 'none'],
+  validateWorkflow: ['editor', 'none'],
   registerWorkflow: ['editor', 'A'],
   listWorkflows: ['viewer', 'none'],
   getWorkflow: ['viewer', 'A'],

@@ -181,6 +181,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   SKIPPED: 'As many runs go on as may; the start was not made.',
   TIME_INVALID: 'A time is not between 1970 and 9999, or is a leap second: no date can hold it.',
   REQUEST_LATE: 'The head of a request, a piece of its body, or the whole did not come in time.',
+  BAD_FILE_PATTERN: 'The path of a file trigger is too long, stands for too many patterns, or cannot be read.',
+  TOO_MANY_FOLLOWERS: 'A caller, or all together, follow more streams than the server keeps open.',
   STALE_LEASE: 'The attempt of this lease has ended, timed out, or been given to another worker.',
   SHUTDOWN: 'The process was stopped before the attempt ended.',
   SLEEP_INVALID: 'Not a time that one can sleep.',

@@ -56,6 +56,7 @@ const STATUS: Readonly<Record<string, number>> = {
   ETAG_MISMATCH: 412,
   TOO_LARGE: 413,
   MEDIA_TYPE: 415,
+  TOO_MANY_FOLLOWERS: 429,
   TOO_MANY_LOGINS: 429,
   HEAD_TOO_LARGE: 431,
   BUSY: 503,

@@ -14,6 +14,8 @@ import { type Entry, timelineOf } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
 import type { Clock, FrameRow, Store } from '@nebula/ports';
 import type { EventStream, StreamEvent } from '../http/handler.ts';
+import { LIVE_LIMITS } from '../limits.ts';
+import { Replays } from './replays.ts';
 
 /** Frames per read of the store. */
 const PAGE = 500;
@@ -21,8 +23,7 @@ const PAGE = 500;
 const GATHER_MS = 15;
 /** Where hints may be lost, this is how late an event may be. */
 const LOOK_MS = 1_000;
-/** Events that may wait for one listener. */
-const BUFFER = 2_000;
+const BUFFER = LIVE_LIMITS.maxBuffered;
 const TROUBLE_MS = 500;
 
 export interface FeedParts {
@@ -51,6 +52,12 @@ interface FeedEvent extends StreamEvent {
   readonly executionId: string;
 }
 
+/** A frame with its events, made when somebody wants them and shared by all who do. */
+interface Decoded {
+  readonly row: FrameRow;
+  readonly events: () => readonly (FeedEvent & { readonly index: number })[];
+}
+
 interface Listener {
   readonly executionId: string | undefined;
   readonly wants: Interest['wants'];
@@ -59,7 +66,7 @@ interface Listener {
   /** Of what was put into the buffer last. */
   cursor: Place;
   /** Of one run: frames that were read with others, and wait for their turn. */
-  ahead: FrameRow[];
+  ahead: Decoded[];
   /** Of one run: the frame that was read last. */
   seq: number;
   isLevel: boolean;
@@ -71,6 +78,7 @@ export class Feed {
   private readonly listeners = new Set<Listener>();
   private readonly level = new Map<string | undefined, Set<Listener>>();
   private readonly stops: (() => void)[] = [];
+  private readonly replays: Replays<readonly Decoded[]>;
   private tail = 0;
   private isReading = false;
   private isHinted = false;
@@ -78,6 +86,7 @@ export class Feed {
 
   constructor(parts: FeedParts) {
     this.parts = parts;
+    this.replays = new Replays(parts.clock);
   }
 
   async open(): Promise<void> {
@@ -156,18 +165,25 @@ export class Feed {
     const from = Number.isFinite(cursor.index) ? cursor.position - 1 : cursor.position;
     const isFresh = listener.ahead.length === 0;
     if (isFresh) {
-      listener.ahead =
-        executionId === undefined
-          ? [...(await store.feed(from, PAGE))]
-          : (await store.frames(executionId, seq)).filter(({ position }) => position > from);
+      const page = await this.replays.read(
+        `${executionId ?? ''} ${executionId === undefined ? from : seq}`,
+        async () =>
+          (executionId === undefined ? await store.feed(from, PAGE) : await store.frames(executionId, seq)).map(
+            decoded,
+          ),
+        (rows) => executionId === undefined && rows.length === PAGE,
+      );
+      listener.ahead = page.filter(({ row }) => row.position > from);
     }
     const isShort = executionId !== undefined || listener.ahead.length < PAGE;
     const rows = listener.ahead.splice(0, PAGE);
-    for (const row of rows) {
+    for (const { row, events } of rows) {
       if (!(await this.isWanted(listener, row.executionId))) continue;
-      listener.buffer.push(...eventsOf(row).filter(({ index }) => isAfter({ position: row.position, index }, cursor)));
+      for (const event of events()) {
+        if (isAfter({ position: row.position, index: event.index }, cursor)) listener.buffer.push(event);
+      }
     }
-    const last = rows.at(-1);
+    const last = rows.at(-1)?.row;
     if (last !== undefined) listener.cursor = whole(last.position);
     if (last !== undefined && executionId !== undefined) listener.seq = last.seq;
     const isAll = isFresh && isShort && listener.ahead.length === 0;
@@ -324,6 +340,17 @@ export function isPlace(id: string): boolean {
 
 function isAfter(one: Place, other: Place): boolean {
   return one.position === other.position ? one.index > other.index : one.position > other.position;
+}
+
+function decoded(row: FrameRow): Decoded {
+  let made: ReturnType<Decoded['events']> | undefined;
+  return {
+    row,
+    events: () => {
+      made ??= eventsOf(row);
+      return made;
+    },
+  };
 }
 
 function eventsOf({ executionId, at, position, entries }: FrameRow): (FeedEvent & { readonly index: number })[] {

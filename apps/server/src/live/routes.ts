@@ -3,21 +3,27 @@ import { NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
+import type { Followers } from './followers.ts';
 import { logEvents, wantedRuns } from './wishes.ts';
 
-export function liveRoutes(parts: Parts, feed: Feed): Pick<Handlers, 'followExecution' | 'followLogs' | 'followAll'> {
+export function liveRoutes(
+  parts: Parts,
+  feed: Feed,
+  followers: Followers,
+): Pick<Handlers, 'followExecution' | 'followLogs' | 'followAll'> {
   return {
-    async followExecution({ params: { executionId }, query: { after }, headers, signal }) {
-      return ok(feed.follow({ executionId, signal, ...startingPoint(after, headers['last-event-id']) }));
+    async followExecution({ params: { executionId }, query: { after }, who, headers, signal }) {
+      const start = startingPoint(after, headers['last-event-id']);
+      return ok(followers.count(who, feed.follow({ executionId, signal, ...start })));
     },
 
     async followAll({ query: { after, workflowId }, who, project, headers, signal }) {
       const wants = wantedRuns(parts, who, { project, workflowId });
       const start = startingPoint(after, headers['last-event-id']);
-      return ok(feed.follow({ signal, ...start, ...(wants && { wants }) }));
+      return ok(followers.count(who, feed.follow({ signal, ...start, ...(wants && { wants }) })));
     },
 
-    async followLogs({ params: { executionId }, query: { node, level, after }, headers, signal }) {
+    async followLogs({ params: { executionId }, query: { node, level, after }, who, headers, signal }) {
       const from = positionAfter(after, headers['last-event-id']);
       const wish = {
         executionId,
@@ -25,7 +31,7 @@ export function liveRoutes(parts: Parts, feed: Feed): Pick<Handlers, 'followExec
         ...(level !== undefined && { level }),
         ...(from !== undefined && { after: from }),
       };
-      return ok(logEvents(parts, wish, signal));
+      return ok(followers.count(who, logEvents(parts, wish, signal)));
     },
   };
 }

@@ -22,22 +22,25 @@ import { problemOf } from '../http/problem.ts';
 import { projectOfExecution } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/rights.ts';
+import { LIVE_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
+import type { Followers } from './followers.ts';
 import { isLogLevel, type LogWish, logEvents, wantedRuns } from './wishes.ts';
 
 /** More than this is not put into the socket before it has been sent. */
-const MAX_UNSENT_BYTES = 1_000_000;
+const MAX_UNSENT_BYTES = LIVE_LIMITS.maxUnsentBytes;
 const DRAIN_MS = 20;
-const MAX_SUBSCRIPTIONS = 100;
+const MAX_SUBSCRIPTIONS = LIVE_LIMITS.maxSubscriptions;
 const HELLO_MS = 5_000;
 /** Messages that wait for their turn. */
-const MAX_WAITING = 1_000;
-const MAX_MESSAGE_BYTES = 16_384;
+const MAX_WAITING = LIVE_LIMITS.maxWaitingMessages;
+const MAX_MESSAGE_BYTES = LIVE_LIMITS.maxMessageBytes;
 
 export interface SocketParts {
   readonly parts: Parts;
   readonly feed: Feed;
+  readonly followers: Followers;
   readonly origins: readonly string[];
   authenticate(request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal>;
 }
@@ -130,7 +133,7 @@ class Connection {
     if (this.subscriptions.size >= MAX_SUBSCRIPTIONS) throw wrong('There are too many subscriptions.');
     const wanted = wantedIn(message);
     const controller = new AbortController();
-    const stream = await this.streamOf(wanted, who, controller.signal);
+    const stream = this.own.followers.count(who, await this.streamOf(wanted, who, controller.signal));
     this.run(name, controller, wanted.kind === 'logs' ? 'lines' : 'events', stream);
   }
 

@@ -6,6 +6,7 @@ import { type Json, NebulaError, parseDuration, type TriggerDefinition, type Wor
 import type { RecordChange, Records } from '@nebula/ports';
 import type { Parts } from '../parts.ts';
 import { readRecord, type WorkflowRecord } from '../records.ts';
+import { parseFilePattern } from './file-pattern.ts';
 import { eventPrefix, type ScheduleRecord, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
 
 /** By workflow: the records that its triggers have. */
@@ -26,7 +27,10 @@ export async function checkTriggers(
 ): Promise<void> {
   const own = new Set<string>();
   for (const { webhook, file } of triggers) {
-    if (file !== undefined) refuseOutside(file.path);
+    if (file !== undefined) {
+      refuseOutside(file.path);
+      parseFilePattern(file.path);
+    }
     if (webhook === undefined) continue;
     const id = webhookId(webhook);
     if (own.has(id)) throw pathTaken(id, workflowId);

@@ -1,17 +1,19 @@
 /** Files that are put into folders start runs. Folders are looked into, since not every file system tells of changes. */
 import type { Stats } from 'node:fs';
-import { glob, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { NebulaError } from '@nebula/core';
 import type { Launcher } from '../launcher.ts';
+import { FILE_PATTERN_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { everyRecord, readRecord } from '../records.ts';
 import { Rounds } from '../rounds.ts';
 import { isoTime } from '../routes/times.ts';
+import { filesOf, parseFilePattern } from './file-pattern.ts';
 import { fire } from './fire.ts';
 import type { FileRecord } from './records.ts';
 
 const LOOK_MS = 1_000;
-const MAX_FILES = 10_000;
 /** What has started a run is remembered as long as this, so that deleting the run does not start it again. */
 const REMEMBERED_MS = 400 * 24 * 3_600_000;
 
@@ -40,6 +42,7 @@ export class FileWatch {
   private readonly rounds: Rounds;
   /** Files as they were at the last look: who still writes is waited for. */
   private seen = new Map<string, Seen>();
+  private readonly refused = new Set<string>();
 
   constructor(own: FileWatchParts) {
     this.own = own;
@@ -59,7 +62,7 @@ export class FileWatch {
     if (!this.own.isLeader()) return;
     const now = new Map<string, Seen>();
     for await (const { id, body } of everyRecord<FileRecord>(this.own.parts.records, 'file')) {
-      for (const file of await this.filesOf(body)) {
+      for (const file of await this.filesOf(id, body)) {
         const seen = await this.consider(id, body, file);
         if (seen !== undefined) now.set(`${id} ${file}`, seen);
       }
@@ -67,7 +70,19 @@ export class FileWatch {
     this.seen = now;
   }
 
-  private async filesOf({ path: pattern }: FileRecord): Promise<string[]> {
+  /** A pattern that is refused today may have been stored yesterday: it is told once, and holds up no other. */
+  private async filesOf(id: string, { path: pattern }: FileRecord): Promise<readonly string[]> {
+    try {
+      return await this.found(pattern);
+    } catch (error) {
+      if (!(error instanceof NebulaError)) throw error;
+      if (!this.refused.has(id)) this.own.onTrouble(error);
+      this.refused.add(id);
+      return [];
+    }
+  }
+
+  private async found(pattern: string): Promise<readonly string[]> {
     const { projectDir } = this.own;
     const isFolder = await stat(path.resolve(projectDir, pattern)).then(
       (stats) => stats.isDirectory(),
@@ -75,10 +90,10 @@ export class FileWatch {
     );
     const found: string[] = [];
     const root = await realpath(projectDir);
-    for await (const file of glob(isFolder ? `${pattern}/*` : pattern, { cwd: projectDir })) {
+    for await (const file of filesOf(projectDir, parseFilePattern(isFolder ? `${pattern}/*` : pattern))) {
       if (!(await isBelow(root, path.resolve(projectDir, file)))) continue;
       found.push(file);
-      if (found.length >= MAX_FILES) break;
+      if (found.length >= FILE_PATTERN_LIMITS.maxFiles) break;
     }
     return found;
   }

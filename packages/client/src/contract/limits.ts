@@ -3,4 +3,6 @@ export const CONTRACT_LIMITS = {
   /** Of one request; send the rest in the next. */
   maxLogLines: 1_000,
   maxLogLineChars: 100_000,
+  /** Text of a definition. */
+  maxSourceChars: 256 * 1024,
 } as const;

@@ -46,7 +46,7 @@ export const OPERATIONS = {
   validateWorkflow: {
     tag: 'Workflows',
     summary: 'Check a definition without storing it',
-    needs: 'anyone',
+    needs: 'editor',
     body: workflows.DefinitionBody,
     answers: { 200: workflows.Validation },
     isReading: true,

@@ -1,11 +1,17 @@
 import { Type } from 'typebox';
+import { CONTRACT_LIMITS } from '../limits.ts';
 import { AnyJson, closed, Id, Moment, Version } from './pieces.ts';
 
 /** A definition as JSON, or its text in YAML or JSON. */
 export const DefinitionBody = Type.Object(
   {
     definition: Type.Optional(AnyJson),
-    source: Type.Optional(Type.String({ description: 'YAML or JSON text, instead of `definition`.' })),
+    source: Type.Optional(
+      Type.String({
+        maxLength: CONTRACT_LIMITS.maxSourceChars,
+        description: 'YAML or JSON text, instead of `definition`.',
+      }),
+    ),
     filename: Type.Optional(Type.String({ maxLength: 500, description: 'What messages call the source.' })),
   },
   closed,

@@ -1,0 +1,175 @@
+/**
+ * Patterns of file triggers: `*` and `?` within a name, `[a-z]`, `{a,b}`, and `**` for any folders.
+ *
+ *  1 A pattern stands for at most `maxAlternatives` plain ones; more are refused before any is made.
+ *  2 Names are matched without backtracking over more than one star: O(pattern × name), never exponential.
+ *  3 One look reads at most `maxEntries` names of folders, piece by piece, and every folder once.
+ */
+import type { Dirent } from 'node:fs';
+import { opendir } from 'node:fs/promises';
+import path from 'node:path';
+import { NebulaError } from '@nebula/core';
+import { FILE_PATTERN_LIMITS } from '../limits.ts';
+
+export interface FilePattern {
+  /** The names of the way, of each alternative. */
+  readonly alternatives: readonly (readonly string[])[];
+}
+
+/** Throws `BAD_FILE_PATTERN`. */
+export function parseFilePattern(text: string): FilePattern {
+  const { maxChars, maxSegments, maxAlternatives } = FILE_PATTERN_LIMITS;
+  if (text.length > maxChars) throw refused(text, `is longer than ${maxChars} characters`);
+  if (/[@!+?*]\(/.test(text)) throw refused(text, 'has a group in parentheses');
+  const expanded = expand(text);
+  if (expanded.some((one) => one.startsWith('/') || one.split('/').includes('..'))) {
+    throw refused(text, 'leads out of the project folder');
+  }
+  const alternatives = expanded.map((one) => one.split('/').filter((name) => name !== '' && name !== '.'));
+  if (alternatives.length > maxAlternatives) throw refused(text, `stands for more than ${maxAlternatives} patterns`);
+  if (alternatives.some((one) => one.length > maxSegments)) throw refused(text, `has more than ${maxSegments} names`);
+  return { alternatives };
+}
+
+/** The first brace that has an end, each of its choices, and so on with what comes after: stops one above the limit. */
+function expand(text: string): string[] {
+  const done: string[] = [];
+  const open = [text];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const choice = firstChoice(next);
+    if (choice === undefined) done.push(next);
+    else open.push(...choice);
+    if (done.length + open.length > FILE_PATTERN_LIMITS.maxAlternatives) return [...done, ...open];
+  }
+  return done;
+}
+
+function firstChoice(text: string): string[] | undefined {
+  const begin = text.indexOf('{');
+  if (begin < 0) return undefined;
+  const cuts = [begin];
+  let depth = 0;
+  for (let at = begin; at < text.length; at++) {
+    const char = text[at];
+    if (char === '{') depth++;
+    else if (char === ',' && depth === 1) cuts.push(at);
+    else if (char === '}' && --depth === 0) {
+      cuts.push(at);
+      const [head, tail] = [text.slice(0, begin), text.slice(at + 1)];
+      return cuts.slice(1).map((end, index) => head + text.slice((cuts[index] as number) + 1, end) + tail);
+    }
+  }
+  throw refused(text, 'has a brace without an end');
+}
+
+const isPlain = (name: string): boolean => !/[*?[]/.test(name);
+
+/** Files below `root` that the pattern fits, relative to it, as they are found. */
+export async function* filesOf(root: string, { alternatives }: FilePattern): AsyncGenerator<string> {
+  const look = { left: FILE_PATTERN_LIMITS.maxEntries };
+  const found = new Set<string>();
+  for (const names of alternatives) {
+    const seen = new Set<string>();
+    for await (const file of walk(root, '', names, 0, look, seen)) {
+      if (found.has(file)) continue;
+      found.add(file);
+      yield file;
+    }
+  }
+}
+
+interface Look {
+  left: number;
+}
+
+async function* walk(
+  root: string,
+  folder: string,
+  names: readonly string[],
+  at: number,
+  look: Look,
+  seen: Set<string>,
+): AsyncGenerator<string> {
+  const key = `${at} ${folder}`;
+  const name = names[at];
+  if (name === undefined || look.left <= 0 || seen.has(key)) return;
+  seen.add(key);
+  const isLast = at === names.length - 1;
+  if (isPlain(name)) {
+    const next = path.join(folder, name);
+    if (isLast) yield next;
+    else yield* walk(root, next, names, at + 1, look, seen);
+    return;
+  }
+  if (name === '**') yield* walk(root, folder, names, at + 1, look, seen);
+  for await (const entry of entriesOf(path.join(root, folder))) {
+    if (look.left-- <= 0) return;
+    const next = path.join(folder, entry.name);
+    if (name === '**') {
+      if (isLast && entry.isFile()) yield next;
+      if (entry.isDirectory()) yield* walk(root, next, names, at, look, seen);
+    } else if (matchesName(name, entry.name)) {
+      if (isLast) yield next;
+      else if (entry.isDirectory()) yield* walk(root, next, names, at + 1, look, seen);
+    }
+  }
+}
+
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  const entries = await opendir(folder).catch(() => undefined);
+  if (entries !== undefined) yield* entries;
+}
+
+/** One remembered star: on a mismatch it takes one character more. */
+export function matchesName(pattern: string, name: string): boolean {
+  let [at, index, star, resume] = [0, 0, -1, 0];
+  while (index < name.length) {
+    const token = tokenAt(pattern, at);
+    if (token.kind === 'star') {
+      star = at++;
+      resume = index;
+    } else if (token.kind === 'one' && token.fits(name[index] as string)) {
+      at = token.next;
+      index++;
+    } else if (star >= 0) {
+      at = star + 1;
+      index = ++resume;
+    } else return false;
+  }
+  while (pattern[at] === '*') at++;
+  return at === pattern.length;
+}
+
+type Token =
+  | { readonly kind: 'star' | 'end' }
+  | { readonly kind: 'one'; readonly next: number; fits(char: string): boolean };
+
+function tokenAt(pattern: string, at: number): Token {
+  const char = pattern[at];
+  if (char === undefined) return { kind: 'end' };
+  if (char === '*') return { kind: 'star' };
+  if (char === '?') return { kind: 'one', next: at + 1, fits: () => true };
+  const end = char === '[' ? pattern.indexOf(']', at + 2) : -1;
+  if (end < 0) return { kind: 'one', next: at + 1, fits: (one) => one === char };
+  const text = pattern.slice(at + 1, end);
+  const isNegated = text[0] === '!' || text[0] === '^';
+  const set = isNegated ? text.slice(1) : text;
+  return { kind: 'one', next: end + 1, fits: (one) => isIn(set, one) !== isNegated };
+}
+
+function isIn(set: string, char: string): boolean {
+  for (let at = 0; at < set.length; at++) {
+    const from = set[at] as string;
+    const to = set[at + 1] === '-' ? set[at + 2] : undefined;
+    if (to === undefined ? from === char : from <= char && char <= to) return true;
+    if (to !== undefined) at += 2;
+  }
+  return false;
+}
+
+function refused(text: string, what: string): NebulaError {
+  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return new NebulaError('BAD_FILE_PATTERN', `The path '${shown}' of a file trigger ${what}.`, {
+    hint: 'Take a folder, or a pattern such as inbox/*.csv; several triggers can name several patterns.',
+  });
+}

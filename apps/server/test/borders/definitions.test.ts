@@ -1,0 +1,47 @@
+/** Definitions come from editors, and are read by the process that serves everybody. */
+import { afterEach, expect, it } from 'vitest';
+import { boot, TOKEN } from '../support/boot.ts';
+import { addProject, addUser, ask, signIn } from '../support/people.ts';
+import { echo } from '../support/workflows.ts';
+
+const headers = { authorization: `Bearer ${TOKEN}` };
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+it('[SRV-496] validateWorkflow is for editors, and tells nothing of other projects', async () => {
+  const booted = await boot({ users: true });
+  closing.push(() => booted.close());
+  for (const project of ['alpha', 'beta']) await addProject(booted, project);
+  await addUser(booted, 'ann', { roles: { alpha: 'editor' } });
+  await addUser(booted, 'bob', { roles: { beta: 'editor', alpha: 'operator' } });
+  await addUser(booted, 'eve');
+  const [ann, bob, eve] = await Promise.all(['ann', 'bob', 'eve'].map((user) => signIn(booted, user)));
+  const secret = echo('beta-priv', { input: { type: 'object', required: ['hidden'], properties: { hidden: {} } } });
+  const made = await ask(booted, 'POST /api/v1/workflows', {
+    headers: bob as never,
+    body: { definition: secret, project: 'beta' },
+  });
+  expect(made.status).toBe(201);
+  const outer = { id: 'outer', nodes: { in: { workflow: { id: 'beta-priv', mode: 'child' }, with: { wrong: 1 } } } };
+  const check = (who: unknown) =>
+    ask(booted, 'POST /api/v1/workflows/validate', { headers: who as never, body: { definition: outer } });
+  expect((await check(eve)).status).toBe(403);
+  expect((await check(bob)).text).toContain('hidden');
+  expect((await check(ann)).text).not.toContain('hidden');
+});
+
+it('[SRV-497] a definition that is sent is limited in text and in nodes', async () => {
+  const booted = await boot();
+  closing.push(() => booted.close());
+  const validate = (body: object) => ask(booted, 'POST /api/v1/workflows/validate', { headers, body });
+  const nodes = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, { action: 'core.noop' }]));
+  expect((await validate({ source: `id: x${'\n'.repeat(256 * 1024)}` })).status).toBe(400);
+  expect((await validate({ source: `id: x${'\n'.repeat(200_000)}` })).status).toBe(200);
+  expect((await validate({ definition: { id: 'x', nodes: nodes(2_001) } })).json.code).toBe('TOO_LARGE');
+  expect((await validate({ definition: { id: 'x', nodes: nodes(500) } })).json).toMatchObject({ valid: true });
+  const inner = { id: 'x', nodes: { loop: { forEach: { in: '$.a' }, do: { nodes: nodes(2_000) } } } };
+  expect((await validate({ definition: inner })).json.code).toBe('TOO_LARGE');
+});
