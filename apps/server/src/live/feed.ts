@@ -78,7 +78,7 @@ export class Feed {
   private readonly listeners = new Set<Listener>();
   private readonly level = new Map<string | undefined, Set<Listener>>();
   private readonly stops: (() => void)[] = [];
-  private readonly replays: Replays<readonly Decoded[]>;
+  private readonly replays = new Replays<readonly Decoded[]>();
   private tail = 0;
   private isReading = false;
   private isHinted = false;
@@ -86,7 +86,6 @@ export class Feed {
 
   constructor(parts: FeedParts) {
     this.parts = parts;
-    this.replays = new Replays(parts.clock);
   }
 
   async open(): Promise<void> {

@@ -5,24 +5,18 @@
  *    between.
  *  2 A page is read and decoded once for all who stand at the same place; `maxSharedPages` are kept.
  */
-import type { Clock } from '@nebula/ports';
 import { LIVE_LIMITS } from '../limits.ts';
 
 export class Replays<Page> {
-  readonly #clock: Clock;
   readonly #pages = new Map<string, Promise<Page>>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
 
   /** `key` names the page; one that may grow is not to be shared. */
   async read(key: string, load: () => Promise<Page>, isWhole: (page: Page) => boolean): Promise<Page> {
     const known = this.#pages.get(key);
     if (known !== undefined) {
-      await this.#breathe();
+      await breathe();
       return await known;
     }
     const page = this.#turn(load);
@@ -40,7 +34,7 @@ export class Replays<Page> {
     if (this.#running >= LIVE_LIMITS.maxReplays) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
-      await this.#breathe();
+      await breathe();
       return await load();
     } finally {
       const next = this.#waiting.shift();
@@ -48,8 +42,9 @@ export class Replays<Page> {
       else next();
     }
   }
+}
 
-  #breathe(): Promise<void> {
-    return new Promise((resolve) => this.#clock.soon(resolve));
-  }
+/** Whatever else is under way has its turn. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

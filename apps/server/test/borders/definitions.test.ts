@@ -24,7 +24,7 @@ it('[SRV-496] validateWorkflow is for editors, and tells nothing of other projec
     body: { definition: secret, project: 'beta' },
   });
   expect(made.status).toBe(201);
-  const outer = { id: 'outer', nodes: { in: { workflow: { id: 'beta-priv', mode: 'child' }, with: { wrong: 1 } } } };
+  const outer = { id: 'outer', nodes: { in: { workflow: { id: 'beta-priv', mode: 'child', input: { wrong: 1 } } } } };
   const check = (who: unknown) =>
     ask(booted, 'POST /api/v1/workflows/validate', { headers: who as never, body: { definition: outer } });
   expect((await check(eve)).status).toBe(403);

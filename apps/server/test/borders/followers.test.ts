@@ -1,6 +1,5 @@
 /** Streams that many open and nobody reads. */
 
-import { realClock } from '@nebula/drivers/real';
 import { expect, it } from 'vitest';
 import { NOBODY } from '../../src/identity/principal.ts';
 import { LIVE_LIMITS } from '../../src/limits.ts';
@@ -28,7 +27,7 @@ it('[SRV-498] followers are limited, together and of each caller, until they lea
 });
 
 it('[SRV-499] a page of the past is read once for all, few at a time, and others have their turn in between', async () => {
-  const replays = new Replays<string>(realClock);
+  const replays = new Replays<string>();
   let [running, most, reads] = [0, 0, 0];
   const load = (page: string) => async (): Promise<string> => {
     reads++;
@@ -55,7 +54,7 @@ it('[SRV-499] a page of the past is read once for all, few at a time, and others
 });
 
 it('[SRV-499] a page that may still grow is read again', async () => {
-  const replays = new Replays<number>(realClock);
+  const replays = new Replays<number>();
   let reads = 0;
   const read = () =>
     replays.read(
