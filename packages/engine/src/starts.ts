@@ -194,7 +194,7 @@ export class Starts {
         ...(parent && { parent }),
         ...(estimates && { estimates }),
         ...(isTraced && { traceparent }),
-        ...(plan.draws && { seed: seedOf(this.parts.random) }),
+        ...(plan.draws && { seed: seedOf(this.parts.random, executionId) }),
         ...(place && { place: onlyPlace(place) }),
         ...(authority && { authority }),
       };
@@ -226,6 +226,7 @@ function onlyPlace({ key, limit, policy }: RunPlace): RunPlace {
 }
 
 /** 104 bits: nobody guesses from an execution's id what it drew. */
-function seedOf(random: Random): string {
+function seedOf(random: Random, executionId: string): string {
+  if (random.seed !== undefined) return random.seed(executionId);
   return [random.fraction(), random.fraction()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('');
 }

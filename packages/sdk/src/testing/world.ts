@@ -78,7 +78,11 @@ export class World {
   private readonly data = memoryData();
   private readonly blobs = memoryBlobs();
   private readonly secrets: Secrets;
-  private readonly random = seededRandom(SEED, () => this.clock.now());
+  /** A start that a crash cut off is made again, and draws the same. */
+  private readonly random = {
+    ...seededRandom(SEED, () => this.clock.now()),
+    seed: (executionId: string) => executionId,
+  };
   private readonly chronicles = new Map<string, Chronicle>();
   private process: Process;
   private engine: Engine | undefined;

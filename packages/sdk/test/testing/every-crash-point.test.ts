@@ -21,6 +21,29 @@ const look = defineAction({
 const config = { actions: [pay, look] };
 
 describe('every crash point', () => {
+  it('[RUN-340, SDK-37] a pause longer than a deadline survives a crash at every append, and the wait is still open', async () => {
+    const definition = {
+      id: 'paused',
+      nodes: {
+        ask: { wait: { approval: { title: 'Sure?' }, deadline: '1h' } },
+        ship: { needs: ['ask'], action: 'ship.send@1', with: { id: '{{ uuid() }}' } },
+      },
+      output: '{{ $nodes.ship.input.id }}',
+    };
+    const report = await everyCrashPoint(definition, {
+      mocks: { 'ship.send': null },
+      steps: async (run) => {
+        await run.advance('30m');
+        await run.pause('lunch');
+        await run.advance('5h');
+        await run.resume();
+        await run.advance('29m');
+        await run.approve('ask');
+      },
+    });
+    expect(report.crashes).toBeGreaterThan(6);
+  });
+
   it('[TST-11] one that works out an output for others does so to its end', async () => {
     const item = { action: 'math.slow@1', cache: { version: 1 }, with: { n: '{{ $item }}' } };
     const loop = { forEach: { in: [1, 1], parallel: true }, do: { nodes: { a: item } } };
