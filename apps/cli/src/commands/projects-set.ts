@@ -20,8 +20,7 @@ export function execute(
       const body = { ...(name !== undefined && { name }), ...(ceiling !== undefined && { ceiling }) };
       const project = await office.call('putProject', { params: { projectId }, body: body as object });
       const called = project.name === projectId ? '' : `, called ${printableLine(project.name)}`;
-      const granted =
-        ceiling === undefined ? '' : `; its runs may be granted ${ceilingText(project.ceiling as Ceiling)}`;
+      const granted = ceiling === undefined ? '' : `; grants at most ${ceilingText(project.ceiling as Ceiling)}`;
       return tellDone(context, options, project, `the project ${projectId} is there${called}${granted}`);
     },
     { makesFolder: true },
