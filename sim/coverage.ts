@@ -28,6 +28,7 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
   'node.opened': true,
   'node.stopping': true,
   'node.compensating': true,
+  'node.configured': true,
   'scopes.opened': true,
   'scope.stopping': true,
   'scope.closed': true,

@@ -9,6 +9,7 @@ type NodeEntry = Exclude<Entry['type'], `run.${string}` | `scope${string}` | `si
 const NEW: readonly Status[] = ['idle', 'queued', 'gated'];
 
 const MAY_COME_AFTER: Record<NodeEntry, readonly Status[]> = {
+  'node.configured': ['idle'],
   'node.scheduled': ['idle', 'gated', 'waiting', 'settled'],
   'node.started': [...NEW, 'waiting', 'settled'],
   'node.completed': [...NEW, 'running', 'settled', 'open', 'child', 'listening', 'answered'],
@@ -33,6 +34,7 @@ const MAY_COME_AFTER: Record<NodeEntry, readonly Status[]> = {
 };
 
 const LEADS_TO: Record<NodeEntry, Status> = {
+  'node.configured': 'idle',
   'node.scheduled': 'queued',
   'node.started': 'running',
   'node.completed': 'completed',

@@ -130,6 +130,7 @@ export { newRunState } from './run/new-state.ts';
 export { lastStateWith } from './run/past.ts';
 export { recallDispatched } from './run/phases.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
+export { timeoutsOf } from './run/settings.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
 export {
   idempotencyKey,

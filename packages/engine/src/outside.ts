@@ -28,6 +28,7 @@ import {
   type Stimulus,
   stopReason,
   timeoutError,
+  timeoutsOf,
 } from '@nebula/core';
 import {
   type Clock,
@@ -428,7 +429,7 @@ export class OutsideAttempts implements Outside {
   private adopt(lease: Lease, run: LiveRun, node: NodeState): Known {
     const known = this.known.get(lease.leaseId);
     if (known !== undefined) return known;
-    const { attemptMs } = node.plan.timeouts;
+    const { attemptMs } = timeoutsOf(node);
     const since = node.phase.status === 'running' ? node.phase.since : run.lastAt;
     const leaseMs = lease.leaseMs ?? DEFAULT_LEASE_MS;
     return this.keep({

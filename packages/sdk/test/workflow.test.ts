@@ -508,3 +508,44 @@ describe('what is refused while it is written', () => {
     ).toEqual([]);
   });
 });
+
+describe('groups, and numbers that are expressions', () => {
+  test('[SDK-31] a group sees the items of the loop around it and gives its output', () => {
+    const flow = workflow('w', {}, (w) => {
+      const each = w.forEach('each', ['a', 'b'], (b, item) => {
+        const whole = b.group('whole', (g) => g.node('in', pack, { sku: item }), { retry: { attempts: 2 } });
+        return whole.output.parcel;
+      });
+      return each.output;
+    });
+    const whole = flow.definition.nodes?.each?.do?.nodes?.whole;
+    expect(whole).toMatchObject({ retry: { attempts: 2 }, group: { nodes: { in: { with: { sku: '{{ $item }}' } } } } });
+  });
+
+  test('[SDK-32] options take expressions where numbers and durations stand', () => {
+    const input = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
+    const flow = workflow('w', { input }, (w) => {
+      const first = w.node('first', pack, {});
+      w.node(
+        'second',
+        pack,
+        {},
+        {
+          retry: [{ on: ['X'], attempts: w.input.n, delay: text`${w.input.n}s` }],
+          timeout: { total: text`${w.input.n}m` },
+          concurrency: { key: 'k', limit: first.output.grams },
+        },
+      );
+      w.forEach('each', [1, 2], (b) => b.node('x', pack, {}), { parallel: true, maxConcurrency: w.input.n });
+    });
+    expect(flow.definition.nodes).toMatchObject({
+      second: {
+        needs: ['first'],
+        retry: [{ on: ['X'], attempts: '{{ $input.n }}', delay: '{{ $input.n }}s' }],
+        timeout: { total: '{{ $input.n }}m' },
+        concurrency: { key: 'k', limit: '{{ $nodes.first.output?.grams }}' },
+      },
+      each: { forEach: { maxConcurrency: '{{ $input.n }}' } },
+    });
+  });
+});

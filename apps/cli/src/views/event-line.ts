@@ -96,6 +96,7 @@ function nodeText(event: TimelineEvent, run: RunProgress, colors: Colors): strin
     case 'ChildRequested':
     case 'ItemsAdded':
     case 'NodeAnswered':
+    case 'NodeConfigured':
     case 'NodeGated':
     case 'NodeGranted':
     case 'NodeWaiting':

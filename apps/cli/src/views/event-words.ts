@@ -26,6 +26,10 @@ export function eventWords(event: TimelineEvent): string {
       return answerWords(details);
     case 'NodeGated':
       return gateWords(details);
+    case 'NodeConfigured':
+      return Object.entries(isJsonObject(details) ? details : {})
+        .map(([key, value]) => `${key} is ${String(value)}`)
+        .join(', ');
     case 'NodeGranted':
       return `may begin at ${momentText(numberOf(details, 'until') ?? event.at, event.at)}`;
     case 'NodeCompleted':

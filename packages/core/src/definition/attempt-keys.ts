@@ -11,6 +11,9 @@ export const VALUE: ValueType = { is: 'value' };
 export const PRIORITY: ValueType = { is: 'integer', min: 0, max: 9 };
 export const POSITIVE_DURATION: ValueType = { is: 'duration', positive: true };
 export const DURATION: ValueType = { is: 'duration' };
+/** These may be given by an expression, which is evaluated when the node becomes ready. */
+export const LIMIT: ValueType = { is: 'duration', positive: true, expression: true };
+const DURATION_VALUE: ValueType = { is: 'duration', expression: true };
 
 /** A key of the language that is not built yet. Its value is not looked at. */
 export function later(doc: string): KeyType {
@@ -54,21 +57,21 @@ export const RETRY: RecordType = {
       type: { is: 'name', known: RETRY_POLICIES },
       doc: 'fixed waits `delay` every time; exponential waits initial × multiplier^(k−1), at most `max`; exponential-jitter draws from 0 to that; other names are registered policies. Without it, `delay` means fixed and anything else exponential.',
     },
-    delay: { type: DURATION, doc: 'The delay before every retry of the policy fixed.' },
-    initial: { type: DURATION, doc: 'The delay before the first retry of an exponential policy.' },
-    max: { type: DURATION, doc: 'The longest delay of an exponential policy.' },
+    delay: { type: DURATION_VALUE, doc: 'The delay before every retry of the policy fixed.' },
+    initial: { type: DURATION_VALUE, doc: 'The delay before the first retry of an exponential policy.' },
+    max: { type: DURATION_VALUE, doc: 'The longest delay of an exponential policy.' },
     multiplier: {
-      type: { is: 'number', min: 1, max: 1_000 },
+      type: { is: 'number', min: 1, max: 1_000, expression: true },
       doc: 'By how much an exponential delay grows with each retry.',
       alias: ['factor', 'backoffCoefficient'],
     },
     attempts: {
-      type: { is: 'integer', min: 1, max: 1_000_000 },
+      type: { is: 'integer', min: 1, max: 1_000_000, expression: true },
       doc: 'Attempts allowed, the first included; every attempt that ends in an error counts. Default 1.',
       alias: ['maxAttempts', 'max_attempts', 'retries', 'limit', 'count'],
     },
     lost: {
-      type: { is: 'integer', min: 0, max: 1_000_000 },
+      type: { is: 'integer', min: 0, max: 1_000_000, expression: true },
       doc: 'Attempts cut off by a crash or a lost lease that are repeated; they are no errors of the node. Default 10.',
       alias: ['system'],
     },
@@ -85,15 +88,15 @@ export const TIMEOUT: RecordType = {
   title: 'timeout',
   doc: 'How long a node may take; passing a limit is a USER error with the code TIMEOUT.',
   keys: {
-    attempt: { type: POSITIVE_DURATION, doc: 'Longest time of one attempt; only this one is retried.' },
-    queued: { type: POSITIVE_DURATION, doc: 'Longest time from being ready to being started.' },
-    total: { type: POSITIVE_DURATION, doc: 'Longest time from being ready to the end, retries included.' },
+    attempt: { type: LIMIT, doc: 'Longest time of one attempt; only this one is retried.' },
+    queued: { type: LIMIT, doc: 'Longest time from being ready to being started.' },
+    total: { type: LIMIT, doc: 'Longest time from being ready to the end, retries included.' },
   },
 };
 
 /** What `timeout` takes, wherever it stands. */
 export const TIMEOUT_KEY: KeyType = {
-  type: { is: 'either', of: [POSITIVE_DURATION, { is: 'record', record: TIMEOUT }] },
+  type: { is: 'either', of: [LIMIT, { is: 'record', record: TIMEOUT }] },
   doc: 'A duration (of one attempt) or `{ attempt, queued, total }`.',
   example: 'timeout: 10s',
 };

@@ -3,6 +3,7 @@ import {
   BACKOFF,
   EXPRESSION,
   ID,
+  LIMIT,
   POSITIVE_DURATION,
   RETRY_KEY,
   TEXT,
@@ -15,7 +16,7 @@ import type { NodeKind } from './model.ts';
 import type { KeyType, RecordType, ValueType } from './value-type.ts';
 
 export const EXPRESSION_TEXT: ValueType = { is: 'expression', textOnly: true };
-const COUNT: ValueType = { is: 'integer', min: 1, max: 1_000_000 };
+const COUNT: ValueType = { is: 'integer', min: 1, max: 1_000_000, expression: true };
 const TARGETS: ValueType = { is: 'list', of: ID, orOne: true };
 
 const ACTION_KEYS = {
@@ -109,7 +110,13 @@ const FOR_EACH: RecordType = {
       alias: ['concurrency', 'maxParallelism'],
     },
     minSuccess: {
-      type: { is: 'either', of: [{ is: 'integer', min: 0, max: UNBOUNDED }, { is: 'percent' }] },
+      type: {
+        is: 'either',
+        of: [
+          { is: 'integer', min: 0, max: UNBOUNDED },
+          { is: 'percent', expression: true },
+        ],
+      },
       doc: 'How many rounds must succeed, as a number or as a share such as 80%. Default: all. A round that failed gives null.',
       example: 'minSuccess: 80%',
     },
@@ -297,7 +304,7 @@ export const CACHE: RecordType = {
       doc: 'Another version has entries of its own: change it when the meaning of the output changes.',
     },
     ttl: {
-      type: POSITIVE_DURATION,
+      type: LIMIT,
       doc: 'How long an entry is good. Default: for ever.',
       alias: ['maxAge', 'expires', 'for'],
       example: 'ttl: 1h',
@@ -329,7 +336,7 @@ export const RATE_LIMIT: RecordType = {
     key: LIMIT_KEY,
     limit: { type: COUNT, doc: 'How many.', required: true, alias: ['max'], example: 'limit: 10' },
     per: {
-      type: POSITIVE_DURATION,
+      type: LIMIT,
       doc: 'In which time.',
       required: true,
       alias: ['window', 'interval', 'period'],

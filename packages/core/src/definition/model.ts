@@ -79,15 +79,18 @@ export interface StartDefinition {
   readonly window?: string;
 }
 
+/** A number, or an expression that gives one when the node becomes ready. */
+export type Numeric = number | string;
+
 export interface RetryDefinition {
   /** `fixed`, `exponential`, `exponential-jitter` or a registered name. */
   readonly policy?: string;
   readonly delay?: string;
   readonly initial?: string;
   readonly max?: string;
-  readonly multiplier?: number;
-  readonly attempts?: number;
-  readonly lost?: number;
+  readonly multiplier?: Numeric;
+  readonly attempts?: Numeric;
+  readonly lost?: Numeric;
   /** Codes, kinds or `/patterns/` of codes: only errors that match one are retried. */
   readonly on?: readonly string[];
 }
@@ -124,7 +127,7 @@ interface NodeWork {
   readonly action?: string;
   readonly branch?: BranchDefinition;
   readonly forEach?: ForEachDefinition;
-  readonly while?: { readonly condition: Json; readonly maxIterations?: number };
+  readonly while?: { readonly condition: Json; readonly maxIterations?: Numeric };
   readonly retryUntil?: RetryUntilDefinition;
   readonly workflow?: SubWorkflowDefinition;
   readonly dynamic?: ActionCall;
@@ -186,12 +189,12 @@ export interface CacheDefinition {
 
 export interface ConcurrencyDefinition {
   readonly key: string;
-  readonly limit?: number;
+  readonly limit?: Numeric;
 }
 
 export interface RateLimitDefinition {
   readonly key: string;
-  readonly limit: number;
+  readonly limit: Numeric;
   readonly per: string;
 }
 
@@ -214,14 +217,14 @@ export interface CaseDefinition {
 export interface ForEachDefinition {
   readonly in: Json;
   readonly parallel?: boolean;
-  readonly maxConcurrency?: number;
+  readonly maxConcurrency?: Numeric;
   /** A number, or a share such as `80%`. */
   readonly minSuccess?: number | string;
 }
 
 export interface RetryUntilDefinition {
   readonly until?: Json;
-  readonly attempts: number;
+  readonly attempts: Numeric;
   readonly backoff?: RetryDefinition;
 }
 

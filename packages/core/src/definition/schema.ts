@@ -50,6 +50,10 @@ function durationSchema({ or, expression, moment }: ValueType & { is: 'duration'
   return others.length === 0 ? duration : { anyOf: [duration, ...others] };
 }
 
+function orExpression(schema: JsonObject, expression = false): JsonObject {
+  return expression ? { anyOf: [schema, { type: 'string', pattern: '^\\s*\\{\\{' }] } : schema;
+}
+
 function typeSchema(type: ValueType): JsonObject {
   switch (type.is) {
     case 'text':
@@ -59,7 +63,7 @@ function typeSchema(type: ValueType): JsonObject {
       return { $ref: `#/$defs/${type.is}` };
     case 'integer':
     case 'number':
-      return { type: type.is, minimum: type.min, maximum: type.max };
+      return orExpression({ type: type.is, minimum: type.min, maximum: type.max }, type.expression);
     case 'boolean':
       return { type: 'boolean' };
     case 'choice':
@@ -71,7 +75,7 @@ function typeSchema(type: ValueType): JsonObject {
     case 'moment':
       return { type: 'string', pattern: '\\S' };
     case 'percent':
-      return { type: 'string', pattern: PERCENT_PATTERN };
+      return orExpression({ type: 'string', pattern: PERCENT_PATTERN }, type.expression);
     case 'expression':
       return { type: type.textOnly ? 'string' : ['string', 'boolean'], pattern: '\\S' };
     case 'edgeText':

@@ -15,6 +15,7 @@ import {
   acceptsJsonType,
   describeType,
   ID_PATTERN,
+  isExpression,
   type KeyType,
   PERCENT_PATTERN,
   type RecordType,
@@ -111,7 +112,7 @@ class ShapeChecker {
         return this.checkRecord(type.record, value as JsonObject);
       case 'integer':
       case 'number':
-        return this.#checkNumber(type, value as number, subject);
+        return typeof value === 'number' ? this.#checkNumber(type, value, subject) : undefined;
       default:
         if (typeof value === 'string') this.#checkText(type, value, subject);
     }
@@ -142,7 +143,7 @@ class ShapeChecker {
       case 'moment':
         return this.#checkMoment(value, subject);
       case 'percent':
-        return this.#checkPercent(value, subject);
+        return this.#checkPercent(type, value, subject);
       case 'expression':
         if (value.trim() === '') {
           this.#report({
@@ -225,8 +226,8 @@ class ShapeChecker {
     });
   }
 
-  #checkPercent(text: string, subject: string): void {
-    if (PERCENT.test(text)) return;
+  #checkPercent(type: ValueType & { is: 'percent' }, text: string, subject: string): void {
+    if (PERCENT.test(text) || (type.expression && isExpression(text))) return;
     const hint = /^\d+$/.test(text) ? `remove the quotes for a number, or add the sign: ${text}%` : 'write it as 80%';
     this.#report({ code: 'BAD_PERCENT', message: `${subject} must be from 0% to 100%, not '${shorten(text)}'`, hint });
   }

@@ -8,8 +8,9 @@ export const PERCENT_PATTERN = '^(?:100(?:\\.0+)?|[0-9]{1,2}(?:\\.[0-9]+)?)%$';
 export type ValueType =
   | { readonly is: 'text' }
   | { readonly is: 'id' }
-  | { readonly is: 'integer'; readonly min: number; readonly max: number }
-  | { readonly is: 'number'; readonly min: number; readonly max: number }
+  /** `expression`: a text that is one {{ expression }} may give it. */
+  | { readonly is: 'integer'; readonly min: number; readonly max: number; readonly expression?: boolean }
+  | { readonly is: 'number'; readonly min: number; readonly max: number; readonly expression?: boolean }
   | { readonly is: 'boolean' }
   | { readonly is: 'choice'; readonly of: readonly string[] }
   /** A choice that registered names extend, so that other names are checked later. */
@@ -27,7 +28,7 @@ export type ValueType =
     }
   /** A date, or a bare expression that gives one. */
   | { readonly is: 'moment' }
-  | { readonly is: 'percent' }
+  | { readonly is: 'percent'; readonly expression?: boolean }
   /** `textOnly`: true and false make no sense. */
   | { readonly is: 'expression'; readonly textOnly?: boolean }
   | { readonly is: 'action' }
@@ -167,7 +168,7 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
       return typeof value === 'string';
     case 'integer':
     case 'number':
-      return typeof value === 'number';
+      return typeof value === 'number' || (type.expression === true && isExpression(value));
     case 'boolean':
       return typeof value === 'boolean';
     case 'expression':
@@ -185,6 +186,11 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
     case 'either':
       return type.of.some((alternative) => acceptsJsonType(alternative, value));
   }
+}
+
+/** A text that is one expression, so that it can give a number. */
+export function isExpression(value: unknown): boolean {
+  return typeof value === 'string' && /^\s*\{\{.*\}\}\s*$/s.test(value);
 }
 
 function isMapping(value: unknown): boolean {

@@ -2,12 +2,13 @@
 import type { NodeDefinition } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
-import type { JsonSchema } from '../value.ts';
+import type { Json, JsonSchema } from '../value.ts';
 import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { CachePlan, Mutable, NodePlan, RetryPlan, Timeouts, Work } from './plan.ts';
-import { durationOf, retryPlan } from './retry-plan.ts';
+import { durationOf, effectiveRetry, numberOf, retryPlan } from './retry-plan.ts';
 import { HERE, routeOf } from './route.ts';
+import { settingsOf } from './settings.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { compileWork, type Surroundings } from './work.ts';
 
@@ -59,6 +60,10 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
       onError: definition.onError,
       retry: retryOf(reader, work),
       timeouts: timeoutsWith(definition.timeout, work),
+      settings: settingsOf(
+        reader,
+        effectiveRetry(definition.retry, work?.kind === 'action' ? config.retry : undefined) as Json,
+      ),
       // Every node of a plan without errors has its work.
       work: work as Work,
       ...rest,
@@ -112,12 +117,12 @@ function concurrencyOf(reader: NodeReader): NodePlan['concurrency'] {
   const { concurrency } = reader.parts.definition;
   if (concurrency === undefined) return undefined;
   const key = reader.value(concurrency.key, ['concurrency', 'key']) as CompiledValue;
-  return { key, limit: concurrency.limit ?? 1 };
+  return { key, limit: numberOf(concurrency.limit) ?? 1 };
 }
 
 function rateLimitOf(reader: NodeReader): NodePlan['rateLimit'] {
   const { rateLimit } = reader.parts.definition;
   if (rateLimit === undefined) return undefined;
   const key = reader.value(rateLimit.key, ['rateLimit', 'key']) as CompiledValue;
-  return { key, limit: rateLimit.limit, perMs: durationOf(rateLimit.per) ?? 0 };
+  return { key, limit: numberOf(rateLimit.limit) ?? 1, perMs: durationOf(rateLimit.per) ?? 0 };
 }

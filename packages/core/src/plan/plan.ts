@@ -4,6 +4,7 @@
  */
 import type { Action, Capabilities, Effect, RetryPolicyFunction } from '../action.ts';
 import type { FailurePolicy, Mode, OnError, TriggerDefinition, WorkflowDefinition } from '../definition/model.ts';
+import type { ValueType } from '../definition/value-type.ts';
 import type { RunError } from '../error.ts';
 import type { Budget, CompiledValue, ErrorMatcher, Matcher } from '../expression/index.ts';
 import type { Problem } from '../problem.ts';
@@ -102,6 +103,8 @@ export interface NodePlan {
   readonly onError: OnError | undefined;
   readonly retry: RetryPlan;
   readonly timeouts: Timeouts;
+  /** Numbers and durations that are expressions; undefined for nearly every node. */
+  readonly settings: readonly SettingPlan[] | undefined;
   readonly work: Work;
   /** What undoes the node when the run fails later. */
   readonly compensate: CompensationPlan | undefined;
@@ -351,6 +354,17 @@ export interface RetryMatch {
   readonly names: ReadonlySet<string>;
   readonly patterns: readonly ErrorMatcher[];
 }
+
+/** A number or duration of a node that is an expression. */
+export interface SettingPlan {
+  /** `retry.attempts`: as people find it. */
+  readonly key: string;
+  readonly type: ValueType;
+  readonly value: CompiledValue;
+}
+
+/** By key: durations in milliseconds, shares as text. */
+export type SettingValues = Readonly<Record<string, number | string>>;
 
 export interface EdgePlan {
   /** Names the edge among those that leave its node: the target's id, with `#2`, `#3`… for further ones. */

@@ -1,6 +1,6 @@
 /** Numbers for a retry definition: the node's keys over the workflow's, and the defaults below both. */
 import type { Catalog } from '../action.ts';
-import type { RetryDefinition, RetryRules } from '../definition/model.ts';
+import type { Numeric, RetryDefinition, RetryRules } from '../definition/model.ts';
 import { retryPolicyOf } from '../definition/rules.ts';
 import { parseDuration } from '../duration.ts';
 import type { ErrorMatcher } from '../expression/index.ts';
@@ -39,7 +39,7 @@ export function retryPlan(
 
 /** Of a list, the first rule that has `lost` says it for all. */
 function lostOf(rules: readonly RetryDefinition[]): number {
-  return rules.find(({ lost }) => lost !== undefined)?.lost ?? RUN_DEFAULTS.lost;
+  return numberOf(rules.find(({ lost }) => lost !== undefined)?.lost) ?? RUN_DEFAULTS.lost;
 }
 
 function isList(rules: RetryRules | undefined): rules is readonly RetryDefinition[] {
@@ -59,8 +59,8 @@ function ruleOf(
     policy: policyOf(retryPolicyOf(rule), context.catalog),
     initialMs: initial ?? RETRY_DEFAULTS.initialMs,
     maxMs: durationOf(rule.max) ?? Math.max(RETRY_DEFAULTS.maxMs, initial ?? 0),
-    multiplier: rule.multiplier ?? RETRY_DEFAULTS.multiplier,
-    attempts: rule.attempts ?? RUN_DEFAULTS.attempts,
+    multiplier: numberOf(rule.multiplier) ?? RETRY_DEFAULTS.multiplier,
+    attempts: numberOf(rule.attempts) ?? RUN_DEFAULTS.attempts,
     on: own.on === undefined ? fallback?.on : matchOf(own.on, context, [...path, 'on']),
   };
 }
@@ -78,6 +78,17 @@ function matchOf(on: readonly string[], { values }: Known, path: DocumentPath): 
     names: new Set(on.filter((text) => !isPattern(text))),
     patterns: patterns.filter((pattern) => pattern !== undefined),
   };
+}
+
+/** Undefined where an expression gives it. */
+export function numberOf(value: Numeric | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The rules as they hold for a node, with what the workflow says. */
+export function effectiveRetry(own: RetryRules | undefined, defaults: RetryRules | undefined): RetryRules | undefined {
+  if (own === undefined || defaults === undefined) return own ?? defaults;
+  return isList(own) || isList(defaults) ? own : { ...defaults, ...own };
 }
 
 export function durationOf(text: string | undefined): number | undefined {

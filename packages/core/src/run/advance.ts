@@ -23,6 +23,7 @@ import type { CacheHit, FailureHandling, RunStopping } from './entry.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
 import { undoesMore } from './refusals.ts';
+import { retryPlanOf, ttlOf } from './settings.ts';
 import { isCleaningUp, isFinal, isStopped, pathOf } from './standing.ts';
 import type { NodeState, Ending as RunEnding, ScopeState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
@@ -48,7 +49,7 @@ export function completeNode(
   const path = pathOf(node);
   const { missed: miss, plan } = node;
   if (own.cached === undefined && miss !== undefined && plan.cache !== undefined) {
-    turn.learnt.push({ node: path, output, miss, ttlMs: plan.cache.ttlMs });
+    turn.learnt.push({ node: path, output, miss, ttlMs: ttlOf(node, plan.cache) });
   }
   emit(turn, {
     type: 'node.completed',
@@ -104,7 +105,7 @@ export function retryOf(
   if (isStopped(state, node) || state.totalRetries >= state.plan.maxTotalRetries) return undefined;
   const { newBudget } = state.plan;
   const past = { path: pathOf(node), retries: node.retries, lost: node.lost };
-  const decision = decideOn(node.plan.retry, error, past, { jitter, newBudget });
+  const decision = decideOn(retryPlanOf(node), error, past, { jitter, newBudget });
   return decision.retry ? decision : undefined;
 }
 

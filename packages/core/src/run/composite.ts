@@ -19,6 +19,7 @@ import { evaluated, inputOf } from './evaluate.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { MAX_ROUNDS, notAList, tooManyItems } from './items.ts';
 import { failBody } from './repeating.ts';
+import { backoffOf, maxConcurrencyOf, maxIterationsOf, minSuccessOf } from './settings.ts';
 import { isInside, isQuiet, isStopped, pathOf } from './standing.ts';
 import type { BodyState, NodeState, ScopeState, Stopping } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
@@ -44,7 +45,7 @@ export function openLoop(turn: Turn, node: NodeState): void {
   if (items === undefined) return;
   if (!Array.isArray(items)) return failNode(turn, node, notAList(items, 'in'));
   if (items.length > MAX_ROUNDS) return failNode(turn, node, tooManyItems(items.length));
-  const needed = neededOf(work, items.length);
+  const needed = neededOf(node, work, items.length);
   // Where rounds add items, there may be enough in the end.
   if (items.length < needed && !work.body.nodes.some(({ emits }) => emits !== undefined))
     return failNode(turn, node, tooFew(needed, items.length, 0));
@@ -130,10 +131,10 @@ function goOnForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
   const body = node.body as BodyState;
   if (isLost(work, body)) return failLoop(turn, node, body.error as RunError);
   const isOver = body.isBroken || (work.until === 'first' && body.succeeded > 0);
-  if (!isOver) openRounds(turn, node, Math.min(body.total, body.next + work.maxConcurrency - body.open));
+  if (!isOver) openRounds(turn, node, Math.min(body.total, body.next + maxConcurrencyOf(node, work) - body.open));
   if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
   if (body.open > 0) return withdraw(turn, node);
-  const needed = neededOf(work, body.next);
+  const needed = neededOf(node, work, body.next);
   if (body.succeeded < needed) return failBody(turn, node, tooFew(needed, body.next, body.failed, body.error));
   const results = Array.from({ length: body.next }, (_, round) => body.results[round]);
   const first = results.find((held) => held !== undefined);
@@ -148,7 +149,8 @@ function goOnWhile(turn: Turn, node: NodeState, work: WhileWork): void {
   const holds = tested(turn, node, 'condition', work.condition, last);
   if (holds === undefined) return;
   if (!holds) return completeNode(turn, node, hold(last));
-  if (body.next - body.base >= work.maxIterations) return stopNode(turn, node, endless(work.maxIterations));
+  const maxIterations = maxIterationsOf(node, work.maxIterations);
+  if (body.next - body.base >= maxIterations) return stopNode(turn, node, endless(maxIterations));
   openRounds(turn, node, body.next + 1);
 }
 
@@ -291,10 +293,10 @@ function roundEnded(turn: Turn, node: NodeState, error: RunError | undefined): v
   if (work.kind === 'retryUntil') return triedRound(turn, node, work, error);
   if (error === undefined) return goOn(turn, node);
   if (work.kind !== 'forEach') return stopNode(turn, node, error);
-  if (work.minSuccess === undefined)
+  if (minSuccessOf(node, work) === undefined)
     return work.until === 'first' ? goOnOrNone(turn, node, error) : failLoop(turn, node, error);
   const { total, failed } = node.body as BodyState;
-  const needed = neededOf(work, total);
+  const needed = neededOf(node, work, total);
   if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
   goOn(turn, node);
 }
@@ -310,7 +312,8 @@ function isLost({ minSuccess, until }: ForEachWork, { failed }: BodyState): bool
 }
 
 /** How many of so many rounds must succeed, where some may fail. */
-function neededOf({ minSuccess }: ForEachWork, total: number): number {
+function neededOf(node: NodeState, work: ForEachWork, total: number): number {
+  const minSuccess = minSuccessOf(node, work);
   if (minSuccess === undefined) return 0;
   return 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
 }
@@ -334,7 +337,7 @@ function triedRound(turn: Turn, node: NodeState, work: RetryUntilWork, error: Ru
   const cause = error ?? notReached(body.next);
   const past = { path: pathOf(node), retries: [body.next - body.base - 1], lost: 0 };
   const { newBudget } = turn.state.plan;
-  const decision = decideRetry(work.backoff, cause, past, { jitter: turn.jitter, newBudget });
+  const decision = decideRetry(backoffOf(node, work.backoff), cause, past, { jitter: turn.jitter, newBudget });
   // Nobody knows whether something in it took effect: trying again could do it twice.
   const isInDoubt = [...turn.state.unknown].some(({ scope }) => isInside(scope, node));
   if (!decision.retry || isInDoubt) return stopNode(turn, node, cause);

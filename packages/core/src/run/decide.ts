@@ -30,6 +30,7 @@ import { type Held, hold } from './held.ts';
 import { renewOldStops } from './old-stops.ts';
 import { undoesMore } from './refusals.ts';
 import { replay, retry } from './reopen.ts';
+import { timeoutsOf } from './settings.ts';
 import {
   failureNodeUnderWay,
   isEnding,
@@ -294,7 +295,7 @@ function notHappened(
   if (then === 'fail') return failNode(turn, node, error);
   if (isStopped(turn.state, node)) return endCancelled(turn, node, error);
   if (isPastTotal(node, turn.now)) {
-    return failNode(turn, node, timeoutError('total', node.plan.timeouts.totalMs, path));
+    return failNode(turn, node, timeoutError('total', timeoutsOf(node).totalMs, path));
   }
   // At once, not when the turn is sealed: whatever else comes in this turn, it is not unknown any more.
   emit(turn, { type: 'node.scheduled', nodes: [path] });
@@ -335,7 +336,7 @@ function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
   if (kind === 'gate') return pass(turn, node);
   if (kind === 'wait') return waited(turn, node);
   if (kind === 'deadline') return failAttempt(turn, node, deadlineError(node, turn.now), turn.jitter);
-  const { timeouts } = node.plan;
+  const timeouts = timeoutsOf(node);
   const limitMs = { attempt: timeouts.attemptMs, queued: timeouts.queuedMs, total: timeouts.totalMs }[kind];
   const error = timeoutError(kind, limitMs, pathOf(node));
   if (node.phase.status === 'open' || node.phase.status === 'child') return stopNode(turn, node, error);

@@ -10,6 +10,7 @@ import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { enterDispatched } from './phases.ts';
+import { timeoutsOf } from './settings.ts';
 import { idempotencyKey, isFinished, isStopped, nodeAt, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import { isPastTotal } from './timers.ts';
@@ -93,7 +94,7 @@ export function take(turn: Turn, path: string, attempt: number, worker: string):
   const node = nodeAt(state, path);
   if (node === undefined || !mayStart(state, node, attempt)) return undefined;
   const work = actionWork(node);
-  const { attemptMs, totalMs } = node.plan.timeouts;
+  const { attemptMs, totalMs } = timeoutsOf(node);
   // Its timer comes too, but a slot may come first; a `once` attempt that is cut off at once would help nobody.
   if (isPastTotal(node, turn.now)) return giveUp(turn, node, timeoutError('total', totalMs, path));
   let input: Held | undefined;

@@ -8,6 +8,7 @@
 import type { Effect } from '../action.ts';
 import type { Ceiling } from '../capability/narrow.ts';
 import type { RunError } from '../error.ts';
+import type { SettingValues } from '../plan/plan.ts';
 import type { Json } from '../value.ts';
 import type { Estimates } from './estimates.ts';
 import type { Held } from './held.ts';
@@ -46,6 +47,7 @@ export type Entry =
   | NodeGranted
   | ScopeCompensating
   | NodeCompensating
+  | NodeConfigured
   | RunHeld
   | RunBegun
   | RunPaused
@@ -97,6 +99,13 @@ export interface Parent {
   readonly executionId: string;
   readonly node: string;
   readonly depth: number;
+}
+
+/** The node becomes ready: what the expressions among its numbers and durations give, by key, for all its attempts. */
+export interface NodeConfigured {
+  readonly type: 'node.configured';
+  readonly node: string;
+  readonly values: SettingValues;
 }
 
 /** Ready, and waits for a slot. Left out for a node that starts in the same frame. */

@@ -6,6 +6,7 @@ import type {
   ChildRequested,
   NodeCancelled,
   NodeCompleted,
+  NodeConfigured,
   NodeFailed,
   NodeGated,
   NodeGranted,
@@ -45,12 +46,16 @@ export type NodeEntry =
   | NodeWaiting
   | NodeGated
   | NodeGranted
+  | NodeConfigured
   | ChildRequested;
 
 export function evolveNode(state: RunState, entry: NodeEntry, at: number): void {
   switch (entry.type) {
     case 'node.started':
       return start(state, must(state, entry.node), entry, at);
+    case 'node.configured':
+      must(state, entry.node).settings = entry.values;
+      return;
     case 'node.completed':
       return complete(state, must(state, entry.node), entry, at);
     case 'node.scheduled':

@@ -13,6 +13,7 @@ import type { RunState } from './state.ts';
 
 export function evolve(state: RunState, entry: Entry, at: number): void {
   switch (entry.type) {
+    case 'node.configured':
     case 'node.started':
     case 'node.completed':
     case 'node.scheduled':

@@ -7,6 +7,7 @@ import { HERE, parseRoute } from '../plan/route.ts';
 import type { Awaited, CacheHit, SkipReason } from './entry.ts';
 import { goneFrom } from './refusals.ts';
 import { runsOnce } from './scopes.ts';
+import { retryPlanOf } from './settings.ts';
 import {
   isCleaningUp,
   isFinal,
@@ -292,7 +293,7 @@ const HANDLING = {
 } as const;
 
 function budgetOf(node: NodeState): string {
-  const { rules, lost } = node.plan.retry;
+  const { rules, lost } = retryPlanOf(node);
   const used = rules.map(({ attempts }, index) => `${node.retries[index] ?? 0} of ${attempts - 1}`);
   const retries = used.length === 0 ? 'No error is retried' : `Used ${used.join(', ')} retries of errors`;
   return `${retries}; ${node.lost} of ${lost} lost attempts were repeated.`;

@@ -6,6 +6,7 @@ import { isTrue } from '../expression/index.ts';
 import { actionWork } from './action-work.ts';
 import { endCancelled, failNode, follow, isUntouched, skip } from './advance.ts';
 import { settle } from './composite.ts';
+import { configure } from './configure.ts';
 import { decideOnward, expressionFailure } from './edges.ts';
 import type { Gate } from './entry.ts';
 import { type Held, hold } from './held.ts';
@@ -96,6 +97,7 @@ export function admit(turn: Turn, node: NodeState): void {
 
 /** Waits for a slot; what needs none begins as soon as its level has come and its gates are open. */
 export function makeReady(turn: Turn, node: NodeState): void {
+  if (!configure(turn, node)) return;
   placeReady(turn.state, node);
   if (node.place !== 'none') turn.readied.push(node);
 }

@@ -124,6 +124,7 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     attempts: attemptsBefore,
     retries: NO_RETRIES,
     lost: 0,
+    settings: undefined,
     queuedAt: null,
     startedAt: null,
     input: undefined,
@@ -152,6 +153,7 @@ export function resetNode(node: NodeState): void {
   node.inFinally = false;
   node.decidedAs = undefined;
   node.endings = 0;
+  node.settings = undefined;
   node.queuedAt = null;
   node.startedAt = null;
   node.input = undefined;

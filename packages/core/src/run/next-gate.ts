@@ -2,21 +2,23 @@
 import { canonicalJson } from '../value.ts';
 import type { Gate } from './entry.ts';
 import { gatesOf } from './gates.ts';
+import { gateLimits } from './settings.ts';
 import type { NodeState } from './state.ts';
 import type { Turn } from './turn.ts';
 import type { RunScope } from './view.ts';
 
 /** The next gate of a node that has not passed them all; throws what an expression throws. */
-export function nextGate(turn: Turn, { plan, passed, missed }: NodeState, scope: RunScope): Gate | undefined {
+export function nextGate(turn: Turn, node: NodeState, scope: RunScope): Gate | undefined {
+  const { plan, passed, missed } = node;
   const kind = gatesOf(plan)[passed];
   const { concurrency, rateLimit } = plan;
   const budget = turn.state.plan.newBudget();
   if (kind === 'concurrency' && concurrency !== undefined) {
-    return { kind, key: keyOf(concurrency.key.evaluate(scope, budget)), limit: concurrency.limit };
+    return { kind, key: keyOf(concurrency.key.evaluate(scope, budget)), limit: gateLimits(node).concurrency };
   }
   if (kind === 'rate' && rateLimit !== undefined) {
-    const { key, limit, perMs } = rateLimit;
-    return { kind, key: keyOf(key.evaluate(scope, budget)), limit, perMs };
+    const { rate: limit, perMs } = gateLimits(node);
+    return { kind, key: keyOf(rateLimit.key.evaluate(scope, budget)), limit, perMs };
   }
   if (kind === 'reserve' && missed !== undefined) return { kind, ...missed };
   return kind === 'cache' ? { kind } : undefined;

@@ -63,6 +63,7 @@ const NODE_FIELDS = [
   'attempts',
   'retries',
   'lost',
+  'settings',
   'queuedAt',
   'startedAt',
   'input',

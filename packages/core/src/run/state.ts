@@ -14,7 +14,7 @@ import type { Ceiling } from '../capability/narrow.ts';
 import type { FailurePolicy } from '../definition/model.ts';
 import type { RunError } from '../error.ts';
 import type { Heap } from '../heap.ts';
-import type { GraphPlan, NodePlan, Plan } from '../plan/plan.ts';
+import type { GraphPlan, NodePlan, Plan, SettingValues } from '../plan/plan.ts';
 import type { Json, JsonObject } from '../value.ts';
 import type {
   Awaited,
@@ -132,6 +132,8 @@ export interface NodeState {
   retries: readonly number[];
   /** Attempts cut off by a crash or a lost lease. */
   lost: number;
+  /** What its expressions gave when it became ready; undefined where it has none. */
+  settings: SettingValues | undefined;
   /** When it first became ready; `total` counts from here. */
   queuedAt: number | null;
   /** Start of the first attempt. */

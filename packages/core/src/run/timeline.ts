@@ -39,6 +39,7 @@ export type TimelineEventType =
   | 'SignalRefused'
   | 'NodeGated'
   | 'NodeGranted'
+  | 'NodeConfigured'
   | 'CompensationStarted'
   | 'WorkflowHeld'
   | 'WorkflowBegun'
@@ -67,6 +68,8 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
       return [event('WorkflowStarted', null, { workflowId: entry.workflowId, version: entry.version })];
     case 'node.scheduled':
       return entry.nodes.map((node) => event('NodeScheduled', node));
+    case 'node.configured':
+      return [event('NodeConfigured', entry.node, { ...entry.values })];
     case 'node.started':
       return [event('NodeStarted', entry.node, { attempt: entry.attempt, worker: workerName(entry.worker) })];
     case 'node.completed':

@@ -7,6 +7,7 @@
  */
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { Awaited } from './entry.ts';
+import { timeoutsOf } from './settings.ts';
 import { isFinished, isStopped, waitsForPlace } from './standing.ts';
 import type { NodeState, Phase, RunState, ScopeState, TimerItem } from './state.ts';
 
@@ -24,14 +25,14 @@ export function armHeld(state: RunState): void {
 
 /** What waits before a gate is queued as well. */
 export function armQueued(state: RunState, node: NodeState): void {
-  const { queuedMs, totalMs } = node.plan.timeouts;
+  const { queuedMs, totalMs } = timeoutsOf(node);
   if (node.phase.status !== 'queued' && node.phase.status !== 'gated') return;
   if (queuedMs !== null) arm(state, { at: node.phase.since + queuedMs, kind: 'queued', node });
   if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
 }
 
 export function armAttempt(state: RunState, node: NodeState): void {
-  const { attemptMs, totalMs } = node.plan.timeouts;
+  const { attemptMs, totalMs } = timeoutsOf(node);
   const { phase } = node;
   if (phase.status !== 'running' && phase.status !== 'child') return;
   // Nobody else watches the time of a child.
@@ -41,7 +42,7 @@ export function armAttempt(state: RunState, node: NodeState): void {
 }
 
 export function armRetry(state: RunState, node: NodeState): void {
-  const { totalMs } = node.plan.timeouts;
+  const { totalMs } = timeoutsOf(node);
   if (node.phase.status !== 'waiting') return;
   arm(state, { at: node.phase.until, kind: 'retry', node });
   if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
@@ -61,7 +62,7 @@ export function armStopping(state: RunState, node: NodeState | null, scope?: Sco
 
 /** Of a composite node, an attempt is one run of all that is in it. */
 export function armOpen(state: RunState, node: NodeState): void {
-  const { attemptMs, totalMs } = node.plan.timeouts;
+  const { attemptMs, totalMs } = timeoutsOf(node);
   if (node.phase.status !== 'open') return;
   if (attemptMs !== null) arm(state, { at: node.phase.since + attemptMs, kind: 'attempt', node });
   if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
@@ -84,7 +85,7 @@ export function armWait(state: RunState, node: NodeState): void {
   const at = firstTime(phase.waits);
   if (at !== undefined) arm(state, { at, kind: 'wait', node });
   if (phase.deadline !== null) arm(state, { at: phase.deadline, kind: 'deadline', node });
-  const { attemptMs, totalMs } = node.plan.timeouts;
+  const { attemptMs, totalMs } = timeoutsOf(node);
   if (attemptMs !== null) arm(state, { at: phase.since + attemptMs, kind: 'attempt', node });
   if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
 }
@@ -140,7 +141,7 @@ function isDue(state: RunState, item: TimerItem): boolean {
   if (item.kind === 'stop') return isStoppingStill(state, node, scope);
   // Of what is being stopped only the running attempts still have a time limit.
   if (node === null ? state.stopping !== null : phase?.status !== 'running' && isStopped(state, node)) return false;
-  const { attemptMs = null, queuedMs = null } = node?.plan.timeouts ?? {};
+  const { attemptMs = null, queuedMs = null } = node === null ? {} : timeoutsOf(node);
   switch (item.kind) {
     case 'held':
       return state.heldUntil === at && !waitsForPlace(state);
@@ -212,8 +213,9 @@ function isOverdue({ node, at }: TimerItem): boolean {
 }
 
 /** Whether the node's time, over all attempts, is up. */
-export function isPastTotal({ plan, queuedAt }: NodeState, now: number): boolean {
-  const { totalMs } = plan.timeouts;
+export function isPastTotal(node: NodeState, now: number): boolean {
+  const { totalMs } = timeoutsOf(node);
+  const { queuedAt } = node;
   return totalMs !== null && queuedAt !== null && queuedAt + totalMs <= now;
 }
 

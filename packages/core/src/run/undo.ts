@@ -128,6 +128,7 @@ function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
     onError: 'ignore',
     retry,
     timeouts,
+    settings: undefined,
     work,
     compensate: undefined,
     cache: undefined,

@@ -75,7 +75,7 @@ class Search {
       if (node.enabled === false) return undefined;
       const { key, limit = 1 } = node.concurrency ?? {};
       const asks = key !== undefined && !hasExpression(key) && textOf(key) === this.key;
-      if (asks && limit <= held) return `'${id}'`;
+      if (asks && typeof limit === 'number' && limit <= held) return `'${id}'`;
       const inside = asks ? held + 1 : held;
       const { workflow } = node;
       const body = bodyOf(node);

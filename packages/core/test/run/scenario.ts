@@ -85,7 +85,7 @@ export const repeatedDefinition: Short = {
         { on: ['USER'], attempts: 2, delay: '1s' },
       ],
     },
-    w: { wait: { signal: 'go' }, timeout: '10s', retry: { attempts: 2, delay: '1s' }, needs: ['g'] },
+    w: { wait: { signal: 'go' }, timeout: '10s', retry: { attempts: '{{ 1 + 1 }}', delay: '1s' }, needs: ['g'] },
   },
 };
 

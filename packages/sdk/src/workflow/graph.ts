@@ -166,7 +166,7 @@ export class Graph<Input, Vars, Item> {
   }
 
   /** Runs a body for every item. */
-  forEach<L extends ItemList, R, M extends number | string = never, E extends OnError = 'halt'>(
+  forEach<L extends ItemList, R, M extends Value<number | string> = never, E extends OnError = 'halt'>(
     id: string,
     items: L,
     body: (b: Graph<Input, Vars, ItemOf<L>>, ...round: [...RoundRefs<ItemOf<L>>, previous: Ref<unknown>]) => R,
@@ -181,7 +181,10 @@ export class Graph<Input, Vars, Item> {
       );
       round = minSuccess === undefined ? inner.schema : true;
       return {
-        forEach: { in: renderItems(items, place, id), ...given({ parallel, maxConcurrency, minSuccess }) },
+        forEach: {
+          in: renderItems(items, place, id),
+          ...rendered({ parallel, maxConcurrency, minSuccess }, place, id),
+        },
         do: inner.body,
       };
     };
@@ -238,7 +241,7 @@ export class Graph<Input, Vars, Item> {
     const kind = (place: Place, node: NodeDraft) => {
       const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop), previousOf(loop)));
       const asked = askBetweenRounds(node, loop, condition, true);
-      return { while: { condition: asked, ...given({ maxIterations }) }, do: inner.body };
+      return { while: { condition: asked, ...rendered({ maxIterations }, place, id) }, do: inner.body };
     };
     return this.#add(id, kind, common, true, true) as never;
   }
@@ -256,7 +259,10 @@ export class Graph<Input, Vars, Item> {
       const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop), previousOf(loop)));
       schema = inner.schema;
       const asked = until === undefined ? undefined : askBetweenRounds(node, loop, until, false, schema);
-      return { retryUntil: { ...given({ until: asked, attempts, backoff }) }, do: inner.body };
+      return {
+        retryUntil: { ...given({ until: asked }), ...rendered({ attempts, backoff }, place, id) },
+        do: inner.body,
+      };
     };
     return this.#add(id, kind, common, () => schema) as never;
   }
@@ -374,7 +380,8 @@ export class Graph<Input, Vars, Item> {
 
   /** What is not known here is left to the reader of definitions, which says what was probably meant. */
   #describe(node: NodeDraft, options: object, schema: JsonSchema | undefined): void {
-    const { needs = [], when, emit, compensate, concurrency, rateLimit, ...plain } = options as Options;
+    const { needs = [], when, emit, compensate, ...written } = options as Options;
+    const { retry, timeout, cache, concurrency, rateLimit, ...plain } = written;
     this.#draft.comesAfter(node, needs);
     const place = node.place();
     const self = {};
@@ -382,16 +389,14 @@ export class Graph<Input, Vars, Item> {
     const output = selfReference<never>(self, schema);
     const items = typeof emit === 'function' ? (emit as (output: Ref<never>) => unknown)(output) : emit;
     const undo = typeof compensate === 'function' ? (compensate as (output: Ref<never>) => Call)(output) : compensate;
-    const keyed = (limit: { readonly key: Value<string> }) => ({ ...limit, key: renderValue(limit.key, place, 'key') });
     node.definition = {
       ...given(plain),
+      ...rendered({ retry, timeout, cache, concurrency, rateLimit }, place, node.id),
       ...(when !== undefined && { when: renderCondition(when, place, `${node.id}.when`) }),
       ...(items !== undefined && {
         emit: sourceOf(items) ? renderCondition(items, after, 'emit') : renderValue(items, after, 'emit'),
       }),
       ...(undo !== undefined && { compensate: renderCall(undo, after) }),
-      ...(concurrency !== undefined && { concurrency: keyed(concurrency) }),
-      ...(rateLimit !== undefined && { rateLimit: keyed(rateLimit) }),
     };
   }
 
@@ -462,6 +467,12 @@ function askBetweenRounds(
   const condition: unknown =
     typeof asked === 'function' ? asked(selfReference(self, schema, isNullable), indexOf(loop)) : asked;
   return renderCondition(condition, place, `the condition of ${node.id}`);
+}
+
+/** Options that may hold expressions. */
+function rendered(options: object, place: Place, id: string): JsonObject {
+  const written = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(written.map(([key, value]) => [key, renderValue(value, place, `${id}.${key}`)]));
 }
 
 function given(options: object): JsonObject {

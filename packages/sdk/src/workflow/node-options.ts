@@ -15,8 +15,8 @@ export interface NodeOptions<Output, Item, E extends OnError = OnError> {
   readonly when?: Condition;
   readonly join?: Given<'join'>;
   /** One rule, or several of which the first that matches an error decides. */
-  readonly retry?: Given<'retry'>;
-  readonly timeout?: Given<'timeout'>;
+  readonly retry?: Value<Given<'retry'>>;
+  readonly timeout?: Value<Given<'timeout'>>;
   readonly onError?: E;
   readonly priority?: number;
   readonly estimate?: string;
@@ -32,7 +32,7 @@ type Emitted<Item> = Expression<readonly Item[]> | readonly Value<Item>[];
 
 /** For nodes that take time. */
 export interface LastingOptions<Output, Item, E extends OnError = OnError> extends NodeOptions<Output, Item, E> {
-  readonly concurrency?: { readonly key: Value<string>; readonly limit?: number };
+  readonly concurrency?: { readonly key: Value<string>; readonly limit?: Value<number> };
 }
 
 /** For nodes that can be undone as a whole. */
@@ -49,28 +49,32 @@ export interface ActionOptions<Output, Item, E extends OnError = OnError> extend
   readonly capabilities?: Given<'capabilities'>;
   /** Of the workers that may run it. */
   readonly labels?: Given<'labels'>;
-  readonly cache?: Given<'cache'>;
-  readonly rateLimit?: { readonly key: Value<string>; readonly limit: number; readonly per: string };
+  readonly cache?: Value<Given<'cache'>>;
+  readonly rateLimit?: {
+    readonly key: Value<string>;
+    readonly limit: Value<number>;
+    readonly per: Value<string | number>;
+  };
 }
 
 /** `M` is remembered because a round that may fail gives null. */
 export interface ForEachOptions<Output, Item, M, E extends OnError> extends LastingOptions<Output, Item, E> {
   readonly parallel?: boolean;
-  readonly maxConcurrency?: number;
+  readonly maxConcurrency?: Value<number>;
   readonly minSuccess?: M;
 }
 
 export interface WhileOptions<Output, Item, E extends OnError> extends LastingOptions<Output, Item, E> {
   /** Asked before every round, with the output of the last one and the number of rounds so far. */
   readonly condition: Condition | ((last: Ref<Output | null>, index: Ref<number>) => Condition);
-  readonly maxIterations?: number;
+  readonly maxIterations?: Value<number>;
 }
 
 export interface RetryUntilOptions<Output, Item, E extends OnError> extends LastingOptions<Output, Item, E> {
-  readonly attempts: number;
+  readonly attempts: Value<number>;
   /** Asked after every round that succeeded. */
   readonly until?: Condition | ((output: Ref<Output>, index: Ref<number>) => Condition);
-  readonly backoff?: Given<'retryUntil'>['backoff'];
+  readonly backoff?: Value<NonNullable<Given<'retryUntil'>['backoff']>>;
 }
 
 /** What a merge gives: what came of the rounds, in the order of the items; with `wait: 'any'`, of the first alone. */

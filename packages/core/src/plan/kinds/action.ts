@@ -4,6 +4,7 @@ import { joinCapabilities, narrow } from '../../capability/narrow.ts';
 import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
 import type { CompiledValue } from '../../expression/index.ts';
 import type { DocumentPath } from '../../problem.ts';
+import type { Json } from '../../value.ts';
 import { findAction } from '../actions.ts';
 import { checkCeiling } from '../ceiling-check.ts';
 import type { CompileContext } from '../context.ts';
@@ -13,6 +14,7 @@ import { checkParameters } from '../parameters.ts';
 import type { ActionWork, CompensationPlan } from '../plan.ts';
 import { retryPlan } from '../retry-plan.ts';
 import { routeOf } from '../route.ts';
+import { hasSettings } from '../settings.ts';
 import { timeoutsOf } from '../timeouts.ts';
 
 export function actionWork(reader: NodeReader, action: Action | undefined): ActionWork | undefined {
@@ -51,6 +53,11 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
   const { context, definition, path } = reader.parts;
   const { compensate } = definition;
   if (compensate === undefined) return undefined;
+  for (const key of ['retry', 'timeout'] as const) {
+    if (!hasSettings(key, compensate[key] as Json)) continue;
+    const message = `'${key}' of a compensation is written out: an expression stands only where a node becomes ready`;
+    reader.error('MISPLACED_EXPRESSION', message, 'write the number or duration', ['compensate', key]);
+  }
   const action = findAction(context, compensate.action, [...path, 'compensate', 'action']);
   const parts = callParts(reader, compensate, action, ['compensate'], true);
   return (

@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonSchema } from '../../value.ts';
 import type { CompiledGraph } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { ForEachWork, GraphPlan, GroupWork, RetryUntilWork, WhileWork } from '../plan.ts';
-import { retryPlan } from '../retry-plan.ts';
+import { numberOf, retryPlan } from '../retry-plan.ts';
 import type { LoopKind } from '../scope.ts';
 import { itemSchema, schemaOfCondition } from '../value-schema.ts';
 
@@ -56,7 +56,7 @@ export function forEachWork(reader: NodeReader, forEach: ForEachDefinition, body
   return {
     kind: 'forEach',
     in: reader.condition(forEach.in, ['forEach', 'in']) as CompiledValue,
-    maxConcurrency: forEach.parallel === true ? (forEach.maxConcurrency ?? RUN_DEFAULTS.maxConcurrency) : 1,
+    maxConcurrency: forEach.parallel === true ? (numberOf(forEach.maxConcurrency) ?? RUN_DEFAULTS.maxConcurrency) : 1,
     until: 'all',
     minSuccess: minSuccessOf(forEach.minSuccess),
     body: body.plan as GraphPlan,
@@ -65,15 +65,18 @@ export function forEachWork(reader: NodeReader, forEach: ForEachDefinition, body
 
 function minSuccessOf(given: number | string | undefined): ForEachWork['minSuccess'] {
   if (given === undefined) return undefined;
-  return typeof given === 'number' ? { count: given } : { ratio: Number.parseFloat(given) / 100 };
+  if (typeof given === 'number') return { count: given };
+  // An expression gives it later; until then nothing is known to be needed.
+  const ratio = Number.parseFloat(given) / 100;
+  return { ratio: Number.isNaN(ratio) ? 0 : ratio };
 }
 
 export function whileWork(reader: NodeReader, body: CompiledGraph): WhileWork {
-  const { condition, maxIterations = RUN_DEFAULTS.maxIterations } = reader.parts.definition.while ?? {};
+  const { condition, maxIterations } = reader.parts.definition.while ?? {};
   return {
     kind: 'while',
     condition: reader.condition(condition, ['while', 'condition'], BETWEEN_ROUNDS) as CompiledValue,
-    maxIterations,
+    maxIterations: numberOf(maxIterations) ?? RUN_DEFAULTS.maxIterations,
     body: body.plan as GraphPlan,
   };
 }

@@ -1,0 +1,114 @@
+/** Numbers and durations of a node that are expressions: evaluated once, when the node becomes ready. */
+
+import { NODE } from '../definition/node-keys.ts';
+import { acceptsJsonType, describeType, PERCENT_PATTERN, type ValueType } from '../definition/value-type.ts';
+import { DURATION_LIMITS, parseDuration } from '../duration.ts';
+import { type CompiledValue, ExpressionError } from '../expression/index.ts';
+import { isJsonObject, type Json } from '../value.ts';
+import type { NodeReader } from './node-reader.ts';
+import type { SettingPlan } from './plan.ts';
+
+/** Keys of a node under which such values stand. */
+const KEYS = ['retry', 'timeout', 'forEach', 'while', 'retryUntil', 'concurrency', 'rateLimit', 'cache'] as const;
+
+/** Undefined for nearly every node. `retry`: with what the workflow says. */
+export function settingsOf(reader: NodeReader, retry: Json | undefined): readonly SettingPlan[] | undefined {
+  const { definition } = reader.parts;
+  const found: SettingPlan[] = [];
+  for (const key of KEYS) {
+    const raw = key === 'retry' ? retry : (definition[key] as Json | undefined);
+    const type = NODE.keys[key]?.type;
+    if (raw === undefined || type === undefined) continue;
+    for (const { keys, value, type: own } of expressionsIn(type, raw, [key])) {
+      found.push({ key: nameOf(keys), type: own, value: reader.value(value, keys) as CompiledValue });
+    }
+  }
+  return found.length === 0 ? undefined : found;
+}
+
+/** `timeout: 10s` means the limit of an attempt. */
+function nameOf(keys: readonly (string | number)[]): string {
+  return keys.length === 1 && keys[0] === 'timeout' ? 'timeout.attempt' : keys.join('.');
+}
+
+interface Found {
+  readonly keys: readonly (string | number)[];
+  readonly value: string;
+  readonly type: ValueType;
+}
+
+function* expressionsIn(type: ValueType, value: Json, keys: Found['keys']): Generator<Found> {
+  switch (type.is) {
+    case 'either': {
+      const fitting = type.of.find((one) => acceptsJsonType(one, value));
+      if (fitting !== undefined) yield* expressionsIn(fitting, value, keys);
+      return;
+    }
+    case 'list':
+      if (Array.isArray(value))
+        for (const [at, one] of value.entries()) yield* expressionsIn(type.of, one as Json, [...keys, at]);
+      return;
+    case 'record':
+      for (const [key, one] of isJsonObject(value) ? Object.entries(value) : []) {
+        const inner = type.record.keys[key]?.type;
+        if (inner !== undefined) yield* expressionsIn(inner, one, [...keys, key]);
+      }
+      return;
+    case 'integer':
+    case 'number':
+    case 'duration':
+    case 'percent':
+      if (type.expression === true && typeof value === 'string' && value.includes('{{')) yield { keys, value, type };
+      return;
+    default:
+      return;
+  }
+}
+
+/** Whether one of these values is an expression. */
+export function hasSettings(key: 'retry' | 'timeout', value: Json | undefined): boolean {
+  const type = NODE.keys[key]?.type;
+  if (value === undefined || type === undefined) return false;
+  for (const _ of expressionsIn(type, value, [key])) return true;
+  return false;
+}
+
+const PERCENT = new RegExp(PERCENT_PATTERN);
+
+/** The value as it counts; throws when it is not what the key takes. */
+export function acceptedSetting({ key, type }: SettingPlan, value: Json): number | string {
+  const accepted = acceptable(type, value);
+  if (accepted !== undefined) return accepted;
+  throw new ExpressionError(
+    'EXPRESSION_VALUE',
+    `\`${key}\` must be ${wordsOf(type)}, not ${JSON.stringify(value) ?? String(value)}`,
+    { hint: 'the expression is evaluated when the node becomes ready' },
+  );
+}
+
+function acceptable(type: ValueType, value: Json): number | string | undefined {
+  switch (type.is) {
+    case 'integer':
+    case 'number': {
+      if (typeof value !== 'number' || !Number.isFinite(value) || value < type.min || value > type.max)
+        return undefined;
+      return type.is === 'integer' && !Number.isInteger(value) ? undefined : value;
+    }
+    case 'duration': {
+      const ms = typeof value === 'string' ? parseDuration(value) : value;
+      if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0 || ms > DURATION_LIMITS.maxDurationMs)
+        return undefined;
+      return type.positive === true && ms === 0 ? undefined : Math.ceil(ms);
+    }
+    case 'percent':
+      if (typeof value === 'string') return PERCENT.test(value) ? value : undefined;
+      return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function wordsOf(type: ValueType): string {
+  if (type.is === 'percent') return 'a whole number from 0, or a share such as 80%';
+  return type.is === 'duration' ? 'a duration such as 10s, or milliseconds' : describeType(type);
+}
