@@ -15,7 +15,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   BAD_TIMEZONE: 'There is no time zone of that name.',
   BAD_WORKFLOW_INPUT: 'What a node gives to another workflow does not fit the input of that one.',
   BINARY_FILE: 'The file is not text.',
-  BRANCH_WITHOUT_EDGE: '`onError: branch` needs an edge on `error` or `always` that leaves the node.',
+  BRANCH_WITHOUT_EDGE: '`onError: branch` needs an edge on `error` that leaves the node.',
   BROKEN_WORKFLOW: 'A workflow that runs inside this one has errors of its own.',
   CROSSING_SPLIT: 'A way leads out of a split without going through its merge.',
   CYCLE: 'Nodes wait for each other; the message shows the circle.',
@@ -30,6 +30,9 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   INLINE_CONFIG:
     'A workflow that runs inside another one has settings that are for runs: most are left out (warning), a failure node is refused.',
   INVALID_UNICODE: 'A text has half of a surrogate pair.',
+  ALWAYS_HANDLES_NOTHING: 'An edge on `always` does not handle the failure that the cases are for (warning).',
+  JOIN_AFTER_FAILURE:
+    'With `join: all` the node is skipped after the failure that one of its sources is for (warning).',
   JOIN_NEVER_FIRES: 'Fewer of the edges can be taken together than the join waits for (warning).',
   JOIN_TOO_HIGH: 'The node waits for more edges than it has.',
   JSON_SYNTAX: 'The file is not JSON; the message says where it stops being it.',

@@ -100,12 +100,12 @@ function checkErrorBranches(
 ): void {
   const branching = Object.keys(nodes).filter((id) => nodes[id]?.onError === 'branch');
   if (branching.length === 0) return;
-  const taken = new Set(edges.filter(({ on }) => on === 'error' || on === 'always').map(({ from }) => from));
+  const taken = new Set(edges.filter(({ on }) => on === 'error').map(({ from }) => from));
   for (const id of branching) {
     if (taken.has(id)) continue;
     problems.error({
       code: 'BRANCH_WITHOUT_EDGE',
-      message: `'${id}' sends its errors to a branch, but no edge on error or always leaves it`,
+      message: `'${id}' sends its errors to a branch, but no edge on error leaves it`,
       hint: `add an edge, e.g. { from: ${id}, to: …, on: error }`,
       path: [...path, 'nodes', id, 'onError'],
     });

@@ -60,7 +60,7 @@ const CONFIG: RecordType = {
     timeout: { type: POSITIVE_DURATION, doc: 'Longest time of a whole run, which then ends as timed-out.' },
     onFailure: {
       type: { is: 'choice', of: ['fail-fast', 'finish-running', 'ignore'] },
-      doc: 'After an unhandled failure: fail-fast cancels what runs; finish-running lets independent nodes finish, then fails; ignore lets them finish and completes. Default fail-fast.',
+      doc: 'After an unhandled failure: fail-fast cancels what runs; finish-running lets every node finish whose join can still be satisfied, then fails; ignore lets them finish and completes. Default fail-fast.',
     },
     failureNode: {
       type: ID,

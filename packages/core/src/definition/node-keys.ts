@@ -38,7 +38,7 @@ export const NODE: RecordType = {
           { is: 'integer', min: 1, max: 1_000_000 },
         ],
       },
-      doc: 'How many incoming edges must be taken: all that are not dead (default), any one, or a number.',
+      doc: 'From how many sources an edge must be taken: all but those dead by choice (default), any one, or a number.',
     },
     retry: RETRY_KEY,
     timeout: TIMEOUT_KEY,
@@ -151,7 +151,7 @@ export const EDGE: RecordType = {
     when: { type: EXPRESSION, doc: 'The edge is dead when this expression is false.' },
     on: {
       type: { is: 'choice', of: ['success', 'error', 'always', 'result'] },
-      doc: 'success when `from` completed, error when it failed for good, always after either, result when its output fits `match`. Default success.',
+      doc: 'success when `from` completed, error when it failed for good, always when it started and ended (a finally, which handles no failure), result when its output fits `match`. Default success.',
     },
     match: {
       type: { is: 'value' },

@@ -7,6 +7,7 @@ import type { ProblemList } from '../definition/problem-list.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import { checkDeadlocks } from './deadlocks.ts';
 import { checkEffects } from './effects.ts';
+import { checkFailureEdges } from './failure-edges.ts';
 import { checkFailureNode } from './failure-node.ts';
 import { checkGrants } from './grants.ts';
 import { checkTimeLimits } from './limits.ts';
@@ -30,7 +31,9 @@ export function verify(
   const ways = new Map<GraphRecord, Ways>();
   for (const record of graphs) {
     const place = { scope: trustedScope(graphOf, record.scope), input: definition.input };
-    ways.set(record, checkReach(verification, record, place));
+    const reached = checkReach(verification, record, place);
+    ways.set(record, reached);
+    checkFailureEdges(verification, record, reached);
     checkTypes(verification, record, place);
     checkLoops(verification, record);
     checkTimeLimits(verification, record);
