@@ -291,7 +291,15 @@ export const COMPENSATE: RecordType = {
   name: 'compensate',
   title: 'compensate',
   doc: 'The action that undoes this node when the run fails later; `$self.output` is what the node gave.',
-  keys: { ...ACTION_KEYS, retry: RETRY_KEY, timeout: TIMEOUT_KEY },
+  keys: {
+    ...ACTION_KEYS,
+    retry: RETRY_KEY,
+    timeout: TIMEOUT_KEY,
+    effect: {
+      type: { is: 'choice', of: ['pure', 'idempotent', 'once'] },
+      doc: 'What undoing twice would do; overrides what the action says.',
+    },
+  },
 };
 
 export const CACHE: RecordType = {

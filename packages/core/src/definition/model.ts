@@ -176,6 +176,7 @@ export interface ActionCall {
 }
 
 export interface CompensateDefinition extends ActionCall {
+  readonly effect?: Effect;
   readonly retry?: RetryRules;
   readonly timeout?: string | TimeoutDefinition;
 }

@@ -102,7 +102,9 @@ export function retryOf(
   jitter: number,
   decideOn: typeof decideRetry = decideRetry,
 ): Retry | undefined {
-  if (isStopped(state, node) || state.totalRetries >= state.plan.maxTotalRetries) return undefined;
+  // What undoes a run has retries of its own: a run that failed for want of them is undone, too.
+  const isRetriedOut = node.scope.undoes === null && state.totalRetries >= state.plan.maxTotalRetries;
+  if (isStopped(state, node) || isRetriedOut) return undefined;
   const { newBudget } = state.plan;
   const past = { path: pathOf(node), retries: node.retries, lost: node.lost };
   const decision = decideOn(retryPlanOf(node), error, past, { jitter, newBudget });

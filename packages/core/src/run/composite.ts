@@ -258,8 +258,26 @@ interface Ended {
   readonly error?: RunError;
 }
 
+/**
+ * With `onFailure: ignore` a round goes on after a failure and comes to its end. Where successes are counted it is none:
+ * else `minSuccess` and `retryUntil` would mean nothing under this policy.
+ */
+function countedFailure({ parent, realm, nodes }: ScopeState): RunError | null {
+  const work = parent?.plan.work;
+  const isCounted = work?.kind === 'retryUntil' || (work?.kind === 'forEach' && isCounting(work));
+  if (!isCounted || realm.onFailure !== 'ignore') return null;
+  for (const { phase } of nodes) {
+    if (phase.status === 'failed' && phase.handling === 'tolerated') return phase.error;
+  }
+  return null;
+}
+
+function isCounting({ minSuccess, until }: ForEachWork): boolean {
+  return minSuccess !== undefined || until === 'first';
+}
+
 function endOf(turn: Turn, scope: ScopeState): Ended {
-  const error = scope.stopping?.error ?? scope.deferredError;
+  const error = scope.stopping?.error ?? scope.deferredError ?? countedFailure(scope);
   if (error !== null) return { error };
   if (scope.graph.output === undefined && scope.graph.ends.length <= 1) return {};
   try {

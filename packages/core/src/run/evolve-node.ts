@@ -135,7 +135,7 @@ function breakLoop(node: NodeState): void {
 
 function retry(state: RunState, node: NodeState, entry: NodeRetrying, at: number): void {
   countRetry(node, entry.rule ?? impliedRule(entry.error));
-  state.totalRetries++;
+  if (node.scope.undoes === null) state.totalRetries++;
   leaveQueue(state, node);
   yieldPlaces(state, node);
   node.child = undefined;

@@ -42,7 +42,7 @@ export function chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork,
     const test = written && canonicalJson([written.when ?? null, written.match ?? null, written.error ?? null]);
     const before = work.many ? undefined : (taken ?? (test !== undefined && seen.has(test) ? SAME : undefined));
     if (test !== undefined) seen.add(test);
-    if (taken === undefined) isDefaultOpen ||= canMiss(written?.when, node, place);
+    if (taken === undefined || work.many) isDefaultOpen ||= canMiss(written?.when, node, place);
     if (always) taken ??= `the ${index === 0 ? 'first' : index === 1 ? 'second' : `${index + 1}th`} case always fits`;
     return { path: paths[index] as DocumentPath, to: one.to, never: before ?? never };
   });

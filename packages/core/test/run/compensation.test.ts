@@ -62,6 +62,38 @@ describe('compensation', () => {
     expect(run.status).toBe('failed');
   });
 
+  it('[RUN-383] it is retried by its own retry, else by that of the workflow, never by that of its node', () => {
+    const attempts = (own: object, config: object, node: object) => {
+      const nodes = { a: { ...undo(1, own), ...node }, b: { needs: ['a'], retry: { attempts: 1 } } };
+      const run = drive({ config, nodes }).complete('a').fail('b').fail('~undo/a');
+      return run.advance(60_000).running();
+    };
+    const twice = { retry: { attempts: 2, delay: '1s' } };
+    expect(attempts(twice, {}, {})).toEqual(['~undo/a']);
+    expect(attempts({}, twice, {})).toEqual(['~undo/a']);
+    expect(attempts({}, {}, twice)).toEqual([]);
+  });
+
+  it('[RUN-383] a run that has used up its retries is undone with retries all the same', () => {
+    const retry = { attempts: 3, delay: '1s' };
+    const run = drive({ config: { maxTotalRetries: 1, retry }, nodes: { a: undo(), b: { needs: ['a'] } } });
+    run.complete('a').fail('b').advance(1_000).fail('b');
+    expect(run.statusOf('b')).toBe('failed');
+    run.fail('~undo/a').advance(1_000).fail('~undo/a').advance(1_000).complete('~undo/a');
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-384] it has the effect of its own action, or the one that compensate says', () => {
+    const lost = (more: object, node: object = {}) => {
+      const compensate = { action: 'pay@1', with: {}, ...more };
+      const run = drive({ nodes: { a: { compensate, ...node }, b: { needs: ['a'] } } });
+      return run.complete('a').fail('b').loseWorker().statusOf('~undo/a');
+    };
+    expect(lost({})).toBe('unknown');
+    expect(lost({}, { effect: 'pure' })).toBe('unknown');
+    expect(lost({ effect: 'idempotent' })).not.toBe('unknown');
+  });
+
   it('[RUN-143] a timed-out run and a cancelled one are undone, the latter unless its canceller refuses', () => {
     const flow = { config: { timeout: '1m' }, nodes: { a: undo(), b: { needs: ['a'] } } };
     const late = drive(flow).complete('a', 1).advance(60_000).breakOff('b');

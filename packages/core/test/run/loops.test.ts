@@ -219,6 +219,44 @@ describe('forEach', () => {
     run.complete('items/0/b');
     expect(run.error).toMatchObject({ code: 'BAD' });
   });
+
+  it('[RUN-382] with onFailure ignore a failed item is no success for minSuccess, and gives null', () => {
+    const ignoring = (minSuccess: number) =>
+      drive(
+        { config: { onFailure: 'ignore' }, ...each({ minSuccess }, { pack: {}, label: {} }) },
+        { input: { list: [1, 2, 3] } },
+      );
+    const good = (round: number) => (run: ReturnType<typeof drive>) =>
+      run.complete(`items/${round}/pack`, round).complete(`items/${round}/label`, 'x');
+    const bad = (round: number) => (run: ReturnType<typeof drive>) =>
+      run.fail(`items/${round}/pack`).complete(`items/${round}/label`, 'x');
+    const enough = good(2)(good(1)(bad(0)(ignoring(2))));
+    const output = { label: 'x' };
+    expect(enough.document.nodes.items?.output).toEqual([null, { ...output, pack: 1 }, { ...output, pack: 2 }]);
+    const few = bad(1)(bad(0)(ignoring(2)));
+    expect(few.document.nodes.items?.error).toMatchObject({ code: 'TOO_FEW_SUCCEEDED' });
+    expect(few.status).toBe('completed');
+  });
+
+  it('[RUN-382] nor for a retryUntil; a node with onError ignore is one', () => {
+    const poll = (more: object) => ({
+      config: { onFailure: 'ignore' as const },
+      nodes: { poll: { retryUntil: { attempts: 2 }, do: { nodes: { ask: more } } } },
+    });
+    const run = drive(poll({})).fail('poll/0/ask').advance(60_000).complete('poll/1/ask', 'late');
+    expect(run.document.nodes.poll?.output).toBe('late');
+    expect(
+      drive(poll({ onError: 'ignore' }))
+        .fail('poll/0/ask')
+        .statuses(),
+    ).toMatchObject({ poll: 'completed' });
+  });
+
+  it('[RUN-382] where nothing is counted the loop goes on and completes', () => {
+    const run = drive({ config: { onFailure: 'ignore' }, ...each({}, { pack: {} }) }, { input: { list: [1, 2] } });
+    run.fail('items/0/pack').complete('items/1/pack', 'b');
+    expect(run.document.nodes.items).toMatchObject({ status: 'completed', output: [null, 'b'] });
+  });
 });
 
 describe('while', () => {

@@ -214,6 +214,9 @@ nodes:
     expect(total(seed, input(''))).toEqual([]);
     expect(total(seed, input(', required: [total]'))).toEqual(['NEVER_TAKEN nodes.r.branch.default']);
     expect(total('{ cases: [{ when: $input.x, to: a }, { when: true, to: b }], default: c }')).toEqual([]);
+    const late = 'cases: [{ when: true, to: a }, { when: $input.x, to: b }], default: c';
+    expect(total(`{ many: true, ${late} }`)).toEqual([]);
+    expect(total(`{ ${late} }`)).toHaveLength(2);
   });
 
   it('[VER-60] a default may be taken by a branch that did not decide, or whose node before has no output', () => {

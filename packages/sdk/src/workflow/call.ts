@@ -12,11 +12,12 @@ export interface NamedAction<Input, Output> {
 
 export type AnyAction<Input, Output> = TypedAction<Input, Output> | NamedAction<Input, Output>;
 
-type Given<K extends 'retry' | 'timeout'> = NonNullable<NodeDefinition[K]>;
+type Given<K extends 'retry' | 'timeout' | 'effect'> = NonNullable<NodeDefinition[K]>;
 
 export interface CallOptions {
   readonly retry?: Given<'retry'>;
   readonly timeout?: Given<'timeout'>;
+  readonly effect?: Given<'effect'>;
 }
 
 /** An action that undoes a node. */

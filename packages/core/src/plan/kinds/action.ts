@@ -63,7 +63,7 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
   return (
     parts && {
       ...parts,
-      effect: undefined,
+      effect: compensate.effect,
       route: routeOf(context.catalog, parts.action, definition.labels),
       retry: retryPlan(compensate.retry, context.defaultRetry, context, [...path, 'compensate', 'retry']),
       timeouts: timeoutsOf(compensate.timeout),
