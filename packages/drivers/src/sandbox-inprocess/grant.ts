@@ -39,7 +39,9 @@ function patterns(granted: Capabilities, { kind, access }: Wanted): readonly str
 }
 
 export function denied(invocation: Invocation, wanted: Wanted, because = 'it is not granted'): NebulaError {
-  return refusal(invocation, wanted, because, `Grant it in the workflow: ${grantLine(listOf(wanted), wanted.entry)}`);
+  const line = grantLine(listOf(wanted), wanted.entry);
+  const hint = `Grant it in the workflow: ${line}; the ceiling of the project must allow it, too`;
+  return refusal(invocation, wanted, because, hint);
 }
 
 function listOf({ kind, access }: Wanted): CapabilityList {
