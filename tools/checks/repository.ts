@@ -35,7 +35,7 @@ export interface Verdict {
   readonly summary?: string;
 }
 
-const SKIPPED_FOLDERS = new Set(['node_modules', '.git', '.nebula', 'coverage', 'dist']);
+const SKIPPED_FOLDERS = new Set(['node_modules', '.git', '.nebula', '.cache', 'coverage', 'dist']);
 
 export function openRepository(root: string): Repository {
   return makeRepository(listFiles(root), (file) => readFileSync(path.join(root, file), 'utf8'));

@@ -463,7 +463,8 @@ export class OutsideAttempts implements Outside {
     const { credentials } = actionWork(node);
     const names = Object.values(credentials);
     const { secrets } = this.parts;
-    const values = await Promise.all(names.map((name) => secrets && secretIn(secrets, project, name)));
+    const values =
+      secrets === undefined ? [] : await Promise.all(names.map((name) => secretIn(secrets, project, name)));
     known.secrets ??= new Set(values.filter((value) => value !== undefined));
     return known.secrets;
   }

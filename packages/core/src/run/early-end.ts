@@ -46,10 +46,10 @@ export function endEarly(state: RunState, scope: ScopeState, how: EarlyEnd, at: 
 /** Of a composite node that is stopped, or in a scope that ends early: all its rounds end. */
 export function endRoundsEarly(state: RunState, node: NodeState, how: EarlyEnd, at: number): void {
   node.endings = 0;
-  for (const scope of node.body?.scopes.values() ?? []) {
-    endEarly(state, scope, how, at);
-    if (!scope.isClosed && !isQuiet(scope)) node.endings++;
-  }
+  const rounds = [...(node.body?.scopes.values() ?? [])];
+  for (const scope of rounds) endEarly(state, scope, how, at);
+  // Counted once all of them end: a round that is quiet at once was never one to wait for.
+  node.endings = rounds.filter((scope) => !scope.isClosed && !isQuiet(scope)).length;
   if (node.endings === 0) state.settled.add(node);
 }
 

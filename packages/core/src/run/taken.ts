@@ -60,7 +60,9 @@ function count(edge: EdgePlan, node: NodeState, target: NodeState): void {
   if (verdict === 'failure') target.failedEdges++;
   if (verdict !== 'taken') return;
   target.taken++;
-  if ((isAlways || node.inFinally) && !isFinal(target.phase.status)) target.inFinally = true;
+  // A node that has begun goes on as what it began as: later edges are ignored.
+  if ((isAlways || node.inFinally) && target.startedAt === null && !isFinal(target.phase.status))
+    target.inFinally = true;
 }
 
 /**
@@ -112,7 +114,7 @@ export function recount(scope: ScopeState): void {
     node.decided = 0;
     node.taken = 0;
     node.failedEdges = 0;
-    node.inFinally = false;
+    if (node.startedAt === null) node.inFinally = false;
   }
   countSources(scope, false);
   scope.level = scope.openPerLevel.findIndex((open) => open > 0);

@@ -463,3 +463,39 @@ describe('a split that does nothing', () => {
     expect(run.output).toEqual({ aggregated: [] });
   });
 });
+
+describe('a loop with few slots', () => {
+  const loop = (more: object = {}) => ({
+    config: { maxParallelism: 1 },
+    nodes: { l: { forEach: { in: [1, 2], parallel: true }, do: { nodes: { a: {} } }, ...more } },
+  });
+
+  it('[RUN-291] does not end while an attempt in one of its rounds runs', () => {
+    const cancelled = drive(loop()).cancel();
+    expect([cancelled.status, cancelled.running()]).toEqual(['running', ['l/0/a']]);
+    expect(cancelled.breakOff('l/0/a').status).toBe('cancelled');
+    const late = drive(loop({ timeout: '3s' })).advance(3_000);
+    expect([late.status, late.running()]).toEqual(['running', ['l/0/a']]);
+    expect([late.breakOff('l/0/a').status, late.statusOf('l')]).toEqual(['failed', 'failed']);
+    const three = {
+      config: { maxParallelism: 2 },
+      nodes: { l: { ...loop().nodes.l, forEach: { in: [1, 2, 3], parallel: true } } },
+    };
+    const failed = drive(three).fail('l/0/a');
+    expect([failed.status, failed.running()]).toEqual(['running', ['l/1/a']]);
+    expect(failed.breakOff('l/1/a').status).toBe('failed');
+  });
+});
+
+it('[RUN-292] a node that runs when an always edge to it is taken is cancelled with the run', () => {
+  const run = drive({
+    nodes: { s: { set: { n: 1 } }, a: {}, t: { join: 'any' } },
+    variables: { n: 0 },
+    edges: [
+      { from: 's', to: 't' },
+      { from: 'a', to: 't', on: 'always' },
+    ],
+  });
+  run.cancel().complete('a').breakOff('t');
+  expect([run.status, run.statusOf('t')]).toEqual(['cancelled', 'cancelled']);
+});
