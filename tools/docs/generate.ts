@@ -9,6 +9,7 @@ import { configPage } from './reference/config.ts';
 import { errorsPage } from './reference/errors.ts';
 import { functionsPage } from './reference/functions.ts';
 import { languagePage } from './reference/language.ts';
+import { limitsPage } from './reference/limits.ts';
 import type { Page } from './reference/page.ts';
 
 export async function generatedPages(): Promise<Page[]> {
@@ -19,6 +20,7 @@ export async function generatedPages(): Promise<Page[]> {
     await cliPage(),
     configPage(),
     errorsPage(),
+    limitsPage(),
     { path: 'docs/workflow.schema.json', text: `${jsonText(workflowJsonSchema())}\n` },
   ];
 }

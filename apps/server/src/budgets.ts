@@ -1,0 +1,158 @@
+/**
+ * Every budget of what comes from outside, in one table: the reference is printed from it, and a test probes each just
+ * below and just above. The values are those that the code goes by.
+ */
+import { CONTRACT_LIMITS } from '@nebula/client/contract';
+import { DEFINITION_LIMITS, EXPRESSION_LIMITS, MOMENT_LIMITS, RUN_DEFAULTS, SCHEMA_LIMITS } from '@nebula/core';
+import { COMPAT_LIMITS, FILE_PATTERN_LIMITS, HTTP_LIMITS, LIVE_LIMITS, UPLOAD_LIMITS } from './limits.ts';
+
+export interface Budget {
+  readonly of: 'size' | 'time' | 'memory' | 'depth' | 'count';
+  readonly limit: number;
+  readonly unit: string;
+  /** What is limited. */
+  readonly what: string;
+  /** What becomes of input above it. */
+  readonly over: string;
+}
+
+const budget = (of: Budget['of'], limit: number, unit: string, what: string, over: string): Budget => ({
+  of,
+  limit,
+  unit,
+  what,
+  over,
+});
+
+export const BUDGETS = {
+  'connection.total': budget('count', HTTP_LIMITS.maxConnections, 'sockets', 'Open connections', 'destroyed'),
+  'connection.perAddress': budget(
+    'count',
+    HTTP_LIMITS.maxConnectionsPerAddress,
+    'sockets',
+    'Open connections of one address, unless proxies are named',
+    'destroyed',
+  ),
+  'head.time': budget('time', HTTP_LIMITS.headMs, 'ms', 'The head of a request', '408, destroyed'),
+  'head.size': budget('size', HTTP_LIMITS.maxHeadBytes, 'bytes', 'Address and headers of a request', '431'),
+  'body.silence': budget('time', HTTP_LIMITS.silentBodyMs, 'ms', 'Silence within a body', 'destroyed'),
+  'request.time': budget('time', HTTP_LIMITS.requestMs, 'ms', 'A whole request', '408, destroyed'),
+  'body.size': budget('size', HTTP_LIMITS.maxBodyBytes, 'bytes', 'A body (`server.bodyLimit`)', '413 `TOO_LARGE`'),
+  'body.public': budget(
+    'size',
+    HTTP_LIMITS.maxPublicBodyBytes,
+    'bytes',
+    'A body that anybody may send',
+    '413 `TOO_LARGE`',
+  ),
+  'body.values': budget('count', HTTP_LIMITS.maxBodyValues, 'values', 'Values of a JSON body', '413 `TOO_LARGE`'),
+  'body.depth': budget('depth', HTTP_LIMITS.maxBodyDepth, 'levels', 'Nesting of a JSON body', '400 `BODY_INVALID`'),
+  'body.memory': budget(
+    'memory',
+    HTTP_LIMITS.maxBodyBytesInFlight,
+    'bytes',
+    'Bodies under way, together',
+    '503 `BUSY`',
+  ),
+  'input.depth': budget('depth', RUN_DEFAULTS.maxInputDepth, 'levels', 'Nesting of the input of a run', '422'),
+  'time.latest': budget('size', MOMENT_LIMITS.maxMs, 'ms since 1970', 'Times', '400'),
+  'log.lines': budget('count', CONTRACT_LIMITS.maxLogLines, 'lines', 'Log lines of one request', '400 `BODY_INVALID`'),
+  'log.line': budget('size', CONTRACT_LIMITS.maxLogLineChars, 'characters', 'One log line', '400 `BODY_INVALID`'),
+  'chunk.count': budget('count', COMPAT_LIMITS.maxChunks, 'chunks', 'Log chunks of a workflow-graph worker', '400'),
+  'chunk.size': budget('size', COMPAT_LIMITS.maxChunkChars, 'characters', 'One log chunk', '400'),
+  'definition.text': budget('size', CONTRACT_LIMITS.maxSourceChars, 'characters', 'A definition that is sent', '400'),
+  'definition.nodes': budget(
+    'count',
+    UPLOAD_LIMITS.maxNodes,
+    'nodes',
+    'Nodes of a definition that is sent',
+    '413 `TOO_LARGE`',
+  ),
+  'definition.depth': budget(
+    'depth',
+    DEFINITION_LIMITS.maxNestingDepth,
+    'levels',
+    'Nesting of a definition',
+    'refused',
+  ),
+  'definition.bodies': budget('depth', DEFINITION_LIMITS.maxBodyDepth, 'levels', 'Loops inside of loops', 'refused'),
+  'definition.aliases': budget('count', DEFINITION_LIMITS.maxYamlAliases, 'aliases', 'YAML aliases', 'refused'),
+  'expression.depth': budget('depth', EXPRESSION_LIMITS.maxAstDepth, 'levels', 'Nesting of an expression', 'refused'),
+  'expression.work': budget('time', EXPRESSION_LIMITS.maxOperations, 'operations', 'One evaluation', '`LIMIT`'),
+  'expression.text': budget(
+    'memory',
+    EXPRESSION_LIMITS.maxStringBytes,
+    'bytes',
+    'Text that an expression makes',
+    '`LIMIT`',
+  ),
+  'expression.list': budget(
+    'memory',
+    EXPRESSION_LIMITS.maxArrayLength,
+    'items',
+    'A list that an expression makes',
+    '`LIMIT`',
+  ),
+  'schema.values': budget('size', SCHEMA_LIMITS.maxValues, 'values', 'A JSON Schema', '`SCHEMA_INVALID`'),
+  'schema.depth': budget('depth', SCHEMA_LIMITS.maxDepth, 'levels', 'Nesting of a JSON Schema', '`SCHEMA_INVALID`'),
+  'schema.patterns': budget(
+    'memory',
+    SCHEMA_LIMITS.maxPatternInstructions,
+    'instructions',
+    'Patterns of a JSON Schema, together',
+    '`SCHEMA_INVALID`',
+  ),
+  'schema.work': budget('time', SCHEMA_LIMITS.maxSteps, 'steps', 'Checking a value against its schema', 'does not fit'),
+  'pattern.size': budget(
+    'size',
+    FILE_PATTERN_LIMITS.maxChars,
+    'characters',
+    'The pattern of a file trigger',
+    '422 `BAD_FILE_PATTERN`',
+  ),
+  'pattern.alternatives': budget(
+    'count',
+    FILE_PATTERN_LIMITS.maxAlternatives,
+    'patterns',
+    'Alternatives of such a pattern',
+    '422 `BAD_FILE_PATTERN`',
+  ),
+  'pattern.segments': budget(
+    'depth',
+    FILE_PATTERN_LIMITS.maxSegments,
+    'names',
+    'Folders of such a pattern',
+    '422 `BAD_FILE_PATTERN`',
+  ),
+  'follower.total': budget(
+    'count',
+    LIVE_LIMITS.maxFollowers,
+    'streams',
+    'Streams that are followed',
+    '429 `TOO_MANY_FOLLOWERS`',
+  ),
+  'follower.perCaller': budget(
+    'count',
+    LIVE_LIMITS.maxFollowersPerCaller,
+    'streams',
+    'Streams of one caller',
+    '429 `TOO_MANY_FOLLOWERS`',
+  ),
+  'follower.buffer': budget(
+    'memory',
+    LIVE_LIMITS.maxBuffered,
+    'events',
+    'Events that wait for one follower',
+    'read from the store later',
+  ),
+  'socket.message': budget('size', LIVE_LIMITS.maxMessageBytes, 'bytes', 'A message over a WebSocket', 'closed'),
+  'socket.subscriptions': budget(
+    'count',
+    LIVE_LIMITS.maxSubscriptions,
+    'subscriptions',
+    'Subscriptions of one WebSocket',
+    'refused',
+  ),
+} as const satisfies Readonly<Record<string, Budget>>;
+
+export type BudgetName = keyof typeof BUDGETS;

@@ -1,0 +1,161 @@
+/** Walks the table of budgets: each is probed just below and just above. */
+import {
+  compileSchema,
+  compileValue,
+  createBudget,
+  isMoment,
+  type Json,
+  type JsonSchema,
+  readDefinition,
+  readDefinitionObject,
+} from '@nebula/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
+import { chunksIn } from '../../src/compat/input.ts';
+import { bodyFault } from '../../src/http/bodies.ts';
+import { serverTimeouts } from '../../src/http/connections.ts';
+import { NOBODY } from '../../src/identity/principal.ts';
+import { HTTP_LIMITS } from '../../src/limits.ts';
+import { Followers } from '../../src/live/followers.ts';
+import { parseFilePattern } from '../../src/triggers/file-pattern.ts';
+import { type Booted, boot, TOKEN } from '../support/boot.ts';
+import { ask } from '../support/people.ts';
+import { echo } from '../support/workflows.ts';
+
+let booted: Booted;
+beforeAll(async () => {
+  booted = await boot();
+  await booted.client.call('registerWorkflow', { body: { definition: echo() } });
+});
+afterAll(() => booted.close());
+
+/** Whether input of that size is taken. */
+type Probe = (size: number) => boolean | Promise<boolean>;
+
+const takes = (act: () => unknown): boolean => {
+  try {
+    act();
+    return true;
+  } catch {
+    return false;
+  }
+};
+const isTaken = async (line: string, given: { body?: unknown; raw?: string; headers?: Record<string, string> }) => {
+  const headers = { authorization: `Bearer ${TOKEN}`, ...given.headers };
+  return (await ask(booted, line, { ...given, headers })).status < 400;
+};
+const start = (input: Json) => isTaken('POST /api/v1/executions', { body: { workflowId: 'echo', input } });
+const isRefusedAs = async (code: string, line: string, body: unknown): Promise<boolean> =>
+  (await ask(booted, line, { body, headers: { authorization: `Bearer ${TOKEN}` } })).json?.code === code;
+const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+const nodes = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, { action: 'core.noop' }]));
+const evaluates = (expression: string, scope: Json = null): boolean =>
+  takes(() => {
+    const value = compileValue(`{{ ${expression} }}`);
+    return value.evaluate({ input: scope } as never, createBudget());
+  });
+const schemaOf = (levels: number): JsonSchema => (levels === 1 ? {} : { not: schemaOf(levels - 1) });
+const loops = (levels: number): Json =>
+  levels === 0
+    ? { nodes: { a: { action: 'core.noop' } } }
+    : { nodes: { l: { forEach: { in: '{{ [1] }}' }, do: loops(levels - 1) } } };
+const isRead = (definition: Json): boolean =>
+  readDefinitionObject(definition).problems.every(({ severity }) => severity !== 'error');
+const followers = (limits: { maxFollowers: number; maxFollowersPerCaller: number }, count: number): boolean => {
+  const all = new Followers(limits);
+  return takes(() => {
+    for (let at = 0; at < count; at++) all.count(NOBODY, (async function* () {})());
+  });
+};
+/** Keywords that cost one step each, and nothing more for a list. */
+const IDLE = { type: 'array', minProperties: 0, maxProperties: 0, minimum: 0, maximum: 0, minLength: 0, maxLength: 0 };
+const MORE = { exclusiveMinimum: 0, exclusiveMaximum: 0, multipleOf: 1 };
+
+/** Whether so many steps are taken: eleven items against a list of choices, and what is left over. */
+function checks(steps: number): boolean {
+  const choices = Math.floor((steps - 1) / 11) - 2;
+  const left = steps - 1 - 11 * (choices + 2);
+  const idle = Object.fromEntries(Object.entries({ ...IDLE, ...MORE }).slice(0, left));
+  const schema = { ...idle, items: { enum: Array(choices).fill(0) as Json[] } };
+  return compileSchema(schema as JsonSchema).problems(Array(11).fill(0) as Json) === undefined;
+}
+
+/** What the HTTP server itself is told; the sockets are tried in `connections.test.ts`. */
+const told =
+  (actual: number): Probe =>
+  (size) =>
+    size <= actual;
+const timeouts = serverTimeouts(HTTP_LIMITS);
+
+const PROBES: Readonly<Record<BudgetName, Probe>> = {
+  'connection.total': told(HTTP_LIMITS.maxConnections),
+  'connection.perAddress': told(HTTP_LIMITS.maxConnectionsPerAddress),
+  'head.time': told(timeouts.headersTimeout),
+  'head.size': told(timeouts.maxHeaderSize),
+  'body.silence': told(HTTP_LIMITS.silentBodyMs),
+  'request.time': told(timeouts.requestTimeout),
+  'body.size': (size) => start('x'.repeat(size - '{"workflowId":"echo","input":""}'.length)),
+  'body.public': async (size) => {
+    const raw = JSON.stringify({ user: 'a', password: 'b' }).padEnd(size);
+    return (await ask(booted, 'POST /api/v1/login', { raw })).status !== 413;
+  },
+  'body.values': (size) => bodyFault(`[${'1,'.repeat(size - 1)}1]`) === undefined,
+  'body.depth': (size) => bodyFault(nested(size)) === undefined,
+  'body.memory': told(HTTP_LIMITS.maxBodyBytesInFlight),
+  'input.depth': (size) => start(JSON.parse(nested(size)) as Json),
+  'time.latest': (size) => isMoment(size),
+  'log.lines': async (size) =>
+    !(await isRefusedAs('BODY_INVALID', 'POST /api/v1/leases/x/logs', { lines: Array(size).fill({ message: 'm' }) })),
+  'log.line': async (size) =>
+    !(await isRefusedAs('BODY_INVALID', 'POST /api/v1/leases/x/logs', { lines: [{ message: 'm'.repeat(size) }] })),
+  'chunk.count': (size) => takes(() => chunksIn({ chunks: Array(size).fill({ data: '' }) as Json[] })),
+  'chunk.size': (size) => takes(() => chunksIn({ chunks: [{ data: 'x'.repeat(size) }] })),
+  'definition.text': (size) =>
+    isTaken('POST /api/v1/workflows/validate', { body: { source: 'id: x'.padEnd(size, '\n') } }),
+  'definition.nodes': (size) =>
+    isTaken('POST /api/v1/workflows/validate', { body: { definition: { id: 'x', nodes: nodes(size) } } }),
+  'definition.depth': (size) =>
+    isRead({ id: 'x', nodes: { a: { action: 'core.set', with: { value: JSON.parse(nested(size - 4)) as Json } } } }),
+  'definition.bodies': (size) => isRead({ id: 'x', ...(loops(size) as object) }),
+  'definition.aliases': (size) =>
+    readDefinition(`id: x\nnodes:\n  a:\n    action: core.set\n    with: { value: [&v 1${', *v'.repeat(size)}] }\n`, {
+      file: 'x.yaml',
+    }).problems.every(({ severity }) => severity !== 'error'),
+  'expression.depth': (size) => evaluates(`${'['.repeat(size)}${']'.repeat(size)}`),
+  'expression.work': (size) => takes(() => createBudget().spend(size)),
+  'expression.text': (size) => evaluates(`'x'.repeat(${size})`),
+  'expression.list': (size) => evaluates(`range(0, ${size})`),
+  'schema.values': (size) => takes(() => compileSchema({ enum: Array(size - 2).fill(0) as Json[] })),
+  'schema.depth': (size) => takes(() => compileSchema(schemaOf(size))),
+  'schema.patterns': (size) =>
+    takes(() =>
+      compileSchema({
+        properties: Object.fromEntries(
+          Array.from({ length: Math.ceil(size / 1_000) }, (_, at) => [
+            `p${at}`,
+            { pattern: `${at}{${at < 20 ? 990 : 900}}` },
+          ]),
+        ),
+      }),
+    ),
+  'schema.work': (size) => checks(size),
+  'pattern.size': (size) => takes(() => parseFilePattern('x'.repeat(size))),
+  'pattern.alternatives': (size) => takes(() => parseFilePattern(`{${'a,'.repeat(size - 1)}b}`)),
+  'pattern.segments': (size) => takes(() => parseFilePattern(Array(size).fill('a').join('/'))),
+  'follower.total': (size) =>
+    followers({ maxFollowers: BUDGETS['follower.total'].limit, maxFollowersPerCaller: 1e9 }, size),
+  'follower.perCaller': (size) =>
+    followers({ maxFollowers: 1e9, maxFollowersPerCaller: BUDGETS['follower.perCaller'].limit }, size),
+  'follower.buffer': told(BUDGETS['follower.buffer'].limit),
+  'socket.message': told(BUDGETS['socket.message'].limit),
+  'socket.subscriptions': told(BUDGETS['socket.subscriptions'].limit),
+};
+
+describe('[SRV-500] every budget holds', () => {
+  it.each(Object.keys(BUDGETS) as BudgetName[])('%s', { timeout: 20_000 }, async (name) => {
+    const { limit } = BUDGETS[name];
+    expect([name, 'below', await PROBES[name](limit)]).toEqual([name, 'below', true]);
+    expect([name, 'above', await PROBES[name](limit + 1)]).toEqual([name, 'above', false]);
+  });
+});
