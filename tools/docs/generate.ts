@@ -20,7 +20,7 @@ export async function generatedPages(): Promise<Page[]> {
     await cliPage(),
     configPage(),
     errorsPage(),
-    limitsPage(),
+    await limitsPage(),
     { path: 'docs/workflow.schema.json', text: `${jsonText(workflowJsonSchema())}\n` },
   ];
 }
