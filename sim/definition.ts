@@ -59,6 +59,7 @@ const OF_ACTIONS: readonly Feature[] = [
 
 const OF_COMPOSITES: readonly Feature[] = [
   { oneIn: 4, keys: ({ chance }) => ({ timeout: chance.pick(['3s', '3s', '20s', '2m']) }) },
+  { oneIn: 3, keys: ({ chance }) => ({ retry: randomRetry(chance) }) },
 ];
 
 interface Kind {
@@ -78,6 +79,7 @@ const KINDS: readonly Kind[] = [
   { weight: 0.3, keys: terminate, features: [] },
   { weight: 5, keys: forEach, features: OF_COMPOSITES, fits: isShallow },
   { weight: 1, keys: whileLoop, features: OF_COMPOSITES, fits: isShallow },
+  { weight: 2, keys: group, features: OF_COMPOSITES, fits: isShallow },
   { weight: 2, keys: retryUntil, features: OF_COMPOSITES, fits: isShallow },
   { weight: 2, keys: inline, features: OF_COMPOSITES, fits: (place) => otherOf(place, 'inline') !== undefined },
   { weight: 2, keys: child, features: [], fits: (place) => otherOf(place, 'child') !== undefined },
@@ -130,8 +132,8 @@ export function randomDefinition(chance: Chance, id: string): Keys {
 
 /** Nodes of a definition, those in bodies included. */
 export function countNodes({ nodes = {} }: { readonly nodes?: unknown }): number {
-  return Object.values(nodes as Record<string, { do?: Keys }>).reduce(
-    (sum, { do: body }) => sum + 1 + (body === undefined ? 0 : countNodes(body)),
+  return Object.values(nodes as Record<string, { do?: Keys; group?: Keys }>).reduce(
+    (sum, { do: rounds, group: once }) => sum + 1 + countNodes(rounds ?? once ?? {}),
     0,
   );
 }
@@ -140,7 +142,7 @@ interface GraphOptions {
   readonly depth: number;
   readonly others: readonly Other[];
   readonly count: number;
-  readonly loop?: Place['loop'];
+  readonly loop?: Place['loop'] | undefined;
 }
 
 function graph(chance: Chance, { depth, others, count, loop }: GraphOptions): Keys {
@@ -150,7 +152,7 @@ function graph(chance: Chance, { depth, others, count, loop }: GraphOptions): Ke
   for (const [index, id] of ids.entries()) {
     const needs = ids.slice(0, index).filter(() => chance.oneIn(Math.max(2, index)));
     nodes[id] = node({ chance, index, needs, depth, loop, later: ids.slice(index + 1), others });
-    if (index > 0 && chance.oneIn(6)) edges.push(randomEdge(chance, index));
+    if (index > 0 && chance.oneIn(4)) edges.push(randomEdge(chance, index));
   }
   return { nodes, edges };
 }
@@ -225,7 +227,7 @@ function terminate({ chance }: Place): Keys {
   ]);
 }
 
-function body({ chance, depth, others }: Place, loop: 'forEach' | 'other'): Keys {
+function body({ chance, depth, others }: Place, loop: Place['loop']): Keys {
   return graph(chance, { depth: depth + 1, others, count: depth > 1 ? 1 : 1 + chance.below(2), loop });
 }
 
@@ -240,6 +242,10 @@ function forEach(place: Place): Keys {
 function whileLoop(place: Place): Keys {
   const maxIterations = place.chance.pick([1, 5, 5]);
   return { while: { condition: '$index < 2', maxIterations }, do: body(place, 'other') };
+}
+
+function group(place: Place): Keys {
+  return { group: body(place, undefined) };
 }
 
 function retryUntil(place: Place): Keys {
@@ -310,7 +316,12 @@ function randomCompensation(chance: Chance): Keys {
   };
 }
 
-function randomRetry(chance: Chance): Keys {
+function randomRetry(chance: Chance): unknown {
+  const rule = randomRule(chance);
+  return chance.oneIn(5) ? [{ ...randomRule(chance), on: ['USERS', '/^TIME/'] }, rule] : rule;
+}
+
+function randomRule(chance: Chance): Keys {
   return {
     attempts: 1 + chance.below(4),
     policy: chance.pick(['fixed', 'exponential', 'exponential-jitter']),

@@ -2,7 +2,14 @@
  * Leases of workers outside: what an engine accepts is in the journal, once and for good; what it refuses was not open;
  * and when everything goes well none is lost.
  */
+import { createHash } from 'node:crypto';
 import type { Entry } from '@nebula/core';
+
+/** What the journal calls a lease: its id is a bearer value, and stands nowhere. Nobody signs in here. */
+export function leaseName(leaseId: string, worker: string): string {
+  const hash = createHash('sha256').update(JSON.stringify([leaseId, '']));
+  return `lse_${hash.digest('hex').slice(0, 32)}:${worker}`;
+}
 
 export function isLease(worker: unknown): worker is string {
   return typeof worker === 'string' && worker.startsWith('lse_');

@@ -62,6 +62,8 @@ const BEGINS: readonly string[] = ['node.started', 'node.opened', 'child.request
 
 /** After these a node has an error to show. */
 const ERRING: readonly string[] = ['node.failed', 'node.cancelled', 'node.unknown'];
+/** These leave it as it is. */
+const MUTE: readonly string[] = ['node.settled', 'node.unhandled'];
 
 /** What is not final when a run ends is cancelled; what nobody knows stays unknown. */
 const SHOWN: readonly Status[] = [...FINAL, 'unknown'];
@@ -94,8 +96,12 @@ export class Legality {
   readonly complaints: string[] = [];
   status: 'pending' | 'running' | 'paused' | 'compensating' | FinalRunStatus = 'pending';
   reopenings = 0;
+  /** How often something began anew: with a reopening, or the retry of a composite node. */
+  private generation = 0;
   pauses = 0;
   isStopping = false;
+  /** While it is: targets of `always` edges run. */
+  private cleans = false;
   /** It is being undone, or its failure node runs. */
   isEnding = false;
   /** It waits for later starts that take its place. */
@@ -212,7 +218,8 @@ export class Legality {
         this.demand(this.mayBegin(entry.node, true), `rounds of ${entry.node} begin in what is over`);
         return this.scopes.open(entry.node, entry.from, entry.to);
       case 'scope.stopping':
-        return this.undoing.isUndo(`${entry.scope}/`) ? this.undoing.stop(entry.scope) : this.scopes.stop(entry.scope);
+        if (this.undoing.isUndo(`${entry.scope}/`)) return this.undoing.stop(entry.scope);
+        return this.scopes.stop(entry.scope, entry.finally);
       case 'scope.closed':
         return this.scopes.close(entry.scope, entry.error !== undefined);
       case 'scope.compensating':
@@ -254,6 +261,9 @@ export class Legality {
       this.undoing.begins(path);
     }
     if (type === 'node.started' || type === 'child.requested') this.attempt(path, node, entry.attempt);
+    // Bodies and waits count as attempts; a graph that an action returned is of the action's.
+    if (type === 'node.waiting' || (type === 'node.opened' && before !== 'running' && before !== 'settled'))
+      node.attempts++;
     if (type === 'node.started') {
       node.effect = entry.effect;
       node.worker = entry.worker;
@@ -261,7 +271,16 @@ export class Legality {
     if (type === 'child.requested') node.child = entry.executionId;
     if (type === 'node.waiting') node.waits = entry.waits;
     if (type === 'node.opened') this.scopes.begin(path, entry);
-    if (type === 'node.stopping' && before === 'open') this.scopes.stopNode(path, entry.compensate === false);
+    if (type === 'node.stopping' && before === 'open')
+      this.scopes.stopNode(path, entry.compensate === false, entry.finally);
+    if (type === 'node.compensating') this.undoing.open(path);
+    if (type === 'node.retrying' && before === 'open') {
+      this.undoing.again(path);
+      this.scopes.cut(path, `${path} begins again`);
+      this.scopes.forget(path);
+      // What is done in it again is done under new idempotency keys.
+      node.generation = ++this.generation;
+    }
     if (type === 'node.retrying')
       this.demand(entry.error.code !== 'WORKER_LOST' || node.effect !== 'once', `${path} is once, and tried again`);
     if (type === 'node.unknown') {
@@ -276,7 +295,7 @@ export class Legality {
       node.isCached = entry.cached !== undefined;
       node.output = entry.output;
     }
-    if (type !== 'node.settled') node.error = ERRING.includes(type) && 'error' in entry ? entry.error : undefined;
+    if (!MUTE.includes(type)) node.error = ERRING.includes(type) && 'error' in entry ? entry.error : undefined;
     if (type === 'node.completed' || type === 'node.opened') this.onOutput(path, before, entry);
     if (!FINAL.includes(node.status)) return;
     // What is known of an attempt comes when it comes, whatever has become of what was around it.
@@ -306,7 +325,7 @@ export class Legality {
   /** Nothing around it is being stopped. What is being undone goes on to be, whatever is. */
   isWanted(path: string): boolean {
     if (this.undoing.isUndo(path)) return this.scopes.isHere(path);
-    return !this.isStopping && this.scopes.isLive(path);
+    return (!this.isStopping || this.cleans) && this.scopes.isLive(path);
   }
 
   private take(signal: string): void {
@@ -316,11 +335,18 @@ export class Legality {
   }
 
   /** Once, unless a paused run that is to fail is cancelled, or nobody wants anything undone any more. */
-  private stop({ status, compensate, paused }: Extract<Entry, { type: 'run.stopping' }>): void {
-    const isAnew = compensate === false || (this.status === 'paused' && status === 'cancelled');
+  private stop({
+    status,
+    compensate,
+    paused,
+    finally: cleans = false,
+  }: Extract<Entry, { type: 'run.stopping' }>): void {
+    const isAnew = !cleans || compensate === false || (this.status === 'paused' && status === 'cancelled');
     this.demand(['running', 'paused'].includes(this.status) && (!this.isStopping || isAnew), 'is stopped twice');
     this.demand(paused !== true || this.status === 'paused', 'stays paused, and was not');
     this.isStopping = true;
+    this.cleans = cleans;
+    this.scopes.drop('');
     if (paused !== true) this.status = 'running';
   }
 
@@ -362,6 +388,7 @@ export class Legality {
     this.demand(this.isFinished, `is reopened although it is ${this.status}`);
     this.status = 'running';
     this.reopenings++;
+    this.generation++;
     this.undoing.forget();
     for (const path of nodes) {
       const record = this.node(path);
@@ -375,7 +402,7 @@ export class Legality {
       record.status = 'idle';
       record.error = undefined;
       if (!isNew) continue;
-      record.generation = this.reopenings;
+      record.generation = this.generation;
       this.undoing.renew(path);
     }
     for (const path of open) {

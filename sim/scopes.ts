@@ -6,6 +6,8 @@ interface ScopeRecord {
   /** Its composite node. */
   readonly node: string;
   status: 'open' | 'stopping' | 'closed';
+  /** While it is stopping: targets of `always` edges run. */
+  cleans: boolean;
 }
 
 interface Body {
@@ -13,8 +15,11 @@ interface Body {
   readonly isForEach: boolean;
   next: number;
   isStopping: boolean;
+  cleans: boolean;
 }
 
+/** Unless an attempt came before. */
+const UNBEGUN: readonly string[] = ['queued', 'gated'];
 /** What has not begun, or nobody knows the outcome of, stays so when a scope is over. */
 const STAYS: readonly string[] = [...FINAL, 'unknown', 'idle'];
 
@@ -36,9 +41,10 @@ export class Scopes {
     return body?.isForEach === true ? body.next : undefined;
   }
 
-  begin(node: string, { input, graph, count }: Extract<Entry, { type: 'node.opened' }>): void {
-    this.bodies.set(node, { isForEach: count !== undefined, next: 0, isStopping: false });
-    if (input !== undefined || graph !== undefined) this.scopes.set(node, { node, status: 'open' });
+  begin(node: string, { count }: Extract<Entry, { type: 'node.opened' }>): void {
+    this.bodies.set(node, { isForEach: count !== undefined, next: 0, isStopping: false, cleans: false });
+    // A body that runs once; a loop that has no rounds of a known number has them next.
+    if (count === undefined) this.scopes.set(node, { node, status: 'open', cleans: false });
   }
 
   open(node: string, from: number, to: number): void {
@@ -47,21 +53,34 @@ export class Scopes {
     if (body.next !== from || to <= from) this.complain(`rounds ${from} to ${to} of ${node} begin after ${body.next}`);
     if (body.isStopping) this.complain(`${node} is being stopped, and begins round ${from}`);
     body.next = to;
-    if (!body.isForEach) this.drop(node);
-    for (let round = from; round < to; round++) this.scopes.set(`${node}/${round}`, { node, status: 'open' });
+    this.scopes.delete(node);
+    if (!body.isForEach) this.remove(node);
+    for (let round = from; round < to; round++)
+      this.scopes.set(`${node}/${round}`, { node, status: 'open', cleans: false });
   }
 
-  stop(scope: string): void {
+  stop(scope: string, cleans = false): void {
     const record = this.scopes.get(scope);
     if (record?.status !== 'open') return this.complain(`${scope} is ${record?.status}, and stopped`);
     record.status = 'stopping';
+    record.cleans = cleans;
+    this.drop(scope);
+  }
+
+  /** The scope ends early: what has not begun is cancelled, and begins only if a finally wants it. */
+  drop(scope: string): void {
+    for (const [, record] of this.inside(scope)) {
+      if (UNBEGUN.includes(record.status) && record.attempts === 0) record.status = 'idle';
+    }
   }
 
   /** Once, unless nobody wants anything undone any more. */
-  stopNode(node: string, isAnew: boolean): void {
+  stopNode(node: string, isAnew: boolean, cleans = false): void {
     const body = this.bodies.get(node);
     if (body === undefined || (body.isStopping && !isAnew)) return this.complain(`${node} is stopped twice`);
     body.isStopping = true;
+    body.cleans = cleans;
+    this.drop(node);
   }
 
   close(scope: string, isFailed: boolean): void {
@@ -70,7 +89,8 @@ export class Scopes {
     if (isFailed) return this.cut(scope, `${scope} is closed`);
     for (const [path, { status }] of this.inside(scope)) {
       const isDirect = !path.slice(scope.length + 1).includes('/');
-      if (isDirect && !FINAL.includes(status)) this.complain(`${scope} is closed while ${path} is ${status}`);
+      const isLeft = record.status === 'stopping' ? !STAYS.includes(status) : !FINAL.includes(status);
+      if (isDirect && isLeft) this.complain(`${scope} is closed while ${path} is ${status}`);
     }
     this.scopes.delete(scope);
   }
@@ -84,7 +104,7 @@ export class Scopes {
       if (isCompleted && !isLoop) this.close(path, false);
       else this.cut(path, `${node} ends`);
     }
-    if (isCompleted) this.drop(node);
+    if (isCompleted) this.remove(node);
   }
 
   /** The scope is over; what is in it and has not ended never will. What nobody knows the outcome of stays unknown. */
@@ -124,7 +144,10 @@ export class Scopes {
 
   /** Whether something may begin in it, too. */
   isLive(path: string): boolean {
-    return this.holds(path, ({ status, node }) => status === 'open' && this.bodies.get(node)?.isStopping === false);
+    return this.holds(path, ({ status, node, cleans }) => {
+      const body = this.bodies.get(node);
+      return (status === 'open' || cleans) && body !== undefined && (!body.isStopping || body.cleans);
+    });
   }
 
   private holds(path: string, test: (scope: ScopeRecord) => boolean): boolean {
@@ -139,7 +162,7 @@ export class Scopes {
     return true;
   }
 
-  private drop(node: string): void {
+  private remove(node: string): void {
     for (const [path, scope] of this.scopes) if (scope.node === node) this.scopes.delete(path);
   }
 

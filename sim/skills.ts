@@ -19,7 +19,7 @@ interface Definition {
 /** Some of its nodes are run by workers outside from now on. */
 export function sendOutside(chance: Chance, { nodes = {} }: Definition): void {
   for (const node of Object.values(nodes)) {
-    if (node.do !== undefined) sendOutside(chance, node.do as Definition);
+    sendOutside(chance, (node.do ?? node.group ?? {}) as Definition);
     if (node.action === 'work@1' && chance.oneIn(3)) node.action = `${FAR}@1`;
     else if ((node.action ?? node.dynamic) !== undefined && !chance.oneIn(3))
       node.labels = chance.pick([['gpu'], ['gpu'], ['near', 'gpu']]);

@@ -109,6 +109,15 @@ export class Undoing {
     }
   }
 
+  /** A composite node begins again, after what had been done in it was undone. */
+  again(scope: string): void {
+    this.mustBeOver(scope);
+    this.collect();
+    this.plans.delete(scope);
+    this.stopped.delete(scope);
+    for (const path of [...this.nodes.keys()]) if (path.startsWith(`${scope}/${UNDO}/`)) this.nodes.delete(path);
+  }
+
   /** Before the run begins again. */
   forget(): void {
     this.plans.clear();

@@ -11,7 +11,7 @@ import type { Clock } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import type { Chance } from './chance.ts';
 import type { Injector } from './injector.ts';
-import type { Leases } from './leases.ts';
+import { type Leases, leaseName } from './leases.ts';
 import type { Outside, Performer } from './outside.ts';
 import type { Process } from './process.ts';
 import type { Wire } from './wire.ts';
@@ -169,7 +169,7 @@ export class Worker implements Performer {
     const context = { executionId, node, attempt: number, idempotencyKey, signal: controller.signal, heartbeat() {} };
     let outcome: OutsideOutcome;
     try {
-      const output = await outside.perform(this, id, leaseId, context, work.input);
+      const output = await outside.perform(this, id, leaseName(leaseId, this.name), context, work.input);
       outcome = { status: 'completed', output };
     } catch (error) {
       outcome = failureOf(error);
@@ -228,7 +228,7 @@ export class Worker implements Performer {
         leaseId,
         executionId,
         ({ outside }) => outside.end(leaseId, outcome),
-        () => leases.onAccepted(leaseId, outcome.status),
+        () => leases.onAccepted(leaseName(leaseId, this.name), outcome.status),
       );
       return true;
     } catch (error) {
@@ -248,7 +248,7 @@ export class Worker implements Performer {
     if (process === undefined) throw new Error('there is nobody');
     const judged = (engine: Engine): Promise<T> =>
       ask(engine).catch((error: unknown) => {
-        if (isStale(error) && !process.isDead) leases.onRefused(leaseId);
+        if (isStale(error) && !process.isDead) leases.onRefused(leaseName(leaseId, this.name));
         throw error;
       });
     return wire.send(process, { site, runs: [executionId], ask: judged, onReply });
