@@ -107,6 +107,29 @@ describe.concurrent('examples', { timeout: 60_000 }, () => {
     });
   });
 
+  describe('release.yaml', () => {
+    it('deploys what passed every check, and stops the environment', async ({ project }) => {
+      const { code, document } = await project.run('release');
+      expect(code).toBe(0);
+      expect(document.output).toEqual({ live: '1.4.0' });
+      expect(JSON.parse(project.read('out/release/environment.json'))).toEqual({ state: 'down' });
+    });
+
+    it('deploys nothing after a failed test; the clean-up runs, and the run stays failed', async ({ project }) => {
+      const { code, document } = await project.run('release', '--set', 'breaks=browser');
+      expect(code).toBe(1);
+      expect(document.error).toMatchObject({ node: 'browser' });
+      expect(document.nodes.deploy).toMatchObject({ attempts: 0 });
+      expect(statuses(document)).toMatchObject({ stop: 'completed', notify: 'completed' });
+    });
+
+    it('brings the old version back when the new one does not work', async ({ project }) => {
+      const { document } = await project.run('release', '--set', 'breaks=smoke');
+      expect(document.error).toMatchObject({ node: 'smoke' });
+      expect(project.read('out/release/live.txt')).toBe('1.3.9');
+    });
+  });
+
   describe('etl.yaml', () => {
     it('imports the good rows, sets the bad ones aside and writes the report', async ({ project }) => {
       const { code, document } = await project.run('etl');

@@ -16,3 +16,53 @@ test('[VER-53] warnings end validate with 2 under --strict, and with 0 otherwise
     files: [{ valid: false, problems: [{ severity: 'warning' }] }],
   });
 });
+
+const DOUBTS = `id: doubts
+config: { timeout: 1h, capabilities: { network: [api.example.com] } }
+nodes:
+  try: { action: http.request@1, with: { url: "https://shop.example.com/orders", timeout: 10s } }
+  fallback: { action: core.set@1, with: { value: 1 } }
+  next: { needs: [try, fallback], action: core.noop@1 }
+  clean: { needs: [next], action: core.noop@1 }
+  approve: { needs: [next], wait: { approval: { title: Go }, deadline: 3d } }
+  late: { needs: [clean], action: core.noop@1 }
+edges:
+  - { from: try, to: fallback, on: error }
+  - { from: try, to: clean, on: always }
+  - { from: approve, to: late, on: result, match: { event: 7 } }
+`;
+
+test('[CLI-350] a warning shows its place with a caret, and how to write it', async () => {
+  const cwd = projectFolder({ 'doubts.yaml': DOUBTS });
+  const { code, stdout } = await nebula(['validate', 'doubts.yaml', '--strict'], { cwd });
+  expect(code).toBe(2);
+  const shown = stdout.split('\n\n').map((block) => block.split('\n'));
+  const marked = shown
+    .filter(([, line]) => line !== undefined)
+    .map((lines) => {
+      const caret = lines.find((line) => /│ +\^+$/.test(line)) ?? '';
+      const source = lines[lines.indexOf(caret) - 1] ?? '';
+      const hint = lines.find((line) => line.startsWith('  hint: '))?.slice(8);
+      return [source.slice(caret.indexOf('^'), caret.length), hint];
+    });
+  const heads = shown
+    .map(([head = '']) => head.split(/ {2,}/).slice(0, 2).join(' '))
+    .filter((head) => head.includes(' warning '));
+  expect(heads).toEqual([
+    'doubts.yaml:4:47 warning CAPABILITY_DENIED',
+    'doubts.yaml:6:24 warning JOIN_WANTS_ANY',
+    'doubts.yaml:8:72 warning WAIT_EXCEEDS_LIMIT',
+    'doubts.yaml:12:5 warning ALWAYS_BLOCKED',
+    'doubts.yaml:13:60 warning NEVER_TAKEN',
+  ]);
+  expect(marked.filter(([text]) => text !== '')).toEqual([
+    ['"https://shop.example.com/orders"', 'add config: { capabilities: { network: [shop.example.com] } }'],
+    ['fallback', "write join: any on 'next' to go on after whichever worked, or remove the edge from 'fallback'"],
+    ['3d', 'raise config.timeout above 3d, or wait less'],
+    [
+      '{ from: try, to: clean, on: always }',
+      'write { from: next, to: clean, on: always }, too, instead of the success edge',
+    ],
+    ['7', 'match what the schema of that output allows, or remove the edge'],
+  ]);
+});

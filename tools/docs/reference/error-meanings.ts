@@ -1,6 +1,8 @@
 /** What the codes mean, in one sentence each: every code that the sources report, and no other. */
 export const MEANINGS: Readonly<Record<string, string>> = {
   // Workflow files
+  ALWAYS_BLOCKED:
+    'An always edge to a node that is skipped after a failure of its source, because of another edge (warning).',
   BAD_ACTION_REFERENCE: 'An action is named `name`, `name@major` or `name@major.minor`.',
   BAD_CRON: 'What stands in `cron` is no cron expression.',
   BAD_DURATION: 'Not a duration such as `10s`, or one of zero where that makes no sense.',
@@ -31,8 +33,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
     'A workflow that runs inside another one has settings that are for runs: most are left out (warning), a failure node is refused.',
   INVALID_UNICODE: 'A text has half of a surrogate pair.',
   ALWAYS_HANDLES_NOTHING: 'An edge on `always` does not handle the failure that the cases are for (warning).',
-  JOIN_AFTER_FAILURE:
-    'With `join: all` the node is skipped after the failure that one of its sources is for (warning).',
+  JOIN_WANTS_ANY:
+    'An edge has no effect, because it is taken only after a failure that `join: all` does not allow; `join: any` goes on after whichever worked (warning).',
   JOIN_NEVER_FIRES: 'Fewer of the edges can be taken together than the join waits for (warning).',
   JOIN_TOO_HIGH: 'The node waits for more edges than it has.',
   JSON_SYNTAX: 'The file is not JSON; the message says where it stops being it.',

@@ -1,38 +1,10 @@
-/** Edges and joins that do not do after a failure what they seem to be for. */
+/** Edges that do not do after a failure what they seem to be for. */
 import type { GraphRecord } from '../plan/context.ts';
 import type { EdgePlan, NodePlan } from '../plan/plan.ts';
-import { edgePathOf, nodePath, type Verification } from './verification.ts';
-import type { Ways } from './ways.ts';
+import { edgePathOf, type Verification } from './verification.ts';
 
-export function checkFailureEdges(verification: Verification, record: GraphRecord, ways: Ways): void {
-  for (const node of record.plan.nodes) {
-    checkJoin(verification, record, node, ways);
-    checkErrorCases(verification, record, node);
-  }
-}
-
-/** `needs: [try, fallback]` with `join: all`: after the failure that the one is for, the other bars the node. */
-function checkJoin(verification: Verification, record: GraphRecord, node: NodePlan, ways: Ways): void {
-  if (node.join !== 'all' || node.sources < 2) return;
-  const sources = new Set(node.incoming.map(({ from }) => from));
-  for (const tried of sources) {
-    if (tried.onError === 'ignore' || takesFailureOf(node, tried)) continue;
-    const fallback = [...sources].find((source) => source !== tried && ways.needsFailure(source, tried));
-    if (fallback === undefined) continue;
-    verification.problems.warning({
-      code: 'JOIN_AFTER_FAILURE',
-      message: `'${node.id}' is skipped when '${tried.id}' fails, although '${fallback.id}' runs only then: join: all tolerates no failed step`,
-      hint: `to go on after whichever worked, write join: any; else remove '${fallback.id}' from what it waits for`,
-      path: nodePath(record, node),
-      at: 'key',
-    });
-    return;
-  }
-}
-
-/** An edge from the one to the other is taken when it fails. */
-function takesFailureOf(node: NodePlan, source: NodePlan): boolean {
-  return node.incoming.some(({ from, on }) => from === source && (on === 'error' || on === 'always'));
+export function checkFailureEdges(verification: Verification, record: GraphRecord): void {
+  for (const node of record.plan.nodes) checkErrorCases(verification, record, node);
 }
 
 /** Cases for errors that only an always edge brings: the run fails in spite of them. */

@@ -7,14 +7,14 @@ import { type Chance, type Chances, chancesOf } from './cases.ts';
 import { constantTruth } from './constant.ts';
 import { canFit, canFitError, misfitOf, undeclaredIn } from './fit.ts';
 import { edgePathOf, isFailureNode, matchOf, nodePath, trustedOutput, type Verification } from './verification.ts';
-import { Ways } from './ways.ts';
+import { type Vetoed, Ways } from './ways.ts';
 
 /** Ids that a message names at the most. */
 const MAX_IDS_SHOWN = 5;
 
 /** Something that is wrong, and the nodes that can never run because of it. */
 interface Cause {
-  readonly code: 'NEVER_RUNS' | 'NEVER_TAKEN' | 'JOIN_NEVER_FIRES';
+  readonly code: 'NEVER_RUNS' | 'NEVER_TAKEN' | 'JOIN_NEVER_FIRES' | 'JOIN_WANTS_ANY' | 'ALWAYS_BLOCKED';
   readonly message: string;
   readonly hint: string;
   readonly path: DocumentPath;
@@ -32,7 +32,7 @@ class ReachCheck {
   private readonly chances = new Map<NodePlan, Chances>();
   private readonly ways: Ways;
   private readonly causes: Cause[] = [];
-  private readonly causeOf = new Map<NodePlan | Chance, Cause>();
+  private readonly causeOf = new Map<NodePlan | Chance | EdgePlan, Cause>();
 
   constructor(verification: Verification, record: GraphRecord, place: ValuePlace) {
     this.verification = verification;
@@ -63,6 +63,7 @@ class ReachCheck {
     const { canRun, isJoined } = this.ways.of(node);
     if (canRun || !node.enabled) {
       for (const edge of node.incoming) this.checkEdge(edge);
+      for (const vetoed of this.ways.vetoed(node)) this.reportVetoed(node, vetoed);
       return;
     }
     const path = nodePath(this.record, node);
@@ -81,16 +82,54 @@ class ReachCheck {
     }
   }
 
+  private reportVetoed(node: NodePlan, { edge, failing, by }: Vetoed): void {
+    const after = `'${node.id}' never runs after a failure of '${failing.id}'`;
+    const dead = `the edge from '${by.from.id}' is dead by failure then, which join: all does not allow`;
+    if (edge.on === 'always' && edge.from === failing) {
+      this.add(edge, {
+        code: 'ALWAYS_BLOCKED',
+        message: `${after}, although its edge from there says always: ${dead}`,
+        hint: `write { from: ${by.from.id}, to: ${node.id}, on: always }, too, instead of the success edge`,
+        path: edgePathOf(this.record, edge),
+        lost: [],
+      });
+      return;
+    }
+    this.add(edge, {
+      code: 'JOIN_WANTS_ANY',
+      message: `${after}, so the edge from '${edge.from.id}' has no effect: ${dead}`,
+      hint: `write join: any on '${node.id}' to go on after whichever worked, or remove the edge from '${edge.from.id}'`,
+      path: edgePathOf(this.record, edge),
+      lost: [],
+    });
+  }
+
   private joinCause(node: NodePlan, path: DocumentPath): Cause {
-    const open = node.incoming.filter((edge) => this.ways.isOpen(edge)).length;
+    if (node.join === 'all') return this.allCause(node, path);
+    const open = new Set(node.incoming.filter((edge) => this.ways.isOpen(edge)).map(({ from }) => from)).size;
     const isFew = open < Number(node.join);
     return {
       code: 'JOIN_NEVER_FIRES',
       message: isFew
-        ? `'${node.id}' can never run: it waits for ${node.join} edges, of which only ${open} can ever be taken`
-        : `'${node.id}' can never run: it waits for ${node.join} edges, but fewer can be taken together, because they exclude each other`,
-      hint: 'use a lower join, or all, which does not wait for edges that are dead',
+        ? `'${node.id}' can never run: it waits for edges from ${node.join} nodes, and only ${open} can ever give one`
+        : `'${node.id}' can never run: it waits for edges from ${node.join} nodes, but fewer can be taken together, because they exclude each other`,
+      hint: 'use a lower join, or all, which does not wait for edges that are dead by choice',
       path: [...path, 'join'],
+      lost: [],
+    };
+  }
+
+  /** Every edge that can be taken makes another one dead by failure. */
+  private allCause(node: NodePlan, path: DocumentPath): Cause {
+    const [vetoed] = this.ways.vetoed(node);
+    const why =
+      vetoed && `its edge from '${vetoed.edge.from.id}' is taken, that from '${vetoed.by.from.id}' is dead by failure`;
+    return {
+      code: 'JOIN_NEVER_FIRES',
+      message: `'${node.id}' can never run: whenever ${why ?? 'one of its edges is taken, another one is dead by failure'}`,
+      hint: `write join: any on '${node.id}' to go on after whichever worked`,
+      path,
+      at: 'key',
       lost: [],
     };
   }
@@ -157,7 +196,7 @@ class ReachCheck {
     }
   }
 
-  private add(of: NodePlan | Chance, cause: Cause): void {
+  private add(of: NodePlan | Chance | EdgePlan, cause: Cause): void {
     this.causes.push(cause);
     this.causeOf.set(of, cause);
   }

@@ -31,9 +31,8 @@ export function verify(
   const ways = new Map<GraphRecord, Ways>();
   for (const record of graphs) {
     const place = { scope: trustedScope(graphOf, record.scope), input: definition.input };
-    const reached = checkReach(verification, record, place);
-    ways.set(record, reached);
-    checkFailureEdges(verification, record, reached);
+    ways.set(record, checkReach(verification, record, place));
+    checkFailureEdges(verification, record);
     checkTypes(verification, record, place);
     checkLoops(verification, record);
     checkTimeLimits(verification, record);

@@ -2,23 +2,24 @@
  * Which nodes of a graph can run at all, and which edges can ever be taken. Nodes are looked at in topological order.
  *
  *  1 What is said to be impossible is impossible; what is said to be possible need not be.
- *  2 A node ends onward (completed, passed over, or failed and ignored) or handled (failed, and an error edge takes it);
- *    a branch that ends onward has taken one of its cases. These choices exclude each other.
- *  3 `requires` has, for nodes whose edges exclude each other, the choices without which a node does not run. It may
- *    know less than is true, never more.
+ *  2 A node that began ends onward (completed, passed over, or failed and ignored) or failed (for good, or cut off); a
+ *    branch that ends onward has taken one of its cases. These choices exclude each other.
+ *  3 `requires` has, for nodes whose edges exclude each other, the choices without which a node does not run. `vetoes`
+ *    has nodes after whose failure it is skipped because of that failure. Both may know less than is true, never more.
  */
 import { type EdgePlan, isPlain, type NodePlan } from '../plan/plan.ts';
 import type { Chances } from './cases.ts';
 import { constantTruth } from './constant.ts';
 
-/** Choices of a node as bits: handled, then onward, or one bit for each case of a branch and one for its default. */
+/** Choices of a node as bits: failed, then onward, or one bit for each case of a branch and one for its default. */
 type Choices = bigint;
 
 type Requirements = ReadonlyMap<number, Choices>;
 
-const HANDLED: Choices = 1n;
+const FAILED: Choices = 1n;
 const ONWARD: Choices = 2n;
 const NONE: Requirements = new Map();
+const NO_VETOES: ReadonlySet<number> = new Set();
 
 /** Requirements of one node; the oldest are forgotten first. */
 const MAX_REQUIREMENTS = 24;
@@ -43,8 +44,18 @@ export interface NodeWays {
   readonly isJoined: boolean;
   readonly canRun: boolean;
   readonly onward: boolean;
-  readonly handled: boolean;
+  readonly failed: boolean;
   readonly requires: Requirements;
+  readonly vetoes: ReadonlySet<number>;
+}
+
+/** An edge that cannot be taken in any run in which its target runs. */
+export interface Vetoed {
+  readonly edge: EdgePlan;
+  /** Only after the failure of this node the edge is taken; `always`: or after its success. */
+  readonly failing: NodePlan;
+  /** The edge that is dead by failure then. */
+  readonly by: EdgePlan;
 }
 
 export class Ways {
@@ -52,8 +63,12 @@ export class Ways {
   private readonly ways: NodeWays[] = [];
   private readonly masks = new Map<EdgePlan, Choices>();
   private readonly deciders = new Set<number>();
+  /** Nodes that may run in a finally: targets of always edges, and what follows them. */
+  private readonly cleaning = new Set<number>();
+  private readonly nodes: readonly NodePlan[];
 
   constructor(nodes: readonly NodePlan[], knowledge: Knowledge) {
+    this.nodes = nodes;
     this.knowledge = knowledge;
     for (const node of nodes.toSorted((a, b) => a.level - b.level)) {
       this.ways[node.index] = this.waysOf(node);
@@ -67,45 +82,117 @@ export class Ways {
 
   /** Whether the one runs only where the other has failed. */
   needsFailure(one: NodePlan, other: NodePlan): boolean {
-    return this.of(one).requires.get(other.index) === HANDLED;
+    return this.of(one).requires.get(other.index) === FAILED;
   }
 
   /** Whether the edge can ever be taken. */
   isOpen(edge: EdgePlan): boolean {
     if (this.knowledge.faultOf(edge) !== undefined) return false;
-    const { onward, handled } = this.of(edge.from);
+    const { onward, failed } = this.of(edge.from);
     const mask = this.masks.get(edge) as Choices;
-    return (handled && (mask & HANDLED) !== 0n) || (onward && (mask & ~HANDLED) !== 0n);
+    // Nothing follows the end of a run, except what cleans up after it.
+    if (this.isLast(edge) && this.cleaning.has(edge.to.index)) return true;
+    return (failed && (mask & FAILED) !== 0n) || (onward && (mask & ~FAILED) !== 0n);
+  }
+
+  /** The edges into a node with `join: all` that wait for a failure which makes another one dead by failure. */
+  vetoed(node: NodePlan): Vetoed[] {
+    const { join, incoming } = node;
+    const { vetoes } = this.of(node);
+    if (join !== 'all' || vetoes.size === 0) return [];
+    const found: Vetoed[] = [];
+    for (const edge of incoming) {
+      if (!this.isOpen(edge)) continue;
+      for (const [decider, choices] of this.requirements(edge)) {
+        const isOwn = edge.on === 'always' && edge.from.index === decider;
+        if (!vetoes.has(decider) || !(choices === FAILED || isOwn)) continue;
+        const by = incoming.find((one) => this.vetoesOf(one).has(decider)) as EdgePlan;
+        found.push({ edge, failing: this.nodes[decider] as NodePlan, by });
+        break;
+      }
+    }
+    return found;
   }
 
   private waysOf(node: NodePlan): NodeWays {
+    if (node.incoming.some(({ on, from }) => on === 'always' || this.cleaning.has(from.index))) {
+      this.cleaning.add(node.index);
+    }
     const open = node.incoming.filter((edge) => this.isOpen(edge));
-    const isJoined = node.incoming.length === 0 || this.canJoin(node, open);
+    const vetoes = this.vetoesAt(node);
+    const requires = this.withoutFailures(this.requirementsOf(open), node.join === 'all' ? vetoes : NO_VETOES);
+    const isJoined = node.incoming.length === 0 || this.canJoin(node, open, vetoes);
     const canRun = isJoined && constantTruth(node.when) !== false;
     // A condition of an edge that cannot be evaluated fails the node before it runs.
-    const canFail = canRun || open.some((edge) => !isPlain(edge));
+    const canFail = canRun || node.incoming.some((edge) => !isPlain(edge) && (this.isOpen(edge) || this.isLast(edge)));
     const canComplete = canRun && node.work.kind !== 'terminate';
     return {
       node,
       isJoined,
       canRun,
       onward: canComplete || (!node.enabled && isJoined) || (node.onError === 'ignore' && canFail),
-      handled: canFail,
-      requires: this.requirementsOf(open),
+      failed: canFail,
+      requires: requires ?? NONE,
+      vetoes,
     };
   }
 
-  private canJoin({ join }: NodePlan, open: readonly EdgePlan[]): boolean {
-    const needed = join === 'all' ? 1 : join;
-    if (new Set(open.map(({ from }) => from)).size < needed) return false;
+  private isLast({ from }: EdgePlan): boolean {
+    return from.work.kind === 'terminate' && this.of(from).canRun;
+  }
+
+  private canJoin({ join }: NodePlan, open: readonly EdgePlan[], vetoes: ReadonlySet<number>): boolean {
+    if (join === 'all') return open.some((edge) => this.withoutFailures(this.requirements(edge), vetoes) !== undefined);
+    const sources = sourcesOf(open);
+    if (sources.length < join) return false;
     return (
-      needed === 1 ||
-      needed > MAX_JOIN ||
+      join === 1 ||
+      join > MAX_JOIN ||
       canBeTogether(
-        open.map((edge) => this.requirements(edge)),
-        needed,
+        sources.map((edges) => this.requirementsOf(edges)),
+        join,
       )
     );
+  }
+
+  /** Nodes after whose failure the join is never satisfied. A source that also takes failures on is none itself. */
+  private vetoesAt({ join, incoming }: NodePlan): ReadonlySet<number> {
+    const sources = sourcesOf(incoming);
+    const counts = new Map<number, number>();
+    for (const edges of sources) {
+      const [first] = edges;
+      if (first === undefined || edges.some(takesFailures)) continue;
+      for (const veto of this.vetoesOf(first)) counts.set(veto, (counts.get(veto) ?? 0) + 1);
+    }
+    if (counts.size === 0) return NO_VETOES;
+    const needed = join === 'all' ? 1 : sources.length - join + 1;
+    const vetoes = [...counts].filter(([, count]) => count >= needed).map(([veto]) => veto);
+    return new Set(vetoes.slice(-MAX_REQUIREMENTS));
+  }
+
+  /** Nodes whose failure makes the edge dead by failure. */
+  private vetoesOf(edge: EdgePlan): ReadonlySet<number> {
+    if (takesFailures(edge)) return NO_VETOES;
+    const { from } = edge;
+    const { vetoes } = this.of(from);
+    return this.deciders.has(from.index) ? new Set([...vetoes, from.index]) : vetoes;
+  }
+
+  /** The same, where none of these nodes fails. Undefined when that cannot be. */
+  private withoutFailures(requirements: Requirements, vetoes: ReadonlySet<number>): Requirements | undefined {
+    if (vetoes.size === 0) return requirements;
+    const without = new Map(requirements);
+    for (const veto of vetoes) {
+      const choices = (without.get(veto) ?? this.allOf(veto)) & ~FAILED;
+      if (choices === 0n) return undefined;
+      without.set(veto, choices);
+    }
+    return without;
+  }
+
+  private allOf(decider: number): Choices {
+    const { outgoing } = this.nodes[decider] as NodePlan;
+    return outgoing.reduce((all, edge) => all | (this.masks.get(edge) as Choices), ONWARD | FAILED);
   }
 
   /** At least one of the edges is taken, so what all of them require is required. */
@@ -141,15 +228,16 @@ export class Ways {
     const masks = node.outgoing.map((edge) => maskOf(edge, chances));
     for (const [at, edge] of node.outgoing.entries()) this.masks.set(edge, masks[at] as Choices);
     const distinct = [...new Set(masks)];
+    const mayExclude = distinct.length > 1 && distinct.some((one) => (one & FAILED) !== 0n);
     const isDecider =
-      distinct.includes(HANDLED) || distinct.some((one) => distinct.some((other) => (one & other) === 0n));
+      mayExclude || distinct.includes(FAILED) || distinct.some((one) => distinct.some((two) => (one & two) === 0n));
     if (isDecider) this.deciders.add(node.index);
   }
 }
 
 function maskOf(edge: EdgePlan, chances: Chances | undefined): Choices {
-  if (edge.on === 'error') return HANDLED;
-  const failed = edge.on === 'always' ? HANDLED : 0n;
+  if (edge.on === 'error') return FAILED;
+  const failed = edge.on === 'always' ? FAILED : 0n;
   return failed | (chances === undefined ? ONWARD : onwardOf(edge, chances));
 }
 
@@ -163,6 +251,21 @@ function onwardOf({ key, from }: EdgePlan, { cases, otherwise }: Chances): Choic
     if (never === undefined && to.includes(key)) mask |= ONWARD << BigInt(at);
   });
   return isMany && mask !== 0n ? (ONWARD << BigInt(choices.length)) - ONWARD : mask;
+}
+
+function takesFailures({ on }: EdgePlan): boolean {
+  return on === 'error' || on === 'always';
+}
+
+/** Joins count sources: several edges from one of them are one. */
+function sourcesOf(edges: readonly EdgePlan[]): readonly (readonly EdgePlan[])[] {
+  const sources = new Map<NodePlan, EdgePlan[]>();
+  for (const edge of edges) {
+    const known = sources.get(edge.from);
+    if (known === undefined) sources.set(edge.from, [edge]);
+    else known.push(edge);
+  }
+  return [...sources.values()];
 }
 
 function canBeTogether(edges: readonly Requirements[], needed: number): boolean {

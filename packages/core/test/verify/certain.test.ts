@@ -5,7 +5,7 @@ import { drive, planOf, type Short, testActions } from '../run/drive.ts';
 import { Dice, liveThrough, randomFlow } from '../run/random-composite.ts';
 import { RandomDrive } from '../run/random-drive.ts';
 import { definitionOf, happenings, randomWorkflow } from '../run/random-workflow.ts';
-import { joinsIn, neverRuns, ran } from './never.ts';
+import { joinsIn, neverAfter, neverRuns, ran } from './never.ts';
 import { live, randomInput, randomWays } from './random-ways.ts';
 
 const FIRST = Number(process.env.FUZZ_FROM ?? 1);
@@ -54,6 +54,31 @@ describe('what is said to never run', { timeout: 600_000 }, () => {
     }
     expect(told.runs).toBeGreaterThan(RUNS);
     expect(told.joins).toBeGreaterThan(RUNS / 10);
+  });
+
+  it('[VER-63] [VER-64] does not after the failure that is named, whatever ways exclude each other', () => {
+    let told = 0;
+    let failed = 0;
+    for (let seed = FIRST; seed < FIRST + 3 * RUNS; seed++) {
+      const dice = new Dice(seed);
+      const flow = randomWays(dice);
+      const pairs = neverAfter(planOf(flow).definition, actions);
+      told += pairs.length;
+      for (let life = 0; life < 3 && pairs.length > 0; life++) {
+        const run = drive(flow, { input: randomInput(dice), foldEvery: 100 });
+        live(run, dice);
+        const began = ran(run.entries);
+        for (const { node, after } of pairs) {
+          if (run.statuses()[after] !== 'failed') continue;
+          failed++;
+          const handling = run.entries.find((entry) => entry.type === 'node.failed' && entry.node === after);
+          const isIgnored = handling?.type === 'node.failed' && handling.handling === 'ignored';
+          expect(began.has(node) && !isIgnored, `seed ${seed} ${node} ${JSON.stringify(flow)}`).toBe(false);
+        }
+      }
+    }
+    expect(told).toBeGreaterThan(RUNS / 10);
+    expect(failed).toBeGreaterThan(RUNS / 20);
   });
 
   it('[VER-1] never does, whatever happens to composite nodes', () => {

@@ -10,11 +10,11 @@ describe('what happens after a failure', () => {
 edges: [${edges}]`;
   const handled = '{ from: try, to: fallback, on: error }';
 
-  it('[VER-55] join: all skips the node after the failure that its other source is for', () => {
-    expect(codes(flow('', handled))).toEqual(['JOIN_AFTER_FAILURE nodes.go']);
+  it('[VER-63] join: all skips the node after the failure that its other source is for', () => {
+    expect(codes(flow('', handled))).toEqual(['JOIN_WANTS_ANY nodes.go.needs.1']);
   });
 
-  it('[VER-55] not with join: any, an edge that takes the failure, onError: ignore, or an ordinary join', () => {
+  it('[VER-63] not with join: any, an edge that takes the failure, onError: ignore, or an ordinary join', () => {
     expect(codes(flow(', join: any', handled))).toEqual([]);
     expect(codes(flow('', `${handled}, { from: try, to: go, on: error }`))).toEqual([]);
     expect(codes(flow('', '{ from: try, to: fallback }'))).toEqual([]);

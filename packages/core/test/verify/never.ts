@@ -22,6 +22,18 @@ export function joinsIn(definition: WorkflowDefinition, actions: readonly Action
   return problems.filter(({ code }) => code === 'JOIN_NEVER_FIRES').length;
 }
 
+/** Nodes that are said to never run after a failure of another one. */
+export function neverAfter(
+  definition: WorkflowDefinition,
+  actions: readonly Action[],
+): { node: string; after: string }[] {
+  const { problems } = compilePlan(definition, createCatalog(actions), { verify: true });
+  return problems.flatMap(({ message }) => {
+    const [, node, after] = /^'([^']+)' never runs after a failure of '([^']+)'/.exec(message) ?? [];
+    return node === undefined || after === undefined ? [] : [{ node, after }];
+  });
+}
+
 /** `'a' can never run: …; so 'b', 'c' can never run either`. */
 function idsIn(message: string): string[] {
   const [own = '', lost = ''] = message.split('; so ');

@@ -241,7 +241,7 @@ describe('joins that never fire', () => {
   j: { action: do, needs: [a], join: 2 }
 edges: [{ from: b, to: j, when: false }]`),
     ).toEqual([
-      "JOIN_NEVER_FIRES nodes.j.join: 'j' can never run: it waits for 2 edges, of which only 1 can ever be taken",
+      "JOIN_NEVER_FIRES nodes.j.join: 'j' can never run: it waits for edges from 2 nodes, and only 1 can ever give one",
     ]);
   });
 
