@@ -158,7 +158,7 @@ function sound(workflow: RandomWorkflow): RandomWorkflow {
     const join = typeof one.join === 'number' && one.join > incoming ? 'all' : one.join;
     // What an upstream node says is settled only when all of them are.
     const mayLook = incoming > 0 && join === 'all';
-    const hasErrorEdge = edges.some(({ from, on }) => from === index && (on === 'error' || on === 'always'));
+    const hasErrorEdge = edges.some(({ from, on }) => from === index && on === 'error');
     return {
       ...one,
       join,
