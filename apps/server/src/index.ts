@@ -31,6 +31,7 @@ import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
 
 export { callbackAddresses, callbackKey } from './callbacks.ts';
+export { launchPlans } from './launch-plan.ts';
 export type { LogLevel } from './observability/log.ts';
 export type { TraceOptions } from './observability/otlp.ts';
 export { localOffice, type Office, type OfficeCall } from './office.ts';

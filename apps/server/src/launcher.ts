@@ -1,9 +1,8 @@
 /** Starts runs for whoever asks: the API, a webhook, a schedule, an event. */
-import { isJsonObject, type Json, type JsonObject, NebulaError, type RunPlace } from '@nebula/core';
+import { isJsonObject, type Json, NebulaError } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
-import { projectOfWorkflow } from './http/subject.ts';
+import { homeOf, type Planned, plannedStart } from './launch-plan.ts';
 import type { Parts } from './parts.ts';
-import { type PlanRecord, readRecord, type WorkflowRecord } from './records.ts';
 
 export interface Launch {
   readonly workflowId?: string;
@@ -29,15 +28,6 @@ export interface Launched {
   readonly executionId: string;
   /** False: it was there already. */
   readonly isNew: boolean;
-}
-
-interface Resolved {
-  readonly workflowId: string;
-  /** Undefined: the newest. */
-  readonly version: number | undefined;
-  readonly input: Json;
-  readonly place?: RunPlace;
-  readonly project: string;
 }
 
 export class Launcher {
@@ -101,48 +91,19 @@ export class Launcher {
     return input;
   }
 
-  private async resolved(launch: Launch): Promise<Resolved> {
+  private async resolved(launch: Launch): Promise<Planned> {
     const given = (launch.input ?? {}) as Json;
     if (launch.plan !== undefined) {
       refuseBeside(launch);
-      return await this.planned(launch.plan, given);
+      return await plannedStart(this.parts, launch.plan, given);
     }
     if (launch.workflowId === undefined) {
       throw new NebulaError('BODY_INVALID', "The body lacks 'workflowId'.", {
         hint: 'Name a workflow, or a launch `plan`.',
       });
     }
-    const { project, active } = await this.home(launch.workflowId);
+    const { project, active } = await homeOf(this.parts, launch.workflowId);
     return { workflowId: launch.workflowId, version: launch.version ?? active, input: given, project };
-  }
-
-  private async planned(planId: string, given: Json): Promise<Resolved> {
-    const plan = await readRecord<PlanRecord>(this.parts.records, 'plan', planId);
-    if (plan === undefined) throw new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
-    const { body } = plan;
-    if (!body.active) {
-      throw new NebulaError('PLAN_INACTIVE', `The launch plan '${planId}' is not active.`, {
-        hint: 'Set `active` to true.',
-      });
-    }
-    if (!isJsonObject(given)) throw new NebulaError('INPUT_INVALID', 'The input of a launch plan is an object.');
-    const fixed = Object.keys(given).find((name) => Object.hasOwn(body.fixed, name));
-    if (fixed !== undefined) {
-      throw new NebulaError('INPUT_FIXED', `The launch plan '${planId}' fixes '${fixed}'.`, { hint: 'Leave it out.' });
-    }
-    const { project, active } = await this.home(body.workflowId);
-    const version = body.version === 'active' ? active : body.version;
-    const input = { ...body.inputs, ...given, ...body.fixed } as JsonObject;
-    const { workflowId, concurrency } = body;
-    const place = concurrency && { key: `plan '${planId}' of '${project}'`, ...concurrency };
-    return { workflowId, version, input, project, ...(place && { place }) };
-  }
-
-  /** Where its runs belong, and which version is active; undefined: the newest. */
-  private async home(workflowId: string): Promise<{ project: string; active: number | undefined }> {
-    const record = await readRecord<WorkflowRecord>(this.parts.records, 'workflow', workflowId);
-    if (record === undefined) return { project: await projectOfWorkflow(this.parts, workflowId), active: undefined };
-    return { project: record.body.project, active: record.body.active ?? undefined };
   }
 }
 

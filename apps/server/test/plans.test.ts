@@ -105,3 +105,60 @@ describe('the inputs of a launch plan', () => {
     expect(started.output).toEqual({ n: 1, who: 'Ann' });
   });
 });
+
+describe('a node that names a launch plan', () => {
+  const echo: Action = { id: 'echo', version: '1', effect: 'pure', run: (_ctx, input) => input };
+  const inner = { id: 'inner', nodes: { a: { action: 'echo@1' } }, output: '{{ $input }}' };
+  const outer = (plan: string, input: object = {}) => ({
+    id: `outer-${plan}`,
+    nodes: { sub: { workflow: { plan, input } } },
+    output: '{{ $sub }}',
+  });
+  const result = async (definition: { id: string }) => {
+    await booted.client.call('registerWorkflow', { body: { definition } });
+    return await booted.client.call('startExecution', { body: { workflowId: definition.id }, query: { wait: '10s' } });
+  };
+
+  it('[SRV-570] runs what the plan says: fixed inputs win, then those of the node, then its own', async () => {
+    booted = await boot({ actions: [echo] });
+    const { client } = booted;
+    await client.call('registerWorkflow', { body: { definition: inner } });
+    const inputs = { a: 'plan', b: 'plan' };
+    await client.call('putPlan', {
+      params: { planId: 'p' },
+      body: { workflowId: 'inner', inputs, fixed: { c: 'plan' } },
+    });
+    const run = await result(outer('p', { b: 'node', c: 'node' }));
+    expect(run).toMatchObject({ status: 'completed', output: { a: 'plan', b: 'node', c: 'plan' } });
+    const { items } = await client.call('listExecutions', { query: { workflowId: 'inner' } });
+    expect(items).toHaveLength(1);
+  });
+
+  it('[SRV-570] fails with the reason where the plan is not there, not active, or of another project', async () => {
+    booted = await boot({ actions: [echo] });
+    const { client } = booted;
+    await client.call('registerWorkflow', { body: { definition: inner } });
+    await client.call('putPlan', { params: { planId: 'off' }, body: { workflowId: 'inner', active: false } });
+    await client.call('putProject', { params: { projectId: 'other' }, body: { name: 'Other' } });
+    const theirs = { ...inner, id: 'theirs' };
+    await client.call('registerWorkflow', { body: { definition: theirs, project: 'other' } });
+    await client.call('putPlan', { params: { planId: 'theirs' }, body: { workflowId: 'theirs' } });
+    for (const [plan, code] of [
+      ['none', 'UNKNOWN_PLAN'],
+      ['off', 'PLAN_INACTIVE'],
+      ['theirs', 'UNKNOWN_PLAN'],
+    ] as const) {
+      expect(await result(outer(plan))).toMatchObject({ status: 'failed', error: { code } });
+    }
+    expect((await client.call('listExecutions', { query: { workflowId: 'theirs' } })).items).toEqual([]);
+  });
+
+  it('[SRV-570] keeps to the limit of the plan', async () => {
+    await planned('skip');
+    const first = await start();
+    await becomes(first, 'running');
+    expect(await result(outer('p'))).toMatchObject({ status: 'failed', error: { code: 'SKIPPED' } });
+    await vi.waitFor(() => expect(gates).toHaveLength(1));
+    gates[0]?.();
+  });
+});

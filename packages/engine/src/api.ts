@@ -50,8 +50,25 @@ export interface Drivers {
   readonly secrets?: Pick<Secrets, 'get'>;
 }
 
+/** What a launch plan makes of a start. */
+export interface PlannedStart {
+  readonly workflowId: string;
+  /** Undefined: the newest. */
+  readonly version: number | undefined;
+  readonly input: Json;
+  readonly place?: RunPlace;
+}
+
 export interface EngineOptions {
   readonly actions: readonly Action[];
+  /**
+   * The launch plan of a `workflow` node, for a run of this project. Rejects with a code where it cannot be used: the
+   * node then fails with it. Without this, nodes that name launch plans fail with `NO_LAUNCH_PLANS`.
+   */
+  readonly launchPlan?: (
+    plan: string,
+    start: { readonly project: string; readonly input: Json },
+  ) => Promise<PlannedStart>;
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
   /** Actions that workers outside have announced. */
   readonly announced?: readonly Action[];

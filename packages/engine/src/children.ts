@@ -16,7 +16,7 @@ import {
   type Stimulus,
 } from '@nebula/core';
 import type { Clock, Store } from '@nebula/ports';
-import type { Engine } from './api.ts';
+import type { Engine, EngineOptions, PlannedStart } from './api.ts';
 import type { LiveRun } from './live-run.ts';
 import { cancelMessage } from './messages.ts';
 import type { Runs } from './runs.ts';
@@ -34,6 +34,7 @@ export interface ChildrenParts {
   readonly values: Values;
   readonly tracing: Tracing;
   readonly start: Engine['start'];
+  readonly launchPlan: EngineOptions['launchPlan'];
   isOpen(): boolean;
   stateOf(executionId: string): Promise<RunState | undefined>;
   readonly report: (executionId: string, stimulus: LiveRun['mailbox'][number]) => void;
@@ -62,29 +63,46 @@ export class Children {
     const { executionId: parentId, project } = run;
     if (child.again) return this.parts.untilDone(() => this.goOn(parentId, child));
     const { clock, isOpen, report, onTrouble, tracing, untilDone } = this.parts;
-    const { node, executionId, workflowId, version, input, depth, attempt } = child;
+    const { node, executionId, depth, attempt } = child;
     const parent = { executionId: parentId, node, depth };
     const trigger = { type: 'workflow', executionId: parentId, node };
     const traceparent = tracing.ofAttempt(run.state, node, attempt);
     const authority = childAuthority(run.state, child.bound);
     const more = { ...(traceparent !== undefined && { traceparent }), ...(authority && { authority }) };
     this.count(parentId, 1);
-    this.parts.start(workflowId, version, { executionId, input, trigger, parent, project, ...more }).then(
+    const started = this.planned(child, project).then(({ workflowId, version, input, place }) => {
+      const placed = place === undefined ? {} : { place };
+      const options = { executionId, input, trigger, parent, project, ...placed, ...more };
+      return this.parts.start(workflowId, version, options);
+    });
+    started.then(
       () =>
         untilDone(async () => {
           await this.cancelUnlessWanted(parent, executionId);
           this.count(parentId, -1);
         }),
       (error: unknown) => {
+        const isLost = error instanceof NebulaError && !error.retryable;
+        // Before the parent may leave the memory: whoever reads it again would start the child again.
+        if (isLost && isOpen()) report(parentId, childLost(child, { code: error.code, message: error.message }, true));
         this.count(parentId, -1);
-        if (!isOpen()) return;
-        if (error instanceof NebulaError && !error.retryable) {
-          return report(parentId, childLost(child, { code: error.code, message: error.message }, true));
-        }
+        if (isLost || !isOpen()) return;
         onTrouble(error);
         clock.timer(AGAIN_MS, () => this.start(run, child));
       },
     );
+  }
+
+  /** A launch plan is looked up when its run is started, so that it is the plan of that moment. */
+  private async planned(
+    { workflowId, launchPlan, version, input }: ChildStart,
+    project: string,
+  ): Promise<PlannedStart> {
+    if (launchPlan === undefined) return { workflowId: workflowId as string, version, input };
+    if (this.parts.launchPlan !== undefined) return await this.parts.launchPlan(launchPlan, { project, input });
+    throw new NebulaError('NO_LAUNCH_PLANS', `Nothing here knows the launch plan '${launchPlan}'.`, {
+      hint: 'Launch plans belong to a server or a data folder.',
+    });
   }
 
   /** It has been told with the frame that asks for it. Nobody knows what one that has been deleted did: it is not done again. */

@@ -154,7 +154,7 @@ class LocalEngine extends StoreDesk implements Engine {
       send: (executionId, message) => this.send(executionId, message),
       onStart: (executionId) => this.waker.include(executionId),
     });
-    this.children = this.newChildren(shared);
+    this.children = this.newChildren({ ...shared, launchPlan: options.launchPlan });
     this.settling = new Settling({ ...shared, documentIn: ({ state }) => this.documentIn(state) });
     this.sweeper = new Sweeper({
       ...drivers,
@@ -186,7 +186,9 @@ class LocalEngine extends StoreDesk implements Engine {
     });
   }
 
-  private newChildren(shared: Pick<ChildrenParts, 'store' | 'clock' | 'runs' | 'values' | 'tracing'>): Children {
+  private newChildren(
+    shared: Pick<ChildrenParts, 'store' | 'clock' | 'runs' | 'values' | 'tracing' | 'launchPlan'>,
+  ): Children {
     return new Children({
       ...shared,
       start: (...child) => this.start(...child),

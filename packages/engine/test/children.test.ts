@@ -250,3 +250,40 @@ describe('settling', () => {
     expect(await top.status(executionId)).toBe('completed');
   });
 });
+
+describe('a child by a launch plan', () => {
+  const planned = { id: 'main', nodes: { call: { workflow: { plan: 'nightly', input: { b: 2 } } } } };
+
+  it('[ENG-271] starts what the plan says at that moment, once over a restart', async () => {
+    const top = new BenchTop();
+    const asked: unknown[] = [];
+    const launchPlan = async (plan: string, given: unknown) => {
+      asked.push([plan, given]);
+      return { workflowId: 'sub', version: undefined, input: { a: 1 } };
+    };
+    await top.open({ launchPlan });
+    await top.register(plain as never);
+    const executionId = await top.start(planned as never);
+    expect(asked).toEqual([['nightly', { project: 'default', input: { b: 2 } }]]);
+    top.crash();
+    await top.open({ launchPlan });
+    await top.clock.advance(60_000);
+    const [child = ''] = await children(top);
+    expect(await top.engine.input(child)).toEqual({ a: 1 });
+    await top.complete('a');
+    await top.complete('b', 7);
+    expect(await output(top, executionId)).toBe(7);
+    expect(await children(top)).toHaveLength(1);
+  });
+
+  it('[ENG-271] a plan that cannot be used fails the node with its code', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start(planned as never);
+    await top.clock.advance(100);
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'NO_LAUNCH_PLANS' },
+    });
+  });
+});

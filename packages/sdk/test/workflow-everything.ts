@@ -140,6 +140,7 @@ export const everything = workflow(
         timeout: '1m',
       },
     );
+    w.plan('planned', 'nightly', { day: 'monday' }, { output: (output) => ({ of: output }) });
     const inline = w.workflow(
       'inline',
       ship,

@@ -264,6 +264,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   THREAD_LOST: 'A thread of the database has ended by itself.',
   UNKNOWN_EXECUTION: 'There is no such run in this data folder.',
   NO_ACTIONS: 'A worker has no actions to run.',
+  NO_LAUNCH_PLANS: 'A node names a launch plan, and nothing in this process knows launch plans.',
   LABELS_MISSING: 'Jobs of a jobs file ask for labels that this process does not have.',
   SERVER_MISSING: 'Nothing says where the server is.',
   UNKNOWN_WORKER: 'The server does not know the worker: it announces itself again.',

@@ -7,6 +7,7 @@ import {
   announcedActions,
   callbackAddresses,
   callbackKey,
+  launchPlans,
   localOffice,
   type NebulaServer,
   type Office,
@@ -143,6 +144,7 @@ async function partsOn(
       ...(await engineOptions(project)),
       announced: await announcedActions({ records }),
       projects,
+      launchPlan: launchPlans({ records, store }),
       ...(publicUrl && { callbackUrl: callbackAddresses(await callbackKey(records), publicUrl) }),
     },
   );

@@ -1,5 +1,6 @@
 /** The composition root: with its neighbours the only place that chooses drivers. */
 import { type Catalog, createCatalog, type WorkflowDefinition } from '@nebula/core';
+import type { EngineOptions } from '@nebula/engine';
 import { DEFAULT_PROJECT, type Secrets, type Store } from '@nebula/ports';
 import { openProject } from '../project.ts';
 import { holdingServer, readToken } from '../remote/found-server.ts';
@@ -103,7 +104,12 @@ async function openLocalEngine(project: Project, env: Io['env']): Promise<Engine
     const doing = await openDoing(project, context, env);
     const announced = await opened.announced();
     const projects = await opened.projects();
-    const engine = createEngine({ ...context, ...opened, ...doing }, { ...options, actions, announced, projects });
+    const launchPlan: EngineOptions['launchPlan'] = async (...start) => {
+      const { launchPlans } = await import('@nebula/server/launch-plan');
+      return await launchPlans({ store: opened.store, records: await opened.records() })(...start);
+    };
+    const own = { ...options, actions, announced, projects, launchPlan };
+    const engine = createEngine({ ...context, ...opened, ...doing }, own);
     return {
       desk: engine,
       engine,

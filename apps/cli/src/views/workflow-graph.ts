@@ -120,7 +120,7 @@ function bodyOf(
 ): WorkflowGraph | undefined {
   const body = rounds ?? group;
   if (body !== undefined) return graphIn(body, id, id, find, around);
-  if (workflow === undefined || workflow.mode === 'child' || around.includes(workflow.id)) return undefined;
+  if (workflow?.id === undefined || workflow.mode === 'child' || around.includes(workflow.id)) return undefined;
   const inner = find(workflow.id, workflow.version);
   if (inner === undefined) return undefined;
   return graphIn(inner, inner.id, inner.name ?? inner.id, find, [...around, inner.id]);

@@ -17,7 +17,10 @@ export async function projectOfExecution({ store }: Parts, executionId: string):
   return row.project;
 }
 
-export async function projectOfWorkflow({ store, records }: Parts, workflowId: string): Promise<string> {
+export async function projectOfWorkflow(
+  { store, records }: Pick<Parts, 'store' | 'records'>,
+  workflowId: string,
+): Promise<string> {
   const record = await records.get('workflow', workflowId);
   if (record !== undefined) return (JSON.parse(record.body) as { project: string }).project;
   // One that was registered without a server belongs to the default project.

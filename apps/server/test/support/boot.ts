@@ -15,6 +15,7 @@ import type { Clock } from '@nebula/ports';
 import {
   callbackAddresses,
   callbackKey,
+  launchPlans,
   type NebulaServer,
   type Parts,
   projectsOf,
@@ -87,7 +88,7 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
   let url = '';
   const callbackUrl = callbackAddresses(await callbackKey(keeping.records), () => url);
   const projects = projectsOf(keeping, { standard: ceiling });
-  const engine = createEngine(drivers, { actions, callbackUrl, projects });
+  const engine = createEngine(drivers, { actions, callbackUrl, projects, launchPlan: launchPlans(keeping) });
   const troubles: unknown[] = [];
   const parts: Parts = { ...keeping, engine, clock, random, digest: sha256, catalog: createCatalog(actions), projects };
   const server = await startServer(parts, {

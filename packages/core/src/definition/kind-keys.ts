@@ -171,7 +171,13 @@ const SUB_WORKFLOW: RecordType = {
   title: 'workflow',
   doc: 'Runs another workflow.',
   keys: {
-    id: { type: ID, doc: 'The id of the workflow.', required: true, example: 'id: order-fulfilment' },
+    id: { type: ID, doc: 'The id of the workflow.', example: 'id: order-fulfilment' },
+    plan: {
+      type: ID,
+      doc: 'Instead of an id: a launch plan of the same project. It says which workflow and version run, its fixed inputs win, and its limit of runs holds. It is a run of its own.',
+      alias: ['launchPlan'],
+      example: 'plan: nightly',
+    },
     version: { type: { is: 'integer', min: 1, max: UNBOUNDED }, doc: 'Its version; without it the newest.' },
     mode: {
       type: { is: 'choice', of: ['inline', 'child'] },

@@ -1,5 +1,5 @@
 /** Which keys fit which kind of node, and what the keys of each kind ask of each other. */
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
+import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { NODE } from './node-keys.ts';
 import type { RuleContext } from './rule-context.ts';
 
@@ -62,7 +62,9 @@ export function checkKindKeys({ value, meant, report }: RuleContext, kind: strin
 }
 
 function isChild(workflow: Json | undefined): boolean {
-  return isJsonObject(workflow ?? null) && memberOf(workflow as JsonObject, 'mode') === 'child';
+  if (!isJsonObject(workflow ?? null)) return false;
+  const { mode, plan } = workflow as JsonObject;
+  return mode === 'child' || plan !== undefined;
 }
 
 export function checkTerminate({ value, report }: RuleContext): void {
@@ -195,14 +197,33 @@ export function checkStart({ value, report }: RuleContext): void {
   );
 }
 
-export function checkSubWorkflow({ value, report }: RuleContext): void {
-  if (value.mode !== 'child' || !Object.hasOwn(value, 'isolation')) return;
-  const hint = 'remove it: a run of its own has variables of its own';
-  report({
-    code: 'MISPLACED_KEY',
-    message: "'isolation' has no meaning with mode: child",
-    hint,
-    path: ['isolation'],
-    at: 'key',
-  });
+export function checkSubWorkflow({ value, meant, report }: RuleContext): void {
+  const has = (key: string): boolean => Object.hasOwn(value, key);
+  const isPlan = has('plan');
+  if (!isPlan && !has('id') && !meant.has('id') && !meant.has('plan')) {
+    const hint = 'add it, e.g. id: order-fulfilment; or name a launch plan: plan: nightly';
+    report({ code: 'MISSING_KEY', message: "workflow must have the key 'id'", hint, at: 'key' });
+  }
+  const misplaced = (key: string, message: string, hint: string): void =>
+    report({ code: 'MISPLACED_KEY', message, hint, path: [key], at: 'key' });
+  if (isPlan && has('id'))
+    misplaced('id', "'id' and 'plan' do not go together", 'the launch plan names the workflow: remove id');
+  if (isPlan && has('version')) {
+    misplaced(
+      'version',
+      "'version' has no meaning with a launch plan",
+      'the launch plan says which version: remove it',
+    );
+  }
+  if (isPlan && value.mode === 'inline') {
+    misplaced('mode', 'a launch plan cannot be inlined', 'remove mode: a launch plan is a run of its own');
+  }
+  if ((isPlan || value.mode === 'child') && has('isolation')) {
+    const what = isPlan ? 'a launch plan' : 'mode: child';
+    misplaced(
+      'isolation',
+      `'isolation' has no meaning with ${what}`,
+      'remove it: a run of its own has variables of its own',
+    );
+  }
 }

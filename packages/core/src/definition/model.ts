@@ -229,8 +229,10 @@ export interface RetryUntilDefinition {
   readonly backoff?: RetryDefinition;
 }
 
+/** By its id, or by a launch plan. */
 export interface SubWorkflowDefinition {
-  readonly id: string;
+  readonly id?: string;
+  readonly plan?: string;
   readonly version?: number;
   readonly mode?: 'inline' | 'child';
   readonly input?: Json;

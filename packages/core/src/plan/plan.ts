@@ -242,10 +242,12 @@ export interface InlineWork {
   readonly isolation: 'shared' | 'isolated' | 'transactional';
 }
 
-/** Another workflow, run as an execution of its own. */
+/** Another workflow, or a launch plan, run as an execution of its own. */
 export interface ChildWork {
   readonly kind: 'child';
-  readonly workflowId: string;
+  /** Undefined: what `launchPlan` says. */
+  readonly workflowId: string | undefined;
+  readonly launchPlan: string | undefined;
   /** Undefined: the newest when it is started. */
   readonly version: number | undefined;
   readonly input: CompiledValue | undefined;

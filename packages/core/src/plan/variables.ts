@@ -42,7 +42,7 @@ export function variablesOf(definition: WorkflowDefinition, find: Find, depth = 
 
 /** What a workflow that the node runs inside this one leaves in its variables. */
 export function sharedBy({ workflow }: NodeDefinition, find: Find, depth = 0): Iterable<string> {
-  if (!isJsonObject(workflow) || workflow.mode === 'child' || workflow.isolation !== 'shared') return [];
+  if (workflow?.id === undefined || workflow.mode === 'child' || workflow.isolation !== 'shared') return [];
   const inside = depth < DEFINITION_LIMITS.maxBodyDepth ? find(workflow.id, workflow.version) : undefined;
   return inside === undefined ? [] : variablesOf(inside, find, depth + 1);
 }

@@ -15,7 +15,8 @@ export interface UsedWorkflow {
 export function usedWorkflows(definition: WorkflowDefinition): UsedWorkflow[] {
   const used = new Map<string, UsedWorkflow>();
   for (const { workflow } of allNodes(definition)) {
-    if (workflow === undefined) continue;
+    // Which workflow a launch plan runs is said by its record, not by the definition.
+    if (workflow?.id === undefined) continue;
     const { id, version, mode = 'inline' } = workflow;
     used.set(`${mode} ${id} ${version ?? ''}`, { id, ...(version === undefined ? {} : { version }), mode });
   }
@@ -45,7 +46,7 @@ function pinned(nodes: Nodes, newest: (id: string) => number | undefined): Nodes
 
 function pinnedNode(node: Nodes[string], newest: (id: string) => number | undefined): Nodes[string] {
   const { workflow } = node;
-  if (workflow !== undefined && workflow.mode !== 'child' && workflow.version === undefined) {
+  if (workflow?.id !== undefined && workflow.mode !== 'child' && workflow.version === undefined) {
     const version = newest(workflow.id);
     return version === undefined ? node : { ...node, workflow: { ...workflow, version } };
   }

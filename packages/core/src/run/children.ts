@@ -27,18 +27,20 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
   const attempt = node.attempts + 1;
   const again = node.child !== undefined;
   const executionId = node.child ?? turn.newId();
-  const { workflowId, version, bound } = work;
+  const { workflowId, launchPlan, version, bound } = work;
   emit(turn, {
     type: 'child.requested',
     node: pathOf(node),
     attempt,
     executionId,
-    workflowId,
+    ...(workflowId === undefined ? {} : { workflowId }),
+    ...(launchPlan === undefined ? {} : { launchPlan }),
     ...(version === undefined ? {} : { version }),
     input: hold(input),
     ...(again && { again }),
   });
-  turn.children.push({ node: pathOf(node), executionId, workflowId, version, input, depth, attempt, again, bound });
+  const child = { executionId, workflowId, launchPlan, version, input, depth, attempt, again, bound };
+  turn.children.push({ node: pathOf(node), ...child });
 }
 
 /** A child that was asked for and has not ended. */
@@ -62,13 +64,14 @@ export function openChild(state: RunState, path: string, executionId: string): O
 function openChildOf(state: RunState, node: NodeState): OpenChild {
   const { phase, plan } = node;
   assert(phase.status === 'child' && plan.work.kind === 'child', `'${pathOf(node)}' has a child`);
-  const { workflowId, version, bound } = plan.work;
+  const { workflowId, launchPlan, version, bound } = plan.work;
   const { executionId, attempt, again = false, stopping } = phase;
   const isOver = stopping !== undefined || isStopped(state, node);
   return {
     node: pathOf(node),
     executionId,
     workflowId,
+    launchPlan,
     version,
     input: node.input ?? { value: {} },
     depth: (state.parent?.depth ?? 0) + 1,

@@ -319,7 +319,9 @@ export interface ChildRequested {
   readonly node: string;
   readonly attempt: number;
   readonly executionId: string;
-  readonly workflowId: string;
+  /** Left out where a launch plan says which. */
+  readonly workflowId?: string;
+  readonly launchPlan?: string;
   readonly version?: number;
   readonly input: Held;
   /** It has run for the node before, and is to go on from what failed in it. */

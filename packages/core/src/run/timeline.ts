@@ -109,8 +109,9 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
     case 'round.delayed':
       return [event('RoundDelayed', entry.node, { until: entry.until })];
     case 'child.requested': {
-      const { executionId, workflowId, attempt } = entry;
-      return [event('ChildRequested', entry.node, { executionId, workflowId, attempt })];
+      const { executionId, workflowId = null, launchPlan, attempt } = entry;
+      const plan = launchPlan !== undefined && { plan: launchPlan };
+      return [event('ChildRequested', entry.node, { executionId, workflowId, ...plan, attempt })];
     }
     case 'node.waiting':
       return [

@@ -21,7 +21,9 @@ export interface Abort {
 export interface ChildStart {
   readonly node: string;
   readonly executionId: string;
-  readonly workflowId: string;
+  /** Undefined: what `launchPlan` says. */
+  readonly workflowId: string | undefined;
+  readonly launchPlan: string | undefined;
   readonly version: number | undefined;
   readonly input: Json;
   readonly depth: number;

@@ -49,7 +49,10 @@ class Search {
   /** `held`: so many places of the key are held by what is around. */
   below({ work }: NodePlan, held: number): Found {
     if (work.kind === 'inline') return this.inGraph(work.workflow.root, held);
-    if (work.kind === 'child') return this.inWorkflow(this.find(work.workflowId, work.version), held);
+    if (work.kind === 'child')
+      return work.workflowId === undefined
+        ? undefined
+        : this.inWorkflow(this.find(work.workflowId, work.version), held);
     return 'body' in work ? this.inGraph(work.body, held) : undefined;
   }
 
@@ -79,7 +82,7 @@ class Search {
       const inside = asks ? held + 1 : held;
       const { workflow } = node;
       const body = bodyOf(node);
-      if (workflow !== undefined) return this.inWorkflow(this.find(workflow.id, workflow.version), inside);
+      if (workflow?.id !== undefined) return this.inWorkflow(this.find(workflow.id, workflow.version), inside);
       return body && this.inNodes(body.nodes ?? {}, inside);
     });
   }

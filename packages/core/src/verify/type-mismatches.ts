@@ -40,7 +40,7 @@ class NodeTypes {
       const keys = ['compensate', 'with'];
       this.checkValue(definition.compensate?.with, inputOf(compensate.action), { ...place, self }, keys);
     }
-    if (definition.workflow !== undefined) {
+    if (definition.workflow?.id !== undefined) {
       const { id, version, input } = definition.workflow;
       this.checkValue(input, this.verification.find(id, version)?.input, place, ['workflow', 'input']);
     }

@@ -206,4 +206,14 @@ edges: [loop -> loop]
     const loop = { while: { condition: true }, do: { nodes: nodes(half) } };
     expect(codes(readDefinitionObject({ id: 'x', nodes: { ...nodes(half), loop } }))).toEqual(['TOO_MANY_NODES']);
   });
+
+  it('[DEF-119] a workflow node has an id or a launch plan, which is a run of its own', () => {
+    const node = (workflow: string, more = '') => codes(yaml(`id: x\nnodes: { a: { workflow: ${workflow}${more} } }`));
+    expect(node('{ plan: nightly, input: { a: 1 } }', ', retry: { attempts: 2 }')).toEqual([]);
+    expect(node('{ plan: nightly, mode: child }')).toEqual([]);
+    expect(node('{ input: {} }')).toEqual(['MISSING_KEY']);
+    for (const wrong of ['id: w', 'version: 2', 'mode: inline', 'isolation: shared']) {
+      expect([wrong, node(`{ plan: nightly, ${wrong} }`)]).toEqual([wrong, ['MISPLACED_KEY']]);
+    }
+  });
 });

@@ -33,6 +33,7 @@ import type {
   MergeOptions,
   NodeOptions,
   OnError,
+  PlanOptions,
   RetryUntilOptions,
   SubWorkflowOptions,
   WhileOptions,
@@ -298,6 +299,28 @@ export class Graph<Input, Vars, Item> {
         workflow: {
           id: used.id,
           ...given({ version, mode, isolation }),
+          input: renderValue(input, place, `${id}.input`),
+          ...(mapped !== undefined && { output: renderValue(mapped, node.place({ self }), `${id}.output`) }),
+        },
+      };
+    };
+    return this.#add(id, kind, common, true) as never;
+  }
+
+  /** Runs a launch plan of the same project, as a run of its own. */
+  plan<Out = Json, Mapped = undefined, E extends OnError = 'halt'>(
+    id: string,
+    plan: string,
+    input: Value<Record<string, Json>> = {},
+    options: PlanOptions<Out, Mapped, Item, E> = {},
+  ): NodeHandle<Output<MappedOutput<Out, Mapped>, E>> {
+    const { output, ...common } = options;
+    const kind = (place: Place, node: NodeDraft) => {
+      const self = {};
+      const mapped = output?.(selfReference<Out>(self));
+      return {
+        workflow: {
+          plan,
           input: renderValue(input, place, `${id}.input`),
           ...(mapped !== undefined && { output: renderValue(mapped, node.place({ self }), `${id}.output`) }),
         },

@@ -99,6 +99,10 @@ export interface SubWorkflowOptions<Output, Mapped, Item, E extends OnError>
   readonly output?: (output: Ref<Output>) => Mapped;
 }
 
+/** A launch plan says which workflow and version run. */
+export interface PlanOptions<Output, Mapped, Item, E extends OnError>
+  extends Omit<SubWorkflowOptions<Output, Mapped, Item, E>, 'version' | 'mode' | 'isolation'> {}
+
 export type MappedOutput<Output, Mapped> = [Mapped] extends [undefined] ? Output : Resolved<Mapped>;
 
 /** `match` fits equal values, objects by the members that it has, or tests such as `{ gt: 5 }`. */

@@ -16,8 +16,11 @@ export function subWorkflowWork(
   const { context, path, scope } = reader.parts;
   const input = reader.value(sub.input, ['workflow', 'input']);
   const output = reader.value(sub.output, ['workflow', 'output'], { self: true, after: true });
-  const isInline = sub.mode !== 'child';
-  const definition = isInline && isRecursive(reader, sub) ? undefined : find(reader, sub, isInline);
+  const { id } = sub;
+  const isInline = sub.mode !== 'child' && id !== undefined;
+  const named = id === undefined ? undefined : { ...sub, id };
+  const isFound = named !== undefined && !(isInline && isRecursive(reader, named));
+  const definition = isFound ? find(reader, named, isInline) : undefined;
   if (definition !== undefined) {
     checkWorkflowInput(context.problems, definition, sub.input ?? {}, [...path, 'workflow', 'input']);
   }
@@ -25,7 +28,15 @@ export function subWorkflowWork(
     sub.output === undefined ? self : schemaOfValue(sub.output, { scope, input: context.definition.input, self });
   if (!isInline) {
     const { bound } = context;
-    const work = { kind: 'child', workflowId: sub.id, version: sub.version, input, output, bound } as const;
+    const work = {
+      kind: 'child',
+      workflowId: sub.id,
+      launchPlan: sub.plan,
+      version: sub.version,
+      input,
+      output,
+      bound,
+    } as const;
     return { work, output: schemaWith(undefined) };
   }
   if (definition !== undefined) checkConfig(reader, definition);
@@ -36,7 +47,9 @@ export function subWorkflowWork(
   return { work, output: schemaWith(inside?.output) };
 }
 
-function isRecursive(reader: NodeReader, sub: SubWorkflowDefinition): boolean {
+type Named = SubWorkflowDefinition & { readonly id: string };
+
+function isRecursive(reader: NodeReader, sub: Named): boolean {
   const { around } = reader.parts.context.workflows;
   if (around.length > DEFINITION_LIMITS.maxBodyDepth) {
     const message = `workflows are inlined deeper than ${DEFINITION_LIMITS.maxBodyDepth} levels`;
@@ -50,7 +63,7 @@ function isRecursive(reader: NodeReader, sub: SubWorkflowDefinition): boolean {
   return true;
 }
 
-function find(reader: NodeReader, sub: SubWorkflowDefinition, isInline: boolean): WorkflowDefinition | undefined {
+function find(reader: NodeReader, sub: Named, isInline: boolean): WorkflowDefinition | undefined {
   const { workflows } = reader.parts.context;
   const found = workflows.find(sub.id, sub.version);
   if (found !== undefined || (!isInline && !workflows.isKnown)) return found;

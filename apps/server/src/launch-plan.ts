@@ -1,0 +1,83 @@
+/** What a launch plan makes of a start: which workflow and version, with which input, within which limit. */
+import { isJsonObject, type Json, type JsonObject, NebulaError, type RunPlace } from '@nebula/core';
+import type { EngineOptions } from '@nebula/engine';
+import { projectOfWorkflow } from './http/subject.ts';
+import type { Parts } from './parts.ts';
+import { type PlanRecord, readRecord, type WorkflowRecord } from './records.ts';
+
+type OfPlans = Pick<Parts, 'records' | 'store'>;
+
+export interface Planned {
+  readonly workflowId: string;
+  /** Undefined: the newest. */
+  readonly version: number | undefined;
+  readonly input: Json;
+  readonly place?: RunPlace;
+  readonly project: string;
+}
+
+/** `given` may not name what the plan fixes. Rejects with `UNKNOWN_PLAN`, `PLAN_INACTIVE`, `INPUT_INVALID`, `INPUT_FIXED`. */
+export async function plannedStart(parts: OfPlans, planId: string, given: Json): Promise<Planned> {
+  const plan = await activePlan(parts, planId);
+  const input = inputObject(given);
+  const fixed = Object.keys(input).find((name) => Object.hasOwn(plan.fixed, name));
+  if (fixed !== undefined) {
+    throw new NebulaError('INPUT_FIXED', `The launch plan '${planId}' fixes '${fixed}'.`, { hint: 'Leave it out.' });
+  }
+  return await startOf(parts, planId, plan, input);
+}
+
+/** For nodes that name a launch plan: one of the run's own project, whose fixed inputs win. */
+export function launchPlans(parts: OfPlans): NonNullable<EngineOptions['launchPlan']> {
+  return async (planId, { project, input }) => {
+    const record = await readRecord<PlanRecord>(parts.records, 'plan', planId);
+    // A plan of another project is not told from one that is not there.
+    if (record === undefined || record.body.project !== project) throw unknownPlan(planId);
+    const start = await startOf(parts, planId, await activePlan(parts, planId), inputObject(input));
+    if (start.project === project) return start;
+    throw new NebulaError(
+      'CHILD_ELSEWHERE',
+      `The workflow of the launch plan '${planId}' is not of project '${project}'.`,
+      {
+        hint: 'A workflow runs workflows of its own project only.',
+      },
+    );
+  };
+}
+
+async function activePlan({ records }: OfPlans, planId: string): Promise<PlanRecord> {
+  const plan = await readRecord<PlanRecord>(records, 'plan', planId);
+  if (plan === undefined) throw unknownPlan(planId);
+  if (plan.body.active) return plan.body;
+  throw new NebulaError('PLAN_INACTIVE', `The launch plan '${planId}' is not active.`, {
+    hint: 'Set `active` to true.',
+  });
+}
+
+function unknownPlan(planId: string): NebulaError {
+  return new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
+}
+
+function inputObject(given: Json): JsonObject {
+  if (isJsonObject(given)) return given;
+  throw new NebulaError('INPUT_INVALID', 'The input of a launch plan is an object.');
+}
+
+async function startOf(parts: OfPlans, planId: string, plan: PlanRecord, given: JsonObject): Promise<Planned> {
+  const { workflowId, concurrency } = plan;
+  const { project, active } = await homeOf(parts, workflowId);
+  const version = plan.version === 'active' ? active : plan.version;
+  const input = { ...plan.inputs, ...given, ...plan.fixed } as JsonObject;
+  const place = concurrency && { key: `plan '${planId}' of '${project}'`, ...concurrency };
+  return { workflowId, version, input, project, ...(place && { place }) };
+}
+
+/** Where its runs belong, and which version is active; undefined: the newest. */
+export async function homeOf(
+  parts: OfPlans,
+  workflowId: string,
+): Promise<{ readonly project: string; readonly active: number | undefined }> {
+  const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
+  if (record === undefined) return { project: await projectOfWorkflow(parts, workflowId), active: undefined };
+  return { project: record.body.project, active: record.body.active ?? undefined };
+}
