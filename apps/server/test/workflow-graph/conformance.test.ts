@@ -111,6 +111,56 @@ jobs:
     });
   });
 
+  it('[SRV-562] clean-ups look at every ancestor, and a failed build with one has failed', async () => {
+    const site = await Site.open();
+    site.worker('w-1');
+    const file = (code: number) => `name: t
+on: push
+jobs:
+  build: { run: exit ${code} }
+  pack: { needs: build, run: echo pack }
+  tidy: { needs: pack, run: echo tidy, if: always() }
+  page: { needs: pack, run: echo page, if: failure() }
+  after: { needs: tidy, run: echo after }
+`;
+    const failed = await site.run(file(1));
+    expect(statuses(await site.ended(failed))).toEqual({
+      build: 'failure',
+      pack: 'skipped',
+      tidy: 'success',
+      page: 'success',
+      after: 'skipped',
+    });
+    const whole = async (id: string) => {
+      const { rows } = await site.booted.parts.store.list({ workflowId: id, limit: 1 });
+      return rows[0]?.status;
+    };
+    await expect.poll(() => whole(failed)).toBe('failed');
+    const good = await site.run(file(0));
+    expect(statuses(await site.ended(good))).toEqual({
+      build: 'success',
+      pack: 'success',
+      tidy: 'success',
+      page: 'skipped',
+      after: 'success',
+    });
+    await expect.poll(() => whole(good)).toBe('completed');
+  });
+
+  it('[SRV-562] a clean-up runs after a cancellation, and its worker is not told to stop', async () => {
+    const site = await Site.open();
+    const worker = site.worker('w-1');
+    const id = await site.run(`name: t
+on: push
+jobs:
+  build: { run: sleep 30 }
+  tidy: { needs: build, run: sleep 0.3, if: always() }
+`);
+    await expect.poll(() => worker.claims.length).toBe(1);
+    await site.client.cancelWorkflow(id);
+    expect(statuses(await site.ended(id))).toEqual({ build: 'cancelled', tidy: 'success' });
+  });
+
   it('[SRV-553] the client sends jobs as a list, and reads every field that it knows', async () => {
     const site = await Site.open();
     const base = { status: 'queued', duration_secs: null, started_at: null, output: null };
