@@ -29,7 +29,8 @@ export interface Snippet {
 
 export function snippetOf(text: string): Snippet {
   const keys = [...text.matchAll(/^([\w-]+):/gm)].map((match) => match[1]!);
-  if (keys.includes('id')) return { source: text, isWhole: true };
+  // A workflow of ours, or a jobs file of workflow-graph.
+  if (keys.includes('id') || keys.includes('jobs')) return { source: text, isWhole: true };
   if (keys.every((key) => WORKFLOW_KEYS.includes(key))) {
     const nodes = keys.includes('nodes') ? '' : '\nnodes: { frame: { action: core.noop@1 } }\n';
     return { source: `id: frame\n${text}\n${nodes}`, isWhole: false };
