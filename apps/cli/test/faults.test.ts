@@ -59,6 +59,7 @@ describe('a damaged database', () => {
     ['its beginning overwritten', (file: string) => overwrite(file, 0, Buffer.from('garbage!'.repeat(4)))],
     ['its header blank', (file: string) => overwrite(file, 16, Buffer.alloc(84))],
     ['cut in the middle', (file: string) => truncateSync(file, 8 * 4_096)],
+    ['emptied', (file: string) => truncateSync(file, 0)],
     ['cut within a page', (file: string) => truncateSync(file, 5_000)],
     ['pages overwritten', (file: string) => overwrite(file, 4_096, Buffer.alloc(statSync(file).size - 4_096, 0xa5))],
   ])('[CLI-94] %s', TIMEOUT, async (_name, damage) => {
@@ -68,7 +69,7 @@ describe('a damaged database', () => {
     damage(file);
     const before = readFileSync(file);
     for (const words of [['executions', 'list'], ['run', 'short.yaml', '-q'], ['resume']]) {
-      expectRefused(await nebula(words, { cwd }), /STORE_CORRUPT|STORE_NOT_A_DATABASE/);
+      expectRefused(await nebula(words, { cwd }), /STORE_CORRUPT|STORE_NOT_A_DATABASE|STORE_EMPTY/);
     }
     expect(readFileSync(file).equals(before)).toBe(true);
     cpSync(`${file}.backup`, file);

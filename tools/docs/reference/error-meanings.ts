@@ -253,6 +253,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   STORE_BUSY: 'Another program holds the database.',
   STORE_CLOSED: 'The store is closed.',
   STORE_CORRUPT: 'The database is damaged.',
+  STORE_EMPTY: 'The database file is there without content: restore a backup, or remove it to begin anew.',
   STORE_FAILED: 'The database failed.',
   STORE_GONE: 'The data folder was deleted or moved while it was in use; what runs is stopped.',
   STORE_LOCKED: 'Another engine runs on this data folder; the message says which.',

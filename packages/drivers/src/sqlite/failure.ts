@@ -48,6 +48,13 @@ export function missing(path: string): NebulaError {
   });
 }
 
+/** Nebula makes its database under another name and renames it, so one without content has lost it. */
+export function emptied(path: string, is = 'is there, but empty'): NebulaError {
+  return new NebulaError('STORE_EMPTY', `The database ${path} ${is}: its content is lost.`, {
+    hint: `Restore a backup of the data directory. To begin anew without the old runs, remove ${path}, ${path}-wal and ${path}-shm.`,
+  });
+}
+
 export function gone(path: string): NebulaError {
   return new NebulaError('STORE_GONE', `The database ${path} was deleted or replaced while it was in use.`, {
     hint: 'Nothing more is written. Put the data directory back, or choose another one, and start again.',

@@ -14,8 +14,8 @@ import { dirname } from 'node:path';
 import { NebulaError } from '@nebula/core';
 import Database from 'better-sqlite3';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
-import { codeOf, explained, missing, unwritable } from './failure.ts';
-import { expectSchema, migrate } from './schema.ts';
+import { codeOf, emptied, explained, missing, unwritable } from './failure.ts';
+import { expectSchema, migrate, migrateExisting } from './schema.ts';
 
 /** A database without a log, in a folder where none can be made, is read into memory up to this size. */
 const MAX_IN_MEMORY_BYTES = 1024 * 1024 * 1024;
@@ -37,10 +37,11 @@ function makeFolders(folder: string): void {
   syncPath(dirname(folder));
 }
 
-/** For an engine: makes or migrates the database. */
+/** For an engine: makes or migrates the database. Throws `STORE_EMPTY` for one that is there without content. */
 export function openForEngine(options: ConnectionOptions): Connection {
+  refuseEmptyFile(options.path);
   if (!existsSync(options.path)) makeFile(options);
-  return opened(options, () => openConnection(options), migrate);
+  return opened(options, () => openConnection(options), migrateExisting);
 }
 
 /**
@@ -63,8 +64,20 @@ function makeFile(options: ConnectionOptions): void {
   }
 }
 
+/**
+ * Before SQLite sees it: opening a database of 0 bytes deletes its log, from which it may be recovered, and a log whose
+ * database is missing would be played into the new one.
+ */
+function refuseEmptyFile(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === 0) throw emptied(path);
+  const isLogAlone = size === undefined && statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
+  if (isLogAlone) throw emptied(path, 'is missing, but its log is there');
+}
+
 /** For those beside an engine. */
 export function openBeside(options: ConnectionOptions): Connection {
+  refuseEmptyFile(options.path);
   if (!existsSync(options.path)) throw missing(options.path);
   if (!options.readonly) return opened(options, () => openConnection(options), expectSchema);
   try {

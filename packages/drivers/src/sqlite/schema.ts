@@ -2,7 +2,7 @@
 import { NebulaError } from '@nebula/core';
 import type { Connection } from './connection.ts';
 import { prepareNewFile } from './connection.ts';
-import { missing } from './failure.ts';
+import { emptied } from './failure.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 
@@ -26,11 +26,17 @@ export function migrate(connection: Connection, path: string, migrations: readon
   run.exclusive();
 }
 
+/** For an engine on a file that is there: one without a table was never made whole, or has lost everything. */
+export function migrateExisting(connection: Connection, path: string): void {
+  if (inspect(connection, path).empty) throw emptied(path);
+  migrate(connection, path);
+}
+
 /** For those beside an engine: the schema must be there already, and be ours. */
 export function expectSchema(connection: Connection, path: string): void {
   const { version, empty } = inspect(connection, path);
   const newest = MIGRATIONS.at(-1)?.version ?? 0;
-  if (empty) throw missing(path);
+  if (empty) throw emptied(path);
   refuseNewer(version, newest, path);
   if (version < newest) {
     throw new NebulaError('STORE_TOO_OLD', `The data at ${path} was written by an older Nebula.`, {

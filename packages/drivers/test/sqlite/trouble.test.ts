@@ -30,8 +30,6 @@ test('looking where there is nothing', async () => {
   expect(error.message).toContain(folder);
   mkdirSync(folder);
   expect(await refusal(open({ engine: false, readonly: true }))).toMatchObject({ code: 'DATA_DIR_MISSING' });
-  writeFileSync(join(folder, 'nebula.db'), '');
-  expect(await refusal(open({ engine: false }))).toMatchObject({ code: 'DATA_DIR_MISSING' });
 });
 
 test('an engine makes the directory, deep down too, and for its user only', async () => {
@@ -43,12 +41,69 @@ test('an engine makes the directory, deep down too, and for its user only', asyn
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
 });
 
-test('an engine takes over an empty file', async () => {
+test('[STO-81] an empty database file is refused, and nothing beside it is touched', async () => {
   const { open, folder, path } = await place();
   mkdirSync(folder);
   writeFileSync(path, '');
+  writeFileSync(`${path}-wal`, 'what may be recovered');
+  for (const options of [{ engine: true }, { engine: false }, { engine: false, readonly: true }]) {
+    const error = await refusal(open(options));
+    expect(error).toMatchObject({ code: 'STORE_EMPTY', retryable: false });
+    expect(error.message).toContain(path);
+    expect(error.hint).toContain('backup');
+    expect(error.hint).toContain(`remove ${path}, ${path}-wal and ${path}-shm`);
+  }
+  expect(statSync(path).size).toBe(0);
+  expect(await readFile(`${path}-wal`, 'utf8')).toBe('what may be recovered');
+});
+
+test('[STO-81] a log whose database is missing is refused, and never played into a new database', async () => {
+  const { open, path } = await place();
+  const store = await open();
+  await store.append([creating('a')]);
+  const log = await readFile(`${path}-wal`);
+  expect(log.length).toBeGreaterThan(0);
+  await store.close();
+  rmSync(path);
+  writeFileSync(`${path}-wal`, log);
+  for (const engine of [true, false]) {
+    const error = await refusal(open({ engine }));
+    expect(error).toMatchObject({ code: 'STORE_EMPTY' });
+    expect(error.message).toContain('is missing, but its log is there');
+  }
+  expect((await readFile(`${path}-wal`)).equals(log)).toBe(true);
+});
+
+test('[STO-82] a database without a table is refused as empty', async () => {
+  const { open, folder, path } = await place();
+  mkdirSync(folder);
+  const other = new Database(path);
+  other.pragma('user_version = 0');
+  other.exec('CREATE TABLE a (b); DROP TABLE a; VACUUM');
+  other.close();
+  expect(statSync(path).size).toBeGreaterThan(0);
+  for (const engine of [true, false]) {
+    expect(await refusal(open({ engine }))).toMatchObject({ code: 'STORE_EMPTY' });
+  }
+});
+
+test('[STO-83] once the empty file is removed, the engine makes a new database', async () => {
+  const { open, folder, path } = await place();
+  mkdirSync(folder);
+  writeFileSync(path, '');
+  await refusal(open());
+  rmSync(path);
   const store = await open();
   expect(await store.append([creating('a')])).toMatchObject([{ ok: true }]);
+});
+
+test('[STO-84] a creation that was interrupted leaves no database under its name, and is begun again', async () => {
+  const { open, folder, path } = await place();
+  mkdirSync(folder);
+  for (const ending of ['', '-wal', '-journal']) writeFileSync(`${path}.new${ending}`, '');
+  const store = await open();
+  expect(await store.append([creating('a')])).toMatchObject([{ ok: true }]);
+  expect(readdirSync(folder).filter((name) => name.includes('.new'))).toEqual([]);
 });
 
 test('a directory that cannot be made', async () => {
