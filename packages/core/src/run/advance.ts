@@ -169,7 +169,8 @@ export function failNode(turn: Turn, node: NodeState, cause: RunError, isCleanup
 function endFailed(turn: Turn, node: NodeState, error: RunError, broken: readonly EdgeError[] = []): void {
   failCleanups(turn, node, broken);
   if (node.scope.parent === null || mayHalt(turn, node)) stop(turn, 'failed', error, { from: node });
-  else stopScope(turn, node.scope, error);
+  // Also after a halt: inside a cleanup the end of the run spares the scope of the node.
+  if (node.scope.parent !== null) stopScope(turn, node.scope, error);
   follow(turn, node, []);
 }
 

@@ -499,3 +499,14 @@ it('[RUN-292] a node that runs when an always edge to it is taken is cancelled w
   run.cancel().complete('a').breakOff('t');
   expect([run.status, run.statusOf('t')]).toEqual(['cancelled', 'cancelled']);
 });
+
+it('[RUN-293] halt inside the body of a cleanup ends that body, and the run', () => {
+  const body = { nodes: { x: { onError: 'halt' }, y: {}, z: { needs: ['y'] } } };
+  const group = { nodes: { a: {}, clean: { group: body } }, edges: [{ from: 'a', to: 'clean', on: 'always' }] };
+  const run = drive({ nodes: { l: { group } } } as never)
+    .fail('l/a', { code: 'FIRST' })
+    .fail('l/clean/x', { code: 'SECOND' });
+  expect(run.running()).toEqual(['l/clean/y']);
+  run.breakOff('l/clean/y');
+  expect([run.status, run.statusOf('l/clean/z')]).toEqual(['failed', 'cancelled']);
+});
