@@ -169,6 +169,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   HTTP_OUTCOME_UNKNOWN: 'A request that must happen once was sent, and the answer was lost.',
   HTTP_TIMEOUT: 'No whole answer within `timeout`.',
   INPUT_INVALID: 'The input does not fit its schema; the message has the paths.',
+  JOB_FAILED: 'A job of workflow-graph failed, and its worker calls the failure retryable.',
+  JOB_REFUSED: 'A job of workflow-graph failed, and its worker says that a retry does not help.',
   MAX_ITERATIONS: 'A `while` still wants to go on after its last round.',
   NESTING_TOO_DEEP: 'Executions start executions, and too many of them stand in each other.',
   NOT_A_LIST: 'What a loop goes through is no list.',

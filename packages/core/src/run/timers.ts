@@ -136,9 +136,9 @@ export function armAll(state: RunState): void {
 
 /** Whether the item still says something at its time, or its node has moved on. */
 function isDue(state: RunState, item: TimerItem): boolean {
-  const { node, scope, at } = item;
+  const { node, at } = item;
   const phase = node?.phase;
-  if (item.kind === 'stop') return isStoppingStill(state, node, scope);
+  if (item.kind === 'stop') return isStoppingStill(state, item);
   // Of what is being stopped only the running attempts still have a time limit.
   if (node === null ? state.stopping !== null : phase?.status !== 'running' && isStopped(state, node)) return false;
   const { attemptMs = null, queuedMs = null } = node === null ? {} : timeoutsOf(node);
@@ -171,14 +171,17 @@ function isDue(state: RunState, item: TimerItem): boolean {
   }
 }
 
-function isStoppingStill(state: RunState, node: NodeState | null, scope: ScopeState | undefined): boolean {
-  const isOn =
-    scope !== undefined
-      ? scope.stopping !== null && !scope.isClosed
-      : node !== null
-        ? node.phase.status === 'open' && node.phase.stopping !== null
-        : state.stopping !== null;
-  return isOn && attemptsToStop(state, scope ?? node ?? state.root).length > 0;
+/** A second cancel sets the grace time anew: the timer of the first one then means nothing. */
+function isStoppingStill(state: RunState, { node, scope, at }: TimerItem): boolean {
+  const since = stoppingSince(state, node, scope);
+  if (since === undefined || since + RUN_DEFAULTS.cancelGraceMs !== at) return false;
+  return attemptsToStop(state, scope ?? node ?? state.root).length > 0;
+}
+
+function stoppingSince(state: RunState, node: NodeState | null, scope: ScopeState | undefined): number | undefined {
+  if (scope !== undefined) return scope.isClosed ? undefined : scope.stopping?.since;
+  if (node === null) return state.stopping?.since;
+  return node.phase.status === 'open' ? node.phase.stopping?.since : undefined;
 }
 
 /** Attempts that have been asked to stop with what they are in. What undoes something, or runs elsewhere, takes its time. */

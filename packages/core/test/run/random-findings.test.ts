@@ -16,6 +16,7 @@ import {
   nextReady,
   type RetryPlan,
   type RetryRule,
+  RUN_DEFAULTS,
   type RunError,
   type RunState,
   recallDispatched,
@@ -189,6 +190,18 @@ describe('slots', () => {
     expect(run.statuses()).toEqual({ pay: 'unknown', a: 'completed', c: 'queued' });
     expect(wakeTime(run.state, run.now, 1_000)).toBeNull();
     expect(run.settle('pay', { happened: true, output: null }).running()).toEqual(['c']);
+  });
+
+  it('[RUN-276] [RUN-29] a second cancel gives its own grace time, also to an engine that loads the journal', () => {
+    const edges = [{ from: 'a', to: 'tidy', on: 'always' }] as const;
+    const run = drive({ nodes: { a: {}, tidy: {} }, edges })
+      .cancel()
+      .breakOff('a')
+      .advance(3_000)
+      .cancel('now');
+    const loaded = replay(newRunState(run.plan, run.state.executionId), run.frames);
+    const until = run.now + RUN_DEFAULTS.cancelGraceMs;
+    expect([run.state, loaded].map((state) => wakeTime(state, run.now, 1e12))).toEqual([until, until]);
   });
 
   it('[RUN-55] an attempt that the journal has closed is told to be over, one that is only asked to stop is not', () => {
