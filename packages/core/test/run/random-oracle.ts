@@ -586,7 +586,7 @@ export class Oracle {
     for (const fact of again) Object.assign(fact, blank());
     for (const fact of this.facts) {
       fact.asCancelled = false;
-      if (!FINAL.includes(fact.status)) fact.cleans = false;
+      if (!FINAL.includes(fact.status) && !fact.began) fact.cleans = false;
     }
     this.follow();
     this.status = 'running';
