@@ -43,7 +43,9 @@ function registryRoutes(app: FastifyInstance, own: Compat): void {
   app.post('/api/workers/register', async (request: Ask) => {
     const who = await allowed(own, request, 'registerWorker', 'worker', undefined);
     const { workerId, labels } = workerIn(objectIn(request.body));
-    await registry.put(workerId, { project: projectIn(request, who), labels, actions: [...JOBS] }, who);
+    const project = projectIn(request, who);
+    await allowed(own, request, 'registerWorker', 'worker', project);
+    await registry.put(workerId, { project, labels, actions: [...JOBS] }, who);
     return { worker_id: workerId, labels };
   });
 
@@ -68,6 +70,7 @@ function claimRoute(app: FastifyInstance, own: Compat): void {
     const { workerId, labels } = workerIn(body);
     const ttlSeconds = ttlSecondsIn(body);
     const home = projectIn(request, who);
+    await allowed(own, request, 'claimWork', 'worker', home);
     await registry.keep(workerId, { project: home, labels, actions: [...JOBS] }, who);
     const has = new Set(labels);
     const gone = new AbortController();

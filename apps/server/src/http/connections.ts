@@ -55,13 +55,16 @@ export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): voi
     inFlight += held;
     // A request that was injected has none.
     const socket = raw.socket instanceof Socket ? raw.socket : undefined;
-    socket?.setTimeout(limits.silentBodyMs, () => socket.destroy());
+    const late = (): void => void socket?.destroy();
+    socket?.setTimeout(limits.silentBodyMs, late);
     let isOver = false;
     const over = (): void => {
       if (isOver) return;
       isOver = true;
       inFlight -= held;
       socket?.setTimeout(0);
+      // A connection that is kept open carries many requests.
+      socket?.off('timeout', late);
     };
     raw.once('end', over);
     raw.once('close', over);

@@ -50,6 +50,22 @@ const start = (length: number, token = TOKEN): string =>
   `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
 describe('slow callers', () => {
+  it('[SRV-486] a connection that carries many bodies keeps no listener of those that have come', async () => {
+    const server = await booted({});
+    const warnings: string[] = [];
+    const warned = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', warned);
+    closing.push(async () => process.off('warning', warned));
+    const { socket } = await raw(server);
+    for (let request = 0; request < 15; request++) {
+      socket.write(start(2));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      socket.write('{}');
+      await once(socket, 'data');
+    }
+    expect(warnings).toEqual([]);
+  });
+
   it.each([
     ['that says nothing', ''],
     ['with half a head', 'GET /health HTTP/1.1\r\nhost: loc'],

@@ -7,7 +7,7 @@ import { createClient, type NebulaClient } from '@nebula/client';
 import { type Action, type Ceiling, createCatalog } from '@nebula/core';
 import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
-import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
+import { createInProcessSandbox, type InProcessSandboxOptions } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
@@ -45,6 +45,7 @@ export interface BootOptions extends Partial<ServerOptions> {
   readonly clock?: Clock;
   /** What runs may be granted where nobody has set a ceiling; without users everything, else nothing. */
   readonly ceiling?: Ceiling;
+  readonly sandbox?: Partial<InProcessSandboxOptions>;
 }
 
 export function memoryKeeping(clock: Clock = realClock): Keeping {
@@ -74,13 +75,13 @@ export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remo
 
 export async function boot(options: BootOptions = {}): Promise<Booted> {
   const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), ...others } = options;
-  const { openEngine, ceiling = users ? {} : 'all', ...rest } = others;
+  const { openEngine, ceiling = users ? {} : 'all', sandbox = {}, ...rest } = others;
   const random = realRandom();
   const actions = [...builtinActions, ...own];
   const drivers = {
     ...keeping,
     queue: memoryQueue({ clock }),
-    sandbox: createInProcessSandbox({ projectDir: process.cwd(), clock }),
+    sandbox: createInProcessSandbox({ projectDir: process.cwd(), clock, ...sandbox }),
     clock,
     random,
     digest: sha256,
