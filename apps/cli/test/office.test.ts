@@ -458,6 +458,7 @@ describe('people', () => {
 
 describe('doctor', () => {
   test('[CLI-261] a folder with a server, one without, and a server alone', async () => {
+    expect((await say(served.cwd, ['secrets', 'set', 'checked'], { stdin: 'some value' })).code).toBe(0);
     const well = await say(served.cwd, ['doctor', '--json']);
     expect(JSON.parse(well.out)).toMatchObject({ ok: true });
     expect(JSON.parse(well.out).checks.map(({ name }: { name: string }) => name)).toEqual([
@@ -466,6 +467,7 @@ describe('doctor', () => {
       'disk',
       'database',
       'token',
+      'secrets',
       'clock',
       'server',
       'access',

@@ -127,6 +127,7 @@ describe('run', () => {
     expect(Object.keys(document.nodes)).toEqual(['greet', 'shout', 'never']);
     expect(document.nodes.never).toEqual({
       status: 'skipped',
+      skipped: 'when',
       attempts: 0,
       output: null,
       error: null,
