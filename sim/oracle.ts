@@ -5,6 +5,7 @@
 import type { BlobRef, Entry, Held, Json, JsonObject, RunDocument } from '@nebula/core';
 import type { MemoryData } from '@nebula/drivers/memory';
 import type { Blobs, Write } from '@nebula/ports';
+import { Conformance, type Definition } from './conformance.ts';
 import { Family } from './family.ts';
 import { isLease, Leases } from './leases.ts';
 import { Legality, type OutputHeard, type RunEnding } from './legality.ts';
@@ -32,6 +33,7 @@ export class Oracle {
   /** Requests to begin again, by run. */
   private readonly reopeningsAsked = new Map<string, number>();
   readonly journals = new Map<string, Legality>();
+  private readonly conformance = new Map<string, Conformance>();
   readonly family = new Family((what) => this.violated(what), this.journals);
   private readonly signals = new Signals((what) => this.violated(what));
   private readonly called = new Map<string, Performer>();
@@ -42,7 +44,7 @@ export class Oracle {
   private readonly cached = new Set<string>();
   /** Idempotency keys of what has completed. */
   private readonly completed = new Set<string>();
-  private readonly modes = new Map<string, string>();
+  private readonly definitions = new Map<string, Definition>();
   private readonly parts: OracleParts;
 
   constructor(parts: OracleParts) {
@@ -58,17 +60,30 @@ export class Oracle {
     return journal;
   }
 
-  private modeOf({ workflowId, version }: { readonly workflowId: string; readonly version: number }): string {
-    const key = `${workflowId}@${version}`;
-    const mode = this.modes.get(key) ?? this.modeIn(workflowId, version);
-    this.modes.set(key, mode);
-    return mode;
+  private conformanceOf(executionId: string): Conformance {
+    let one = this.conformance.get(executionId);
+    if (one === undefined) {
+      one = new Conformance({
+        complain: (complaint) => this.violated(`${executionId}: ${complaint}`),
+        definitionOf: (workflowId, version) => this.definitionOf(workflowId, version),
+        valueOf: (held) => this.valueOf(held),
+      });
+      this.conformance.set(executionId, one);
+    }
+    return one;
   }
 
-  private modeIn(workflowId: string, version: number): string {
-    const row = this.parts.data.workflows.find((one) => one.workflowId === workflowId && one.version === version);
-    const { config } = JSON.parse(row?.definition ?? '{}') as { readonly config?: { readonly mode?: string } };
-    return config?.mode ?? 'parallel';
+  private definitionOf(workflowId: string, version?: number): Definition {
+    const key = `${workflowId}@${version}`;
+    let definition = this.definitions.get(key);
+    if (definition === undefined) {
+      const row = this.parts.data.workflows.findLast(
+        (one) => one.workflowId === workflowId && (version === undefined || one.version === version),
+      );
+      definition = JSON.parse(row?.definition ?? '{}') as Definition;
+      this.definitions.set(key, definition);
+    }
+    return definition;
   }
 
   /** A request is in an inbox. */
@@ -87,6 +102,7 @@ export class Oracle {
       if (this.parts.isAlone) this.noneLost(executionId, entries, now);
       this.family.onFrame(executionId, entries);
       journal.frame(frame.seq, frame.at, entries);
+      this.conformanceOf(executionId).frame(entries);
       this.permits.onFrame(executionId, entries);
       this.leases.onFrame(executionId, entries, this.parts.isCalm());
       this.starts.onFrame(executionId, entries, ({ blob, value }) =>
@@ -231,7 +247,8 @@ export class Oracle {
     if (journal.isFinished || journal.status === 'pending' || row === undefined || row.wakeAt !== null) return;
     // Level by level, what is queued waits until everything before it has ended.
     const isHeld =
-      this.modeOf(row) === 'levels' && journal.withStatus('unknown', 'listening', 'child', 'gated').length > 0;
+      this.definitionOf(row.workflowId, row.version).config?.mode === 'levels' &&
+      journal.withStatus('unknown', 'listening', 'child', 'gated').length > 0;
     const timed = journal.status === 'paused' ? [] : (['waiting', ...(isHeld ? [] : ['queued' as const])] as const);
     const open = [
       ...journal.withStatus('running'),

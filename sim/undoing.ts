@@ -113,9 +113,10 @@ export class Undoing {
   again(scope: string): void {
     this.mustBeOver(scope);
     this.collect();
-    this.plans.delete(scope);
-    this.stopped.delete(scope);
-    for (const path of [...this.nodes.keys()]) if (path.startsWith(`${scope}/${UNDO}/`)) this.nodes.delete(path);
+    const isInside = (path: string): boolean => path === scope || path.startsWith(`${scope}/`);
+    for (const path of [...this.plans.keys()].filter(isInside)) this.plans.delete(path);
+    for (const path of [...this.stopped].filter(isInside)) this.stopped.delete(path);
+    for (const path of [...this.nodes.keys()]) if (isInside(path) && this.isUndo(path)) this.nodes.delete(path);
   }
 
   /** Before the run begins again. */

@@ -1,0 +1,119 @@
+import type { Entry, Held, Json } from '@nebula/core';
+import { describe, expect, it } from 'vitest';
+import { Conformance, type Definition } from './conformance.ts';
+
+const error = { code: 'A', kind: 'USER', message: '' } as const;
+const act = (keys: object = {}): Record<string, unknown> => ({ action: 'do@1', ...keys });
+const begin = { type: 'run.started', format: 1, workflowId: 'w', version: 1, input: {}, trigger: null } as const;
+const started = (node: string, attempt = 1): Entry => ({
+  type: 'node.started',
+  node,
+  attempt,
+  worker: 'w',
+  effect: 'pure',
+});
+const completed = (node: string): Entry => ({ type: 'node.completed', node });
+const failed = (
+  node: string,
+  handling: 'handled' | 'ignored' | 'tolerated' | 'deferred' | 'fatal' = 'fatal',
+): Entry => ({
+  type: 'node.failed',
+  node,
+  error,
+  handling,
+});
+const skipped = (why: 'dead' | 'when' | 'disabled' | 'failure', ...nodes: string[]): Entry => ({
+  type: 'node.skipped',
+  nodes,
+  why,
+});
+const stopping = { type: 'run.stopping', status: 'failed', error, finally: true } as const;
+const finished = (status: 'completed' | 'failed' | 'cancelled'): Entry => ({ type: 'run.finished', status });
+
+/** What is wrong with a journal; each argument is a frame. */
+function complaintsOf(definition: Definition, ...frames: readonly (readonly Entry[])[]): string[] {
+  const complaints: string[] = [];
+  const conformance = new Conformance({
+    complain: (complaint) => complaints.push(complaint),
+    definitionOf: () => definition,
+    valueOf: (held: Held | undefined): Json => held?.value ?? null,
+  });
+  for (const [index, entries] of frames.entries()) conformance.frame(index === 0 ? [begin, ...entries] : entries);
+  return complaints;
+}
+
+describe('a journal', () => {
+  const chain = { nodes: { a: act(), b: act({ needs: ['a'] }) } };
+
+  it('[SIM-24] passes when it does what the language says', () => {
+    const done = complaintsOf(
+      chain,
+      [started('a')],
+      [completed('a'), started('b')],
+      [completed('b'), finished('completed')],
+    );
+    expect(done).toEqual([]);
+    const ended = complaintsOf(chain, [started('a')], [failed('a'), stopping, finished('failed')]);
+    expect(ended).toEqual([]);
+  });
+
+  it('[SIM-24] is refused when a node begins before its join is satisfied, although it is disabled, or against its condition', () => {
+    expect(complaintsOf(chain, [started('a'), started('b')])).toEqual(['node.started of b, whose join is open']);
+    expect(complaintsOf({ nodes: { a: act({ enabled: false }) } }, [started('a')])).toEqual([
+      'node.started of a, which is disabled',
+    ]);
+    expect(complaintsOf({ nodes: { a: act({ when: 'false' }) } }, [started('a')])).toEqual([
+      'node.started of a, whose condition is false',
+    ]);
+  });
+
+  it('[SIM-24] is refused when a dependant of a failed node runs, because something else handled the failure', () => {
+    const definition = { nodes: { ...chain.nodes, h: act() }, edges: [{ from: 'a', to: 'h', on: 'error' }] };
+    const frames = [[started('a')], [failed('a', 'handled'), started('h'), started('b')]];
+    expect(complaintsOf(definition, ...frames)).toEqual(['node.started of b, whose join is failure']);
+  });
+
+  it('[SIM-24] is refused when a skip has another cause, or when something is left undone', () => {
+    const definition = { config: { onFailure: 'finish-running' }, ...chain };
+    expect(complaintsOf(definition, [started('a')], [failed('a', 'deferred'), skipped('dead', 'b')])).toEqual([
+      'b is skipped by dead, not by failure',
+    ]);
+    expect(complaintsOf(chain, [started('a')], [completed('a')])).toEqual(['b is left, and its join is satisfied']);
+  });
+
+  it('[SIM-24] is refused when a cleanup does not run, ordinary work goes on in a finally, or a run turns green by it', () => {
+    const definition = {
+      nodes: { ...chain.nodes, clean: act() },
+      edges: [{ from: 'a', to: 'clean', on: 'always' }],
+    };
+    expect(complaintsOf(definition, [started('a')], [failed('a'), stopping, finished('failed')])).toEqual([
+      'clean is left, and its join is satisfied',
+    ]);
+    expect(complaintsOf(definition, [started('a')], [failed('a'), stopping, started('b')])).toContain(
+      'node.started of b, which is cancelled',
+    );
+    const green = [
+      [started('a')],
+      [failed('a'), stopping, started('clean')],
+      [completed('clean'), finished('completed')],
+    ];
+    expect(complaintsOf(definition, ...green)).toContain('it completes although a failed');
+  });
+
+  it('[SIM-24] is refused when a failure is handled otherwise than its edges, its node or the policy say', () => {
+    expect(complaintsOf(chain, [started('a')], [failed('a', 'handled')])).toContain('a is handled');
+    expect(
+      complaintsOf({ ...chain, config: { onFailure: 'finish-running' } }, [started('a')], [failed('a')]),
+    ).toContain('a is fatal, and should be deferred');
+  });
+
+  it('[SIM-24] is refused when a run fails and nothing has failed, or an attempt is repeated too often', () => {
+    expect(complaintsOf({ nodes: { a: act() } }, [started('a')], [completed('a'), finished('failed')])).toEqual([
+      'it fails, and nothing that counts has failed',
+    ]);
+    const retrying: Entry = { type: 'node.retrying', node: 'a', error, until: 1 };
+    const definition = { nodes: { a: act({ retry: { attempts: 2 } }) } };
+    const frames = [[started('a')], [retrying], [started('a', 2)], [retrying]];
+    expect(complaintsOf(definition, ...frames)).toEqual(['a is tried again after A, more often than it says']);
+  });
+});

@@ -1,0 +1,521 @@
+/**
+ * Whether a journal does what the language says. It reads entries and the definition, never the core's state or plan, and
+ * asks the model of edges and joins (`model/`) at each moment:
+ *
+ *  1 A node begins when its join is satisfied, its condition holds and it is enabled; it is skipped when its join has
+ *    failed, its condition does not hold or it is disabled, and for that reason.
+ *  2 Once a frame is written, nothing in a scope that goes on is left undone: neither begun, nor skipped, nor waited for.
+ *  3 While a scope ends early, only targets of taken `always` edges and what follows them begin.
+ *  4 A failure is handled as its edges, its `onError` and the policy say; an attempt is repeated as often as `retry` says.
+ *  5 A run ends as its nodes did, with their outputs.
+ */
+import type { Entry, Held, Json } from '@nebula/core';
+import { type BodyKeys, Graph, type Keys } from './model/graph.ts';
+import { type ErrorFact, type Evaluate, evaluatorOf, type Fact, type Join, takenBy } from './model/meaning.ts';
+import { Retries } from './model/retries.ts';
+import { splitBodies } from './model/split.ts';
+import { View } from './model/view.ts';
+
+export interface Definition extends BodyKeys {
+  readonly config?: {
+    readonly mode?: string;
+    readonly onFailure?: string;
+    readonly failureNode?: string;
+    readonly retry?: unknown;
+    readonly maxTotalRetries?: number;
+  };
+}
+
+export interface ConformanceParts {
+  readonly complain: (complaint: string) => void;
+  readonly definitionOf: (workflowId: string, version?: number) => Definition;
+  readonly valueOf: (held: Held | undefined) => Json;
+}
+
+/** What became of a node; a disabled one is skipped as far as the journal is concerned. */
+interface NodeFact extends Fact {
+  status: Fact['status'];
+  started: boolean;
+  isFollower?: boolean;
+  cause?: Fact['cause'];
+  error?: ErrorFact | undefined;
+  isIgnored: boolean;
+  output?: Json;
+  taken?: readonly string[];
+  retries: Retries;
+  isUnknown: boolean;
+  /** Somebody said what became of it. */
+  isSettled: boolean;
+  /** A finally runs it. */
+  isCleanup: boolean;
+}
+
+interface Scope {
+  readonly path: string;
+  /** Its composite node; of the root, nothing. */
+  readonly owner: string;
+  readonly graph: Graph;
+  readonly index: number;
+  /** What its workflow says of failures. */
+  readonly policy: string;
+  readonly retry: unknown;
+  readonly nodes: Map<string, NodeFact>;
+  /** It ends early: what has not begun is cancelled, until the finally revives some of it. */
+  isEnding: boolean;
+  /** The finally has its nodes; undefined: somebody cancelled twice, and there is none. */
+  isRevived: boolean | undefined;
+  isOver: boolean;
+}
+
+type NodeEntry = Extract<Entry, { node: string }>;
+
+const BEGINS: readonly string[] = [
+  'node.scheduled',
+  'node.started',
+  'node.opened',
+  'node.waiting',
+  'child.requested',
+  'node.gated',
+];
+const STARTS: readonly string[] = ['node.started', 'node.opened', 'node.waiting', 'child.requested'];
+
+export class Conformance {
+  private readonly parts: ConformanceParts;
+  private readonly scopes = new Map<string, Scope>();
+  private definition: Definition = {};
+  private input: Json = null;
+  private isPaused = false;
+  private isHeld = false;
+  private isFinished = false;
+  /** A failure with `halt`, or a `terminate`, ends the run from any depth. */
+  private isHalted = false;
+  private isTerminated = false;
+  /** A replay begins somewhere, and leaves the rest as it was: that need not fit together. */
+  private isReplayed = false;
+  private touched = new Set<Scope>();
+
+  constructor(parts: ConformanceParts) {
+    this.parts = parts;
+  }
+
+  frame(entries: readonly Entry[]): void {
+    for (const entry of entries) this.entry(entry);
+    if (!this.isPaused && !this.isHeld && !this.isFinished) for (const scope of this.touched) this.nothingLeft(scope);
+    if (!this.isPaused && !this.isHeld) this.touched.clear();
+  }
+
+  private entry(entry: Entry): void {
+    switch (entry.type) {
+      case 'run.started':
+        this.definition = this.parts.definitionOf(entry.workflowId, entry.version);
+        this.input = this.parts.valueOf(entry.input);
+        this.open('', '', this.definition, 0, this.definition);
+        return;
+      case 'run.held':
+        this.isHeld = true;
+        if (entry.input !== undefined) this.input = this.parts.valueOf(entry.input);
+        return;
+      case 'run.begun':
+        this.isHeld = false;
+        return;
+      case 'run.paused':
+        this.isPaused = true;
+        return;
+      case 'run.resumed':
+        this.isPaused = false;
+        return;
+      case 'run.stopping':
+        this.isPaused = entry.paused === true;
+        return this.ends('', entry.finally);
+      case 'scope.stopping':
+        return this.ends(entry.scope, entry.finally);
+      case 'node.stopping':
+        return this.ends(entry.node, entry.finally);
+      case 'scopes.opened':
+        return this.openRounds(entry.node, entry.from, entry.to);
+      case 'scope.closed':
+        return this.over(entry.scope);
+      case 'run.finished':
+        return this.finishes(entry);
+      case 'run.reopened':
+        return this.reopen(entry);
+      case 'node.scheduled':
+        for (const path of entry.nodes) this.begins(path, entry.type);
+        return;
+      case 'node.skipped':
+        for (const path of entry.nodes) this.skips(path, entry.why);
+        return;
+      default:
+        if ('node' in entry) this.node(entry);
+    }
+  }
+
+  private node(entry: NodeEntry): void {
+    const { type, node: path } = entry;
+    if (BEGINS.includes(type)) this.begins(path, type);
+    const { fact, scope } = this.find(path) ?? {};
+    if (fact === undefined || scope === undefined) return;
+    this.touched.add(scope);
+    switch (entry.type) {
+      case 'node.opened':
+        return this.openBody(path, scope, fact, entry);
+      case 'node.completed':
+        if (fact.status === 'pending') this.begins(path, type);
+        fact.status = 'completed';
+        if (fact.keys.terminate !== undefined) this.isTerminated = true;
+        fact.output = this.parts.valueOf(entry.output);
+        if (fact.keys.branch !== undefined) this.branches(path, scope, fact);
+        return this.over(path);
+      case 'node.retrying':
+        return this.retries(path, fact, entry.error);
+      case 'node.failed':
+        return this.fails(path, scope, fact, entry);
+      case 'node.unhandled':
+        this.demand(!this.isHandled(scope, path), `${path} is unhandled, and something handles it`);
+        return this.handles(path, scope, fact, entry.handling);
+      case 'node.cancelled':
+        fact.status = 'cancelled';
+        return this.over(path);
+      case 'node.unknown':
+        fact.isUnknown = true;
+        return;
+      case 'node.settled':
+        fact.isUnknown = entry.outcome === 'unknown';
+        fact.isSettled = true;
+        return;
+      default:
+    }
+  }
+
+  private open(path: string, owner: string, body: BodyKeys, index: number, workflow: Definition): void {
+    const graph = new Graph(splitBodies(body), path === '' ? workflow.config?.failureNode : undefined);
+    const nodes = new Map<string, NodeFact>();
+    const { retry, onFailure = 'fail-fast' } = workflow.config ?? {};
+    const scope = {
+      path,
+      owner,
+      graph,
+      index,
+      policy: onFailure,
+      retry,
+      nodes,
+      isEnding: false,
+      isRevived: false,
+      isOver: false,
+    };
+    for (const [id, keys] of Object.entries(graph.nodes)) nodes.set(id, blankFact(keys, retry));
+    this.scopes.set(path, scope);
+    this.touched.add(scope);
+  }
+
+  private openBody(
+    path: string,
+    scope: Scope,
+    { keys }: NodeFact,
+    entry: Extract<Entry, { type: 'node.opened' }>,
+  ): void {
+    const { workflow, group } = keys as { workflow?: { id: string }; group?: BodyKeys };
+    if (entry.graph !== undefined)
+      this.open(path, path, this.parts.valueOf(entry.graph) as BodyKeys, 0, this.around(scope));
+    if (workflow !== undefined) {
+      const inner = this.parts.definitionOf(workflow.id);
+      this.open(path, path, inner, 0, inner);
+    }
+    if (group !== undefined) this.open(path, path, group, 0, this.around(scope));
+  }
+
+  private openRounds(node: string, from: number, to: number): void {
+    const { fact, scope } = this.find(node) ?? {};
+    if (fact === undefined || scope === undefined) return;
+    for (let round = from; round < to; round++)
+      this.open(`${node}/${round}`, node, fact.keys.do as BodyKeys, round, this.around(scope));
+  }
+
+  private around({ policy, retry }: Scope): Definition {
+    return { config: { onFailure: policy, retry } };
+  }
+
+  private begins(path: string, type: string): void {
+    const { fact, scope, id } = this.find(path) ?? {};
+    if (fact === undefined || scope === undefined || id === undefined) return;
+    this.touched.add(scope);
+    this.revive(scope);
+    if (fact.status === 'cancelled' && !fact.started) this.demand(false, `${type} of ${path}, which is cancelled`);
+    if (fact.status === 'pending') {
+      const join = this.joinOf(scope, id);
+      this.demand(join === 'satisfied', `${type} of ${path}, whose join is ${join}`);
+      this.demand(fact.keys.enabled !== false, `${type} of ${path}, which is disabled`);
+      const when = this.whenOf(scope, fact.keys);
+      this.demand(when === true, `${type} of ${path}, whose condition is ${when}`);
+      fact.status = 'active';
+    }
+    if (STARTS.includes(type) || type === 'node.completed') {
+      if (!fact.started) fact.isFollower = this.isFollowing(scope, id);
+      fact.started = true;
+    }
+    if (type === 'node.started') fact.isSettled = false;
+  }
+
+  private skips(path: string, why: string): void {
+    const { fact, scope, id } = this.find(path) ?? {};
+    if (fact === undefined || scope === undefined || id === undefined) return;
+    this.touched.add(scope);
+    this.revive(scope);
+    const join = this.joinOf(scope, id);
+    fact.isFollower = this.isFollowing(scope, id);
+    const isDisabled = fact.keys.enabled === false;
+    if (join === 'satisfied') {
+      const expected = isDisabled ? 'disabled' : this.whenOf(scope, fact.keys) === false ? 'when' : 'nothing';
+      this.demand(why === expected, `${path} is skipped by ${why}, and its join is satisfied`);
+      fact.status = isDisabled ? 'disabled' : 'skipped';
+      fact.cause = 'choice';
+      return;
+    }
+    const isDead = join === 'choice' || join === 'failure';
+    this.demand(isDead, `${path} is skipped by ${why}, and its join is ${join}`);
+    if (isDead)
+      this.demand(why === (join === 'failure' ? 'failure' : 'dead'), `${path} is skipped by ${why}, not by ${join}`);
+    fact.status = 'skipped';
+    fact.cause = join === 'failure' ? 'failure' : 'choice';
+  }
+
+  private retries(path: string, fact: NodeFact, error: ErrorFact): void {
+    const isAllowed = error.code === 'WORKER_LOST' ? fact.retries.afterLoss() : fact.retries.afterError(error, path);
+    this.demand(isAllowed, `${path} is tried again after ${error.code}, more often than it says`);
+    for (const { path: scope } of this.within(path)) this.scopes.delete(scope);
+  }
+
+  private fails(
+    path: string,
+    scope: Scope,
+    fact: NodeFact,
+    { error, handling }: Extract<Entry, { type: 'node.failed' }>,
+  ): void {
+    const { id, status } = { id: idOf(path), status: fact.status };
+    this.revive(scope);
+    if (status === 'pending') {
+      const join = this.joinOf(scope, id);
+      this.demand(join === 'satisfied' || join === 'broken', `${path} fails, and its join is ${join}`);
+    }
+    if (status === 'active' && fact.started && !fact.isSettled && !scope.isEnding) this.exhausted(path, fact, error);
+    fact.status = 'failed';
+    fact.error = error;
+    const isHandled = this.isHandled(scope, path);
+    // What is being cut off fails as it likes: its scope ends anyway.
+    if (scope.isEnding && !fact.isCleanup) return this.over(path);
+    if (handling === 'handled' || isHandled) this.demand(isHandled && handling === 'handled', `${path} is ${handling}`);
+    else this.handles(path, scope, fact, handling);
+    // What is unhandled later leaves the edges that were decided as they are.
+    fact.isIgnored = handling === 'ignored';
+    this.over(path);
+  }
+
+  /** An attempt fails its node only when no other may follow. */
+  private exhausted(path: string, { keys, retries }: NodeFact, error: ErrorFact): void {
+    const isLimited = this.definition.config?.maxTotalRetries !== undefined;
+    if (keys.action === undefined || isLimited) return;
+    const isLeft = error.code === 'WORKER_LOST' ? retries.afterLoss() : retries.afterError(error, path);
+    this.demand(!isLeft, `${path} fails by ${error.code}, and may be tried again`);
+  }
+
+  /** Some target of a matching error edge is not skipped; a disabled one will do. */
+  private isHandled(scope: Scope, path: string): boolean {
+    return this.view(scope)
+      .handlers(idOf(path))
+      .some((id) => scope.nodes.get(id)?.status !== 'skipped');
+  }
+
+  /** Nothing handles the failure: `onError` decides, then the policy. In a finally it fails the scope in the end. */
+  private handles(path: string, scope: Scope, fact: NodeFact, handling: string): void {
+    const { onError } = fact.keys;
+    const policy = scope.policy === 'ignore' ? 'tolerated' : scope.policy === 'fail-fast' ? 'fatal' : 'deferred';
+    const atOnce = scope.isEnding ? 'deferred' : 'fatal';
+    const expected =
+      onError === 'ignore' ? 'ignored' : onError === 'halt' ? atOnce : policy === 'fatal' ? atOnce : policy;
+    this.demand(handling === expected, `${path} is ${handling}, and should be ${expected}`);
+    if (expected === 'fatal' && onError === 'halt') this.isHalted = true;
+  }
+
+  private branches(path: string, scope: Scope, fact: NodeFact): void {
+    const { taken } = fact.output as { taken: string[] };
+    const expected = takenBy(fact.keys, this.evaluator(scope));
+    this.demand(
+      JSON.stringify([...taken].sort()) === JSON.stringify([...expected].sort()),
+      `${path} takes ${taken}, not ${expected}`,
+    );
+    fact.taken = taken;
+  }
+
+  private nothingLeft(scope: Scope): void {
+    if (scope.isOver) return;
+    this.revive(scope);
+    for (const [id, fact] of scope.nodes) {
+      if (fact.status !== 'pending') continue;
+      const join = this.joinOf(scope, id);
+      const isDue = !scope.isEnding || (join === 'satisfied' && this.isFollowing(scope, id));
+      this.demand(join === 'open' || !isDue, `${pathOf(scope, id)} is left, and its join is ${join}`);
+    }
+  }
+
+  /** What has not begun is cancelled, in the scope and in all below it; a cleanup that runs already goes on. */
+  private ends(path: string, isCleaning: boolean | undefined): void {
+    for (const scope of this.within(path)) {
+      // What ends already, and a cleanup that goes on, end only when nobody wants any finally.
+      if (isCleaning !== false && (scope.isEnding || this.isSpared(scope, path))) continue;
+      const cleanup = this.view(scope).cleanup();
+      scope.isEnding = true;
+      if (isCleaning === false) scope.isRevived = undefined;
+      for (const [id, fact] of scope.nodes) {
+        if (fact.status === 'pending' || (fact.status === 'active' && !fact.started)) fact.status = 'cancelled';
+        if (fact.status === 'active' && cleanup.has(id)) fact.isCleanup = true;
+      }
+      this.touched.add(scope);
+    }
+  }
+
+  /** It is in a cleanup that goes on when what is at the path ends. */
+  private isSpared({ path, owner }: Scope, top: string): boolean {
+    if (owner === '' || path === top || owner === top) return false;
+    const around = this.find(owner);
+    return around !== undefined && (around.fact.isCleanup || this.isSpared(around.scope, top));
+  }
+
+  /** Once nothing else runs, the targets of taken `always` edges and everything that follows them have their turn. */
+  private revive(scope: Scope): void {
+    if (!scope.isEnding) return;
+    if (scope.isRevived === false) this.beginFinally(scope);
+    // What cannot be reached any more needs no entry of its own.
+    for (const [id, fact] of scope.nodes) {
+      const join = fact.status === 'pending' ? this.joinOf(scope, id) : 'open';
+      if (join !== 'choice' && join !== 'failure') continue;
+      Object.assign(fact, { status: 'skipped', cause: join });
+      return this.revive(scope);
+    }
+  }
+
+  private beginFinally(scope: Scope): void {
+    const facts = [...scope.nodes.values()];
+    if (facts.some(({ status, isUnknown, isCleanup }) => status === 'active' && !isUnknown && !isCleanup)) return;
+    scope.isRevived = true;
+    for (const id of this.view(scope).mayClean()) {
+      const fact = scope.nodes.get(id) as NodeFact;
+      if (fact.status !== 'cancelled' || fact.started) continue;
+      fact.status = 'pending';
+      fact.isCleanup = true;
+    }
+  }
+
+  private over(path: string): void {
+    for (const scope of this.within(path)) if (path !== '') scope.isOver = true;
+  }
+
+  private within(path: string): Scope[] {
+    return [...this.scopes.values()].filter(
+      (scope) => path === '' || scope.path === path || scope.path.startsWith(`${path}/`),
+    );
+  }
+
+  private finishes({ status }: Extract<Entry, { type: 'run.finished' }>): void {
+    this.isFinished = true;
+    const root = this.scopes.get('');
+    if (root === undefined) return;
+    this.nothingLeft(root);
+    const nodes = [...root.nodes];
+    const failed = nodes.filter(
+      ([id, fact]) => fact.status === 'failed' && fact.keys.onError !== 'ignore' && !this.isHandled(root, id),
+    );
+    const counts = root.policy === 'ignore' ? [] : failed;
+    const ends = nodes.filter(([, { status: of, keys }]) => of === 'completed' && keys.terminate !== undefined);
+    const isTerminated = ends.length > 0 || this.isTerminated;
+    if (this.isReplayed) return;
+    if (status === 'completed')
+      this.demand(counts.length === 0, `it completes although ${counts.map(([id]) => id)} failed`);
+    if (status === 'failed')
+      this.demand(counts.length > 0 || isTerminated || this.isHalted, 'it fails, and nothing that counts has failed');
+    for (const [id, fact] of status === 'completed' && !isTerminated ? nodes : []) {
+      const isDone = ['completed', 'failed', 'skipped', 'disabled'].includes(fact.status);
+      this.demand(isDone, `it completes while ${id} is ${fact.status}`);
+    }
+  }
+
+  private reopen({ nodes, open = [], renewed = [] }: Extract<Entry, { type: 'run.reopened' }>): void {
+    this.isReplayed ||= renewed.length > 0;
+    this.isFinished = false;
+    this.isHalted = false;
+    for (const scope of this.scopes.values()) Object.assign(scope, { isEnding: false, isRevived: false });
+    for (const path of nodes) {
+      for (const scope of [...this.scopes.keys()])
+        if (scope === path || scope.startsWith(`${path}/`)) this.scopes.delete(scope);
+      const { scope, id, fact } = this.find(path) ?? {};
+      if (scope !== undefined && id !== undefined && fact !== undefined) {
+        scope.nodes.set(id, blankFact(fact.keys, scope.retry));
+        this.touched.add(scope);
+      }
+    }
+    for (const path of open) {
+      const { fact } = this.find(path) ?? {};
+      if (fact !== undefined) Object.assign(fact, { status: 'active', isCleanup: false });
+      for (const scope of this.scopes.values())
+        if (scope.path === path || scope.path.startsWith(`${path}/`)) scope.isOver = false;
+    }
+  }
+
+  private whenOf(scope: Scope, { when }: Keys): Json {
+    return when === undefined ? true : this.evaluator(scope)(when as string);
+  }
+
+  private joinOf(scope: Scope, id: string): Join {
+    return this.view(scope).join(id);
+  }
+
+  private isFollowing(scope: Scope, id: string): boolean {
+    return this.view(scope).cleanup().has(id);
+  }
+
+  private view(scope: Scope): View {
+    const factOf = (id: string): Fact => {
+      const fact = scope.nodes.get(id) as NodeFact;
+      // While a scope ends, an unknown outcome counts as cancelled.
+      return scope.isEnding && fact.isUnknown && fact.status === 'active' ? { ...fact, status: 'cancelled' } : fact;
+    };
+    return new View(scope.graph, factOf, this.evaluator(scope));
+  }
+
+  private evaluator({ index }: Scope): Evaluate {
+    return evaluatorOf({ input: this.input, index });
+  }
+
+  private find(path: string): { scope: Scope; id: string; fact: NodeFact } | undefined {
+    const cut = path.lastIndexOf('/');
+    const scope = this.scopes.get(path.slice(0, Math.max(0, cut)));
+    const id = path.slice(cut + 1);
+    const fact = scope?.nodes.get(id);
+    return scope === undefined || fact === undefined ? undefined : { scope, id, fact };
+  }
+
+  private demand(holds: boolean, complaint: string): void {
+    if (!holds) this.parts.complain(complaint);
+  }
+}
+
+function blankFact(keys: Keys, retry: unknown): NodeFact {
+  const own = keys.retry ?? (keys.action === undefined ? undefined : retry);
+  return {
+    keys,
+    status: 'pending',
+    started: false,
+    isIgnored: false,
+    isUnknown: false,
+    isSettled: false,
+    isCleanup: false,
+    retries: new Retries(own),
+  };
+}
+
+function idOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function pathOf({ path }: Scope, id: string): string {
+  return path === '' ? id : `${path}/${id}`;
+}

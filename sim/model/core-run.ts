@@ -1,0 +1,99 @@
+/** A run in the core alone, without engine, store or clock: every ready node begins at once. */
+import {
+  compilePlan,
+  createCatalog,
+  decide,
+  documentOf,
+  type Json,
+  newRunState,
+  newTurn,
+  nextReady,
+  openAttempts,
+  type RunError,
+  type RunState,
+  type Stimulus,
+  seal,
+  take,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { WorkflowKeys } from './interpreter.ts';
+
+const CATALOG = createCatalog([{ id: 'do', version: '1', effect: 'idempotent', run: () => null }], {});
+const SLOTS = 1_000;
+const JITTER = 0.5;
+
+export class CoreRun {
+  private readonly state: RunState;
+  private readonly attempts = new Map<string, number>();
+  private now = 1_000_000;
+
+  constructor(definition: WorkflowKeys, input: Json) {
+    const { plan, problems } = compilePlan({ id: 'test', ...definition } as unknown as WorkflowDefinition, CATALOG);
+    if (plan === undefined) throw new Error(problems.map(({ code, message }) => `${code} ${message}`).join('\n'));
+    this.state = newRunState(plan, 'exe_test');
+    this.step({ type: 'start', input, trigger: { type: 'manual' } });
+  }
+
+  get status(): string {
+    return this.state.status;
+  }
+
+  running(): string[] {
+    return openAttempts(this.state).map(({ node }) => node);
+  }
+
+  statuses(): Record<string, string> {
+    const { nodes } = documentOf(this.state, () => null);
+    return Object.fromEntries(Object.entries(nodes).map(([path, { status }]) => [path, status]));
+  }
+
+  complete(node: string, output: Json): void {
+    this.ended(node, { status: 'completed', output: { value: output } });
+  }
+
+  fail(node: string, error: RunError): void {
+    this.ended(node, { status: 'failed', error });
+  }
+
+  breakOff(node: string): void {
+    this.ended(node, { status: 'broken-off', error: { code: 'ABORTED', kind: 'USER', message: 'aborted' } });
+  }
+
+  loseWorker(): void {
+    this.step({ type: 'wake', lost: openAttempts(this.state), jitter: JITTER });
+  }
+
+  advance(ms: number): void {
+    this.now += ms;
+    this.step({ type: 'wake', lost: [], jitter: JITTER });
+  }
+
+  cancel(): void {
+    this.step({ type: 'cancel', reason: 'because' });
+  }
+
+  private ended(node: string, outcome: Extract<Stimulus, { type: 'ended' }>['outcome']): void {
+    const attempt = this.attempts.get(node);
+    if (attempt === undefined) throw new Error(`'${node}' was never started`);
+    this.step({ type: 'ended', node, attempt, outcome, jitter: JITTER });
+  }
+
+  private step(stimulus: Stimulus): void {
+    const turn = newTurn(
+      this.state,
+      this.now,
+      () => null,
+      () => 'exe_child',
+    );
+    decide(turn, stimulus);
+    for (let ready = nextReady(this.state, SLOTS); ready.length > 0; ready = nextReady(this.state, SLOTS)) {
+      for (const { node, attempt } of ready) {
+        const started = take(turn, node, attempt, 'wrk_test');
+        if (started !== undefined) this.attempts.set(node, started.attempt);
+      }
+    }
+    seal(turn);
+    this.state.freed.length = 0;
+    if (turn.entries.length > 0) this.state.seq++;
+  }
+}

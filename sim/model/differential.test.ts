@@ -1,0 +1,19 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { compare } from './compare.ts';
+import { happenings, randomWorkflow } from './random.ts';
+
+/** Always the same ones in `npm test`; by hand, `FUZZ_RUNS` and `FUZZ_SEED` draw more, and others. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 2_000);
+const SEED = Number(process.env.FUZZ_SEED ?? 1);
+
+it('[SIM-22] thousands of small workflows do in the core what the reference interpreter says, event by event', () => {
+  fc.assert(
+    fc.property(randomWorkflow, happenings, (definition, list) => {
+      const { difference, isUnspecified, events } = compare(definition, list);
+      fc.pre(!isUnspecified);
+      expect(difference, events.join(', ')).toBe(undefined);
+    }),
+    { numRuns: RUNS, seed: SEED },
+  );
+}, 300_000);
