@@ -118,12 +118,12 @@ describe('places', () => {
 describe('children', () => {
   const parent = { id: 'main', nodes: { call: { workflow: { id: 'sub', mode: 'child' } } } };
 
-  it('[ENG-81] of a workflow with a start policy are executions of their own all the same', async () => {
+  it('[ENG-81] [ENG-216] of a workflow that debounces its starts are executions of their own all the same', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register({
       id: 'sub',
-      config: { start: { key: "{{ 'one' }}", policy: 'singleton' } },
+      config: { start: { key: "{{ 'one' }}", policy: 'debounce', window: '1h' } },
       nodes: { work: hand() },
     });
     const ids = [await top.start(parent), await top.start(parent)];

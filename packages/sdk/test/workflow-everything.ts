@@ -240,4 +240,18 @@ export const variants = [
       w.retryUntil('ask', (b) => b.node('it', pack, {}), { attempts: 3, backoff });
     }),
   ),
+  ...(['pure', 'idempotent', 'once'] as const).map((effect) =>
+    workflow(`undo-${effect}`, {}, (w) => {
+      const mail = { to: 'ann', subject: 'Hello' };
+      w.node('mail', sendMail, mail, { compensate: (sent) => call(recallMail, { id: sent.id }, { effect }) });
+    }),
+  ),
+  // Objects list such ids by their size: `order` keeps the order of the calls.
+  workflow('numbers', {}, (w) => {
+    w.node('20', pack, {});
+    w.group('3', (b) => {
+      b.node('9', pack, {});
+      b.node('8', pack, {});
+    });
+  }),
 ];

@@ -40,7 +40,8 @@ function patterns(granted: Capabilities, { kind, access }: Wanted): readonly str
 
 export function denied(invocation: Invocation, wanted: Wanted, because = 'it is not granted'): NebulaError {
   const line = grantLine(listOf(wanted), wanted.entry);
-  const hint = `Grant it in the workflow: ${line}; the ceiling of the project must allow it, too`;
+  // The YAML comes last, so that it can be copied to the end of the message.
+  const hint = `Grant it in the workflow, within the ceiling of the project: ${line}`;
   return refusal(invocation, wanted, because, hint);
 }
 
