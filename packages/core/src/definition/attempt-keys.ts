@@ -73,13 +73,15 @@ export const RETRY: RecordType = {
     lost: {
       type: { is: 'integer', min: 0, max: 1_000_000, expression: true },
       doc: 'Attempts cut off by a crash or a lost lease that are repeated; they are no errors of the node. Default 10.',
-      alias: ['system'],
     },
     on: {
       type: TEXTS,
       doc: 'Only errors with one of these codes or kinds (USER, SYSTEM) are retried; `/regex/` is a pattern of codes.',
       example: 'on: [TIMEOUT, /HTTP_5.*/]',
     },
+  },
+  removed: {
+    system: "write 'attempts' for errors of every kind, and 'lost' for attempts cut off by a crash or a lost lease",
   },
 };
 

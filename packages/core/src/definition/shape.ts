@@ -264,6 +264,12 @@ class ShapeChecker {
   #reportUnknownKey(record: RecordType, key: string, value: JsonObject, meant: Set<string>): Set<string> {
     // Reported already, as reserved.
     if (key === '__proto__') return meant;
+    const now = record.removed !== undefined && Object.hasOwn(record.removed, key) ? record.removed[key] : undefined;
+    if (now !== undefined) {
+      const message = `'${key}' is no longer a key of ${record.title}`;
+      this.#report({ code: 'UNKNOWN_KEY', message, hint: now, at: 'key' });
+      return meant;
+    }
     const near = nearestKey(record, key);
     const all = Object.keys(record.keys).filter((name) => !record.keys[name]?.later);
     const hint = near === undefined ? `the keys of ${record.title} are ${all.join(', ')}` : `did you mean '${near}'?`;

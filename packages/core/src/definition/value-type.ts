@@ -103,6 +103,8 @@ export interface RecordType {
   readonly title: string;
   readonly doc: string;
   readonly keys: Readonly<Record<string, KeyType>>;
+  /** Keys of earlier versions, each with how to write it now. */
+  readonly removed?: Readonly<Record<string, string>>;
 }
 
 /** "a whole number from 1 to 9": what a message says is expected. */

@@ -76,7 +76,7 @@ export function hasSettings(key: 'retry' | 'timeout', value: Json | undefined): 
 const PERCENT = new RegExp(PERCENT_PATTERN);
 
 /** The value as it counts; throws when it is not what the key takes. */
-export function acceptedSetting({ key, type }: SettingPlan, value: Json): number | string {
+export function acceptedSetting({ key, type }: Pick<SettingPlan, 'key' | 'type'>, value: Json): number | string {
   const accepted = acceptable(type, value);
   if (accepted !== undefined) return accepted;
   throw new ExpressionError(
@@ -110,5 +110,7 @@ function acceptable(type: ValueType, value: Json): number | string | undefined {
 
 function wordsOf(type: ValueType): string {
   if (type.is === 'percent') return 'a whole number from 0, or a share such as 80%';
-  return type.is === 'duration' ? 'a duration such as 10s, or milliseconds' : describeType(type);
+  if (type.is !== 'duration') return describeType(type);
+  const range = type.positive === true ? 'above zero and up to 10 years' : 'from zero to 10 years';
+  return `a duration ${range}, such as 10s or milliseconds${type.moment === true ? ', or a date' : ''}`;
 }

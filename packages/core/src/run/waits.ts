@@ -1,9 +1,9 @@
 /** Nodes that wait for a time, a signal, an approval or a call. They take no slot, and a run that only waits is parked. */
 import { parseDuration } from '../duration.ts';
 import type { RunError } from '../error.ts';
-import { ExpressionError } from '../expression/index.ts';
 import { isDate, parseDate } from '../expression/library/calendar.ts';
 import type { WaitPlan, WaitWork } from '../plan/plan.ts';
+import { acceptedSetting } from '../plan/settings.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
 import { canonicalJson, type Json } from '../value.ts';
 import { completeNode, failAttempt } from './advance.ts';
@@ -16,13 +16,13 @@ import type { Stimulus } from './stimulus.ts';
 import { emit, type Turn } from './turn.ts';
 import type { RunScope } from './view.ts';
 
-/** No wait is longer than this. */
+/** A wait until a later date ends then. */
 const MAX_WAIT_MS = 100 * 366 * 24 * 3_600_000;
 
 export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
   const resolved = evaluated(turn, node, 'wait', (scope) => ({
     waits: work.waits.map((plan) => awaited(turn, plan, scope)),
-    deadline: work.deadline && momentOf(work.deadline.evaluate(scope, turn.state.plan.newBudget()), turn.now),
+    deadline: work.deadline && deadlineOf(turn, work.deadline.evaluate(scope, turn.state.plan.newBudget())),
   }));
   if (resolved === undefined) return;
   const { waits, deadline } = resolved;
@@ -40,9 +40,9 @@ function awaited({ state, now }: Turn, plan: WaitPlan, scope: RunScope): Awaited
   const budget = state.plan.newBudget();
   switch (kind) {
     case 'for':
-      return { kind: 'time', name, ...momentOf(plan.for.evaluate(scope, budget), now) };
+      return { kind: 'time', name, ...momentOf('wait.for', plan.for.evaluate(scope, budget), now) };
     case 'until':
-      return { kind: 'time', name, ...momentOf(plan.until.evaluate(scope, budget), now) };
+      return { kind: 'time', name, ...momentOf('wait.until', plan.until.evaluate(scope, budget), now) };
     case 'signal':
       return { kind, name, signal: plan.signal, key: keyText(plan.key?.evaluate(scope, budget) ?? '') };
     case 'approval': {
@@ -64,17 +64,21 @@ function keyText(value: Json): string {
   return typeof value === 'string' ? value : canonicalJson(value);
 }
 
-/** A duration counts from now; a number is milliseconds; anything else must be a moment. */
-function momentOf(value: Json, now: number): { readonly at: number; readonly fixed?: true } {
-  if (typeof value === 'number' && Number.isFinite(value)) return { at: bounded(now + value, now) };
-  if (typeof value === 'string') {
-    const ms = parseDuration(value);
-    if (typeof ms === 'number') return { at: bounded(now + ms, now) };
-    if (isDate(value)) return { at: bounded(parseDate(value), now), fixed: true };
+interface Moment {
+  readonly at: number;
+  readonly fixed?: true;
+}
+
+function deadlineOf({ now }: Turn, value: Json): Moment {
+  return momentOf('wait.deadline', value, now, true);
+}
+
+/** A date is a moment; a duration, or a number of milliseconds, counts from now. */
+function momentOf(key: string, value: Json, now: number, positive = false): Moment {
+  if (typeof value === 'string' && typeof parseDuration(value) !== 'number' && isDate(value)) {
+    return { at: bounded(parseDate(value), now), fixed: true };
   }
-  throw new ExpressionError('EXPRESSION_VALUE', `${JSON.stringify(value)} is neither a duration nor a moment`, {
-    hint: 'write 10m, or a date such as 2030-01-31T08:00:00Z',
-  });
+  return { at: now + Number(acceptedSetting({ key, type: { is: 'duration', moment: true, positive } }, value)) };
 }
 
 function bounded(at: number, now: number): number {

@@ -343,6 +343,18 @@ describe('keys that depend on each other', () => {
     expect(codes(yaml(`${node('retry: { delay: 1s }')}config: { retry: { attempts: 3 } }\n`))).toEqual([]);
   });
 
+  it.each(['{ attempts: 3, system: 2 }', '[{ attempts: 3, lost: 1, system: 2 }]'])(
+    '[DEF-51] retry: %s has a key of an earlier version: the hint says how to write it now',
+    (retry) => {
+      const result = yaml(node(`retry: ${retry}`));
+      expect(codes(result)).toEqual(['UNKNOWN_KEY']);
+      expect(find(result, 'UNKNOWN_KEY')).toMatchObject({
+        message: "'system' is no longer a key of retry",
+        hint: expect.stringMatching(/'attempts' for errors.*'lost' for attempts cut off/) as unknown,
+      });
+    },
+  );
+
   it('[DEF-63] match belongs to error and result', () => {
     expect(places(yaml(workflow('edges: [{ from: a, to: b, on: result }]')))).toEqual(['MISSING_MATCH 3:31']);
     expect(places(yaml(workflow('edges: [{ from: a, to: b, match: { code: X } }]')))).toEqual(['UNUSED_MATCH 3:27']);

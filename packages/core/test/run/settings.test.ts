@@ -87,6 +87,33 @@ describe('numbers and durations that are expressions', () => {
     expect(run.document.nodes.a?.attempts).toBe(0);
   });
 
+  it.each([
+    ['for', { for: '{{ $input.v }}' }, -1],
+    ['for', { for: '{{ $input.v }}' }, '-5m'],
+    ['for', { any: [{ signal: 's' }, { for: '{{ $input.v }}' }] }, 1e30],
+    ['for', { for: '{{ $input.v }}' }, '9000w'],
+    ['for', { for: '{{ $input.v }}' }, null],
+    ['until', { until: '$input.v' }, -1],
+    ['until', { until: '$input.v' }, 1_900_000_000_000],
+    ['deadline', { signal: 's', deadline: '{{ $input.v }}' }, -1],
+    ['deadline', { signal: 's', deadline: '{{ $input.v }}' }, 0],
+    ['deadline', { signal: 's', deadline: '{{ $input.v }}' }, 'soon'],
+  ])('[RUN-312] %s of a wait: %j with %j fails the node, with the key', (key, wait, v) => {
+    const run = drive({ nodes: { a: { wait, retry: { attempts: 3, delay: '0s' } } } }, { input: { v } });
+    expect(run.error).toMatchObject({ code: 'EXPRESSION_VALUE', node: 'a' });
+    expect(run.error?.message).toContain(`\`wait.${key}\` must be a duration`);
+  });
+
+  it('[RUN-311] a wait takes milliseconds, durations and dates; a date that has passed is no mistake', () => {
+    const waits = (v: unknown) =>
+      drive({ nodes: { a: { wait: { for: '{{ $input.v }}' } } } }, { input: { v } as never });
+    expect([0, '0s', '1970-01-01T00:00:00Z'].map((v) => waits(v).advance(0).status)).toEqual(
+      Array(3).fill('completed'),
+    );
+    expect([1_500, '1500ms'].map((v) => waits(v).advance(1_499).status)).toEqual(['running', 'running']);
+    expect([1_500, 1_499.5, '1500ms'].map((v) => waits(v).advance(1_500).status)).toEqual(Array(3).fill('completed'));
+  });
+
   it('[RUN-311] a node that begins again evaluates them again', () => {
     const run = drive({ nodes: { a: { retry: { attempts: '{{ 1 + 1 }}', delay: '0s' } } } });
     run.fail('a').advance(0).fail('a').retry();
