@@ -12,6 +12,7 @@ const ALWAYS = [
   'ship',
   'charge',
   'invoice',
+  'verdict',
   'pack',
   'label',
   'track',
