@@ -48,7 +48,19 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
   'run.held': true,
   'run.begun': true,
 };
-export const ENTRY_KINDS = Object.keys(EVERY_ENTRY) as EntryKind[];
+
+/** A thousand lives come to these too seldom to meet every fault: each of them occurs, and meets some. */
+export const RARE_ENTRY_KINDS = [
+  'node.unhandled',
+  'node.compensating',
+  'signal.taken',
+] as const satisfies readonly EntryKind[];
+
+/** No life draws a setting that is an expression yet. */
+const NOT_DRAWN: readonly EntryKind[] = ['node.configured'];
+
+const SELDOM: readonly EntryKind[] = [...RARE_ENTRY_KINDS, ...NOT_DRAWN];
+export const ENTRY_KINDS = (Object.keys(EVERY_ENTRY) as EntryKind[]).filter((kind) => !SELDOM.includes(kind));
 
 /** What is told of attempts, and of runs that end with them. */
 export const ATTEMPT_ENTRY_KINDS = [
@@ -111,6 +123,11 @@ export class Coverage {
     for (const [kind, count] of other.entries) add(this.entries, kind, count);
     for (const [entry, faults] of other.met) for (const [fault, count] of faults) this.meet(entry, fault, count);
     for (const [key, count] of other.deaths) add(this.deaths, key, count);
+  }
+
+  /** Kinds that met no fault at all. */
+  unmet(entries: readonly EntryKind[]): EntryKind[] {
+    return entries.filter((entry) => (this.met.get(entry)?.size ?? 0) === 0);
   }
 
   /** Pairs that never met. */

@@ -1,6 +1,6 @@
 /** The suite of 2,000 seeds, in two halves so that two cores share it. */
 import { expect } from 'vitest';
-import { ATTEMPT_ENTRY_KINDS, ENTRY_KINDS } from './coverage.ts';
+import { ATTEMPT_ENTRY_KINDS, ENTRY_KINDS, RARE_ENTRY_KINDS } from './coverage.ts';
 import { COMMON_FAULT_KINDS, WORKER_FAULT_KINDS } from './faults.ts';
 import { liveMany } from './lives.ts';
 import { sitesToDieAt } from './report.ts';
@@ -19,5 +19,6 @@ export async function expectHalf(half: 0 | 1): Promise<void> {
     ...tally.coverage.missing(ATTEMPT_ENTRY_KINDS, WORKER_FAULT_KINDS),
   ];
   expect(missing, 'pairs of entry and fault that never met').toEqual([]);
+  expect(tally.coverage.unmet(RARE_ENTRY_KINDS), 'rare entries that met no fault').toEqual([]);
   expect(sitesToDieAt(tally), 'sites at which nobody died').toEqual([]);
 }
