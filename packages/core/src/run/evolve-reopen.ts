@@ -2,7 +2,7 @@
 import type { RunReopened } from './entry.ts';
 import { resetNode } from './new-state.ts';
 import { countSpilled } from './phases.ts';
-import { forgetRounds } from './scopes.ts';
+import { forgetRounds, isWhole } from './scopes.ts';
 import { must } from './standing.ts';
 import type { BodyState, NodeState, RunState } from './state.ts';
 import { recount } from './taken.ts';
@@ -74,7 +74,7 @@ function reopenBody(state: RunState, node: NodeState): void {
   body.open = 0;
   body.until = null;
   for (const scope of body.scopes.values()) {
-    if (scope.isDone) continue;
+    if (scope.isDone || isWhole(scope)) continue;
     scope.isClosed = false;
     body.open++;
     // Nothing in it begins again: what it comes to is looked at again.

@@ -16,7 +16,7 @@ import type {
 import { resume } from './evolve-run.ts';
 import { dueTime } from './pausing.ts';
 import { countSpilled, enter, leaveQueue } from './phases.ts';
-import { closeRound, newBody, noticeStopped, openScope, realmInside, runsOnce, wholeOf } from './scopes.ts';
+import { closeRound, isWhole, newBody, noticeStopped, openScope, realmInside, runsOnce, wholeOf } from './scopes.ts';
 import { isStopped, must, mustScope } from './standing.ts';
 import type { BodyState, NodeState, RunState, ScopeState } from './state.ts';
 import { armOpen, armRound, armStopping } from './timers.ts';
@@ -119,6 +119,8 @@ function stopScope(state: RunState, scope: ScopeState, entry: ScopeStopping, at:
 }
 
 function closeScope(state: RunState, scope: ScopeState, entry: ScopeClosed, at: number): void {
+  // Earlier versions took it for a round when a run began again.
+  if (isWhole(scope)) return;
   if (entry.error !== undefined) cancelOpen(state, scope, at);
   if (entry.output !== undefined) countSpilled(state, entry.output);
   closeRound(state, scope, entry);

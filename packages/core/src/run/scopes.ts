@@ -86,6 +86,11 @@ export function wholeOf(state: RunState, node: NodeState): ScopeState {
   return body.scopes.get(runsOnce(node.plan) ? 0 : WHOLE) ?? placeScope(state, node, WHOLE, node.scope.realm);
 }
 
+/** It is no round: nothing runs in it, and nothing comes of it. */
+export function isWhole({ round }: ScopeState): boolean {
+  return round === WHOLE;
+}
+
 function scopePath(node: NodeState, round: number): string {
   return runsOnce(node.plan) || round === WHOLE ? pathOf(node) : `${pathOf(node)}/${round}`;
 }

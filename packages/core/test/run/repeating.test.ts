@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explainNode, nodeAt } from '../../src/index.ts';
+import { evolve } from '../../src/run/evolve.ts';
 import { drive } from './drive.ts';
 
 const undo = { action: 'do@1', with: { of: '{{ $self.output }}' } };
@@ -114,6 +115,31 @@ describe('retry of composite nodes', () => {
     expect(run.running()).toEqual(['~undo/g:pay']);
     run.complete('~undo/g:pay');
     expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-416] a retry of the run counts rounds alone, not what was undone of all of them', () => {
+    const each = { forEach: { in: [1, 2], minSuccess: 2 }, do: body, retry };
+    const run = drive({ nodes: { each } });
+    run.complete('each/0/pay', 'a').complete('each/0/ship').complete('each/1/pay', 'b').fail('each/1/ship');
+    run.fail('each/~undo/each:1:pay').fail('each/~undo/each:0:pay');
+    run.fail('~undo/each:1:pay').fail('~undo/each:0:pay');
+    expect(run.status).toBe('failed');
+    const before = run.entries.length;
+    run.retry();
+    expect(run.entries.slice(before).map(({ type }) => type)).toEqual(['run.reopened', 'node.started']);
+    expect(run.running()).toEqual(['each/1/ship']);
+    run.fail('each/1/ship');
+    expect(run.statusOf('each')).not.toBe('completed');
+  });
+
+  it('[RUN-416] a journal in which it was closed like a round still folds', () => {
+    const loop = { while: { condition: '$index < 1' }, do: body, retry };
+    const run = drive({ nodes: { loop } });
+    run.complete('loop/0/pay', 'a').fail('loop/0/ship').fail('loop/~undo/loop:0:pay').fail('~undo/loop:0:pay').retry();
+    const rounds = nodeAt(run.state, 'loop')?.body;
+    expect(rounds).toMatchObject({ open: 1, succeeded: 0 });
+    evolve(run.state, { type: 'scope.closed', scope: 'loop', output: { value: null } }, 0);
+    expect(rounds).toMatchObject({ open: 1, succeeded: 0 });
   });
 
   it('[RUN-303] something of unknown outcome inside forbids the repeat', () => {
