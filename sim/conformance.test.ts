@@ -107,6 +107,30 @@ describe('a journal', () => {
     ).toContain('a is fatal, and should be deferred');
   });
 
+  it('[SIM-24] is refused when halt of a cleanup in a body does not end the run, or ends one that is ending', () => {
+    const group = {
+      nodes: { a: act(), clean: act({ onError: 'halt' }) },
+      edges: [{ from: 'a', to: 'clean', on: 'always' }],
+    };
+    const definition = { nodes: { l: { group } } };
+    const opened: Entry = { type: 'node.opened', node: 'l' };
+    const ending: Entry = { type: 'scope.stopping', scope: 'l', error, finally: true };
+    const begun = [
+      [opened, started('l/a')],
+      [failed('l/a'), ending, started('l/clean')],
+    ];
+    expect(complaintsOf(definition, ...begun, [failed('l/clean'), stopping])).toEqual([]);
+    expect(complaintsOf(definition, ...begun, [failed('l/clean', 'deferred')])).toEqual([
+      'l/clean is deferred, and should be fatal',
+    ]);
+    expect(complaintsOf(definition, ...begun, [stopping], [failed('l/clean', 'deferred')])).toEqual([]);
+    expect(complaintsOf(definition, ...begun, [stopping], [failed('l/clean')])).toEqual([
+      'l/clean is fatal, and should be deferred',
+    ]);
+    const undoing: Entry = { type: 'scope.compensating', scope: '', status: 'failed', error };
+    expect(complaintsOf(definition, ...begun, [undoing], [failed('l/clean', 'deferred')])).toEqual([]);
+  });
+
   it('[SIM-24] is refused when a run fails and nothing has failed, or an attempt is repeated too often', () => {
     expect(complaintsOf({ nodes: { a: act() } }, [started('a')], [completed('a'), finished('failed')])).toEqual([
       'it fails, and nothing that counts has failed',

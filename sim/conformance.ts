@@ -89,6 +89,8 @@ export class Conformance {
   private isFinished = false;
   /** A failure with `halt`, or a `terminate`, ends the run from any depth. */
   private isHalted = false;
+  /** How the run ends is decided: there `halt` ends no more than a body. */
+  private isEnding = false;
   private isTerminated = false;
   /** A replay begins somewhere, and leaves the rest as it was: that need not fit together. */
   private isReplayed = false;
@@ -126,7 +128,11 @@ export class Conformance {
         return;
       case 'run.stopping':
         this.isPaused = entry.paused === true;
+        this.isEnding = true;
         return this.ends('', entry.finally);
+      case 'scope.compensating':
+        this.isEnding ||= entry.scope === '';
+        return;
       case 'scope.stopping':
         return this.ends(entry.scope, entry.finally);
       case 'node.stopping':
@@ -325,13 +331,17 @@ export class Conformance {
       .some((id) => scope.nodes.get(id)?.status !== 'skipped');
   }
 
-  /** Nothing handles the failure: `onError` decides, then the policy. In a finally it fails the scope in the end. */
+  /**
+   * Nothing handles the failure: `onError` decides, then the policy. In a finally it fails the scope in the end, unless
+   * `halt` ends the run, from any depth.
+   */
   private handles(path: string, scope: Scope, fact: NodeFact, handling: string): void {
     const { onError } = fact.keys;
     const policy = scope.policy === 'ignore' ? 'tolerated' : scope.policy === 'fail-fast' ? 'fatal' : 'deferred';
     const atOnce = scope.isEnding ? 'deferred' : 'fatal';
+    const halt = this.isEnding ? atOnce : 'fatal';
     const expected =
-      onError === 'ignore' ? 'ignored' : onError === 'halt' ? atOnce : policy === 'fatal' ? atOnce : policy;
+      onError === 'ignore' ? 'ignored' : onError === 'halt' ? halt : policy === 'fatal' ? atOnce : policy;
     this.demand(handling === expected, `${path} is ${handling}, and should be ${expected}`);
     if (expected === 'fatal' && onError === 'halt') this.isHalted = true;
   }
@@ -442,6 +452,7 @@ export class Conformance {
     this.isReplayed ||= renewed.length > 0;
     this.isFinished = false;
     this.isHalted = false;
+    this.isEnding = false;
     for (const scope of this.scopes.values()) Object.assign(scope, { isEnding: false, isRevived: false });
     for (const path of nodes) {
       for (const scope of [...this.scopes.keys()])
