@@ -14,7 +14,6 @@ import { close } from './closing.ts';
 import { forsake, mustEnd } from './phases.ts';
 import { isFinal, isQuiet } from './standing.ts';
 import type { NodeState, RunState, ScopeState } from './state.ts';
-import { joinOf } from './taken.ts';
 
 type EarlyEnd = NonNullable<ScopeState['stopping']>;
 
@@ -76,10 +75,8 @@ function endNode(state: RunState, node: NodeState, spared: ReadonlySet<NodeState
   // What is left of those that have begun is for whoever decides: conditions of their edges are evaluated then.
   if (startedAt !== null) {
     if (phase.status === 'open' && !isSpared) endRoundsEarly(state, node, how, at);
-  } else if (isSpared) forsake(state, node);
-  else if (!spared.has(node) || joinOf(node) === 'satisfied') {
-    close(state, node, { status: 'cancelled', at, error: undefined });
-  }
+  } else if (isSpared || spared.has(node)) forsake(state, node);
+  else close(state, node, { status: 'cancelled', at, error: undefined });
 }
 
 /** Nodes that have not begun, and that a finally may come to. */

@@ -318,6 +318,35 @@ describe('finally', () => {
     expect(run.complete('more').status).toBe('failed');
   });
 
+  it('[RUN-417] a node that is ready by another edge has its part in the finally once an always edge leads to it', () => {
+    const nodes = { a: {}, b: { needs: ['a'] }, tidy: { needs: ['a'], join: 'any' } } as const;
+    const run = drive({ config: { maxParallelism: 1 }, nodes, edges: [always('b', 'tidy')] });
+    run.complete('a');
+    expect(run.statuses()).toMatchObject({ b: 'running', tidy: 'queued' });
+    run.cancel().breakOff('b');
+    expect(run.running()).toEqual(['tidy']);
+    expect(run.complete('tidy').status).toBe('cancelled');
+  });
+
+  it('[RUN-417] or once a cleanup before it has ended', () => {
+    const nodes = { a: {}, tidy: {}, more: { needs: ['a', 'tidy'], join: 'any' } } as const;
+    const run = drive({ config: { maxParallelism: 1 }, nodes, edges: [always('a', 'tidy')] });
+    run.complete('a');
+    expect(run.statuses()).toMatchObject({ tidy: 'running', more: 'queued' });
+    run.cancel();
+    expect(run.running()).toEqual(['tidy']);
+    expect(run.complete('tidy').running()).toEqual(['more']);
+    expect(run.complete('more').status).toBe('cancelled');
+  });
+
+  it('[RUN-417] and is cancelled when none does', () => {
+    const nodes = { a: {}, tidy: {}, more: { needs: ['a', 'tidy'], join: 'any' } } as const;
+    const run = drive({ config: { maxParallelism: 1 }, nodes, edges: [always('a', 'tidy')] });
+    run.complete('a').cancel().fail('tidy');
+    expect(run.statuses()).toMatchObject({ tidy: 'failed', more: 'cancelled' });
+    expect(run.status).toBe('cancelled');
+  });
+
   it('[RUN-285] reads the error that it runs because of', () => {
     const code = { code: '{{ $execution.error?.code }}' };
     const body = { nodes: { x: {}, tidy: { with: code } }, edges: [always('x', 'tidy')] };
