@@ -150,6 +150,7 @@ export class Legality {
       record = {
         status: 'idle',
         attempts: 0,
+        hasBegun: false,
         effect: undefined,
         worker: undefined,
         isAsked: false,
@@ -255,6 +256,7 @@ export class Legality {
     node.status = type === 'node.stopping' ? before : LEADS_TO[type];
     if (type === 'node.settled' || type === 'node.answered') this.halfDone.add(path);
     if (BEGINS.includes(type)) {
+      node.hasBegun = true;
       // A graph that an action returned is taken as it comes; it begins when it may.
       const isReturned = type === 'node.opened' && entry.graph !== undefined;
       this.demand(this.mayBegin(path) || isReturned, `${type} of ${path} in what is over, or paused`);
@@ -400,6 +402,7 @@ export class Legality {
       this.demand(!BUSY.includes(status), `${path} is ${status}, and begins again`);
       this.scopes.forget(path);
       record.status = 'idle';
+      record.hasBegun = false;
       record.error = undefined;
       if (!isNew) continue;
       record.generation = this.generation;

@@ -26,6 +26,8 @@ export type Status =
 export interface NodeRecord {
   status: Status;
   attempts: number;
+  /** Since the run started, or was last reopened with the node among those that begin again. */
+  hasBegun: boolean;
   /** Of the last attempt. */
   effect: string | undefined;
   worker: string | undefined;

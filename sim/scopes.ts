@@ -18,7 +18,7 @@ interface Body {
   cleans: boolean;
 }
 
-/** Unless an attempt came before. */
+/** Unless an attempt came before, and no reopening since. */
 const UNBEGUN: readonly string[] = ['queued', 'gated'];
 /** What has not begun, or nobody knows the outcome of, stays so when a scope is over. */
 const STAYS: readonly string[] = [...FINAL, 'unknown', 'idle'];
@@ -70,7 +70,7 @@ export class Scopes {
   /** The scope ends early: what has not begun is cancelled, and begins only if a finally wants it. */
   drop(scope: string): void {
     for (const [, record] of this.inside(scope)) {
-      if (UNBEGUN.includes(record.status) && record.attempts === 0) record.status = 'idle';
+      if (UNBEGUN.includes(record.status) && !record.hasBegun) record.status = 'idle';
     }
   }
 

@@ -219,6 +219,23 @@ describe('the oracle', () => {
     ]);
   });
 
+  it('[SIM-8] lets a finally come to a node that a reopened run has not begun again, and to no other that is queued', () => {
+    const journal = new Legality();
+    const scheduled = { type: 'node.scheduled', nodes: ['a'] } as const;
+    const stopping = { type: 'run.stopping', status: 'failed', error, finally: true } as const;
+    const attempt = { ...started, effect: 'idempotent' } as const;
+    journal.frame(1, 1, [begin, attempt, { type: 'node.failed', node: 'a', error, handling: 'fatal' }, stopping]);
+    journal.frame(2, 2, [{ type: 'run.finished', status: 'failed', error }]);
+    journal.frame(3, 3, [{ type: 'run.reopened', nodes: ['a'] }, scheduled, stopping, scheduled]);
+    expect(journal.complaints).toEqual([]);
+    journal.frame(4, 4, [
+      { ...attempt, attempt: 2 },
+      { type: 'node.returned', node: 'a' },
+    ]);
+    journal.frame(5, 5, [{ ...stopping, finally: false }, scheduled]);
+    expect(journal.complaints).toEqual(['node.scheduled of a, which is queued']);
+  });
+
   it('[SIM-23] complains of a document that is not what the journal says', async () => {
     const { world } = await live(3, { alone: true });
     const { data, oracle } = world;
