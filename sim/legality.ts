@@ -346,9 +346,10 @@ export class Legality {
     const isAnew = !cleans || compensate === false || (this.status === 'paused' && status === 'cancelled');
     this.demand(['running', 'paused'].includes(this.status) && (!this.isStopping || isAnew), 'is stopped twice');
     this.demand(paused !== true || this.status === 'paused', 'stays paused, and was not');
+    // Said again, it leaves a finally that runs as it is, unless it takes it away.
+    if (!(this.isStopping && this.cleans && cleans)) this.scopes.drop('', cleans);
     this.isStopping = true;
     this.cleans = cleans;
-    this.scopes.drop('');
     if (paused !== true) this.status = 'running';
   }
 

@@ -62,15 +62,20 @@ export class Scopes {
   stop(scope: string, cleans = false): void {
     const record = this.scopes.get(scope);
     if (record?.status !== 'open') return this.complain(`${scope} is ${record?.status}, and stopped`);
+    this.drop(scope, cleans);
     record.status = 'stopping';
     record.cleans = cleans;
-    this.drop(scope);
   }
 
-  /** The scope ends early: what has not begun is cancelled, and begins only if a finally wants it. */
-  drop(scope: string): void {
-    for (const [, record] of this.inside(scope)) {
-      if (UNBEGUN.includes(record.status) && !record.hasBegun) record.status = 'idle';
+  /**
+   * The scope ends early: what has not begun is cancelled, and begins only if a finally wants it. What ends early in it
+   * already goes on with its own finally, the innermost first, unless this takes all of them away.
+   */
+  drop(scope: string, cleans: boolean): void {
+    const ending = cleans ? this.cleaning(scope) : [];
+    for (const [path, record] of this.inside(scope)) {
+      if (!UNBEGUN.includes(record.status) || record.hasBegun) continue;
+      if (!ending.some((inner) => isBelow(path, inner))) record.status = 'idle';
     }
   }
 
@@ -78,9 +83,9 @@ export class Scopes {
   stopNode(node: string, isAnew: boolean, cleans = false): void {
     const body = this.bodies.get(node);
     if (body === undefined || (body.isStopping && !isAnew)) return this.complain(`${node} is stopped twice`);
+    this.drop(node, cleans);
     body.isStopping = true;
     body.cleans = cleans;
-    this.drop(node);
   }
 
   close(scope: string, isFailed: boolean): void {
@@ -164,6 +169,14 @@ export class Scopes {
 
   private remove(node: string): void {
     for (const [path, scope] of this.scopes) if (scope.node === node) this.scopes.delete(path);
+  }
+
+  /** Rounds and composite nodes, the scope or in it, whose finally runs. */
+  private cleaning(scope: string): string[] {
+    const scopes = [...this.scopes].filter(([, { status, cleans }]) => status === 'stopping' && cleans);
+    const bodies = [...this.bodies].filter(([, { isStopping, cleans }]) => isStopping && cleans);
+    const paths = [...scopes, ...bodies].map(([path]) => path);
+    return paths.filter((path) => scope === '' || path === scope || isBelow(path, scope));
   }
 
   private inside(scope: string): [string, NodeRecord][] {

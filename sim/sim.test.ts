@@ -1,3 +1,4 @@
+import type { Entry } from '@nebula/core';
 import { describe, expect, it } from 'vitest';
 import { play } from './every-crossing.ts';
 import { Leases } from './leases.ts';
@@ -179,6 +180,29 @@ describe('the oracle', () => {
       'node.started of l/0/a in what is over, or paused',
       'l is completed before l/1',
     ]);
+  });
+
+  it('[SIM-8] follows the finally of a body when what is around it ends early, until it is taken away', () => {
+    const gated = { type: 'node.gated', node: 'l/0/a', gate: { kind: 'rate', key: 'k', limit: 1, perMs: 1 } } as const;
+    const granted = { type: 'node.granted', node: 'l/0/a', until: 9 } as const;
+    const open = [
+      begin,
+      { type: 'node.opened', node: 'l', items: { value: [1] }, count: 1 },
+      { type: 'scopes.opened', node: 'l', from: 0, to: 1 },
+    ] as const;
+    const stopNode = { type: 'node.stopping', node: 'l', error, finally: true } as const;
+    const stop = { type: 'run.stopping', status: 'timed-out', error, finally: true } as const;
+    const complaintsOf = (...entries: Entry[]): string[] => {
+      const journal = new Legality();
+      journal.frame(1, 1, [...open, ...entries]);
+      return journal.complaints;
+    };
+    expect(complaintsOf(stopNode, gated, stop, granted)).toEqual([]);
+    expect(complaintsOf(stop, gated, { ...stop, compensate: false }, granted)).toEqual([]);
+    const left = ['node.granted of l/0/a, which is idle'];
+    expect(complaintsOf(gated, stopNode, granted)).toEqual(left);
+    expect(complaintsOf(gated, stop, granted)).toEqual(left);
+    expect(complaintsOf(stopNode, gated, { ...stop, finally: false }, granted)).toEqual(left);
   });
 
   it('[SIM-8] complains of compensation out of order, of what was not done, and in a run that goes well', () => {
