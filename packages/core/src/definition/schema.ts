@@ -27,7 +27,8 @@ export function workflowJsonSchema(): JsonObject {
 function recordSchema(record: RecordType): JsonObject {
   const built = Object.entries(record.keys).filter(([, key]) => !key.later);
   const required = built.filter(([, key]) => key.required).map(([name]) => name);
-  const kinds = built.filter(([, key]) => key.kind).map(([name]) => name);
+  const kinds =
+    record.name === 'subWorkflow' ? ['id', 'plan'] : built.filter(([, key]) => key.kind).map(([name]) => name);
   return {
     type: 'object',
     description: record.doc,

@@ -500,8 +500,8 @@ export class Oracle {
     const kept = this.mayClean();
     for (const fact of this.facts) {
       if (fact.began || FINAL.includes(fact.status) || fact.status === 'unknown') continue;
-      if (fact.cleans) Object.assign(fact, { status: 'pending', readyAt: undefined });
-      else if (!kept.has(fact.index) || this.join(fact) === 'satisfied') fact.status = 'cancelled';
+      if (fact.cleans || kept.has(fact.index)) Object.assign(fact, { status: 'pending', readyAt: undefined });
+      else fact.status = 'cancelled';
     }
     for (const fact of this.running()) if (!fact.cleans) expect(this.step.aborted).toContain(idOf(fact.index));
   }
