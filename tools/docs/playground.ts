@@ -8,6 +8,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -130,19 +131,22 @@ export class Playground {
     });
   }
 
-  /** A document that went wrong may have left one. */
-  #stopServer(): void {
-    try {
-      const { pid } = JSON.parse(readFileSync(path.join(this.dir, '.nebula/server.json'), 'utf8')) as { pid: number };
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // There is none.
+  /** Kills every process that was started here and still runs: a server of a document that failed, a run in the background. */
+  #killProcesses(): void {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        if (readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`TMPDIR=${this.base}\0`))
+          process.kill(Number(pid), 'SIGKILL');
+      } catch {
+        // The process ended, or belongs to another user.
+      }
     }
   }
 
+  /** Retries: a killed process may still finish one write. */
   remove(): void {
-    this.#stopServer();
-    rmSync(this.base, { recursive: true, force: true });
+    this.#killProcesses();
+    rmSync(this.base, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
 
