@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseArgs, styleText } from 'node:util';
 import { checkAmbient } from './checks/ambient.ts';
 import { checkArrows } from './checks/arrows.ts';
+import { checkInstalled } from './checks/installed.ts';
 import { checkLinks } from './checks/links.ts';
 import { checkPromises, checkStyle, checkTypes, checkUnused } from './checks/programs.ts';
 import { openRepository, type Repository, type Verdict } from './checks/repository.ts';
@@ -23,6 +24,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   types: ({ root }) => checkTypes(root),
   promises: ({ root }) => checkPromises(root),
   style: ({ root }) => checkStyle(root),
+  installed: ({ root, repository }) => checkInstalled(root, repository),
   arrows: ({ repository }) => checkArrows(repository),
   ambient: ({ repository }) => checkAmbient(repository),
   spec: ({ repository }) => checkSpec(repository),

@@ -1,6 +1,6 @@
 import { builtinActions } from '@nebula/actions';
 import type { WorkflowInput } from '@nebula/sdk';
-import { fail, testWorkflow } from '@nebula/sdk/testing';
+import { fail, testWorkflow } from '@nebula/testing';
 import { describe, expect, test } from 'vitest';
 import config from '../../nebula.config.ts';
 import expense from './expense.ts';

@@ -1,8 +1,9 @@
 /**
- * Which package may import which.
+ * Which package may import which, and which folder of the core.
  *
  *     core ◀── ports ◀── engine, drivers          core ◀── sdk ◀── actions
- *     client ◀── server ──▶ engine                the command line chooses
+ *     client ◀── server ──▶ engine                sdk, engine, drivers ◀── testing
+ *     client, drivers ◀── worker                  the command line chooses
  *
  * Besides the arrows themselves: packages are entered through the names in their `exports` only, everything imported
  * is declared, sources do not import tests, and no two files of a package need each other.
@@ -18,23 +19,41 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>
   ports: { core: 'all' },
   engine: { core: 'all', ports: 'all' },
   drivers: { core: 'all', ports: 'all' },
+  // Authors of actions install it: neither engine nor drivers come along.
   sdk: { core: 'all', ports: 'types' },
-  // The test kit runs workflows with the real engine in memory. Authors enter it by a name of its own, in tests only.
-  'sdk/testing': { core: 'all', ports: 'all', engine: 'all', drivers: 'all' },
-  // A worker outside the server talks to it, and runs actions in a sandbox of its own.
-  'sdk/worker': { core: 'all', ports: 'all', drivers: 'all', client: 'all' },
+  // Runs workflows with the real engine in memory.
+  testing: { core: 'all', ports: 'all', engine: 'all', drivers: 'all', sdk: 'all' },
+  // Talks to a server, and runs actions in a sandbox of its own.
+  worker: { core: 'all', ports: 'all', drivers: 'all', client: 'all' },
   actions: { core: 'all', sdk: 'all' },
   client: {},
   // It meets the world through ports: whoever composes it chooses the drivers.
   server: { core: 'all', ports: 'all', engine: 'all', client: 'all' },
 };
 
-/** A part of a package with arrows of its own, which the rest of the package does not import. */
-function partOf(file: string): string | undefined {
-  const [, owner, folder] = /^packages\/([^/]+)\/src\/([^/]+)\//.exec(file) ?? [];
-  const part = `${owner}/${folder}`;
-  return part in ARROWS ? part : undefined;
-}
+/**
+ * The folders of a package that has layers, the lowest first: what each may import of the others. Files beside the
+ * folders are common ground; of those, only the ones in COMPOSING import folders.
+ *
+ *     expression, schema, graph, definition ──▶ plan ──▶ run, verify
+ */
+const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>>>> = {
+  core: {
+    capability: {},
+    expression: {},
+    schema: { expression: 'all' },
+    graph: { definition: 'types' },
+    retry: { expression: 'types', plan: 'types' },
+    imports: { retry: 'all' },
+    definition: { expression: 'all', graph: 'all', imports: 'all' },
+    plan: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', schema: 'all' },
+    run: { capability: 'all', definition: 'types', expression: 'all', plan: 'all', retry: 'all', schema: 'all' },
+    verify: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', plan: 'all', schema: 'all' },
+  },
+};
+
+/** Files of the core that put its folders together. `catalog.ts` knows the one action that an import brings. */
+const COMPOSING = new Set(['index.ts', 'compile.ts', 'compile-source.ts', 'catalog.ts']);
 
 interface Manifest {
   readonly folder: string;
@@ -121,12 +140,33 @@ function judgeRelative(place: Place, entry: Import, target: string, manifests: r
   const owner = ownerOf(target, manifests);
   const isWithinRoot = place.owner.folder === APART && owner.folder === '';
   if (owner !== place.owner && !isWithinRoot) return problem(`reaches into ${owner.name}: import it by its name`);
-  const part = partOf(target);
-  if (place.shipped && part !== undefined && partOf(place.code.path) !== part) {
-    return problem(`reaches into ${part}, which the rest of the package does without`);
-  }
   if (place.shipped && !isShipped(target)) return problem(`${entry.specifier} is not installed with the package`);
-  return [];
+  return judgeFolders(path.basename(owner.folder), place.code.path, target, entry).flatMap(problem);
+}
+
+/** Arrows between the folders of one package. */
+function judgeFolders(owner: string, file: string, target: string, entry: Import): string[] {
+  const folders = FOLDERS[owner];
+  const [from, to] = [folderOf(file), folderOf(target)];
+  if (folders === undefined || from === undefined || to === undefined || from === to || to === '') return [];
+  if (from === '') {
+    const isComposing = COMPOSING.has(path.basename(file));
+    return isComposing ? [] : [`${path.basename(file)} may not import the folder ${to} of ${owner}`];
+  }
+  const arrows = folders[from];
+  if (arrows === undefined)
+    return [`${owner}/${from} has no line in tools/checks/arrows.ts yet: say there what it may import`];
+  return judge(`${owner}/${from}`, `${owner}/${to}`, arrows[to], entry);
+}
+
+/** The folder in the sources of its package; empty for a file beside the folders, undefined for one elsewhere. */
+function folderOf(file: string): string | undefined {
+  return /^packages\/[^/]+\/src\/(?:([^/]+)\/)?/.exec(file)?.map((part) => part ?? '')[1];
+}
+
+function judge(from: string, to: string, allowed: 'all' | 'types' | undefined, entry: Import): string[] {
+  if (allowed === undefined) return [`${from} may not import ${to}`];
+  return allowed === 'types' && !entry.typeOnly ? [`${from} may import types of ${to} only: use import type`] : [];
 }
 
 function judgePackage(
@@ -160,15 +200,13 @@ function isApp({ folder }: Manifest): boolean {
 /** Puts everything together, and may import all of it. */
 const COMPOSER = 'apps/cli';
 
-function judgeArrow({ owner, code }: Place, target: Manifest, entry: Import): string[] {
+function judgeArrow({ owner }: Place, target: Manifest, entry: Import): string[] {
   if (owner.folder === COMPOSER || isApp(target)) return [];
-  const from = partOf(code.path) ?? path.basename(owner.folder);
+  const from = path.basename(owner.folder);
   const to = path.basename(target.folder);
   const arrows = ARROWS[from];
   if (arrows === undefined) return [`${from} has no line in tools/checks/arrows.ts yet: say there what it may import`];
-  const allowed = arrows[to];
-  if (allowed === undefined) return [`${from} may not import ${to}`];
-  return allowed === 'types' && !entry.typeOnly ? [`${from} may import types of ${to} only: use import type`] : [];
+  return judge(from, to, arrows[to], entry);
 }
 
 function isDeclared(place: Place, entry: Import, name: string, isOurs: boolean, root: Manifest): boolean {

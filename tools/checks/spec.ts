@@ -3,7 +3,7 @@ import { linesOutsideFences } from './markdown.ts';
 import { at, isConformance, isTest, type Repository, type Verdict } from './repository.ts';
 import { testCallsOf } from './titles.ts';
 
-const SPEC_FILE = /^(packages|apps|sim|e2e)\/(.*\/)?(SPEC\.md|spec\/[^/]+\.md|spec-[^/]+\.md)$/;
+const SPEC_FILE = /^(packages|apps|sim|e2e|tools)\/(.*\/)?(SPEC\.md|spec\/[^/]+\.md|spec-[^/]+\.md)$/;
 const RULE = /^- \*\*([A-Z][A-Z0-9]*-\d+)\*\* \S/;
 /** Looks like a rule; when it is not written like one, it would silently not count. */
 const ALMOST_RULE = /^\s*([-*+]|\d+\.|#+|\|)?\s*\*\*`?\[?[A-Z][A-Z0-9]*-\d+/;

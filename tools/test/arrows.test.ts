@@ -94,25 +94,51 @@ describe('arrows between packages', () => {
     expect(found("export type { Store } from '@nebula/ports';")).toEqual([]);
   });
 
-  it('lets the test kit have the engine and the drivers, and nobody else of the sdk have the test kit', () => {
+  it('[PKG-1] lets the test kit have the engine and the drivers, and the sdk neither of them nor the test kit', () => {
     const kit = {
-      'packages/sdk/package.json': manifest('@nebula/sdk', {
-        ...needs('@nebula/core', '@nebula/ports', '@nebula/engine', '@nebula/drivers'),
-        exports: { '.': './src/index.ts', './testing': './src/testing/index.ts' },
-      }),
-      'packages/sdk/src/testing/index.ts':
-        "import '@nebula/engine';\nimport '@nebula/drivers/memory';\nimport '../index.ts';",
+      'packages/testing/package.json': manifest(
+        '@nebula/testing',
+        needs('@nebula/core', '@nebula/sdk', '@nebula/engine', '@nebula/drivers'),
+      ),
+      'packages/testing/src/index.ts':
+        "import '@nebula/engine';\nimport '@nebula/drivers/memory';\nimport '@nebula/sdk';",
     };
     expect(problemsWith(kit)).toEqual([]);
-    expect(problemsWith({ ...kit, 'packages/sdk/src/testing/more.ts': "import '@nebula/actions';" })).toContain(
-      'packages/sdk/src/testing/more.ts:1 sdk/testing may not import actions',
+    expect(problemsWith({ ...kit, 'packages/testing/src/more.ts': "import '@nebula/actions';" })).toContain(
+      'packages/testing/src/more.ts:1 testing may not import actions',
     );
-    expect(problemsWith({ ...kit, 'packages/sdk/src/a.ts': "import './testing/index.ts';" })).toEqual([
-      'packages/sdk/src/a.ts:1 reaches into sdk/testing, which the rest of the package does without',
+    for (const name of ['testing', 'engine', 'drivers/memory']) {
+      expect(problemsWith({ ...kit, 'packages/sdk/src/a.ts': `import '@nebula/${name}';` })).toContain(
+        `packages/sdk/src/a.ts:1 sdk may not import ${name.split('/')[0]}`,
+      );
+    }
+  });
+
+  it('[PKG-2] keeps the layers of the core apart: definition and expression, plan, run and verify', () => {
+    const layers = {
+      'packages/core/src/plan/plan.ts': "import '../definition/model.ts';\nimport '../a.ts';",
+      'packages/core/src/definition/model.ts': "import '../expression/parse.ts';",
+      'packages/core/src/expression/parse.ts': 'export const parse = 1;',
+      'packages/core/src/run/decide.ts': "import '../plan/plan.ts';\nimport type { M } from '../definition/model.ts';",
+      'packages/core/src/verify/verify.ts': "import '../plan/plan.ts';",
+      'packages/core/src/compile.ts': "import './plan/plan.ts';\nimport './verify/verify.ts';",
+    };
+    expect(problemsWith(layers)).toEqual([]);
+    const upwards = (file: string, target: string) =>
+      problemsWith({ ...layers, [`packages/core/src/${file}`]: `import '${target}';` });
+    expect(upwards('plan/b.ts', '../run/decide.ts')).toEqual([
+      'packages/core/src/plan/b.ts:1 core/plan may not import core/run',
     ]);
-    expect(problemsWith({ ...kit, 'packages/sdk/src/a.ts': "import '@nebula/engine';" })).toEqual([
-      'packages/sdk/src/a.ts:1 sdk may not import engine',
+    expect(upwards('plan/kinds/b.ts', '../../verify/verify.ts')).toEqual([
+      'packages/core/src/plan/kinds/b.ts:1 core/plan may not import core/verify',
     ]);
+    expect(upwards('run/b.ts', '../definition/model.ts')).toEqual([
+      'packages/core/src/run/b.ts:1 core/run may import types of core/definition only: use import type',
+    ]);
+    expect(upwards('heap.ts', './plan/plan.ts')).toEqual([
+      'packages/core/src/heap.ts:1 heap.ts may not import the folder plan of core',
+    ]);
+    expect(upwards('studio/b.ts', '../plan/plan.ts').join()).toContain('core/studio has no line');
   });
 
   it('lets only apps import an app', () => {
@@ -170,12 +196,12 @@ describe('arrows between packages', () => {
 
   it('shows the path of an import cycle, once', () => {
     const found = problemsWith({
-      'packages/core/src/a.ts': "import './b.ts';",
-      'packages/core/src/b.ts': "import type { C } from './deep/c.ts';",
-      'packages/core/src/deep/c.ts': "export { a } from '../a.ts';",
+      'packages/engine/src/a.ts': "import './b.ts';",
+      'packages/engine/src/b.ts': "import type { C } from './deep/c.ts';",
+      'packages/engine/src/deep/c.ts': "export { a } from '../a.ts';",
     });
     expect(found).toEqual([
-      'import cycle: packages/core/src/a.ts → packages/core/src/b.ts ─type→ packages/core/src/deep/c.ts → packages/core/src/a.ts',
+      'import cycle: packages/engine/src/a.ts → packages/engine/src/b.ts ─type→ packages/engine/src/deep/c.ts → packages/engine/src/a.ts',
     ]);
   });
 

@@ -172,7 +172,7 @@ Coverage
     const code = `
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testWorkflow } from '@nebula/sdk/testing';
+import { testWorkflow } from '@nebula/testing';
 const flow = new URL('./flow.yaml', import.meta.url);
 const mocks = { a: { done: true }, c: null };
 test('approved', async () => {
@@ -188,7 +188,7 @@ test('rejected', async () => {
 `;
     const found = await nebulaTest({
       'flow.test.ts': code,
-      'other.test.ts': "import 'vitest';\nimport '@nebula/sdk/testing';",
+      'other.test.ts': "import 'vitest';\nimport '@nebula/testing';",
     });
     expect(found.code).toBe(1);
     expect(found.text).toContain('✓ approved');
@@ -198,7 +198,7 @@ test('rejected', async () => {
     expect(found.text).toContain('  flow  nodes 2/3  edges 1/2');
     writeFileSync(
       path.join(dir, 'flow.test.ts'),
-      "import 'node:test';\nimport '@nebula/sdk/testing';\nthrow new Error('broken');",
+      "import 'node:test';\nimport '@nebula/testing';\nthrow new Error('broken');",
     );
     const context = { io: found.io, services: composeServices(found.io), program: 'nebula' };
     expect(await execute(context, [], {})).toBe(1);

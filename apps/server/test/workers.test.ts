@@ -8,7 +8,7 @@ import path from 'node:path';
 import { ApiError } from '@nebula/client';
 import type { Action, Json } from '@nebula/core';
 import { ActionError, defineAction } from '@nebula/sdk';
-import { createWorker, type Worker, type WorkerOptions } from '@nebula/sdk/worker';
+import { createWorker, type Worker, type WorkerOptions } from '@nebula/worker';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
 import { hasPython } from './support/python.ts';
@@ -202,7 +202,7 @@ async function working(
 const outsideAction = (id: string, run: Action['run'], effect: 'pure' | 'once' = 'pure'): Action =>
   defineAction({ id, version: '1', effect, run }) as Action;
 
-describe('@nebula/sdk/worker', () => {
+describe('@nebula/worker', () => {
   it('[SRV-341] what its actions fetch goes on in the trace', async () => {
     const server = await booted();
     const heard: unknown[] = [];

@@ -30,6 +30,8 @@ export {
 export type { CapabilityList } from './capability/pattern.ts';
 export { matchesName, matchesSegments } from './capability/wildcard.ts';
 export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
+export { type Compilation, type CompileOptions, compilePlan } from './compile.ts';
+export { compileSource, type SourceCompilation } from './compile-source.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
   type ConfigDefinition,
@@ -87,7 +89,6 @@ export {
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS, SCHEMA_LIMITS } from './limits.ts';
 export { isMoment, MOMENT_LIMITS, momentIn } from './moment.ts';
 export { provideModule } from './on-demand.ts';
-export { type Compilation, type CompileOptions, compilePlan } from './plan/compile.ts';
 export {
   type CallbackUrl,
   isImplied,
@@ -97,7 +98,6 @@ export {
   type TriggerPlan,
 } from './plan/plan.ts';
 export { HERE, mayServe, parseRoute, type Route } from './plan/route.ts';
-export { compileSource, type SourceCompilation } from './plan/source.ts';
 export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';

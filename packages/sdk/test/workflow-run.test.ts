@@ -1,6 +1,6 @@
+import { everyCrashPoint, testWorkflow } from '@nebula/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { at, call, defineAction, expr, jsonSchema, maybe, or, text, typed, wait, workflow } from '../src/index.ts';
-import { everyCrashPoint, testWorkflow } from '../src/testing/index.ts';
 
 /** Gives back what it is given. */
 const echo = defineAction({

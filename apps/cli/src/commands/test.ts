@@ -13,7 +13,7 @@ export async function execute(context: Context, args: readonly string[], options
     const { watchTests } = await import('../testing/watch.ts');
     return await watchTests(context, args, options);
   }
-  const { Coverage } = await import('@nebula/sdk/testing');
+  const { Coverage } = await import('@nebula/testing');
   const { yaml, code } = findTests(io.cwd, args);
   const coverage = new Coverage();
   const outcomes: FileOutcome[] = [];

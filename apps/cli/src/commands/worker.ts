@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
-import type { WorkerEvent } from '@nebula/sdk/worker';
+import type { WorkerEvent } from '@nebula/worker';
 import { writeLines } from '../conclude.ts';
 import { countOption, textOption } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
@@ -25,7 +25,7 @@ export async function execute(context: Context, _args: readonly string[], option
   const token = await tokenOf(io, project.dataDir);
   const workerId = textOption(options, 'id');
   const home = textOption(options, 'project');
-  const { createWorker } = await import('@nebula/sdk/worker');
+  const { createWorker } = await import('@nebula/worker');
   const worker = createWorker({
     server,
     actions: await services.actions(project),

@@ -12,7 +12,7 @@ export interface FoundTests {
 const YAML = /\.test\.ya?ml$/;
 const CODE = /\.test\.[mc]?[jt]s$/;
 /** What code must import to be taken for a test of ours. */
-const IMPORTS = ['@nebula/sdk/testing', 'node:test'];
+const IMPORTS = ['@nebula/testing', 'node:test'];
 const SKIPPED = new Set(['node_modules', 'coverage', 'dist']);
 
 /**
@@ -39,7 +39,7 @@ export function findTests(cwd: string, names: readonly string[]): FoundTests {
   const files = [...found].sort();
   if (files.length === 0) {
     throw new NebulaError('NO_TESTS', `there are no tests in ${names.join(', ') || 'this folder'}`, {
-      hint: 'tests are called *.test.yaml, or *.test.ts with @nebula/sdk/testing',
+      hint: 'tests are called *.test.yaml, or *.test.ts with @nebula/testing',
     });
   }
   return { yaml: files.filter((file) => YAML.test(file)), code: files.filter((file) => CODE.test(file)) };

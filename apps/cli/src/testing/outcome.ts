@@ -1,5 +1,5 @@
 /** What came of test files, whatever they are written in. */
-import type { Difference } from '@nebula/sdk/testing';
+import type { Difference } from '@nebula/testing';
 
 export interface TestOutcome {
   readonly name: string;

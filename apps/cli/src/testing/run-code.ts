@@ -5,7 +5,7 @@ import path from 'node:path';
 import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { COVERAGE_DIR, type Coverage, type CoverageData } from '@nebula/sdk/testing';
+import { COVERAGE_DIR, type Coverage, type CoverageData } from '@nebula/testing';
 import type { FileOutcome, TestOutcome } from './outcome.ts';
 
 const LEND = fileURLToPath(new URL('./lend.ts', import.meta.url));

@@ -1,7 +1,7 @@
 /** `*.test.yaml`: read, run in memory against the actions of the project, compared. */
 import path from 'node:path';
 import { NebulaError, renderProblems, type SourceRange } from '@nebula/core';
-import type { Coverage, TestResult } from '@nebula/sdk/testing';
+import type { Coverage, TestResult } from '@nebula/testing';
 import { readNamedFile } from '../named-file.ts';
 import type { Context } from '../services.ts';
 import { findOthers } from '../workflow-folder.ts';
@@ -9,7 +9,7 @@ import type { FileOutcome, TestOutcome } from './outcome.ts';
 
 export async function runYaml(context: Context, file: string, coverage: Coverage): Promise<FileOutcome> {
   const { io, services } = context;
-  const { readTestFile, runTestFile } = await import('@nebula/sdk/testing');
+  const { readTestFile, runTestFile } = await import('@nebula/testing');
   const text = new TextDecoder().decode(await readNamedFile(io, file, 'a test file'));
   const read = readTestFile(text);
   if (read.file === undefined) {

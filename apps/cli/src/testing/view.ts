@@ -1,6 +1,6 @@
 /** Test outcomes and coverage for people. */
 import type { Json } from '@nebula/core';
-import type { Difference, WorkflowCoverage } from '@nebula/sdk/testing';
+import type { Difference, WorkflowCoverage } from '@nebula/testing';
 import type { Colors } from '../terminal/io.ts';
 import { printable, printableLine } from '../terminal/width.ts';
 import { jsonLines } from '../views/json.ts';

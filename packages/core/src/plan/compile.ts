@@ -14,9 +14,8 @@ import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limit
 import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
 import { type Json, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
-import { verify } from '../verify/verify.ts';
 import { checkCeiling } from './ceiling-check.ts';
-import type { CompileContext, DefaultRetry, GraphRecord, Workflows } from './context.ts';
+import type { CompileContext, DefaultRetry, GraphRecord, Verify, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
 import type { CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
 import { References } from './references.ts';
@@ -54,17 +53,18 @@ export interface CompileOptions {
   readonly knownWorkflows?: readonly string[];
 }
 
-export function compilePlan(
+export function compileDefinition(
   definition: WorkflowDefinition,
   catalog: Catalog,
-  options: CompileOptions = {},
+  options: CompileOptions,
+  verify: Verify,
 ): Compilation {
   const { source = nowhere(), limits = EXPRESSION_LIMITS } = options;
   const problems = new ProblemList(source);
-  const workflows = inlined(catalog, options, [definition.id]);
+  const workflows = inlined({ catalog, options, verify, around: [definition.id] });
   const graphs: GraphRecord[] = [];
   const record = options.verify ? (graph: GraphRecord): unknown => graphs.push(graph) : undefined;
-  const compiled = compileWorkflow(definition, catalog, problems, options, workflows, record);
+  const compiled = compileWorkflow(definition, catalog, problems, options, { workflows, verify, record });
   if (options.verify && !problems.isBroken && compiled !== undefined)
     verify(definition, graphs, workflows.find, problems);
   if (problems.hasErrors || compiled === undefined) return { plan: undefined, problems: problems.sorted() };
@@ -109,9 +109,7 @@ function compileWorkflow(
   catalog: Catalog,
   problems: ProblemList,
   options: CompileOptions,
-  workflows: Workflows,
-  record?: CompileContext['record'],
-  bound?: Capabilities,
+  { workflows, verify, record, bound }: Pick<CompileContext, 'workflows' | 'verify' | 'record' | 'bound'>,
 ): CompiledWorkflow | undefined {
   const { config = {} } = definition;
   const asked = joinCapabilities(catalog.capabilities, config.capabilities ?? {});
@@ -134,6 +132,7 @@ function compileWorkflow(
     workflows,
     record,
     compileGraph,
+    verify,
   };
   checkCeiling(context, config.capabilities, ['config', 'capabilities']);
   const graph = graphs.get(bodyKey([])) as Graph;
@@ -184,15 +183,21 @@ function checkAtStart(context: CompileContext, graph: Graph, value: CompiledValu
   new References(context, scope).check(value, path, { place: 'start' });
 }
 
+interface Inlining {
+  readonly catalog: Catalog;
+  readonly options: CompileOptions;
+  readonly verify: Verify;
+  readonly around: readonly string[];
+  readonly bound?: Capabilities;
+  readonly draws?: Workflows['draws'];
+}
+
 /** Each workflow that is inlined is compiled once, however often it is used. */
 function inlined(
-  catalog: Catalog,
-  options: CompileOptions,
-  around: readonly string[],
+  inlining: Inlining,
   known = new Map<WorkflowDefinition, ReturnType<Workflows['compile']>>(),
-  bound?: Capabilities,
-  draws: Workflows['draws'] = { isUsed: false },
 ): Workflows {
+  const { catalog, options, verify, around, bound, draws = { isUsed: false } } = inlining;
   const { workflows, knownWorkflows = [] } = options;
   return {
     find: (id, version) => workflows?.(id, version),
@@ -205,12 +210,12 @@ function inlined(
       known.set(definition, compiled);
       return compiled;
     },
-    within: (narrower) => inlined(catalog, options, around, new Map(), narrower, draws),
+    within: (narrower) => inlined({ ...inlining, bound: narrower, draws }),
   };
   function compileInside(definition: WorkflowDefinition): ReturnType<Workflows['compile']> {
     const problems = new ProblemList(nowhere());
-    const inner = inlined(catalog, options, [...around, definition.id], known, bound, draws);
-    const compiled = compileWorkflow(definition, catalog, problems, {}, inner, undefined, bound);
+    const inner = inlined({ ...inlining, around: [...around, definition.id], draws }, known);
+    const compiled = compileWorkflow(definition, catalog, problems, {}, { workflows: inner, verify, bound });
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined
       ? { plan: compiled.sub, output: compiled.output }

@@ -35,7 +35,17 @@ export interface CompileContext {
   /** Takes every graph that is compiled, for what is verified afterwards. */
   readonly record?: ((graph: GraphRecord) => unknown) | undefined;
   compileGraph(source: GraphSource, context: CompileContext): CompiledGraph;
+  /** Handed in, because the verification reads plans. */
+  readonly verify: Verify;
 }
+
+/** Reports what is allowed but cannot be meant in `graphs`, which have no errors. */
+export type Verify = (
+  definition: WorkflowDefinition,
+  graphs: readonly GraphRecord[],
+  find: Workflows['find'],
+  problems: ProblemList,
+) => void;
 
 /** The `retry` of the workflow, as written and compiled. */
 export interface DefaultRetry {

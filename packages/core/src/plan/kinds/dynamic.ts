@@ -11,7 +11,6 @@ import { formatSize } from '../../duration.ts';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import type { Problem } from '../../problem.ts';
 import { isJsonObject, type Json, nestsDeeper } from '../../value.ts';
-import { verify } from '../../verify/verify.ts';
 import type { CompileContext, GraphRecord } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { CompiledReturn, DynamicWork } from '../plan.ts';
@@ -70,7 +69,7 @@ function compileReturned(returned: Json, place: Place, isNew: boolean): Compiled
     { body, path: [], graph, outer: { scope, node: index }, depth: depth + 1 },
     inner,
   );
-  if (isNew && !problems.hasErrors) verify(context.definition, graphs, context.workflows.find, problems);
+  if (isNew && !problems.hasErrors) context.verify(context.definition, graphs, context.workflows.find, problems);
   return plan === undefined || problems.hasErrors ? { problems: errorsIn(problems) } : { body: plan };
 }
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
+import { defineAction } from '@nebula/sdk';
 import { describe, expect, it } from 'vitest';
-import { defineAction } from '../../src/index.ts';
-import { after, fail, hang, sequence, testWorkflow } from '../../src/testing/index.ts';
+import { after, fail, hang, sequence, testWorkflow } from '../src/index.ts';
 
 const charge = defineAction({
   id: 'payment.charge',

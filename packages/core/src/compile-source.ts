@@ -1,13 +1,13 @@
 /** A workflow's text → its plan, or everything that is wrong with it: shape, graph, names, types and expressions at once. */
-import type { Catalog } from '../action.ts';
-import type { WorkflowDefinition } from '../definition/model.ts';
-import { inTextOrder, isLocal } from '../definition/problem-list.ts';
-import { type ReadOptions, readDefinition } from '../definition/read.ts';
-import { bodyDepthOf, type SourceMap } from '../definition/source-map.ts';
-import type { DocumentPath, Problem } from '../problem.ts';
-import { isJsonObject, type Json } from '../value.ts';
+import type { Catalog } from './action.ts';
 import { type CompileOptions, compilePlan } from './compile.ts';
-import type { Plan } from './plan.ts';
+import type { WorkflowDefinition } from './definition/model.ts';
+import { inTextOrder, isLocal } from './definition/problem-list.ts';
+import { type ReadOptions, readDefinition } from './definition/read.ts';
+import { bodyDepthOf, type SourceMap } from './definition/source-map.ts';
+import type { Plan } from './plan/plan.ts';
+import type { DocumentPath, Problem } from './problem.ts';
+import { isJsonObject, type Json } from './value.ts';
 
 export interface SourceCompilation {
   /** Present, as is the plan, exactly when no problem is an error. */

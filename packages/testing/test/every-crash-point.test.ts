@@ -1,14 +1,6 @@
+import { defineAction } from '@nebula/sdk';
 import { describe, expect, it } from 'vitest';
-import { defineAction } from '../../src/index.ts';
-import {
-  after,
-  type CrashOptions,
-  everyCrashPoint,
-  fail,
-  replay,
-  sequence,
-  testWorkflow,
-} from '../../src/testing/index.ts';
+import { after, type CrashOptions, everyCrashPoint, fail, replay, sequence, testWorkflow } from '../src/index.ts';
 
 const pay = defineAction({ id: 'pay.once', version: '1', effect: 'once', run: () => null });
 const look = defineAction({

@@ -22,7 +22,7 @@ import {
   take,
   type WorkflowDefinition,
 } from '@nebula/core';
-import type { NebulaConfig } from '../../config-model.ts';
+import type { NebulaConfig } from '@nebula/sdk';
 import { actionsUsed, withoutRounds } from '../actions-used.ts';
 import type { Frame } from '../chronicle.ts';
 import { invalidWorkflow, loadWorkflow, loadWorkflows, type WorkflowSource } from '../source.ts';

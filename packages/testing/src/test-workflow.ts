@@ -1,7 +1,6 @@
 /** Runs a workflow in memory, with mocks and virtual time. */
 import type { Json } from '@nebula/core';
-import type { NebulaConfig } from '../config-model.ts';
-import type { Workflow } from '../workflow/uses.ts';
+import type { NebulaConfig, Workflow } from '@nebula/sdk';
 import { Coverage } from './coverage.ts';
 import type { Mock } from './mock.ts';
 import { processCoverage } from './process-coverage.ts';

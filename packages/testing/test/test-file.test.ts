@@ -5,15 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { ActionContext } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  Coverage,
-  readTestFile,
-  replay,
-  runTestFile,
-  type TestFile,
-  TestRun,
-  testWorkflow,
-} from '../../src/testing/index.ts';
+import { Coverage, readTestFile, replay, runTestFile, type TestFile, TestRun, testWorkflow } from '../src/index.ts';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'test-file-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -265,7 +257,7 @@ tests:
   });
 
   it('[TST-22] a workflow in TypeScript is named like a file', async () => {
-    const sdk = new URL('../../src/index.ts', import.meta.url).href;
+    const sdk = import.meta.resolve('@nebula/sdk');
     writeFileSync(
       path.join(dir, 'built.ts'),
       `

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Divergence, fail, replay, sequence, testWorkflow } from '../../src/testing/index.ts';
+import { type Divergence, fail, replay, sequence, testWorkflow } from '../src/index.ts';
 
 type Nodes = Record<string, Record<string, unknown>>;
 const node = (more: Record<string, unknown> = {}) => ({ action: 'x.do@1', ...more });

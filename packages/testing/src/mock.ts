@@ -1,6 +1,6 @@
 /** What stands in for an action: an answer, a function that gives one, or several answers one after the other. */
 import { type ActionContext, type Json, NebulaError, parseDuration } from '@nebula/core';
-import { ActionError, type ActionErrorOptions } from '../action-error.ts';
+import { ActionError, type ActionErrorOptions } from '@nebula/sdk';
 
 /** Part of the context of a real action: a mock reaches nothing outside. */
 export type MockContext = Pick<

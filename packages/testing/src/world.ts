@@ -24,7 +24,7 @@ import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { createEngine, type Engine } from '@nebula/engine';
 import type { Secrets, Write } from '@nebula/ports';
-import type { NebulaConfig } from '../config-model.ts';
+import type { NebulaConfig } from '@nebula/sdk';
 import { Chronicle } from './chronicle.ts';
 import { TestClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
