@@ -102,6 +102,8 @@ export class Legality {
   isStopping = false;
   /** While it is: targets of `always` edges run. */
   private cleans = false;
+  /** Somebody has cancelled it since it began to end, or to make it end. */
+  private isCancelled = false;
   /** It is being undone, or its failure node runs. */
   isEnding = false;
   /** It waits for later starts that take its place. */
@@ -168,6 +170,11 @@ export class Legality {
 
   withStatus(...statuses: readonly Status[]): string[] {
     return [...this.nodes].filter(([, { status }]) => statuses.includes(status)).map(([path]) => path);
+  }
+
+  /** The highest attempt of a node that there ever was. */
+  highestOf(path: string): number {
+    return this.highest.get(path) ?? 0;
   }
 
   /** Under which number a node runs: that of the last reopening with which it, or something around it, began anew. */
@@ -273,8 +280,7 @@ export class Legality {
     if (type === 'child.requested') node.child = entry.executionId;
     if (type === 'node.waiting') node.waits = entry.waits;
     if (type === 'node.opened') this.scopes.begin(path, entry);
-    if (type === 'node.stopping' && before === 'open')
-      this.scopes.stopNode(path, entry.compensate === false, entry.finally);
+    if (type === 'node.stopping' && before === 'open') this.scopes.stopNode(path, entry);
     if (type === 'node.compensating') this.undoing.open(path);
     if (type === 'node.retrying' && before === 'open') {
       this.undoing.again(path);
@@ -342,8 +348,12 @@ export class Legality {
     compensate,
     paused,
     finally: cleans = false,
+    cancelRequested = false,
   }: Extract<Entry, { type: 'run.stopping' }>): void {
-    const isAnew = !cleans || compensate === false || (this.status === 'paused' && status === 'cancelled');
+    const isAnew =
+      !cleans || compensate === false || cancelRequested || (this.status === 'paused' && status === 'cancelled');
+    this.demand(cleans || this.isCancelled || !this.cleans, 'skips its finally after one cancel');
+    this.isCancelled ||= cancelRequested || status === 'cancelled';
     this.demand(['running', 'paused'].includes(this.status) && (!this.isStopping || isAnew), 'is stopped twice');
     this.demand(paused !== true || this.status === 'paused', 'stays paused, and was not');
     // Said again, it leaves a finally that runs as it is, unless it takes it away.
@@ -373,6 +383,8 @@ export class Legality {
     this.endings.push({ status, error, output, at: this.lastAt, nodes: this.rootNodes() });
     this.isEnding = false;
     this.isStopping = false;
+    this.cleans = false;
+    this.isCancelled = false;
     this.isHeld = false;
   }
 

@@ -119,11 +119,12 @@ export class Oracle {
     const name = `${executionId} ${node}#${attempt}`;
     const journal = this.journal(executionId);
     const record = journal.nodes.get(node) ?? { attempts: 0, worker: undefined, status: 'idle', isCached: false };
-    if (record.attempts === attempt && idempotencyKey !== this.keyOf(executionId, node))
+    const isCurrent = record.attempts === attempt;
+    if (isCurrent && idempotencyKey !== this.keyOf(executionId, node))
       this.violated(`${name} runs with the key ${idempotencyKey}`);
-    if (record.attempts < attempt) this.violated(`${name} runs before the journal says so`);
-    if (record.attempts === attempt && record.worker !== worker) this.violated(`${name} runs in another process`);
-    const isGivenUp = record.attempts > attempt || record.isCached;
+    if (journal.highestOf(node) < attempt) this.violated(`${name} runs before the journal says so`);
+    if (isCurrent && record.worker !== worker) this.violated(`${name} runs in another process`);
+    const isGivenUp = !isCurrent || record.isCached;
     if (record.status === 'completed' && !isGivenUp) this.violated(`${name} runs although it is completed`);
     // A worker outside hears of that when it says that it lives.
     if (isGivenUp && this.parts.isAlone && !isLease(worker)) this.violated(`${name} runs although it was given up`);

@@ -79,10 +79,14 @@ export class Scopes {
     }
   }
 
-  /** Once, unless nobody wants anything undone any more. */
-  stopNode(node: string, isAnew: boolean, cleans = false): void {
+  /** Once, unless somebody cancels what is ending, or nobody wants anything undone any more. */
+  stopNode(node: string, entry: Extract<Entry, { type: 'node.stopping' }>): void {
     const body = this.bodies.get(node);
+    const { finally: cleans = false, cancelled = false, cancelRequested = false } = entry;
+    const isAnew = entry.compensate === false || cancelRequested || !cleans;
     if (body === undefined || (body.isStopping && !isAnew)) return this.complain(`${node} is stopped twice`);
+    if (body.cleans && !cleans && !cancelled && !cancelRequested)
+      this.complain(`${node} skips its finally after one cancel`);
     this.drop(node, cleans);
     body.isStopping = true;
     body.cleans = cleans;

@@ -205,6 +205,25 @@ describe('the oracle', () => {
     expect(complaintsOf(stopNode, gated, { ...stop, finally: false }, granted)).toEqual(left);
   });
 
+  it('[SIM-8] complains of a finally that one cancel of a failing run, or of a node that ends, takes away', () => {
+    const stop = { type: 'run.stopping', status: 'failed', error, finally: true } as const;
+    const skip = { ...stop, finally: false };
+    const complaintsOf = (...entries: Entry[]): string[] => {
+      const journal = new Legality();
+      journal.frame(1, 1, [begin, { type: 'node.opened', node: 'g' }, ...entries]);
+      return journal.complaints;
+    };
+    expect(complaintsOf(stop, { ...stop, cancelRequested: true }, skip)).toEqual([]);
+    expect(complaintsOf({ ...stop, status: 'cancelled' }, { ...skip, status: 'cancelled' })).toEqual([]);
+    expect(complaintsOf(stop, skip)).toEqual(['skips its finally after one cancel']);
+    const stopNode = { type: 'node.stopping', node: 'g', error, finally: true } as const;
+    const skipNode = { ...stopNode, finally: false };
+    expect(
+      complaintsOf(stopNode, { ...stopNode, cancelRequested: true }, { ...skipNode, cancelRequested: true }),
+    ).toEqual([]);
+    expect(complaintsOf(stopNode, skipNode)).toEqual(['g skips its finally after one cancel']);
+  });
+
   it('[SIM-8] complains of compensation out of order, of what was not done, and in a run that goes well', () => {
     const journal = new Legality();
     const done = (node: string) => ({ type: 'node.completed', node, undo: { value: null } }) as const;

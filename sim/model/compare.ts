@@ -72,8 +72,7 @@ class Pair {
     const running = model.running();
     const path = running[pick % running.length];
     if (kind === 'cancel') {
-      // Whether one cancel of a run that is failing ends its finally is left open.
-      if (model.status === 'running' && !model.isFailing) this.apply('cancel');
+      if (model.status === 'running') this.apply('cancel');
       return;
     }
     if (kind === 'lose' || kind === 'tick' || path === undefined) return this.apply(kind === 'lose' ? kind : 'tick');

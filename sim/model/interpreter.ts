@@ -52,8 +52,6 @@ export class Interpreter {
   private undoing: Node[] | undefined;
   private failureNode: 'none' | 'pending' | 'running' | 'ended';
   private cancels = 0;
-  /** The time that attempts have to stop is over. */
-  private hasWaited = false;
   /** Something that needs no attempt happened since the last event: it could have come later. */
   private isHasty = false;
 
@@ -70,11 +68,6 @@ export class Interpreter {
     if (this.root.phase !== 'ended') return 'running';
     if ((this.undoing?.length ?? 0) > 0 || this.failureNode === 'running') return 'compensating';
     return (this.root.ending as Ending).status;
-  }
-
-  /** It ends early, and nobody has cancelled it. */
-  get isFailing(): boolean {
-    return this.root.ending !== undefined && this.cancels === 0;
   }
 
   get error(): ErrorFact | undefined {
@@ -164,7 +157,6 @@ export class Interpreter {
 
   /** Every delay is over, and so is the patience with attempts that were told to stop. */
   tick(): void {
-    if (this.root.ending !== undefined) this.hasWaited = true;
     for (const node of this.nodes()) {
       if (node.status === 'waiting' && isAction(node)) node.status = 'queued';
       else if (node.status === 'waiting') this.enter(node);
@@ -176,7 +168,6 @@ export class Interpreter {
   cancel(): void {
     if (this.root.phase === 'ended') return;
     this.cancels++;
-    if (this.cancels > 1 && this.hasWaited) this.isUnspecified = true;
     if (this.cancels === 1) this.end(this.root, { status: 'cancelled', error: { code: 'CANCELLED' } });
     else this.skipCleanup(this.root);
     this.settle();
@@ -370,7 +361,7 @@ export class Interpreter {
     const policy = this.definition.config?.onFailure ?? 'fail-fast';
     if (scope.phase !== 'live') {
       if (keys.onError === 'halt') this.end(this.root, { status: 'failed', error });
-      if (policy !== 'ignore') scope.cleanupError ??= error;
+      if (policy !== 'ignore' || keys.onError === 'halt') scope.cleanupError ??= error;
       else scope.tolerated ??= error;
       return true;
     }

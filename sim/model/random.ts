@@ -122,11 +122,9 @@ function put(
   const edges = pairs.flatMap(([from, to], index) =>
     (drawn[index] ?? []).map((keys): Keys => ({ from: id(from), to: id(to), ...keys })),
   );
-  const ends = new Set(nodes.flatMap(([, { terminate }], index) => (terminate === undefined ? [] : [id(index)])));
   const branches = new Set(nodes.flatMap(([, { branchOn }], index) => (branchOn === undefined ? [] : [id(index)])));
   const unique = [...new Map(edges.map((one) => [JSON.stringify(one), one])).values()].filter(
-    ({ from, on = 'success', when }) =>
-      !ends.has(from as string) && (on !== 'success' || when === undefined || !branches.has(from as string)),
+    ({ from, on = 'success', when }) => on !== 'success' || when === undefined || !branches.has(from as string),
   );
   const made = nodes.map(([keys, { branchOn, ...work }], index): [string, Keys] => {
     const targets = nodes.map((_, other) => id(other)).slice(index + 1);

@@ -256,4 +256,27 @@ describe('a reading of the language', () => {
       stand: 'running; running h; g failed, h running',
     });
   });
+
+  it('[SIM-60] the first cancel of a run that is ending by a failure skips nothing, the second one skips its finally', () => {
+    const definition = {
+      nodes: { a: act(), b: act(), tidy: act() },
+      edges: [{ from: 'b', to: 'tidy', on: 'always' }],
+    };
+    const once = { definition, events: ['fail A a', 'cancel', 'break off b', 'complete tidy'] };
+    expectStand({ ...once, stand: 'failed; running nothing; a failed, b cancelled, tidy completed' });
+    const twice = { definition, events: ['fail A a', 'cancel', 'break off b', 'cancel', 'break off tidy'] };
+    expectStand({ ...twice, stand: 'failed; running nothing; a failed, b cancelled, tidy cancelled' });
+  });
+
+  it('[SIM-61] what follows a terminate runs where the terminate is a cleanup', () => {
+    expectStand({
+      definition: {
+        config: { onFailure: 'finish-running' },
+        nodes: { a: act(), end: { terminate: 'failed' }, more: act({ needs: ['end'] }) },
+        edges: [{ from: 'a', to: 'end', on: 'always' }],
+      },
+      events: ['fail A a'],
+      stand: 'running; running more; a failed, end completed, more running',
+    });
+  });
 });

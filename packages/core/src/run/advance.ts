@@ -208,8 +208,9 @@ function unhandled(turn: Turn, node: NodeState): Exclude<FailureHandling, 'handl
 }
 
 /** In a finally every cleanup has its turn; what fails there fails a scope that would have ended well. */
-function cleanup({ scope }: NodeState): 'tolerated' | 'deferred' {
-  return scope.realm.onFailure === 'ignore' ? 'tolerated' : 'deferred';
+function cleanup({ scope, plan }: NodeState): 'tolerated' | 'deferred' {
+  // The policy has no say in the failure of a node with `halt`.
+  return scope.realm.onFailure === 'ignore' && plan.onError !== 'halt' ? 'tolerated' : 'deferred';
 }
 
 /** The node is passed over. A failure that only such nodes would have handled is unhandled from this moment. */
@@ -300,16 +301,21 @@ export function stoppingAnew({ status, error, output, compensate }: RunEnding): 
   };
 }
 
-/** A second cancel: the finallies of a run that is ending are left out, where they have not run yet. */
-export function skipFinally(turn: Turn, reason: string): void {
+/**
+ * A cancel of a run that is ending and has a finally to run. The first one is noted; the second one leaves the finallies
+ * out, where they have not run yet.
+ */
+export function cancelFinally(turn: Turn, reason: string): void {
   const { state } = turn;
   if (state.stopping === null || !hasFinally(state)) return;
+  const { status, cancelRequested = false } = state.stopping;
+  const isSecond = status === 'cancelled' || cancelRequested;
   emit(turn, {
     ...stoppingAnew(state.stopping),
     ...(state.pausedAt === null ? {} : { paused: true }),
-    finally: false,
+    ...(isSecond ? { finally: false } : { finally: true, cancelRequested: true }),
   });
-  cutOffInside(turn, state.root, reason);
+  if (isSecond) cutOffInside(turn, state.root, reason);
 }
 
 /** Of what ends early: attempts are asked to stop, and what waits for something is cancelled. */
@@ -353,7 +359,8 @@ export function leaveDone(turn: Turn, reason: string): void {
   if (!undoesMore(turn.state)) return;
   if (stopping !== null) {
     const { status, error } = stopping;
-    emit(turn, { type: 'run.stopping', status, error, compensate: false });
+    const cleans = root.stopping?.finally === true ? { finally: true } : {};
+    emit(turn, { type: 'run.stopping', status, error, compensate: false, ...cleans });
     for (const node of turn.state.children) abort(turn, node, reason);
     return leaveInside(turn, root, reason);
   }

@@ -14,7 +14,7 @@ export function cancelNode(turn: Turn, node: NodeState, reason: string, compensa
   const error: RunError = { code: 'CANCELLED', kind: 'USER', message: reason, node: pathOf(node) };
   const isOpen = node.phase.status === 'open';
   if (node.phase.status === 'open' && node.phase.stopping !== null && compensate)
-    return skipFinally(turn, node, reason);
+    return cancelFinally(turn, node, reason);
   const isLater = endsLater(turn, node);
   if (isOpen || isLater) stopNode(turn, node, error, { cancelled: true, compensate, isAbrupt: !isLater });
   if (isLater && !compensate) leaveInside(turn, node, reason);
@@ -28,13 +28,15 @@ export function cancelNode(turn: Turn, node: NodeState, reason: string, compensa
   else endCancelled(turn, node, error);
 }
 
-/** Cancelled a second time: what is left of the finallies in it is left out. */
-function skipFinally(turn: Turn, node: NodeState, reason: string): void {
+/** A cancel of a node that is ending: the first one is noted; the second one leaves out what is left of its finallies. */
+function cancelFinally(turn: Turn, node: NodeState, reason: string): void {
   if (node.phase.status !== 'open' || node.phase.stopping === null || node.endings === 0) return;
   const { since: _, ...how } = node.phase.stopping;
   if (how.finally === false) return;
-  emit(turn, { type: 'node.stopping', node: pathOf(node), ...how, finally: false });
-  cutOffInside(turn, node, reason);
+  const isSecond = how.cancelled === true || how.cancelRequested === true;
+  const news = isSecond ? { finally: false } : { finally: true, cancelRequested: true };
+  emit(turn, { type: 'node.stopping', node: pathOf(node), ...how, ...news });
+  if (isSecond) cutOffInside(turn, node, reason);
 }
 
 /** Children come to their own end, and what is being undone is undone. */

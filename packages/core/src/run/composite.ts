@@ -382,7 +382,8 @@ export function stopNode(
   if (stopping !== null && (compensate || stopping.compensate === false)) return;
   const how = {
     error: stopping?.error ?? error,
-    ...((stopping?.cancelled ?? cancelled) ? { cancelled: true } : {}),
+    ...((stopping === null ? cancelled : stopping.cancelled) ? { cancelled: true } : {}),
+    ...(stopping !== null && cancelled ? { cancelRequested: true } : {}),
     ...(compensate ? {} : { compensate }),
   };
   if (phase.status === 'child') {

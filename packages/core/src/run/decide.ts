@@ -12,12 +12,12 @@ import { WORKER_LOST } from '../retry/retry.ts';
 import { abort } from './aborting.ts';
 import {
   breakOff,
+  cancelFinally,
   completeNode,
   endCancelled,
   failAttempt,
   failNode,
   leaveDone,
-  skipFinally,
   stop,
 } from './advance.ts';
 import { cancelNode } from './cancelling.ts';
@@ -134,7 +134,7 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
 /** How it ends has been said. What can still be left out: the finally, what is not undone yet, and the failure node. */
 function cancelEnding(turn: Turn, reason: string, compensate: boolean): void {
   const { state } = turn;
-  skipFinally(turn, reason);
+  cancelFinally(turn, reason);
   if (!compensate && undoesMore(state)) return leaveDone(turn, reason);
   const last = failureNodeUnderWay(state);
   if (last === undefined) return;

@@ -263,7 +263,11 @@ export interface NodeStopping {
   /** False: what has been done in it is not undone. */
   readonly compensate?: boolean;
   readonly finally?: Finally;
+  readonly cancelRequested?: CancelRequested;
 }
+
+/** Somebody has cancelled what was ending by a failure or a time limit: the next cancel skips its finally. */
+export type CancelRequested = boolean;
 
 /**
  * A scope that ends early. Nodes that have not begun are cancelled by the entry that says so, in this scope and in all
@@ -462,8 +466,8 @@ export interface RunResumed {
 }
 
 /**
- * The run will end like this as soon as nothing of it runs any more. A second one says it anew: somebody cancels a paused
- * run that is to fail, or wants nothing undone.
+ * The run will end like this as soon as nothing of it runs any more. A second one says it anew: somebody cancels a run
+ * that is ending, or wants nothing undone.
  */
 export interface RunStopping {
   readonly type: 'run.stopping';
@@ -475,6 +479,7 @@ export interface RunStopping {
   /** The run stays paused, and this goes on when it is resumed. Without it a pause ends here. */
   readonly paused?: boolean;
   readonly finally?: Finally;
+  readonly cancelRequested?: CancelRequested;
 }
 
 /** Exactly one per generation of the run. Nodes that are not final become `cancelled`. */

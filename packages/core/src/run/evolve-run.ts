@@ -91,7 +91,8 @@ function stop(state: RunState, entry: RunStopping, at: number): void {
   const { status, error, output, compensate = true, paused } = entry;
   if (state.pausedAt !== null && paused !== true) resume(state, at);
   const since = entry.finally === false ? at : (state.stopping?.since ?? at);
-  state.stopping = { status, error, output, compensate, since };
+  const isRequested = entry.cancelRequested === true || state.stopping?.cancelRequested === true;
+  state.stopping = { status, error, output, compensate, since, ...(isRequested ? { cancelRequested: true } : {}) };
   if (output !== undefined) countSpilled(state, output);
   if (entry.finally === undefined) markStopped(state, state.root, { error, since });
   else endEarly(state, state.root, { error, since, finally: entry.finally }, at);

@@ -115,9 +115,7 @@ function terminate(turn: Turn, node: NodeState, { status, output, error }: Termi
   // How the run ends has been said: in its finally, what ends it as failed is a cleanup that fails.
   if (status === 'failed' && turn.state.stopping !== null)
     return failNode(turn, node, terminationError(value, pathOf(node)));
-  // Nothing follows it but its finally.
-  const dead = node.plan.outgoing.filter(({ on }) => on === 'success' || on === 'result').map(({ key }) => key);
-  completeNode(turn, node, hold(null), { dead });
+  completeNode(turn, node, hold(null));
   if (status === 'completed') stop(turn, 'completed', null, { output: hold(value), from: node });
   else stop(turn, 'failed', terminationError(value, pathOf(node)), { from: node });
 }

@@ -20,6 +20,7 @@ import type {
   Awaited,
   CacheHit,
   CacheMiss,
+  CancelRequested,
   FailureHandling,
   Finally,
   Gate,
@@ -113,6 +114,7 @@ export interface Stopping<E extends RunError | null = RunError> {
   readonly cancelled?: boolean;
   /** False: what has been done is not undone. */
   readonly compensate?: boolean;
+  readonly cancelRequested?: CancelRequested;
 }
 
 export interface NodeState {
@@ -343,7 +345,7 @@ export interface RunState {
   output: Held | undefined;
   error: RunError | null;
   /** How the run will end, once it is being stopped. */
-  stopping: (Ending & { readonly since: number }) | null;
+  stopping: (Ending & { readonly since: number; readonly cancelRequested?: CancelRequested }) | null;
   totalRetries: number;
   /** How many times it has been reopened. */
   reopened: number;

@@ -159,7 +159,7 @@ function isDue(state: RunState, item: TimerItem): boolean {
       if (phase?.status === 'child') return phase.stopping === undefined && phase.since + (attemptMs ?? 0) === at;
       return phase?.status === 'running' && phase.since + (attemptMs ?? 0) + TIMEOUT_MARGIN_MS === at;
     case 'round':
-      return phase?.status === 'open' && phase.stopping === null && node?.body?.until === at;
+      return phase?.status === 'open' && isAttemptOpen(phase) && node?.body?.until === at;
     case 'gate':
       return phase?.status === 'gated' && phase.until === at;
     case 'wait':

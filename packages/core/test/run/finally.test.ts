@@ -266,6 +266,60 @@ describe('finally', () => {
     expect(late.error?.code).toBe('BROKEN');
   });
 
+  it('[RUN-450] the first cancel of a run that is ending by a failure or a time limit skips nothing, the second one does', () => {
+    const flow = {
+      config: { timeout: '10s' },
+      nodes: { a: {}, tidy: {}, more: { needs: ['tidy'] } },
+      edges: [always('a', 'tidy')],
+    };
+    for (const ending of [drive(flow).fail('a'), drive(flow).advance(10_000).breakOff('a')]) {
+      const { status } = ending.state.stopping as { status: string };
+      expect(refuseCancel(ending.state, true)).toBeUndefined();
+      ending.cancel();
+      expect([ending.running(), ending.aborted.includes('tidy')]).toEqual([['tidy'], false]);
+      const twice = ending.cancel();
+      expect(twice.aborted).toContain('tidy');
+      expect(twice.breakOff('tidy').status).toBe(status);
+      expect(twice.statuses()).toMatchObject({ tidy: 'cancelled', more: 'cancelled' });
+    }
+    const once = drive(flow).fail('a').cancel().complete('tidy').complete('more');
+    expect([once.status, once.error?.code]).toEqual(['failed', 'BROKEN']);
+  });
+
+  it('[RUN-450] the first cancel of a node that is ending by its time limit skips nothing, the second one does', () => {
+    const body = { nodes: { x: {}, tidy: {} }, edges: [always('x', 'tidy')] };
+    const loop = { timeout: { total: '10s' }, forEach: { in: [1] }, do: body, onError: 'ignore' };
+    const cancel = { type: 'cancel', reason: 'no', node: 'loop' } as const;
+    const run = drive({ nodes: { loop } }).advance(10_000).breakOff('loop/0/x');
+    run.step(cancel);
+    expect([run.running(), run.aborted]).toEqual([['loop/0/tidy'], ['loop/0/x']]);
+    run.step(cancel);
+    expect(run.aborted).toContain('loop/0/tidy');
+    run.breakOff('loop/0/tidy');
+    expect([run.status, run.statusOf('loop')]).toEqual(['completed', 'failed']);
+  });
+
+  it('[RUN-451] what follows a terminate runs where the terminate has a part in a finally, and only there', () => {
+    const nodes = { a: {}, t: { terminate: 'completed' }, after: { needs: ['t'] } };
+    const cleaning = drive({ nodes, edges: [always('a', 't')] }).fail('a');
+    expect(cleaning.running()).toEqual(['after']);
+    expect(cleaning.complete('after').status).toBe('failed');
+    const ending = drive({ nodes: { ...nodes, t: { needs: ['a'], terminate: 'failed' } } }).complete('a');
+    expect([ending.status, ending.statusOf('after')]).toEqual(['failed', 'cancelled']);
+  });
+
+  it('[RUN-452] a cleanup with onError: halt that fails fails the run, also with onFailure: ignore', () => {
+    const flow = (tidy: Record<string, unknown>) => ({
+      config: { onFailure: 'ignore' as const },
+      nodes: { a: {}, b: {}, t: { needs: ['b'], terminate: 'completed' as const }, tidy },
+      edges: [always('a', 'tidy')],
+    });
+    const end = (tidy: Record<string, unknown>) =>
+      drive(flow(tidy)).complete('b').breakOff('a').fail('tidy', { code: 'DIRTY' });
+    expect(end({}).status).toBe('completed');
+    expect([end({ onError: 'halt' }).status, end({ onError: 'halt' }).error?.code]).toEqual(['failed', 'DIRTY']);
+  });
+
   it('[RUN-277] what nobody knows the outcome of counts as cancelled for its edges, and stays to be settled', () => {
     const nodes = { pay: { action: 'pay@1' }, a: {}, tidy: {}, then: { needs: ['pay'] } };
     const run = drive({ nodes, edges: [always('pay', 'tidy')] })

@@ -98,7 +98,7 @@ describe('golden journals', () => {
     const round = drive(oldRuns.round, { frames: old.round.frames }).breakOff('each/0/y');
     expect(round.running()).toEqual(['each/0/tidy']);
     expect(round.complete('each/0/tidy').status).toBe('failed');
-    const twice = drive(oldRuns.stopping, { frames: old.stopping.frames }).cancel().breakOff('slow');
+    const twice = drive(oldRuns.stopping, { frames: old.stopping.frames }).cancel().cancel().breakOff('slow');
     expect(twice.status).toBe('failed');
     expect(twice.statusOf('tidy')).toBe('cancelled');
   });

@@ -73,7 +73,9 @@ export class Oracle {
   status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled' | 'timed-out' = 'pending';
   error: RunError | undefined;
   /** `isBare`: without what is left of its finally. */
-  stopping: { status: string; error: RunError | null; since: number; isBare?: boolean } | undefined;
+  stopping:
+    | { status: string; error: RunError | null; since: number; isBare?: boolean; isCancelled?: boolean }
+    | undefined;
   private deferred: RunError | undefined;
   private totalRetries = 0;
   private activeSince = 0;
@@ -483,6 +485,7 @@ export class Oracle {
 
   private stop(entry: Extract<Entry, { type: 'run.stopping' }>): void {
     if (entry.finally === false) return this.skipFinally(entry);
+    if (entry.cancelRequested === true) return this.noteCancel(entry);
     const { status, error } = entry;
     expect(this.stopping, 'stopped once').toBeUndefined();
     if (status === 'failed') {
@@ -506,10 +509,19 @@ export class Oracle {
     for (const fact of this.running()) if (!fact.cleans) expect(this.step.aborted).toContain(idOf(fact.index));
   }
 
-  /** Somebody cancels what is ending. */
+  /** Somebody cancels what is ending for another reason, for the first time. */
+  private noteCancel({ status, error }: Extract<Entry, { type: 'run.stopping' }>): void {
+    expect(this.step.stimuli.some((one) => one.type === 'cancel')).toBe(true);
+    expect([status, error]).toEqual([this.stopping?.status, this.stopping?.error]);
+    expect(status === 'cancelled' || this.stopping?.isCancelled === true, 'cancelled before').toBe(false);
+    if (this.stopping !== undefined) this.stopping.isCancelled = true;
+  }
+
+  /** Somebody cancels it a second time. */
   private skipFinally({ status, error }: Extract<Entry, { type: 'run.stopping' }>): void {
     expect(this.step.stimuli.some((one) => one.type === 'cancel')).toBe(true);
     expect([status, error]).toEqual([this.stopping?.status, this.stopping?.error]);
+    expect(status === 'cancelled' || this.stopping?.isCancelled === true, 'cancelled before').toBe(true);
     if (this.stopping !== undefined) Object.assign(this.stopping, { isBare: true, since: this.now });
     for (const fact of this.open()) if (!fact.began && fact.status !== 'unknown') fact.status = 'cancelled';
     for (const fact of this.running()) expect(this.step.aborted).toContain(idOf(fact.index));

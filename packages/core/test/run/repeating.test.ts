@@ -132,6 +132,20 @@ describe('retry of composite nodes', () => {
     expect(run.statusOf('each')).not.toBe('completed');
   });
 
+  it('[RUN-453] no round begins while what a loop did is undone before it is tried again', () => {
+    const body = { nodes: { x: { compensate: { action: 'do@1' } } } };
+    const loop = {
+      retryUntil: { until: 'false', attempts: 3, backoff: { delay: '5s' } },
+      do: body,
+      timeout: '3s',
+      retry: { attempts: 2, delay: '0s' },
+    };
+    const run = drive({ nodes: { loop } }).complete('loop/0/x').advance(3_000);
+    expect(run.running()).toEqual(['loop/~undo/loop:0:x']);
+    expect(run.advance(5_000).running()).toEqual(['loop/~undo/loop:0:x']);
+    expect(run.complete('loop/~undo/loop:0:x').running()).toEqual(['loop/0/x']);
+  });
+
   it('[RUN-416] a journal in which it was closed like a round still folds', () => {
     const loop = { while: { condition: '$index < 1' }, do: body, retry };
     const run = drive({ nodes: { loop } });
