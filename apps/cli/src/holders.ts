@@ -1,5 +1,5 @@
 /** Who holds what a node waits for: the places of a key, or the work on an output that others want, too. */
-import { formatDuration, type Gate, permitKey, type RunDocument } from '@nebula/core';
+import { formatDuration, type Gate, idsInOrder, permitKey, type RunDocument } from '@nebula/core';
 import { RunProgress } from './live/progress.ts';
 import type { DeskSession } from './services.ts';
 import { gateText } from './views/gate-words.ts';
@@ -32,7 +32,7 @@ export async function heldGates(session: DeskSession, document: RunDocument, nod
   const progress = new RunProgress(document.executionId, '', []);
   progress.sync(document);
   progress.recall(await session.desk.timeline(document.executionId));
-  const paths = node === undefined ? Object.keys(document.nodes) : [node];
+  const paths = node === undefined ? idsInOrder(document) : [node];
   const gates: HeldGate[] = [];
   for (const path of paths) {
     const gate = progress.node(path)?.gate ?? null;

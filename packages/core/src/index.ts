@@ -69,10 +69,8 @@ export {
   buildGraph,
   edgesAt,
   type Graph,
-  idsInOrder,
   nodeLevels,
   topologicalOrder,
-  writtenOrder,
 } from './graph/index.ts';
 export { Heap } from './heap.ts';
 export {
@@ -88,6 +86,7 @@ export {
 } from './imports/index.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS, SCHEMA_LIMITS } from './limits.ts';
 export { isMoment, MOMENT_LIMITS, momentIn } from './moment.ts';
+export { idsInOrder, writtenOrder } from './node-order.ts';
 export { provideModule } from './on-demand.ts';
 export {
   type CallbackUrl,

@@ -195,6 +195,20 @@ output: "{{ $nodes.all.output.aggregated?.[0]?.parts?.aggregated }}"
     expect(problemsOf(built)).toEqual([]);
   });
 
+  test('[SDK-32] the timeout of a merge and a priority are expressions; the split comes after what the timeout reads', () => {
+    const built = workflow('w', {}, (w) => {
+      const user = w.node('user', fetchUser, { id: '1' });
+      const each = w.split('each', ['a'], (s) =>
+        s.node('pack', pack, {}, { priority: expr<number>`${user.output.orders}.length` }),
+      );
+      return w.merge('all', each, { timeout: text`${user.output.orders}s` }).output;
+    });
+    expect(nodesOf(built).all).toEqual({ needs: ['pack'], merge: { timeout: '{{ $nodes.user.output.orders }}s' } });
+    expect(nodesOf(built).each).toMatchObject({ needs: ['user'] });
+    expect(nodesOf(built).pack).toMatchObject({ priority: '{{ $nodes.user.output.orders.length }}' });
+    expect(problemsOf(built)).toEqual([]);
+  });
+
   test('[SDK-19] what does not fit is refused', () => {
     const split = (build: (w: WorkflowGraph<Json, Readonly<Record<never, never>>>) => unknown) =>
       refusal(() => workflow('w', {}, build));

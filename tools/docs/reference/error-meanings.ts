@@ -36,12 +36,13 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   JOIN_WANTS_ANY:
     'An edge has no effect, because it is taken only after a failure that `join: all` does not allow; `join: any` goes on after whichever worked (warning).',
   JOIN_NEVER_FIRES: 'Fewer of the edges can be taken together than the join waits for (warning).',
-  JOIN_TOO_HIGH: 'The node waits for more edges than it has.',
+  JOIN_TOO_HIGH: 'The node waits for more nodes than lead to it; several edges from one node count once.',
   JSON_SYNTAX: 'The file is not JSON; the message says where it stops being it.',
   LINKED_FAILURE_NODE: 'The failure node runs after a failure, and has no edges.',
   MERGE_KEY: 'YAML merge keys (`<<`) are not part of the language.',
   MERGE_WITHOUT_SPLIT: 'No split leads to the merge.',
-  MISPLACED_EXPRESSION: 'An expression stands where a number or duration must be written out.',
+  MISPLACED_EXPRESSION:
+    'An expression stands where a number or duration must be written out: it is needed before a node becomes ready.',
   MISPLACED_KEY: 'The key belongs to the language, but says nothing here.',
   MISSING_BODY: 'A loop needs a body: `do`.',
   MISSING_CREDENTIAL: 'The action asks for a credential, and the node names no secret for it.',

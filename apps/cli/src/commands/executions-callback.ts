@@ -1,4 +1,4 @@
-import { type Json, NebulaError } from '@nebula/core';
+import { idsInOrder, type Json, NebulaError } from '@nebula/core';
 import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
 import { readJson } from '../input.ts';
 import { RunProgress } from '../live/progress.ts';
@@ -15,7 +15,7 @@ export async function execute(context: Context, args: readonly string[], options
   const payload: Json = text === undefined ? null : await readJson(context.io, text, '--payload');
   return await withDesk(context, options, async (session, project) => {
     const document = await documentOf(session, project, executionId);
-    if (!Object.hasOwn(document.nodes, node)) return unknownNode(node, Object.keys(document.nodes));
+    if (!Object.hasOwn(document.nodes, node)) return unknownNode(node, idsInOrder(document));
     const progress = new RunProgress(executionId, '', []);
     progress.sync(document);
     progress.recall(await session.desk.timeline(executionId));

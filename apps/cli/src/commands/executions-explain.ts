@@ -1,4 +1,4 @@
-import { didYouMean, NebulaError } from '@nebula/core';
+import { didYouMean, idsInOrder, NebulaError } from '@nebula/core';
 import { localCommand, writeLines } from '../conclude.ts';
 import { documentOf, withDesk } from '../desk.ts';
 import { heldGates, holdersText } from '../holders.ts';
@@ -15,7 +15,7 @@ export function execute(context: Context, args: readonly string[], options: Comm
   return withDesk(context, options, async (session, project) => {
     const document = await documentOf(session, project, executionId);
     const explanation = await session.desk.explain(executionId, node);
-    if (explanation === undefined) return unknownNode(node ?? '', Object.keys(document.nodes));
+    if (explanation === undefined) return unknownNode(node ?? '', idsInOrder(document));
     const next = explanation.next.map((step) => localCommand(context, project, step));
     const links = linksFor(await linksOf(session.desk, executionId), node);
     const waits = await heldGates(session, document, node);

@@ -1,4 +1,4 @@
-import { type Json, NebulaError } from '@nebula/core';
+import { idsInOrder, type Json, NebulaError } from '@nebula/core';
 import type { Settlement } from '@nebula/engine';
 import { commandWriter } from '../conclude.ts';
 import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
@@ -15,7 +15,7 @@ export async function execute(context: Context, args: readonly string[], options
   return withDesk(context, options, async (session, project) => {
     const document = await documentOf(session, project, executionId);
     const seen = Object.hasOwn(document.nodes, node) ? document.nodes[node] : undefined;
-    if (seen === undefined) return unknownNode(node, Object.keys(document.nodes));
+    if (seen === undefined) return unknownNode(node, idsInOrder(document));
     if (seen.status !== 'unknown') {
       throw new NebulaError('NOT_UNKNOWN', `${node} is ${seen.status}: only an unknown outcome can be settled`, {
         hint: commandWriter(context, project, executionId)('executions explain', node),

@@ -7,7 +7,14 @@
  *  4 `nodes` are those of the workflow itself. What is inside of others hangs on them, scope by scope; rounds that went
  *    well are gone, and of the failed ones only some are kept, so that 100,000 items take no more than those that run.
  */
-import type { NodeStatus, RunDocument, RunError, RunStatus, TimelineEvent } from '@nebula/core';
+import {
+  idsInOrder,
+  type NodeStatus,
+  type RunDocument,
+  type RunError,
+  type RunStatus,
+  type TimelineEvent,
+} from '@nebula/core';
 import { gateOf } from '../views/gate-words.ts';
 import type { OutlineRow } from '../views/outline.ts';
 import { waitingOf } from '../views/wait-words.ts';
@@ -76,7 +83,9 @@ export class RunProgress {
     this.finishedAt = timeOf(document.finishedAt);
     const before = new Map([...this.#byPath].filter(([, { scope }]) => scope !== null));
     for (const scope of [...this.#scopes.values()]) this.#drop(scope);
-    for (const [path, seen] of Object.entries(document.nodes)) {
+    for (const path of idsInOrder(document)) {
+      const seen = document.nodes[path];
+      if (seen === undefined) continue;
       const node = this.#nodeFor(path);
       const known = before.get(path);
       if (known !== undefined) {

@@ -8,7 +8,7 @@
  *  1 `#children` has the executions that run for nodes of a run: from its journal once, and from its events afterwards.
  *  2 A child is in there until the run has taken up its result, so nobody takes a run that is about to for parked.
  */
-import { permitKey, type RunDocument, type TimelineEvent } from '@nebula/core';
+import { idsInOrder, permitKey, type RunDocument, type TimelineEvent } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { openChildren } from '../run-facts.ts';
 import type { EngineSession } from '../services.ts';
@@ -197,7 +197,7 @@ function heldBackIn(document: RunDocument, timeline: readonly TimelineEvent[]): 
   const progress = new RunProgress(document.executionId, '', []);
   progress.sync(document);
   progress.recall(timeline);
-  return Object.keys(document.nodes).flatMap((path): [string, string][] => {
+  return idsInOrder(document).flatMap((path): [string, string][] => {
     const gate = progress.node(path)?.gate ?? null;
     const key = gate === null ? undefined : permitKey(gate);
     return key === undefined ? [] : [[path, key]];

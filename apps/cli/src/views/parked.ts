@@ -1,5 +1,5 @@
 /** A run that only a person or a signal can move: what it waits for, and the commands that move it. */
-import type { RunDocument } from '@nebula/core';
+import { idsInOrder, type RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { type HeldGate, holdersText } from '../holders.ts';
 import type { NodeProgress } from '../live/node-progress.ts';
@@ -73,14 +73,14 @@ function runLines(run: ParkedRun, isMain: boolean, { colors, width, now }: Parke
 
 /** In the order of the definition. */
 function waitingIn({ document, progress }: ParkedRun): NodeProgress[] {
-  const order = new Map(Object.keys(document.nodes).map((path, at) => [path, at]));
+  const order = new Map(idsInOrder(document).map((path, at) => [path, at]));
   return [...progress.waiting].sort((a, b) => (order.get(a.path) ?? 0) - (order.get(b.path) ?? 0));
 }
 
 function stepsOf(run: ParkedRun, { command }: ParkedOptions): Step[] {
   const { document } = run;
   const write = (verb: string, rest?: string): string => command(document.executionId, verb, rest);
-  const unknown = Object.keys(document.nodes).filter((path) => document.nodes[path]?.status === 'unknown');
+  const unknown = idsInOrder(document).filter((path) => document.nodes[path]?.status === 'unknown');
   return [
     ...unknown.slice(0, MAX_NODES).flatMap((path) => settleSteps(write, path)),
     ...waitingIn(run)

@@ -8,12 +8,12 @@ export const TEXTS: ValueType = { is: 'list', of: TEXT };
 export const ID: ValueType = { is: 'id' };
 export const EXPRESSION: ValueType = { is: 'expression' };
 export const VALUE: ValueType = { is: 'value' };
-export const PRIORITY: ValueType = { is: 'integer', min: 0, max: 9 };
 export const POSITIVE_DURATION: ValueType = { is: 'duration', positive: true };
 export const DURATION: ValueType = { is: 'duration' };
 /** These may be given by an expression, which is evaluated when the node becomes ready. */
 export const LIMIT: ValueType = { is: 'duration', positive: true, expression: true };
 const DURATION_VALUE: ValueType = { is: 'duration', expression: true };
+export const PRIORITY: ValueType = { is: 'integer', min: 0, max: 9, expression: true };
 
 /** A key of the language that is not built yet. Its value is not looked at. */
 export function later(doc: string): KeyType {

@@ -4,7 +4,6 @@ import {
   EXPRESSION,
   ID,
   LIMIT,
-  POSITIVE_DURATION,
   RETRY_KEY,
   TEXT,
   TEXTS,
@@ -227,7 +226,7 @@ const WAIT_KEYS = {
   },
   until: {
     type: { is: 'moment' },
-    doc: 'Waits until a moment: a date in ISO 8601, or an expression that gives one.',
+    doc: 'Waits until a moment: a date in ISO 8601, or an expression that gives one, or gives milliseconds since 1970.',
     alias: ['at'],
     example: 'until: 2030-01-01T08:00:00Z',
   },
@@ -289,7 +288,10 @@ const MERGE: RecordType = {
       type: { is: 'choice', of: ['all', 'any'] },
       doc: 'all waits for every round, any for the first that succeeds. Default all.',
     },
-    timeout: { type: POSITIVE_DURATION, doc: 'How long the rounds may take together.' },
+    timeout: {
+      type: LIMIT,
+      doc: 'How long the rounds may take together. An expression is evaluated when the split becomes ready.',
+    },
   },
 };
 

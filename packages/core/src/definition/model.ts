@@ -65,7 +65,7 @@ export interface ConfigDefinition {
   readonly failureNode?: string;
   readonly retry?: RetryRules;
   readonly maxTotalRetries?: number;
-  readonly priority?: number;
+  readonly priority?: Numeric;
   /** How long a finished run is kept. */
   readonly retention?: string;
   readonly capabilities?: Capabilities;
@@ -150,7 +150,7 @@ export interface NodeDefinition extends NodeWork {
   readonly retry?: RetryRules;
   readonly timeout?: string | TimeoutDefinition;
   readonly onError?: OnError;
-  readonly priority?: number;
+  readonly priority?: Numeric;
   readonly estimate?: string;
   /** Of the workers that may run it. */
   readonly labels?: readonly string[];

@@ -2,7 +2,7 @@
  * Several ways of writing → one model: `needs` and `labels` are lists, edges have `from` and `to`, what is for editors is gone.
  * Works on definitions with mistakes too, leaving out what cannot be understood, so that the graph is checked as well.
  */
-import { mayLoseOrder, writtenOrder } from '../graph/index.ts';
+import { mayLoseOrder, writtenOrder } from '../node-order.ts';
 import type { DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { parseEdgeText } from './edge-text.ts';

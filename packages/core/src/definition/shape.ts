@@ -16,6 +16,7 @@ import {
   describeType,
   ID_PATTERN,
   isExpression,
+  isMisplacedExpression,
   type KeyType,
   PERCENT_PATTERN,
   type RecordType,
@@ -93,6 +94,7 @@ class ShapeChecker {
   }
 
   #check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
+    if (isMisplacedExpression(type, value)) return this.#reportMisplaced(type, subject);
     if (!acceptsJsonType(type, value)) return this.#reportWrongType(type, value, subject, key);
     switch (type.is) {
       case 'either': {
@@ -308,6 +310,14 @@ class ShapeChecker {
       code: 'WRONG_TYPE',
       message,
       hint: typeHint(type, value) ?? (key?.example && `e.g. ${key.example}`),
+    });
+  }
+
+  #reportMisplaced(type: ValueType, subject: string): void {
+    this.#report({
+      code: 'MISPLACED_EXPRESSION',
+      message: `${subject} takes no expression: it must be known before a node becomes ready`,
+      hint: `write ${describeType(type)}`,
     });
   }
 

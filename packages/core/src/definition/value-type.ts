@@ -190,6 +190,32 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
   }
 }
 
+const WRITTEN_OUT: ReadonlySet<ValueType['is']> = new Set(['integer', 'number', 'duration', 'percent', 'either']);
+
+/** An expression where a number or duration must be known before any expression is evaluated. */
+export function isMisplacedExpression(type: ValueType, value: unknown): boolean {
+  return typeof value === 'string' && WRITTEN_OUT.has(type.is) && value.includes('{{') && !takesExpression(type);
+}
+
+/** Also a type that takes any text takes a text with braces. */
+function takesExpression(type: ValueType): boolean {
+  switch (type.is) {
+    case 'integer':
+    case 'number':
+    case 'duration':
+    case 'percent':
+      return type.expression === true;
+    case 'choice':
+    case 'record':
+    case 'list':
+      return false;
+    case 'either':
+      return type.of.some(takesExpression);
+    default:
+      return true;
+  }
+}
+
 /** A text that is one expression, so that it can give a number. */
 export function isExpression(value: unknown): boolean {
   return typeof value === 'string' && /^\s*\{\{.*\}\}\s*$/s.test(value);

@@ -1,10 +1,10 @@
 /** `needs`, the cases of branches and `edges` → one list of edges without duplicates. */
 import type { EdgeDefinition } from '../definition/model.ts';
+import { idsInOrder } from '../node-order.ts';
 import { type DocumentPath, didYouMean, type Problem } from '../problem.ts';
 import { canonicalJson } from '../value.ts';
 import { branchTargets } from './branch-targets.ts';
 import { FROM_CASE, type Graph, packAdjacency } from './graph.ts';
-import { idsInOrder } from './ids.ts';
 
 /** The part of a definition (or of a body) that makes its graph. */
 export interface GraphDefinition {

@@ -1,7 +1,7 @@
 /** What is wrong with a graph as a whole: cycles, nodes nobody reaches, joins that cannot be met. */
 import type { Problem } from '../problem.ts';
 import { type Cycle, findCycles } from './cycles.ts';
-import { edgeCountAt, edgePath, edgesAt, type Graph } from './graph.ts';
+import { edgePath, edgesAt, type Graph } from './graph.ts';
 import { entryNodes, topologicalOrder } from './order.ts';
 
 /** A cycle or a list of nodes is shown with so many ids at the most. */
@@ -25,14 +25,15 @@ function checkJoins(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>
   const problems: Problem[] = [];
   graph.ids.forEach((id, node) => {
     const join = nodes[id]?.join;
-    const incoming = edgeCountAt(graph.incoming, node);
-    if (typeof join !== 'number' || join <= incoming) return;
-    const edges = incoming === 1 ? '1 incoming edge' : `${incoming} incoming edges`;
+    if (typeof join !== 'number') return;
+    const sources = new Set(Array.from(edgesAt(graph.incoming, node), (edge) => graph.edgeFrom[edge])).size;
+    if (join <= sources) return;
+    const others = sources === 1 ? '1 node' : `${sources} nodes`;
     problems.push({
       severity: 'error',
       code: 'JOIN_TOO_HIGH',
-      message: `the node '${id}' waits for ${join} edges but has ${edges}`,
-      hint: incoming === 0 ? 'leave out the join' : `use a join of at most ${incoming}, or all`,
+      message: `the node '${id}' waits for ${join} nodes but has edges from ${others}`,
+      hint: sources === 0 ? 'leave out the join' : `use a join of at most ${sources}, or all`,
       path: ['nodes', id, 'join'],
     });
   });

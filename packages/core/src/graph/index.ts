@@ -2,6 +2,5 @@ export { buildGraph, type GraphDefinition } from './build.ts';
 export { checkGraph } from './check.ts';
 export { findCycles } from './cycles.ts';
 export { edgeCountAt, edgePath, edgesAt, type Graph } from './graph.ts';
-export { idsInOrder, mayLoseOrder, writtenOrder } from './ids.ts';
 export { criticalPathRanks, endNodes, entryNodes, nodeLevels, topologicalOrder } from './order.ts';
 export { Reachability } from './reachability.ts';

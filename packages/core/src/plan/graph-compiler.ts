@@ -172,6 +172,7 @@ class GraphCompiler {
       action: this.actions[index],
       edges: this.source.body.edges ?? [],
       splitOf: (merge) => this.splitOf.get(merge),
+      limitOf: (split) => this.regions.get(split)?.limit,
       compileSplit: (reader) => compileSplit(reader, this.regions.get(reader.parts.id)),
     };
   }

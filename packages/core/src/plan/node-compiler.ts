@@ -1,5 +1,5 @@
 /** One node of a definition → its part of the plan. */
-import type { NodeDefinition } from '../definition/model.ts';
+import type { NodeDefinition, Numeric } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { Json, JsonSchema } from '../value.ts';
@@ -8,7 +8,7 @@ import type { NodeReader } from './node-reader.ts';
 import type { CachePlan, Mutable, NodePlan, RetryPlan, Timeouts, Work } from './plan.ts';
 import { durationOf, effectiveRetry, numberOf, retryPlan } from './retry-plan.ts';
 import { HERE, routeOf } from './route.ts';
-import { settingsOf } from './settings.ts';
+import { type MergeLimit, settingsOf } from './settings.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { compileWork, type Surroundings } from './work.ts';
 
@@ -37,6 +37,12 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
     rateLimit: rateLimitOf(reader),
     emits: reader.condition(definition.emit, ['emit'], { self: true, after: true }),
   };
+  const effective = {
+    retry: effectiveRetry(definition.retry, work?.kind === 'action' ? config.retry : undefined) as Json | undefined,
+    // What takes no slot waits for none, and an expression of the workflow is not evaluated for it.
+    priority: definition.priority ?? (isRun(work) ? config.priority : numberOf(config.priority)),
+  };
+  const limit = around.limitOf(id);
   const estimateMs = durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS;
   return {
     output,
@@ -53,17 +59,14 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
       rank: 0,
       estimateMs,
       isEstimated: definition.estimate !== undefined,
-      priority: definition.priority ?? config.priority ?? RUN_DEFAULTS.priority,
+      priority: numberOf(effective.priority as Numeric | undefined) ?? RUN_DEFAULTS.priority,
       route: work !== undefined && 'action' in work ? routeOf(context.catalog, work.action, definition.labels) : HERE,
       enabled: definition.enabled ?? true,
       when,
       onError: definition.onError,
       retry: retryOf(reader, work),
-      timeouts: timeoutsWith(definition.timeout, work),
-      settings: settingsOf(
-        reader,
-        effectiveRetry(definition.retry, work?.kind === 'action' ? config.retry : undefined) as Json,
-      ),
+      timeouts: timeoutsWith(definition.timeout, work, limit),
+      settings: settingsOf(reader, effective, limit),
       // Every node of a plan without errors has its work.
       work: work as Work,
       ...rest,
@@ -76,9 +79,23 @@ export function compileNode(reader: NodeReader, around: Surroundings): CompiledN
 const ONCE: RetryPlan = { rules: [], lost: 0 };
 
 /** What a workflow inside says of its time is the limit of its node, unless that has one. */
-function timeoutsWith(given: NodeDefinition['timeout'], work: Work | undefined): Timeouts {
+function timeoutsWith(
+  given: NodeDefinition['timeout'],
+  work: Work | undefined,
+  limit: MergeLimit | undefined,
+): Timeouts {
   const own = timeoutsOf(given);
+  if (limit !== undefined) return { ...own, attemptMs: smaller(own.attemptMs, durationOf(limit.timeout) ?? null) };
   return work?.kind === 'inline' ? { ...own, totalMs: own.totalMs ?? work.workflow.timeoutMs } : own;
+}
+
+/** Of two limits the one that is reached first; null is none. */
+function smaller(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+function isRun(work: Work | undefined): boolean {
+  return work !== undefined && 'action' in work;
 }
 
 /** The default of the workflow is for its action nodes only. */

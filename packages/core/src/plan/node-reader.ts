@@ -40,7 +40,11 @@ export class NodeReader {
 
   /** Strings may hold expressions. `keys` lead from the node to the value. */
   value(raw: Json | undefined, keys: DocumentPath, more: More = {}): CompiledValue | undefined {
-    const path = [...this.parts.path, ...keys];
+    return this.valueAt(raw, [...this.parts.path, ...keys], more);
+  }
+
+  /** The same for a value that stands elsewhere, and that this node reads. */
+  valueAt(raw: Json | undefined, path: DocumentPath, more: More = {}): CompiledValue | undefined {
     return this.checked(this.parts.context.values.value(raw, path), path, more);
   }
 

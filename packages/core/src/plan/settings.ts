@@ -1,27 +1,60 @@
 /** Numbers and durations of a node that are expressions: evaluated once, when the node becomes ready. */
 
+import { LIMIT } from '../definition/attempt-keys.ts';
 import { NODE } from '../definition/node-keys.ts';
 import { acceptsJsonType, describeType, PERCENT_PATTERN, type ValueType } from '../definition/value-type.ts';
 import { DURATION_LIMITS, parseDuration } from '../duration.ts';
 import { type CompiledValue, ExpressionError } from '../expression/index.ts';
+import type { DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json } from '../value.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { SettingPlan } from './plan.ts';
 
 /** Keys of a node under which such values stand. */
-const KEYS = ['retry', 'timeout', 'forEach', 'while', 'retryUntil', 'concurrency', 'rateLimit', 'cache'] as const;
+const KEYS = [
+  'retry',
+  'timeout',
+  'priority',
+  'forEach',
+  'while',
+  'retryUntil',
+  'concurrency',
+  'rateLimit',
+  'cache',
+] as const;
 
-/** Undefined for nearly every node. `retry`: with what the workflow says. */
-export function settingsOf(reader: NodeReader, retry: Json | undefined): readonly SettingPlan[] | undefined {
+/** Where the workflow says something for its nodes: what holds for this one. */
+export interface Effective {
+  readonly retry: Json | undefined;
+  readonly priority: Json | undefined;
+}
+
+/** How long the rounds of a split may take: its merge says so. */
+export interface MergeLimit {
+  readonly timeout: string;
+  /** Where that is written. */
+  readonly path: DocumentPath;
+}
+
+/** Undefined for nearly every node. */
+export function settingsOf(
+  reader: NodeReader,
+  effective: Effective,
+  merge: MergeLimit | undefined,
+): readonly SettingPlan[] | undefined {
   const { definition } = reader.parts;
   const found: SettingPlan[] = [];
   for (const key of KEYS) {
-    const raw = key === 'retry' ? retry : (definition[key] as Json | undefined);
+    const raw = key in effective ? effective[key as keyof Effective] : (definition[key] as Json | undefined);
     const type = NODE.keys[key]?.type;
     if (raw === undefined || type === undefined) continue;
     for (const { keys, value, type: own } of expressionsIn(type, raw, [key])) {
       found.push({ key: nameOf(keys), type: own, value: reader.value(value, keys) as CompiledValue });
     }
+  }
+  if (merge?.timeout.includes('{{')) {
+    const value = reader.valueAt(merge.timeout, merge.path) as CompiledValue;
+    found.push({ key: 'merge.timeout', type: LIMIT, value });
   }
   return found.length === 0 ? undefined : found;
 }

@@ -17,6 +17,7 @@ import { itemOf } from './kinds/loops.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { ForEachWork, GraphPlan } from './plan.ts';
 import type { Holder } from './scope.ts';
+import type { MergeLimit } from './settings.ts';
 import { type Places, placeNodes } from './split-places.ts';
 import { listSchema } from './value-schema.ts';
 
@@ -24,6 +25,7 @@ import { listSchema } from './value-schema.ts';
 export interface Region {
   readonly source: GraphSource;
   readonly until: ForEachWork['until'];
+  readonly limit: MergeLimit | undefined;
 }
 
 export interface Unfolded {
@@ -70,19 +72,15 @@ class Unfolding {
     const { ids } = this.source.graph;
     const regions = new Map<string, Region>();
     const splitOf = new Map<string, string>();
-    const merges = new Map<string, string>();
     for (const [merge, split] of this.places.splitOf) {
       const [mergeId, splitId] = [ids[merge] as string, ids[split] as string];
       if (this.regionOf.get(splitId) !== undefined) continue;
       splitOf.set(mergeId, splitId);
-      merges.set(splitId, mergeId);
       regions.set(splitId, this.region(splitId, merge));
     }
     const outer = this.part(undefined, (id, node) => {
       const split = splitOf.get(id);
-      if (split !== undefined) return { ...node, needs: [split] };
-      const merge = merges.get(id);
-      return merge === undefined ? node : this.withTimeout(node, merge);
+      return split === undefined ? node : { ...node, needs: [split] };
     });
     return { outer: this.withFailures(outer, splitOf), regions, splitOf };
   }
@@ -103,10 +101,13 @@ class Unfolding {
     const { ids } = this.source.graph;
     const last = this.places.before(merge).map((index) => ids[index] as string);
     const inside = last.filter((id) => id !== split);
-    const { wait } = this.definitionOf(ids[merge] as string).merge ?? {};
+    const mergeId = ids[merge] as string;
+    const { wait, timeout } = this.definitionOf(mergeId).merge ?? {};
+    const path = [...this.source.path, 'nodes', mergeId, 'merge', 'timeout'];
     return {
       source: { ...this.part(split, (_, node) => node), output: roundOutput(inside), outputReads: inside },
       until: wait === 'any' ? 'first' : 'all',
+      limit: timeout === undefined ? undefined : { timeout, path },
     };
   }
 
@@ -135,12 +136,6 @@ class Unfolding {
       ...(region === undefined && output !== undefined ? { output } : {}),
     };
     return { ...this.source, body, graph: buildGraph(body).graph, edgeIndexes };
-  }
-
-  private withTimeout(split: NodeDefinition, mergeId: string): NodeDefinition {
-    const { timeout } = this.definitionOf(mergeId).merge ?? {};
-    if (timeout === undefined || typeof split.timeout === 'string') return split;
-    return { ...split, timeout: { attempt: timeout, ...split.timeout } };
   }
 
   private definitionOf(id: string): NodeDefinition {

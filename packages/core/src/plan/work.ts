@@ -12,6 +12,7 @@ import { subWorkflowWork } from './kinds/sub-workflow.ts';
 import { waitWork } from './kinds/wait.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { Work } from './plan.ts';
+import type { MergeLimit } from './settings.ts';
 import { listSchema } from './value-schema.ts';
 
 /** What the node's graph knows that the node itself does not. */
@@ -21,6 +22,8 @@ export interface Surroundings {
   readonly edges: readonly EdgeDefinition[];
   /** The split that a merge belongs to. */
   splitOf(merge: string): string | undefined;
+  /** Of the rounds of a split. */
+  limitOf(split: string): MergeLimit | undefined;
   /** The rounds of a split. */
   compileSplit(reader: NodeReader): (CompiledWork & { readonly body: CompiledGraph }) | undefined;
 }

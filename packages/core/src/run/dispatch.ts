@@ -10,7 +10,7 @@ import { conclude, timeoutError } from './decide.ts';
 import { expressionFailure } from './edges.ts';
 import { type Held, heldValue, hold } from './held.ts';
 import { enterDispatched } from './phases.ts';
-import { timeoutsOf } from './settings.ts';
+import { priorityOf, timeoutsOf } from './settings.ts';
 import { idempotencyKey, isFinished, isStopped, nodeAt, pathOf } from './standing.ts';
 import type { NodeState, RunState } from './state.ts';
 import { isPastTotal } from './timers.ts';
@@ -57,9 +57,8 @@ export function nextReady(state: RunState, window: number): ReadyNode[] {
   while (state.dispatched + state.running.size < state.plan.maxParallelism) {
     const node = mostUrgent(state, window);
     if (node === undefined) break;
-    const { priority, route } = node.plan;
     enterDispatched(state, node);
-    tasks.push({ node: pathOf(node), attempt: node.attempts + 1, priority, route });
+    tasks.push({ node: pathOf(node), attempt: node.attempts + 1, priority: priorityOf(node), route: node.plan.route });
   }
   return tasks;
 }

@@ -1,5 +1,6 @@
 /** A run as people and programs look at it: `nebula run --json`, `nebula executions show`, later the API. */
 import type { RunError } from '../error.ts';
+import { mayLoseOrder, writtenOrder } from '../node-order.ts';
 import type { Json } from '../value.ts';
 import { type BlobLookup, heldValue } from './held.ts';
 import { runsOnce } from './scopes.ts';
@@ -37,6 +38,8 @@ export interface RunDocument {
   readonly finishedAt: string | null;
   /** Every node by path, in the order of the definition; skipped ones too. */
   readonly nodes: Readonly<Record<string, NodeDocument>>;
+  /** The order of the definition, where the object loses it: ids that look like integers. `idsInOrder` reads both. */
+  readonly order?: readonly string[];
 }
 
 /** Every node by path, skipped ones too. Values in blobs are looked up. */
@@ -55,7 +58,14 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
     startedAt: isoTime(state.startedAt),
     finishedAt: isoTime(state.finishedAt),
     nodes,
+    ...orderOf(state, nodes),
   };
+}
+
+/** Paths of nodes in bodies have a slash: they do not look like integers. */
+function orderOf({ root }: RunState, nodes: RunDocument['nodes']): Pick<RunDocument, 'order'> {
+  const order = mayLoseOrder(nodes) ? writtenOrder(root.nodes.map(({ plan }) => plan.id)) : undefined;
+  return order === undefined ? {} : { order };
 }
 
 function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument {

@@ -8,10 +8,20 @@ export function timeoutsOf({ plan, settings }: Configured): Timeouts {
   if (settings === undefined) return plan.timeouts;
   const { attemptMs, queuedMs, totalMs } = plan.timeouts;
   return {
-    attemptMs: numberAt(settings, 'timeout.attempt') ?? attemptMs,
+    attemptMs: smallest(numberAt(settings, 'timeout.attempt'), numberAt(settings, 'merge.timeout'), attemptMs),
     queuedMs: numberAt(settings, 'timeout.queued') ?? queuedMs,
     totalMs: numberAt(settings, 'timeout.total') ?? totalMs,
   };
+}
+
+/** A split is limited by what it says itself and by its merge; every other node by one of these. */
+function smallest(...limits: readonly (number | null | undefined)[]): number | null {
+  const given = limits.filter((limit) => typeof limit === 'number');
+  return given.length === 0 ? null : Math.min(...given);
+}
+
+export function priorityOf({ plan, settings }: Configured): number {
+  return settings === undefined ? plan.priority : (numberAt(settings, 'priority') ?? plan.priority);
 }
 
 export function retryPlanOf({ plan, settings }: Configured): RetryPlan {

@@ -1,6 +1,7 @@
 /** Which of two ready nodes goes first. */
 import type { Plan } from '../plan/plan.ts';
 import { type Estimates, ranksWith } from './estimates.ts';
+import { priorityOf } from './settings.ts';
 import type { NodeState, RunState } from './state.ts';
 
 export function rankOf({ scope, plan }: NodeState): number {
@@ -20,7 +21,9 @@ export function estimate(state: RunState, estimates: Estimates): void {
 
 /** Priority first, then the longer way to the end, then the order of the definition. */
 function isMoreUrgent(a: NodeState, b: NodeState): boolean {
-  if (a.plan.priority !== b.plan.priority) return a.plan.priority > b.plan.priority;
+  const priorityA = priorityOf(a);
+  const priorityB = priorityOf(b);
+  if (priorityA !== priorityB) return priorityA > priorityB;
   const rankA = rankOf(a);
   const rankB = rankOf(b);
   return rankA === rankB ? isEarlier(a, b) : rankA > rankB;

@@ -1,6 +1,7 @@
 /** Nodes that wait for a time, a signal, an approval or a call. They take no slot, and a run that only waits is parked. */
 import { parseDuration } from '../duration.ts';
 import type { RunError } from '../error.ts';
+import { ExpressionError } from '../expression/index.ts';
 import { isDate, parseDate } from '../expression/library/calendar.ts';
 import type { WaitPlan, WaitWork } from '../plan/plan.ts';
 import { acceptedSetting } from '../plan/settings.ts';
@@ -42,7 +43,7 @@ function awaited({ state, now }: Turn, plan: WaitPlan, scope: RunScope): Awaited
     case 'for':
       return { kind: 'time', name, ...momentOf('wait.for', plan.for.evaluate(scope, budget), now) };
     case 'until':
-      return { kind: 'time', name, ...momentOf('wait.until', plan.until.evaluate(scope, budget), now) };
+      return { kind: 'time', name, ...untilOf(plan.until.evaluate(scope, budget), now) };
     case 'signal':
       return { kind, name, signal: plan.signal, key: keyText(plan.key?.evaluate(scope, budget) ?? '') };
     case 'approval': {
@@ -67,6 +68,20 @@ function keyText(value: Json): string {
 interface Moment {
   readonly at: number;
   readonly fixed?: true;
+}
+
+/** A date as expressions know it: ISO 8601, or milliseconds since the epoch. */
+function untilOf(value: Json, now: number): Moment {
+  const isMoment = typeof value === 'string' || typeof value === 'number';
+  if (isMoment && isDate(value)) return { at: bounded(parseDate(value), now), fixed: true };
+  const isDuration = typeof value === 'string' && typeof parseDuration(value) === 'number';
+  throw new ExpressionError(
+    'EXPRESSION_VALUE',
+    `\`wait.until\` must be a date such as 2030-01-01T08:00:00Z, or milliseconds since 1970, not ${JSON.stringify(value)}`,
+    {
+      hint: isDuration ? 'a duration is written with `for`' : 'the expression is evaluated when the node becomes ready',
+    },
+  );
 }
 
 function deadlineOf({ now }: Turn, value: Json): Moment {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { idsInOrder, readDefinition, readDefinitionObject, writtenOrder } from '../../src/index.ts';
+import { idsInOrder, type RunDocument, readDefinition, readDefinitionObject, writtenOrder } from '../../src/index.ts';
 import { drive } from '../run/drive.ts';
 
 const ids = ['b', '10', '9', 'a', '1'];
@@ -42,6 +42,18 @@ describe('node ids that look like integers', () => {
   it('[DEF-105] are run in that order by mode sequential', () => {
     const run = drive({ config: { mode: 'sequential' }, nodes: { 2: {}, 1: {} }, order: ['2', '1'] });
     expect(run.running()).toEqual(['2']);
+  });
+
+  it('[RUN-423] are listed in that order by the document of a run, through JSON as well', () => {
+    const run = drive({
+      nodes: { 10: {}, b: {}, 2: { forEach: { in: [1] }, do: { nodes: { 7: {} } } } },
+      order: ['b', '10', '2'],
+    });
+    const document = JSON.parse(JSON.stringify(run.document)) as RunDocument;
+    expect(document.order).toEqual(['b', '10', '2']);
+    expect(idsInOrder(document)).toEqual(['b', '10', '2', '2/0/7']);
+    expect(drive({ nodes: { 1: {}, 2: {}, a: {} } }).document).not.toHaveProperty('order');
+    expect(drive({ nodes: { b: {}, a: {} } }).document).not.toHaveProperty('order');
   });
 
   it('[DEF-105] `order` is written only where an object would lose it, and other graphs have none', () => {

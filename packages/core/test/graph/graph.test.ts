@@ -135,14 +135,29 @@ describe('checking', () => {
     expect(check({ a: 'b', b: 'a' }).map(({ code }) => code)).toEqual(['CYCLE']);
   });
 
-  it('[GRA-11] a join cannot ask for more edges than there are', () => {
+  it('[GRA-11] several edges from one node count once', () => {
+    const { graph } = buildGraph({
+      nodes: { a: {}, b: {}, c: {} },
+      edges: [
+        { from: 'a', to: 'c' },
+        { from: 'a', to: 'c', on: 'error' },
+        { from: 'b', to: 'c' },
+      ],
+    });
+    expect(checkGraph(graph, { c: { join: 2 } })).toEqual([]);
+    expect(checkGraph(graph, { c: { join: 3 } })).toMatchObject([
+      { code: 'JOIN_TOO_HIGH', message: "the node 'c' waits for 3 nodes but has edges from 2 nodes" },
+    ]);
+  });
+
+  it('[GRA-11] a join cannot ask for more nodes than lead to it', () => {
     const graph = graphOf({ a: '', b: '', c: 'a b' });
     expect(checkGraph(graph, { c: { join: 2 } })).toEqual([]);
     expect(checkGraph(graph, { c: { join: 'all' }, a: { join: 'any' } })).toEqual([]);
     expect(checkGraph(graph, { a: { join: 1 }, c: { join: 3 } })).toMatchObject([
       {
         code: 'JOIN_TOO_HIGH',
-        message: "the node 'a' waits for 1 edges but has 0 incoming edges",
+        message: "the node 'a' waits for 1 nodes but has edges from 0 nodes",
         path: ['nodes', 'a', 'join'],
       },
       { code: 'JOIN_TOO_HIGH', hint: 'use a join of at most 2, or all' },

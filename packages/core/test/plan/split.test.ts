@@ -39,6 +39,15 @@ edges: [{ from: a, to: b, on: error }, { from: s, to: last, on: error }]`);
     expect(work.body.outputReads).toEqual([{ up: 0, index: 1 }]);
   });
 
+  it('[RUN-421] merge.timeout cannot read what runs after the split, and the problem stands where it is written', () => {
+    const text = `id: x
+nodes:
+  s: { split: { in: [1] } }
+  a: { needs: s, action: do }
+  m: { needs: a, merge: { timeout: "{{ $a }}s" } }`;
+    expect(findings(text).join()).toMatch(/^INSIDE_A_BODY nodes.m.merge.timeout/);
+  });
+
   it('[PLN-27] a round gives the output of the node before the merge, or of several by id, or its item', () => {
     const output = (nodes: string): Json => {
       const plan = planOf(`id: x\nnodes:\n  s: { split: { in: [1] } }\n  ${nodes}`);

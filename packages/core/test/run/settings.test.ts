@@ -93,8 +93,6 @@ describe('numbers and durations that are expressions', () => {
     ['for', { any: [{ signal: 's' }, { for: '{{ $input.v }}' }] }, 1e30],
     ['for', { for: '{{ $input.v }}' }, '9000w'],
     ['for', { for: '{{ $input.v }}' }, null],
-    ['until', { until: '$input.v' }, -1],
-    ['until', { until: '$input.v' }, 1_900_000_000_000],
     ['deadline', { signal: 's', deadline: '{{ $input.v }}' }, -1],
     ['deadline', { signal: 's', deadline: '{{ $input.v }}' }, 0],
     ['deadline', { signal: 's', deadline: '{{ $input.v }}' }, 'soon'],
@@ -102,6 +100,75 @@ describe('numbers and durations that are expressions', () => {
     const run = drive({ nodes: { a: { wait, retry: { attempts: 3, delay: '0s' } } } }, { input: { v } });
     expect(run.error).toMatchObject({ code: 'EXPRESSION_VALUE', node: 'a' });
     expect(run.error?.message).toContain(`\`wait.${key}\` must be a duration`);
+  });
+
+  it('[RUN-420] the priority of a node orders what is ready, also after a crash', () => {
+    const config = { maxParallelism: 1 };
+    const one = { priority: '{{ $item }}' };
+    const each = { forEach: { in: [1, 9, 5], parallel: true }, do: { nodes: { x: one } } };
+    const run = drive({ config, nodes: { each } });
+    expect(run.entries).toContainEqual({ type: 'node.configured', node: 'each/1/x', values: { priority: 9 } });
+    const began: string[] = [];
+    for (let left = 3; left > 0; left--) {
+      const [path = ''] = run.running();
+      began.push(path);
+      run.complete(path);
+    }
+    expect(began).toEqual(['each/1/x', 'each/2/x', 'each/0/x']);
+  });
+
+  it('[RUN-420] the priority of the workflow is evaluated for nodes that run an action, and no others', () => {
+    const config = { priority: '{{ $input.p }}' };
+    const nodes = { s: { set: { v: 1 } }, a: { needs: ['s'] }, b: { needs: ['s'], priority: 2 } };
+    const run = drive({ config, nodes }, { input: { p: 7 } });
+    const configured = run.entries.filter(({ type }) => type === 'node.configured');
+    expect(configured).toEqual([{ type: 'node.configured', node: 'a', values: { priority: 7 } }]);
+    expect(drive({ config, nodes }, { input: { p: 10 } }).error).toMatchObject({ code: 'EXPRESSION_VALUE', node: 'a' });
+  });
+
+  it.each([
+    [undefined, 2_000],
+    ['1s', 1_000],
+    [{ attempt: '3s' }, 2_000],
+    [{ attempt: '{{ 500 }}' }, 500],
+  ])('[RUN-421] merge.timeout is evaluated when the split is ready; beside timeout %j it is %i ms', (timeout, ms) => {
+    const split = { needs: ['first'], split: { in: [1, 2] }, ...(timeout && { timeout }) };
+    const nodes = {
+      first: {},
+      s: split,
+      x: { needs: ['s'] },
+      m: { needs: ['x'], merge: { timeout: '{{ $first.ms }}' } },
+    };
+    const run = drive({ nodes });
+    run
+      .complete('first', { ms: 2_000 })
+      .complete('s/0/x')
+      .advance(ms - 1);
+    expect(run.running()).toEqual(['s/1/x']);
+    run.advance(1).breakOff('s/1/x');
+    expect(run.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'attempt', limitMs: ms } });
+  });
+
+  it('[RUN-421] merge.timeout that is written out holds beside a limit of the split', () => {
+    const nodes = { s: { split: { in: [1] }, timeout: '9s' }, x: { needs: ['s'] } };
+    const run = drive({ nodes: { ...nodes, m: { needs: ['x'], merge: { timeout: '2s' } } } });
+    expect(run.advance(2_000).breakOff('s/0/x').error).toMatchObject({ code: 'TIMEOUT', details: { limitMs: 2_000 } });
+  });
+
+  it('[RUN-422] until takes a number as milliseconds since the epoch, as every date in an expression', () => {
+    const run = (v: unknown) => drive({ nodes: { a: { wait: { until: '$input.v' } } } }, { input: { v } as never });
+    const { now } = run('2030-01-01T00:00:00Z');
+    expect(run(now + 1_500).advance(1_499).status).toBe('running');
+    expect(run(now + 1_500).advance(1_500).status).toBe('completed');
+    expect(run(now - 1).advance(0).status).toBe('completed');
+    // A date stays where it is while the run is paused.
+    expect(run(now + 1_500).entries.at(-1)).toMatchObject({ waits: [{ at: now + 1_500, fixed: true }] });
+  });
+
+  it.each([['5m'], [1e300], [null], ['soon'], [true]])('[RUN-422] until %j fails the node', (v) => {
+    const run = drive({ nodes: { a: { wait: { until: '$input.v' } } } }, { input: { v } });
+    expect(run.error).toMatchObject({ code: 'EXPRESSION_VALUE', node: 'a' });
+    expect(run.error?.message).toContain('`wait.until` must be a date');
   });
 
   it('[RUN-311] a wait takes milliseconds, durations and dates; a date that has passed is no mistake', () => {
@@ -127,6 +194,23 @@ describe('numbers and durations that are expressions', () => {
     expect(codesOf('retry: { attempts: "3" }')).toEqual(['WRONG_TYPE']);
     expect(codesOf('retry: { attempts: "n {{ $input.n }}" }')).toEqual(['WRONG_TYPE']);
     expect(() => planOf({ nodes: { a: { timeout: '{{ $b }}' }, b: {} } })).toThrow();
+  });
+
+  it.each([
+    ['nodes: { a: { action: y, join: "{{ 1 }}" } }', "'join' takes no expression"],
+    ['nodes: { a: { action: y, estimate: "{{ $input.s }}s" } }', "'estimate' takes no expression"],
+    ['nodes: { a: { workflow: { id: w, version: "{{ 1 }}" } } }', "'version' takes no expression"],
+    ['config: { timeout: "{{ $input.t }}" }', "'timeout' takes no expression"],
+    ['config: { maxParallelism: "{{ $input.n }}" }', "'maxParallelism' takes no expression"],
+    ['config: { maxTotalRetries: "{{ $input.n }}" }', "'maxTotalRetries' takes no expression"],
+    ['config: { retention: "{{ $input.n }}d" }', "'retention' takes no expression"],
+    ['triggers: [{ interval: { every: "{{ 1 }}s" } }]', "'every' takes no expression"],
+  ])('[DEF-91] %s: the number must be known earlier', (keys, message) => {
+    const { problems } = readDefinition(`id: x\n${keys}`);
+    const [problem] = problems.filter(({ severity }) => severity === 'error');
+    expect(problem).toMatchObject({ code: 'MISPLACED_EXPRESSION' });
+    expect(problem?.message).toContain(message);
+    expect(problem?.hint).toMatch(/^write /);
   });
 
   it('[PLN-67] a compensation has its numbers written out', () => {

@@ -225,7 +225,7 @@ export class Graph<Input, Vars, Item> {
       region.merge = node;
       node.split = source;
       node.needs.push(source.id);
-      return { merge: given({ wait, timeout }) };
+      return { merge: rendered({ wait, timeout }, source.place(), id) };
     };
     const schema = objectSchema({ aggregated: { type: 'array', items: region.round } });
     return this.#add(id, kind, common, schema) as never;
@@ -404,7 +404,7 @@ export class Graph<Input, Vars, Item> {
   /** What is not known here is left to the reader of definitions, which says what was probably meant. */
   #describe(node: NodeDraft, options: object, schema: JsonSchema | undefined): void {
     const { needs = [], when, emit, compensate, ...written } = options as Options;
-    const { retry, timeout, cache, concurrency, rateLimit, ...plain } = written;
+    const { retry, timeout, priority, cache, concurrency, rateLimit, ...plain } = written;
     this.#draft.comesAfter(node, needs);
     const place = node.place();
     const self = {};
@@ -414,7 +414,7 @@ export class Graph<Input, Vars, Item> {
     const undo = typeof compensate === 'function' ? (compensate as (output: Ref<never>) => Call)(output) : compensate;
     node.definition = {
       ...given(plain),
-      ...rendered({ retry, timeout, cache, concurrency, rateLimit }, place, node.id),
+      ...rendered({ retry, timeout, priority, cache, concurrency, rateLimit }, place, node.id),
       ...(when !== undefined && { when: renderCondition(when, place, `${node.id}.when`) }),
       ...(items !== undefined && {
         emit: sourceOf(items) ? renderCondition(items, after, 'emit') : renderValue(items, after, 'emit'),

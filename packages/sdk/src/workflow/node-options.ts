@@ -18,7 +18,7 @@ export interface NodeOptions<Output, Item, E extends OnError = OnError> {
   readonly retry?: Value<Given<'retry'>>;
   readonly timeout?: Value<Given<'timeout'>>;
   readonly onError?: E;
-  readonly priority?: number;
+  readonly priority?: Value<number>;
   readonly estimate?: string;
   readonly enabled?: boolean;
   readonly notes?: string;
@@ -86,8 +86,8 @@ export interface Merged<Round> {
 export interface MergeOptions<Round, Item, E extends OnError>
   extends Omit<NodeOptions<Merged<Round>, Item, E>, 'needs' | 'join' | 'timeout'> {
   readonly wait?: 'all' | 'any';
-  /** How long the rounds may take together. */
-  readonly timeout?: string;
+  /** How long the rounds may take together; a reference is read when the split becomes ready. */
+  readonly timeout?: Value<string | number>;
 }
 
 export interface SubWorkflowOptions<Output, Mapped, Item, E extends OnError>

@@ -47,6 +47,11 @@ const NodeDocument = Type.Object({
   error: nullable(RunError),
   startedAt: nullable(Moment),
   finishedAt: nullable(Moment),
+  skipped: Type.Optional(
+    Type.Union([Type.Literal('choice'), Type.Literal('failure'), Type.Literal('when'), Type.Literal('disabled')], {
+      description: 'Of a skipped node, why.',
+    }),
+  ),
   rounds: Type.Optional(
     Type.Object({
       total: nullable(Type.Integer()),
@@ -68,6 +73,11 @@ export const Execution = Type.Object(
     startedAt: nullable(Moment),
     finishedAt: nullable(Moment),
     nodes: Type.Record(Type.String(), NodeDocument),
+    order: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'The ids in the order of the definition, where JSON loses it: ids that look like integers.',
+      }),
+    ),
   },
   { $id: 'Execution', additionalProperties: true },
 );
