@@ -22,7 +22,7 @@ import { Screen } from './screen.ts';
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 const BIN = path.join(ROOT, 'apps/cli/bin/nebula.js');
 const COLUMNS = 100;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 /** Of util-linux: runs a program in a terminal. */
 const TERMINAL = 'script';
 

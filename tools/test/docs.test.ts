@@ -25,7 +25,7 @@ const DOCUMENTS = [
 
 const textOf = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
-describe.concurrent('the documentation does what it says', { timeout: 120_000 }, () => {
+describe.concurrent('the documentation does what it says', { timeout: 600_000 }, () => {
   // Commands are run in a terminal, which `script` of util-linux makes.
   test.skipIf(!hasTerminal()).each(DOCUMENTS)('%s', async (document) => {
     const playground = new Playground();
