@@ -58,7 +58,6 @@ export const BUDGETS = {
   'time.latest': budget('size', MOMENT_LIMITS.maxMs, 'ms since 1970', 'Times', '400'),
   'log.lines': budget('count', CONTRACT_LIMITS.maxLogLines, 'lines', 'Log lines of one request', '400 `BODY_INVALID`'),
   'log.line': budget('size', CONTRACT_LIMITS.maxLogLineChars, 'characters', 'One log line', '400 `BODY_INVALID`'),
-  'chunk.count': budget('count', COMPAT_LIMITS.maxChunks, 'chunks', 'Log chunks of a workflow-graph worker', '400'),
   'chunk.size': budget('size', COMPAT_LIMITS.maxChunkChars, 'characters', 'One log chunk', '400'),
   'definition.text': budget('size', CONTRACT_LIMITS.maxSourceChars, 'characters', 'A definition that is sent', '400'),
   'definition.nodes': budget(

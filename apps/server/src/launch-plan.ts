@@ -1,7 +1,7 @@
 /** What a launch plan makes of a start: which workflow and version, with which input, within which limit. */
 import { isJsonObject, type Json, type JsonObject, NebulaError, type RunPlace } from '@nebula/core';
 import type { EngineOptions } from '@nebula/engine';
-import { projectOfWorkflow } from './http/subject.ts';
+import { projectOfWorkflow, unknownPlan } from './http/subject.ts';
 import type { Parts } from './parts.ts';
 import { type PlanRecord, readRecord, type WorkflowRecord } from './records.ts';
 
@@ -34,14 +34,8 @@ export function launchPlans(parts: OfPlans): NonNullable<EngineOptions['launchPl
     // A plan of another project is not told from one that is not there.
     if (record === undefined || record.body.project !== project) throw unknownPlan(planId);
     const start = await startOf(parts, planId, await activePlan(parts, planId), inputObject(input));
-    if (start.project === project) return start;
-    throw new NebulaError(
-      'CHILD_ELSEWHERE',
-      `The workflow of the launch plan '${planId}' is not of project '${project}'.`,
-      {
-        hint: 'A workflow runs workflows of its own project only.',
-      },
-    );
+    if (start.project !== project) throw unknownPlan(planId);
+    return start;
   };
 }
 
@@ -52,10 +46,6 @@ async function activePlan({ records }: OfPlans, planId: string): Promise<PlanRec
   throw new NebulaError('PLAN_INACTIVE', `The launch plan '${planId}' is not active.`, {
     hint: 'Set `active` to true.',
   });
-}
-
-function unknownPlan(planId: string): NebulaError {
-  return new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
 }
 
 function inputObject(given: Json): JsonObject {

@@ -1,6 +1,7 @@
 /** Starts runs for whoever asks: the API, a webhook, a schedule, an event. */
 import { isJsonObject, type Json, NebulaError } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
+import { unknownPlan, unknownWorkflow } from './http/subject.ts';
 import { homeOf, type Planned, plannedStart } from './launch-plan.ts';
 import type { Parts } from './parts.ts';
 
@@ -41,7 +42,7 @@ export class Launcher {
     const { workflowId, version, input, place, project } = await this.resolved(launch);
     const { engine, random, store } = this.parts;
     if (launch.project !== undefined && launch.project !== project) {
-      throw new NebulaError('WORKFLOW_ELSEWHERE', `Workflow '${workflowId}' is not of project '${launch.project}'.`);
+      throw launch.plan === undefined ? unknownWorkflow(workflowId) : unknownPlan(launch.plan);
     }
     const { idempotencyKey, traceparent } = launch;
     const wanted = launch.executionId ?? (idempotencyKey === undefined ? random.id('exe') : undefined);

@@ -2,7 +2,6 @@
 
 /** The endpoints of workflow-graph. */
 export const COMPAT_LIMITS = {
-  maxChunks: 1_000,
   maxChunkChars: 100_000,
   maxLabels: 50,
   maxLabelChars: 100,

@@ -57,7 +57,7 @@ export function officeOf(parts: Parts, handlers: Partial<Handlers>, audit: Audit
       const { params = {}, query = {}, body = {} } = input;
       const given = { params, query, body } as Parameters<typeof subjectOf>[2];
       checks[operation](given);
-      const project = await subjectOf(parts, operation, given);
+      const project = (await subjectOf(parts, operation, given))?.project;
       const signal = new AbortController().signal;
       const call = { operation, ...given, who, project, headers: {}, ip: '', isSecure: false, isLocal: true, signal };
       const before = await workflowMark(parts, operation, body);

@@ -40,6 +40,11 @@ export interface UserRecord {
   readonly createdAt: number;
 }
 
+/** Ids are unique over all projects. Nobody is told whose a taken one is. */
+export function idTaken(id: string): NebulaError {
+  return new NebulaError('ID_TAKEN', `The id '${id}' is taken.`, { hint: 'Choose another id.' });
+}
+
 export interface Read<Body> {
   readonly id: string;
   readonly body: Body;

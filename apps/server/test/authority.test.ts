@@ -157,11 +157,23 @@ describe('borders', () => {
   const announce = (who: string, workerId: string, actions: readonly object[], project?: string): Promise<Answer> =>
     call(who, 'POST /workers', { workerId, actions, ...(project && { project }) });
 
-  it('[SRV-454] nobody announces what the server has itself, under whatever version', async () => {
+  it('[SRV-454] [SRV-644] nobody announces what the server has itself, under whatever version', async () => {
     for (const id of ['http.request', 'core.noop', 'test.graph']) {
       const answer = await announce('alpha-operator', 'taker', [{ id, version: '1.99', effect: 'pure' }]);
       expect([answer.status, answer.json.code], id).toEqual([409, 'ACTION_OWNED']);
     }
+    // With others beside it, it alone is refused: a worker of a neighbouring release goes on working.
+    const mixed = await announce('alpha-operator', 'mixed', [
+      { id: 'http.request', version: '1.99', effect: 'pure' },
+      { id: 'core.noop', version: '1', effect: 'pure' },
+      FAR,
+    ]);
+    expect(mixed.json).toMatchObject({
+      actions: ['core.noop@1', 'far.work@1'],
+      refused: [{ action: 'http.request@1.99', code: 'ACTION_OWNED' }],
+    });
+    await must('alpha-operator', 'DELETE /workers/mixed');
+    await must('alpha-operator', 'DELETE /actions/far.work@1?project=alpha');
     const action = await must('alpha-viewer', 'GET /actions/http.request');
     expect(action.json).toMatchObject({ runs: 'here', project: null });
   });

@@ -45,6 +45,29 @@ const claim = async ({ client }: Booted, workerId = 'w1', body = {}) =>
 
 const shout = (more: Record<string, Json> = {}): Json => ({ action: 'text.shout@1', with: { text: 'hey' }, ...more });
 
+it('[SRV-644] a worker of another release works with the actions that the server takes, and tells of the others', async () => {
+  const server = await booted();
+  const shouting = defineAction({ ...SHOUT, run: (_ctx, { text }) => ({ text: `${text}!` }) });
+  const newer: Action = { id: 'http.request', version: '1.99', effect: 'pure', run: () => 'taken over' };
+  const told: unknown[] = [];
+  const worker = createWorker({
+    server: server.server.url,
+    token: TOKEN,
+    actions: [newer, shouting as Action],
+    labels: ['far'],
+    onEvent: (event) => event.type === 'refused' && told.push(event.action),
+  });
+  const running = worker.run();
+  closing.push(async () => {
+    await worker.stop();
+    await running;
+  });
+  await expect.poll(() => told).toEqual(['http.request@1.99']);
+  const executionId = await begin(server, { a: shout({ labels: ['far'] }) });
+  const result = await server.client.call('getResult', { params: { executionId }, query: { wait: '10s' } });
+  expect(result.status).toBe('completed');
+});
+
 describe('the protocol', () => {
   it('[WRK-1] announce, claim, extend, log, complete', async () => {
     const server = await booted();

@@ -40,16 +40,25 @@ export class Authority {
   }
 
   /** Rejects with `UNKNOWN_WORKFLOW`. */
-  ofStart(workflowId: string, asked: Asked): StartAuthority | Promise<StartAuthority> {
-    if (this.projects !== undefined) return this.checked(this.projects, workflowId, asked);
+  ofStart(
+    workflowId: string,
+    version: number | undefined,
+    asked: Asked,
+  ): StartAuthority | Promise<StartAuthority> {
+    if (this.projects !== undefined) return this.checked(this.projects, workflowId, version, asked);
     const { project = DEFAULT_PROJECT, authority } = asked;
     return { project, ...(authority && { authority }) };
   }
 
-  private async checked(projects: Projects, workflowId: string, asked: Asked): Promise<StartAuthority> {
+  private async checked(
+    projects: Projects,
+    workflowId: string,
+    version: number | undefined,
+    asked: Asked,
+  ): Promise<StartAuthority> {
     const home = await projects.projectOf(workflowId);
     const project = asked.project ?? home ?? DEFAULT_PROJECT;
-    if (home !== project) throw unknownWorkflow(workflowId);
+    if (home !== project) throw unknownWorkflow(workflowId, version);
     const own = this.one(await projects.ceilingOf(project));
     const { ceiling = own } = asked.authority ?? {};
     const principal = asked.principal ?? asked.authority?.principal;

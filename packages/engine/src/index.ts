@@ -24,5 +24,5 @@ export type { Projects } from './authority.ts';
 export { createDesk, type DeskDrivers } from './desk.ts';
 export { createEngine } from './engine.ts';
 export { keyedExecutionId } from './execution-id.ts';
-export { executionOfLease } from './lease.ts';
+export { executionOfLease, staleLease } from './lease.ts';
 export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './tracing.ts';

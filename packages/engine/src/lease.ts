@@ -3,7 +3,7 @@
  * claimed it, may speak for the attempt. It names the attempt and the length of the lease, so that any process can serve
  * the lease. The journal and the store know a lease by another name, made of a hash: reading them gives nobody a lease.
  */
-import type { NodeState, OpenAttempt } from '@nebula/core';
+import { NebulaError, type NodeState, type OpenAttempt } from '@nebula/core';
 import type { Digest, Task } from '@nebula/ports';
 
 export interface LeaseId {
@@ -73,4 +73,11 @@ function markOf(leaseId: string, principal: string, digest: Digest): string {
 /** For those who want to know whose business it is, before anything is looked at. */
 export function executionOfLease(leaseId: string): string | undefined {
   return parseLease(leaseId)?.executionId;
+}
+
+/** Not by its id: errors are logged, and an id is enough to speak for the attempt. */
+export function staleLease(): NebulaError {
+  return new NebulaError('STALE_LEASE', 'The lease is not good any more.', {
+    hint: 'Its attempt has ended, timed out or been given to somebody else: drop this work.',
+  });
 }

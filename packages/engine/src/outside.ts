@@ -48,7 +48,7 @@ import {
 } from '@nebula/ports';
 import type { ClaimRequest, LeaseBeat, LeaseLine, LeaseState, Outside, OutsideOutcome, OutsideWork } from './api.ts';
 import { Claims } from './claims.ts';
-import { holderOf, isHeldBy, type Lease, type LeaseId, openLease, parseLease } from './lease.ts';
+import { holderOf, isHeldBy, type Lease, type LeaseId, openLease, parseLease, staleLease } from './lease.ts';
 import type { Claim, Draft, GrantedAttempt, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import type { Runs } from './runs.ts';
@@ -62,6 +62,8 @@ const MAX_LOOKS = 1_000;
 /** Text that is taken in one go: some 10 ms. A line costs this much besides its text. */
 const MAX_SLICE_CHARS = 100_000;
 const LINE_COSTS_CHARS = 1_000;
+/** Of one request; the buffer of a driver holds several times as many. */
+const MAX_LINES_UNWRITTEN = 1_000;
 
 export interface OutsideParts {
   readonly store: Store;
@@ -294,9 +296,15 @@ export class OutsideAttempts implements Outside {
     if (unreadable >= 0) throw noMoment(unreadable);
     const foreign = await this.foreignOf(known, run, node);
     let costs = 0;
+    let waiting = 0;
     for (const { at = clock.now(), level = 'info', ...line } of lines) {
       const clean = this.parts.sandbox.admitLine(foreign, line);
       logs.append({ executionId, node: lease.node, attempt, at, level, ...clean });
+      // Lines that come faster than they are written would push others out of the buffer.
+      if (++waiting >= MAX_LINES_UNWRITTEN) {
+        waiting = 0;
+        await logs.flush();
+      }
       costs += LINE_COSTS_CHARS + line.message.length;
       if (costs < MAX_SLICE_CHARS) continue;
       costs = 0;
@@ -330,7 +338,7 @@ export class OutsideAttempts implements Outside {
       const outcome = await this.outcomeOf(known, run, node, told);
       while (!(await this.decided(lease, outcome))) {
         // On a store of one's own the memory is never behind the journal.
-        if (store.exclusive) throw stale();
+        if (store.exclusive) throw staleLease();
         await this.open(leaseId, by);
       }
     } catch (error) {
@@ -395,7 +403,7 @@ export class OutsideAttempts implements Outside {
   /** The node whose open attempt the lease is of. Rejects with `STALE_LEASE`. */
   private async open(leaseId: string, by = ''): Promise<OpenLease> {
     const lease = parseLease(leaseId);
-    if (lease === undefined) throw stale();
+    if (lease === undefined) throw staleLease();
     try {
       const open = await this.look(lease, by);
       if (open !== undefined) return open;
@@ -407,7 +415,7 @@ export class OutsideAttempts implements Outside {
     if (known !== undefined && isHeldBy(known.lease, by, this.parts.digest)) this.forget(leaseId);
     // It may have been read for nothing else.
     this.parts.onRest(lease.executionId);
-    throw stale();
+    throw staleLease();
   }
 
   private async look(lease: LeaseId, by: string): Promise<OpenLease | undefined> {
@@ -492,12 +500,5 @@ function checkedInput(
 function noMoment(index: number): NebulaError {
   return new NebulaError('TIME_INVALID', `Line ${index + 1} has a time that no date can hold.`, {
     hint: 'Give a moment between 1970 and 9999, without leap seconds, or leave it out.',
-  });
-}
-
-/** Not by its id: errors are logged, and an id is enough to speak for the attempt. */
-function stale(): NebulaError {
-  return new NebulaError('STALE_LEASE', 'The lease is not good any more.', {
-    hint: 'Its attempt has ended, timed out or been given to somebody else: drop this work.',
   });
 }

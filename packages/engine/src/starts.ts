@@ -55,7 +55,7 @@ export class Starts {
         retryable: true,
       });
     }
-    const asked = this.parts.authority.ofStart(workflowId, options);
+    const asked = this.parts.authority.ofStart(workflowId, version, options);
     const { project, authority } = asked instanceof Promise ? await asked : asked;
     const plan =
       (version === undefined ? undefined : plans.cached(workflowId, version)) ?? (await plans.get(workflowId, version));

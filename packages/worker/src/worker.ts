@@ -5,7 +5,7 @@
  *  2 Whatever it has taken is told about: done, failed, handed back, or that nobody knows. Only a dead process tells nothing.
  *  3 To stop, it first tells the server, which ends its waiting claim: nothing is given to one that leaves.
  */
-import { ApiError, createClient, type NebulaClient } from '@nebula/client';
+import { type AnswerOf, ApiError, createClient, type NebulaClient } from '@nebula/client';
 import { type Action, NebulaError } from '@nebula/core';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Sandbox } from '@nebula/ports';
@@ -37,6 +37,8 @@ export interface WorkerOptions {
 
 export type WorkerEvent =
   | { readonly type: 'ready'; readonly workerId: string }
+  /** The server has the action itself, in another version: the worker gets no work for it. */
+  | { readonly type: 'refused'; readonly action: string; readonly message: string }
   | { readonly type: 'started'; readonly work: ClaimedWork }
   | { readonly type: 'ended'; readonly work: ClaimedWork; readonly outcome: string }
   /** Something that is tried again. */
@@ -52,6 +54,8 @@ export interface Worker {
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
+
+type AnnouncedWorker = AnswerOf<'registerWorker'>;
 
 const DEFAULTS = { concurrency: 4, leaseMs: 30_000, waitMs: 20_000, graceMs: 10_000 } as const;
 const PAUSE_MIN_MS = 100;
@@ -145,7 +149,9 @@ class HttpWorker implements Worker {
     const { labels = [], actions, project } = this.options;
     const own = { ...(project !== undefined && { project }), labels: [...labels] };
     const body = { workerId: this.workerId, ...own, actions: actions.map(description) };
-    await this.client.call('registerWorker', { body });
+    // A server of an older release refuses all or nothing, and lists nothing.
+    const { refused = [] } = (await this.client.call('registerWorker', { body })) as Partial<AnnouncedWorker>;
+    for (const { action, message } of refused) this.options.onEvent?.({ type: 'refused', action, message });
   }
 
   private async claim(max: number): Promise<void> {

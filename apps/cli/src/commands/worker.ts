@@ -64,6 +64,8 @@ function lineOf(event: WorkerEvent, server: string): string {
   switch (event.type) {
     case 'ready':
       return `${event.workerId} waits for work from ${server}`;
+    case 'refused':
+      return `! ${event.action} is not taken: ${event.message}`;
     case 'started':
       return `${event.work.executionId} ${event.work.node}  ${event.work.action}  attempt ${event.work.attempt}`;
     case 'ended':

@@ -34,7 +34,7 @@ const WORKER_SCOPES: readonly OperationId[] = [
 
 /**
  * Whoever calls, if they may. `like` is the operation of ours that the endpoint stands for; `project` that of the thing
- * it concerns, undefined where it concerns none or many.
+ * it concerns, undefined where it concerns none or many. `missing` is the answer to callers who may not know of it.
  */
 export async function allowed(
   access: Access,
@@ -42,11 +42,13 @@ export async function allowed(
   like: OperationId,
   needs: Needs,
   project: string | undefined,
+  missing?: () => NebulaError,
 ): Promise<Principal> {
   const who = await callerOf(access, request, needs);
   const verdict = judge(who, like, needs, project);
   if (verdict === 'allowed') return who;
   if (verdict === 'not-signed-in') throw notSignedIn();
+  if (verdict === 'invisible' && missing !== undefined) throw missing();
   throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: `It needs the role ${needs}.` });
 }
 

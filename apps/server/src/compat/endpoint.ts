@@ -1,9 +1,9 @@
 /** What the endpoints of workflow-graph share. */
 import type { OperationId } from '@nebula/client/contract';
-import { JOB_REFERENCE, NebulaError } from '@nebula/core';
+import { JOB_REFERENCE } from '@nebula/core';
 import type { FastifyRequest } from 'fastify';
 import type { AppParts } from '../http/app.ts';
-import { DEFAULT_PROJECT } from '../http/subject.ts';
+import { unknownWorkflow } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
@@ -44,8 +44,10 @@ export async function found(
 ): Promise<Found> {
   const name = request.params[parameter] as string;
   const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(name);
+  // A key that lacks the operation, or whoever has no role for it anywhere, learns nothing from a look.
+  await allowed(own, request, like, needs, undefined);
   const graph = await own.graphs.find(workflowId);
-  const who = await allowed(own, request, like, needs, graph?.project ?? DEFAULT_PROJECT);
-  if (graph !== undefined) return { graph, named: { workflowId, executionId }, who };
-  throw new NebulaError('UNKNOWN_WORKFLOW', `There is no workflow '${name.slice(0, 200)}'.`);
+  if (graph === undefined) throw unknownWorkflow(name);
+  const who = await allowed(own, request, like, needs, graph.project, () => unknownWorkflow(name));
+  return { graph, named: { workflowId, executionId }, who };
 }

@@ -20,11 +20,12 @@ import {
 } from '@nebula/core';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
-import { parsed, readRecord, type WorkflowRecord } from '../records.ts';
+import { readRecord, type WorkflowRecord } from '../records.ts';
 import type { Graph } from './wire.ts';
 
 const KIND = 'workflow-graph';
 const PAGE = 500;
+const MAX_OTHERS = 10_000;
 
 export interface GraphRecord extends Graph {
   readonly project: string;
@@ -46,6 +47,8 @@ export function namedRun(name: string): NamedRun {
 
 export class Graphs {
   private readonly parts: Parts;
+  /** Versions that are no workflow of jobs: a list reads their definitions once. */
+  private readonly others = new Set<string>();
 
   constructor(parts: Parts) {
     this.parts = parts;
@@ -94,13 +97,23 @@ export class Graphs {
     return { name: String(name), trigger: String(description), jobs, project };
   }
 
-  /** All that were posted, in the order of their ids. */
+  /** All that were posted, and all others whose nodes are all jobs (a jobs file of the folder), in the order of their ids. */
   async *all(): AsyncGenerator<{ readonly id: string; readonly body: GraphRecord }> {
     for (let after: string | undefined; ; ) {
-      const rows = await this.parts.records.list(KIND, { limit: PAGE, ...(after !== undefined && { after }) });
-      for (const row of rows) yield parsed<GraphRecord>(row);
-      after = rows.at(-1)?.id;
-      if (rows.length < PAGE) return;
+      const heads = await this.parts.store.workflows({ limit: PAGE, ...(after !== undefined && { after }) });
+      for (const { workflowId, version } of heads) {
+        const key = `${workflowId}@${version}`;
+        if (this.others.has(key)) continue;
+        const body = await this.find(workflowId);
+        if (body !== undefined) {
+          yield { id: workflowId, body };
+          continue;
+        }
+        if (this.others.size >= MAX_OTHERS) this.others.clear();
+        this.others.add(key);
+      }
+      after = heads.at(-1)?.workflowId;
+      if (heads.length < PAGE) return;
     }
   }
 

@@ -16,10 +16,9 @@ export function objectIn(body: unknown): JsonObject {
   throw new NebulaError('BODY_INVALID', 'The body must be an object.', { hint: 'Send JSON: {"…": …}.' });
 }
 
+/** As many as a body holds: a worker of workflow-graph sends what it has, and drops what is refused. */
 export function chunksIn({ chunks }: JsonObject): readonly Chunk[] {
   if (!Array.isArray(chunks)) throw invalid('chunks', 'is not a list');
-  if (chunks.length > COMPAT_LIMITS.maxChunks)
-    throw invalid('chunks', `has more than ${COMPAT_LIMITS.maxChunks} items`);
   return chunks.map((chunk: Json, index) => chunkIn(chunk, `chunks/${index}`));
 }
 

@@ -1,4 +1,5 @@
 /** Logs of jobs: as a list, and as a stream that replays and goes on until the job has ended. */
+import { Readable } from 'node:stream';
 import type { OperationId } from '@nebula/client/contract';
 import { NebulaError, type RunDocument } from '@nebula/core';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -9,7 +10,6 @@ import type { Parts } from '../parts.ts';
 import { type Ask, type Compat, found } from './endpoint.ts';
 import { chunkDocument } from './wire.ts';
 
-const MAX_LINES = 10_000;
 const PAGE = 1_000;
 /** How often to look whether a job has ended, for those who follow its log. */
 const ENDED_EVERY_MS = 500;
@@ -21,13 +21,13 @@ export function logRoutes(app: FastifyInstance, own: Compat): void {
     return await graphs.run(named);
   };
 
-  app.get('/api/workflows/:wf/jobs/:job/logs', async (request: Ask) => {
+  app.get('/api/workflows/:wf/jobs/:job/logs', async (request: Ask, reply) => {
     const { wf, job: node } = request.params as { wf: string; job: string };
     const run = await runOf(request, 'listLogs');
     if (run === undefined) return [];
     await parts.logs.flush();
-    const lines = await parts.logs.read({ executionId: run.executionId, node, limit: MAX_LINES });
-    return lines.map((line, index) => chunkDocument(line, wf, index));
+    const text = Readable.from(chunksOf(parts, run.executionId, node, wf));
+    return await reply.type('application/json; charset=utf-8').send(text);
   });
 
   app.get('/api/workflows/:wf/jobs/:job/logs/stream', async (request: Ask, reply) => {
@@ -50,6 +50,21 @@ export function logRoutes(app: FastifyInstance, own: Compat): void {
     await streamLogs(parts, run, request, reply, ended);
     return reply;
   });
+}
+
+/** A list of all chunks, page by page: a reader that is slow holds one page. */
+async function* chunksOf({ logs }: Parts, executionId: string, node: string, wf: string): AsyncGenerator<string> {
+  let index = 0;
+  let afterPosition: number | undefined;
+  yield '[';
+  for (let isMore = true; isMore; ) {
+    const page = await logs.read({ executionId, node, limit: PAGE, ...(afterPosition !== undefined && { afterPosition }) });
+    const texts = page.map((line) => JSON.stringify(chunkDocument(line, wf, index++)));
+    if (texts.length > 0) yield `${afterPosition === undefined ? '' : ','}${texts.join(',')}`;
+    afterPosition = page.at(-1)?.position ?? afterPosition;
+    isMore = page.length === PAGE;
+  }
+  yield ']';
 }
 
 /** What was said, then what is said, until the job has ended. */

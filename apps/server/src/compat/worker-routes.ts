@@ -1,9 +1,9 @@
 /** What workers of workflow-graph call. */
 import type { OperationId } from '@nebula/client/contract';
 import { JOB_FAILED, JOB_REFUSED, type JsonObject, mayServe } from '@nebula/core';
-import type { OutsideWork } from '@nebula/engine';
+import { type OutsideWork, staleLease } from '@nebula/engine';
 import type { FastifyInstance } from 'fastify';
-import { projectOfLease, projectOfWorkflow } from '../http/subject.ts';
+import { projectOfLease, projectOfWorkflow, unknownWorkflow } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
 import { COMPAT_LIMITS } from '../limits.ts';
 import { onlyProjectOf } from '../workers/registry.ts';
@@ -120,7 +120,7 @@ function leaseRoutes(app: FastifyInstance, own: Compat): void {
     app.post(`/api/jobs/:lease/${path}`, async (request: Ask) => {
       const leaseId = request.params['lease'] as string;
       await allowed(own, request, like, 'worker', undefined);
-      const who = await allowed(own, request, like, 'worker', await projectOfLease(parts, leaseId));
+      const who = await allowed(own, request, like, 'worker', await projectOfLease(parts, leaseId), staleLease);
       await act(leaseId, objectIn(request.body), who.name);
       return { ok: true };
     });
@@ -147,7 +147,8 @@ function cancelledRoute(app: FastifyInstance, own: Compat): void {
     const { wf, job } = request.params as { wf: string; job: string };
     const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(wf);
     await allowed(own, request, 'extendLease', 'worker', undefined);
-    await allowed(own, request, 'extendLease', 'worker', await projectOfWorkflow(parts, workflowId));
+    const missing = () => unknownWorkflow(workflowId);
+    await allowed(own, request, 'extendLease', 'worker', await projectOfWorkflow(parts, workflowId), missing);
     const run = await (executionId === undefined ? graphs.runOfWorker(wf) : graphs.run({ workflowId, executionId }));
     if (run === undefined) return false;
     if (run.status === 'cancelled') return true;

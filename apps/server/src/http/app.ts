@@ -16,7 +16,7 @@ import {
 import { NebulaError } from '@nebula/core';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { LOGIN_WINDOW_MS } from '../identity/accounts.ts';
-import { judge, NOBODY, type Principal } from '../identity/principal.ts';
+import { isInScope, judge, NOBODY, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/rights.ts';
 import { HTTP_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
@@ -201,13 +201,22 @@ async function allowed(
   who: Principal,
   input: Parameters<typeof subjectOf>[2],
 ): Promise<string | undefined> {
-  const project = needs === 'public' ? undefined : await subjectOf(parts, operation, input);
+  // Before anything is looked up: a key that lacks the operation learns nothing from it.
+  if (!isInScope(who, operation)) throw outOfScope(who, operation);
+  const subject = needs === 'public' ? undefined : await subjectOf(parts, operation, input);
+  const project = subject?.project;
   const verdict = judge(who, operation, needs, project);
   if (verdict === 'allowed') return project;
   if (verdict === 'not-signed-in') throw notSignedIn();
-  if (verdict === 'invisible') throw new NebulaError('NOT_FOUND', 'There is no such thing here, or it is not yours.');
+  if (verdict === 'invisible' && subject !== undefined) throw subject.missing();
   throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, {
     hint: `It needs the role ${needs}${project === undefined ? '' : ` in project '${project}'`}.`,
+  });
+}
+
+function outOfScope({ name }: Principal, operation: OperationId): NebulaError {
+  return new NebulaError('NOT_ALLOWED', `${name} may not do this.`, {
+    hint: `The scopes of this key lack ${operation}.`,
   });
 }
 

@@ -1,33 +1,74 @@
 /** Which project a request concerns: the one place that says so, so that no route can forget it. */
 import type { OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
-import { executionOfLease } from '@nebula/engine';
+import { executionOfLease, staleLease } from '@nebula/engine';
 import type { Parts } from '../parts.ts';
 
 export const DEFAULT_PROJECT = 'default';
 
-type Lookup = (parts: Parts, id: string) => Promise<string>;
+type Things = Pick<Parts, 'store' | 'records'>;
+
+/** A kind of thing that belongs to a project. */
+interface Kind {
+  /** Undefined: there is none. */
+  project(things: Things, id: string): Promise<string | undefined>;
+  /** The answer to callers for whom there is none: that of another project is told from no other id. */
+  missing(id: string): NebulaError;
+}
 
 const unknown = (code: string, what: string, id: string): NebulaError =>
   new NebulaError(code, `There is no ${what} '${id.slice(0, 200)}'.`);
 
-export async function projectOfExecution({ store }: Parts, executionId: string): Promise<string> {
-  const row = await store.execution(executionId);
-  if (row === undefined) throw unknown('UNKNOWN_EXECUTION', 'execution', executionId);
-  return row.project;
+export const unknownWorkflow = (workflowId: string): NebulaError => unknown('UNKNOWN_WORKFLOW', 'workflow', workflowId);
+export const unknownPlan = (planId: string): NebulaError => unknown('UNKNOWN_PLAN', 'launch plan', planId);
+export const unknownExecution = (executionId: string): NebulaError =>
+  unknown('UNKNOWN_EXECUTION', 'execution', executionId);
+
+const EXECUTION: Kind = {
+  project: async ({ store }, executionId) => (await store.execution(executionId))?.project,
+  missing: unknownExecution,
+};
+
+const WORKFLOW: Kind = {
+  async project({ store, records }, workflowId) {
+    const record = await records.get('workflow', workflowId);
+    if (record !== undefined) return (JSON.parse(record.body) as { project: string }).project;
+    // One that was registered without a server belongs to the default project.
+    return (await store.workflowVersion(workflowId)) === undefined ? undefined : DEFAULT_PROJECT;
+  },
+  missing: unknownWorkflow,
+};
+
+const LEASE: Kind = {
+  async project(things, leaseId) {
+    const executionId = executionOfLease(leaseId);
+    return executionId === undefined ? undefined : await EXECUTION.project(things, executionId);
+  },
+  missing: staleLease,
+};
+
+const ofRecord = (kind: string, missing: Kind['missing']): Kind => ({
+  async project({ records }, id) {
+    const record = await records.get(kind, id);
+    if (record === undefined) return undefined;
+    return (JSON.parse(record.body) as { project?: string }).project ?? DEFAULT_PROJECT;
+  },
+  missing,
+});
+
+const PLAN = ofRecord('plan', unknownPlan);
+
+/** Rejects with the answer of the kind where there is no such thing. */
+async function projectOf(kind: Kind, things: Things, id: string): Promise<string> {
+  const project = await kind.project(things, id);
+  if (project === undefined) throw kind.missing(id);
+  return project;
 }
 
-export async function projectOfWorkflow(
-  { store, records }: Pick<Parts, 'store' | 'records'>,
-  workflowId: string,
-): Promise<string> {
-  const record = await records.get('workflow', workflowId);
-  if (record !== undefined) return (JSON.parse(record.body) as { project: string }).project;
-  // One that was registered without a server belongs to the default project.
-  if ((await store.workflowVersion(workflowId)) === undefined)
-    throw unknown('UNKNOWN_WORKFLOW', 'workflow', workflowId);
-  return DEFAULT_PROJECT;
-}
+export const projectOfExecution = (things: Things, id: string): Promise<string> => projectOf(EXECUTION, things, id);
+export const projectOfWorkflow = (things: Things, id: string): Promise<string> => projectOf(WORKFLOW, things, id);
+/** A lease whose execution is gone is stale. */
+export const projectOfLease = (things: Things, id: string): Promise<string> => projectOf(LEASE, things, id);
 
 /** Rejects with `UNKNOWN_PROJECT`. The default project is always there. */
 export async function requireProject({ records }: Pick<Parts, 'records'>, project: string): Promise<void> {
@@ -35,30 +76,19 @@ export async function requireProject({ records }: Pick<Parts, 'records'>, projec
   throw unknown('UNKNOWN_PROJECT', 'project', project);
 }
 
-/** Of one whose execution is gone there is nothing to tell but that it is stale. */
-export async function projectOfLease({ store }: Parts, leaseId: string): Promise<string> {
-  const executionId = executionOfLease(leaseId);
-  const row = executionId === undefined ? undefined : await store.execution(executionId);
-  if (row !== undefined) return row.project;
-  throw new NebulaError('STALE_LEASE', 'There is no such lease.', { hint: 'Drop this work.' });
-}
+/** A project is named by itself. One that is not there yet is nobody's: only an administrator makes it. */
+const PROJECT: Kind = {
+  project: async (_things, id) => id,
+  missing: () => new NebulaError('NOT_FOUND', 'There is no such thing here, or it is not yours.'),
+};
 
-const ofRecord =
-  (kind: string, code: string, what: string): Lookup =>
-  async ({ records }, id) => {
-    const record = await records.get(kind, id);
-    if (record === undefined) throw unknown(code, what, id);
-    return (JSON.parse(record.body) as { project?: string }).project ?? DEFAULT_PROJECT;
-  };
-
-const BY_PARAMETER: Readonly<Record<string, Lookup>> = {
-  executionId: projectOfExecution,
-  workflowId: projectOfWorkflow,
-  planId: ofRecord('plan', 'UNKNOWN_PLAN', 'launch plan'),
-  leaseId: projectOfLease,
-  scheduleId: ofRecord('schedule', 'UNKNOWN_SCHEDULE', 'schedule'),
-  // One that is not there yet is nobody's: only an administrator makes it.
-  projectId: async (_parts, id) => id,
+const BY_PARAMETER: Readonly<Record<string, Kind>> = {
+  executionId: EXECUTION,
+  workflowId: WORKFLOW,
+  planId: PLAN,
+  leaseId: LEASE,
+  scheduleId: ofRecord('schedule', (id) => unknown('UNKNOWN_SCHEDULE', 'schedule', id)),
+  projectId: PROJECT,
 };
 
 /** What is named like a parameter in the body of these is not there yet, or is somebody else's matter. */
@@ -86,29 +116,42 @@ interface Request {
   readonly body: unknown;
 }
 
+export interface Subject {
+  readonly project: string;
+  /** The answer to callers who may not know of the thing: the one that they get where there is none. */
+  readonly missing: () => NebulaError;
+}
+
 /** Undefined where an operation concerns no project, or several. Throws where the thing it names is not there. */
 export async function subjectOf(
   parts: Parts,
   operation: OperationId,
   { params, query, body }: Request,
-): Promise<string | undefined> {
+): Promise<Subject | undefined> {
   const inBody = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
   if (MAKES_ITS_SUBJECT.has(operation)) {
     const named = await subjectInBody(parts, inBody);
-    return BY_DEFAULT.has(operation) ? (named ?? DEFAULT_PROJECT) : named;
+    return BY_DEFAULT.has(operation) ? (named ?? (await subject(PROJECT, parts, DEFAULT_PROJECT))) : named;
   }
-  if (OF_QUERY.has(operation)) return typeof query['project'] === 'string' ? query['project'] : DEFAULT_PROJECT;
-  for (const [name, lookup] of Object.entries(BY_PARAMETER)) {
+  const asked = query['project'];
+  if (OF_QUERY.has(operation))
+    return await subject(PROJECT, parts, typeof asked === 'string' ? asked : DEFAULT_PROJECT);
+  for (const [name, kind] of Object.entries(BY_PARAMETER)) {
     const id = params[name];
-    if (typeof id === 'string') return await lookup(parts, id);
+    if (typeof id === 'string') return await subject(kind, parts, id);
   }
-  if (typeof query['project'] === 'string') return query['project'];
+  if (typeof asked === 'string') return await subject(PROJECT, parts, asked);
   return await subjectInBody(parts, inBody);
 }
 
-async function subjectInBody(parts: Parts, body: Readonly<Record<string, unknown>>): Promise<string | undefined> {
-  if (typeof body['project'] === 'string') return body['project'];
-  if (typeof body['plan'] === 'string') return await (BY_PARAMETER['planId'] as Lookup)(parts, body['plan']);
-  if (typeof body['workflowId'] === 'string') return await projectOfWorkflow(parts, body['workflowId']);
+async function subjectInBody(parts: Parts, body: Readonly<Record<string, unknown>>): Promise<Subject | undefined> {
+  const { project, plan, workflowId } = body;
+  if (typeof project === 'string') return await subject(PROJECT, parts, project);
+  if (typeof plan === 'string') return await subject(PLAN, parts, plan);
+  if (typeof workflowId === 'string') return await subject(WORKFLOW, parts, workflowId);
   return undefined;
+}
+
+async function subject(kind: Kind, things: Things, id: string): Promise<Subject> {
+  return { project: await projectOf(kind, things, id), missing: () => kind.missing(id) };
 }

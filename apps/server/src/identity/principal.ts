@@ -22,6 +22,11 @@ export function isAtLeast(role: Role, other: Role): boolean {
   return RANK[role] >= RANK[other];
 }
 
+/** Whether a key is limited to other operations. */
+export function isInScope({ scopes }: Principal, operation: OperationId): boolean {
+  return scopes === null || scopes.includes(operation);
+}
+
 export type Verdict = 'allowed' | 'not-signed-in' | 'forbidden' | 'invisible';
 
 /**
@@ -31,7 +36,7 @@ export type Verdict = 'allowed' | 'not-signed-in' | 'forbidden' | 'invisible';
 export function judge(who: Principal, operation: OperationId, needs: Needs, project: string | undefined): Verdict {
   if (needs === 'public') return 'allowed';
   if (who.kind === 'nobody') return 'not-signed-in';
-  if (who.scopes !== null && !who.scopes.includes(operation)) return 'forbidden';
+  if (!isInScope(who, operation)) return 'forbidden';
   if (who.isAdmin || needs === 'anyone') return 'allowed';
   if (needs === 'admin') return 'forbidden';
   const least = needs === 'worker' ? 'operator' : needs;

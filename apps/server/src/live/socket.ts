@@ -19,7 +19,7 @@ import { didYouMean, NebulaError } from '@nebula/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { EventStream, StreamEvent } from '../http/handler.ts';
 import { problemOf } from '../http/problem.ts';
-import { projectOfExecution } from '../http/subject.ts';
+import { projectOfExecution, unknownExecution } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/rights.ts';
 import { LIVE_LIMITS } from '../limits.ts';
@@ -144,7 +144,7 @@ class Connection {
       const project = await projectOfExecution(parts, executionId);
       const operation = wanted.kind === 'logs' ? 'followLogs' : 'followExecution';
       if (judge(who, operation, 'viewer', project) !== 'allowed') {
-        throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution '${executionId}'.`);
+        throw unknownExecution(executionId);
       }
       return wanted.kind === 'logs'
         ? logEvents(parts, wanted, signal)

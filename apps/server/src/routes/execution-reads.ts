@@ -1,9 +1,9 @@
 /** What is known of an execution beyond its document. */
 import { type Json, NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
+import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime } from './times.ts';
-import { unknownExecution } from './unknown-execution.ts';
 
 type Own = 'getJournal' | 'getTimeline' | 'explainExecution' | 'getUndoPlan' | 'getDefinition' | 'getBlob' | 'listLogs';
 

@@ -1,9 +1,9 @@
 /** What people and programs ask of an execution. The request is durable when it is answered; an engine acts on it. */
 import { type Json, NebulaError } from '@nebula/core';
 import { type Handlers, type Reply, reply } from '../http/handler.ts';
+import { unknownExecution } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
-import { unknownExecution } from './unknown-execution.ts';
 import { refuseInVain } from './vain.ts';
 
 type Own =

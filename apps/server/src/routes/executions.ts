@@ -4,11 +4,11 @@ import { NebulaError, parseDuration, type RunDocument } from '@nebula/core';
 import { type ExecutionRow, FINISHED_STATUSES } from '@nebula/ports';
 import { endingsAt } from '../endings.ts';
 import { created, gone, type Handlers, ok } from '../http/handler.ts';
+import { unknownExecution } from '../http/subject.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { filterOf } from './execution-filter.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
-import { unknownExecution } from './unknown-execution.ts';
 
 type Result = AnswerOf<'getResult'>;
 

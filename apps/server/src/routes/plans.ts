@@ -16,6 +16,7 @@ import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import {
   etagOf,
+  idTaken,
   listRecords,
   type PlanRecord,
   putRecord,
@@ -76,7 +77,7 @@ export function planRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
       const place = { kind: 'plan', id: planId, ifMatch: headers['if-match'] };
       const { isNew, revision } = await putRecord<PlanRecord>(records, place, (before) => {
         if (before === undefined || before.body.project === record.project) return record;
-        throw new NebulaError('PLAN_ELSEWHERE', `The id '${planId}' is taken in another project.`);
+        throw idTaken(planId);
       });
       const document = documentOf({ id: planId, body: record, revision, updatedAt: clock.now() });
       return reply(isNew ? 201 : 200, document, { etag: etagOf({ revision }) });

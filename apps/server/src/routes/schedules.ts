@@ -14,7 +14,7 @@ import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
-import { etagOf, listRecords, putRecord, type Read, readRecord, removeRecord } from '../records.ts';
+import { etagOf, idTaken, listRecords, putRecord, type Read, readRecord, removeRecord } from '../records.ts';
 import { fireSchedule } from '../triggers/fire.ts';
 import { isTriggerId, type ScheduleRecord } from '../triggers/records.ts';
 import { nextTime } from '../triggers/schedules.ts';
@@ -69,7 +69,7 @@ export function scheduleRoutes(
       const place = { kind: 'schedule', id: scheduleId, ifMatch: headers['if-match'] };
       const put = await putRecord<ScheduleRecord>(records, place, (before) => {
         if (before !== undefined && before.body.project !== home) {
-          throw new NebulaError('SCHEDULE_ELSEWHERE', `The id '${scheduleId}' is taken in another project.`);
+          throw idTaken(scheduleId);
         }
         return recordOf(body, { home, times, now, before: before?.body });
       });

@@ -18,7 +18,7 @@ import { DEFAULT_PROJECT, projectOfWorkflow, requireProject } from '../http/subj
 import { visibleProjects } from '../identity/principal.ts';
 import { UPLOAD_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
-import { etagOf, expectedRevision, readRecord, type WorkflowRecord } from '../records.ts';
+import { etagOf, expectedRevision, idTaken, readRecord, type WorkflowRecord } from '../records.ts';
 import { activate, checkTriggers } from '../triggers/activation.ts';
 import { changesBetween } from './diff.ts';
 import { workflowsInside } from './inside.ts';
@@ -89,7 +89,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       const home = project ?? DEFAULT_PROJECT;
       await requireProject(parts, home);
       const isActive = body.activate !== false;
-      if (isActive) await checkTriggers(parts, definition);
+      if (isActive) await checkTriggers(parts, definition, home);
       await claimIds(parts, definition, home);
       const { workflowId, version, created: isNew } = await engine.register(definition as unknown as Json);
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
@@ -301,29 +301,13 @@ async function isClaimed(parts: Parts, workflowId: string, project: string): Pro
   return (await projectOfWorkflow(parts, workflowId)) === project;
 }
 
-/** What a workflow runs is of its own project: its runs, inputs and outputs are seen by the same people. */
+/**
+ * A workflow runs workflows of its own project only: the engine finds no others. Those that it names and that are
+ * nobody's become its project's. One of another project is passed over, as one that is not there would be.
+ */
 async function claimIds(parts: Parts, definition: WorkflowDefinition, project: string): Promise<void> {
-  const others = [...new Set(usedWorkflows(definition).map(({ id }) => id))].filter((id) => id !== definition.id);
-  // First look, then claim: what is refused leaves nothing behind.
-  for (const id of [definition.id, ...others]) {
-    const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', id);
-    const isThere = record !== undefined || (await parts.store.workflowVersion(id)) !== undefined;
-    if (isThere && (record?.body.project ?? DEFAULT_PROJECT) !== project) throw elsewhere(id, definition.id, project);
-  }
-  for (const id of [definition.id, ...others]) {
-    if (!(await isClaimed(parts, id, project))) throw elsewhere(id, definition.id, project);
-  }
-}
-
-function elsewhere(id: string, own: string, project: string): NebulaError {
-  if (id === own) {
-    return new NebulaError('WORKFLOW_ELSEWHERE', `The id '${id}' is taken in another project.`, {
-      hint: 'Choose another id.',
-    });
-  }
-  return new NebulaError('CHILD_ELSEWHERE', `Workflow '${id}' is not of project '${project}'.`, {
-    hint: 'A workflow runs workflows of its own project only.',
-  });
+  if (!(await isClaimed(parts, definition.id, project))) throw idTaken(definition.id);
+  for (const id of new Set(usedWorkflows(definition).map((used) => used.id))) await isClaimed(parts, id, project);
 }
 
 function problemDocument({

@@ -24,6 +24,7 @@ interface Made {
 export async function checkTriggers(
   { records }: Parts,
   { id: workflowId, triggers = [] }: WorkflowDefinition,
+  project: string,
 ): Promise<void> {
   const own = new Set<string>();
   for (const { webhook, file } of triggers) {
@@ -33,10 +34,10 @@ export async function checkTriggers(
     }
     if (webhook === undefined) continue;
     const id = webhookId(webhook);
-    if (own.has(id)) throw pathTaken(id, workflowId);
+    if (own.has(id)) throw pathTaken(id, { workflowId, project }, project);
     own.add(id);
-    const owner = (await readRecord<WebhookRecord>(records, 'webhook', id))?.body.workflowId ?? workflowId;
-    if (owner !== workflowId) throw pathTaken(id, owner);
+    const owner = (await readRecord<WebhookRecord>(records, 'webhook', id))?.body;
+    if (owner !== undefined && owner.workflowId !== workflowId) throw pathTaken(id, owner, project);
   }
 }
 
@@ -48,8 +49,12 @@ function refuseOutside(path: string): void {
   });
 }
 
-function pathTaken(id: string, workflowId: string): NebulaError {
-  return new NebulaError('PATH_TAKEN', `${id} belongs to workflow '${workflowId}'.`, {
+/** The workflow is named to people of its own project only. */
+function pathTaken(id: string, owner: Pick<WebhookRecord, 'workflowId' | 'project'>, project: string): NebulaError {
+  if (owner.project !== project) {
+    return new NebulaError('PATH_TAKEN', `${id} is taken.`, { hint: 'Choose another path.' });
+  }
+  return new NebulaError('PATH_TAKEN', `${id} belongs to workflow '${owner.workflowId}'.`, {
     hint: 'Choose another path, or deactivate that workflow.',
   });
 }
@@ -71,7 +76,7 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
   const { records } = parts;
   const row = active === null ? undefined : await parts.store.workflowVersion(workflowId, active);
   const definition = row === undefined ? undefined : (JSON.parse(row.definition) as WorkflowDefinition);
-  if (definition !== undefined) await checkTriggers(parts, definition);
+  if (definition !== undefined) await checkTriggers(parts, definition, project);
   const before = await readRecord<TriggersRecord>(records, 'triggers', workflowId);
   const source = { project, workflowId, version: active ?? 0 };
   const made = await triggersOf(parts, definition?.triggers ?? [], source);
@@ -90,16 +95,20 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
     ...stale.map(({ kind, id }) => ({ kind, id, body: null })),
   ];
   for (const { kind, id, body } of made) {
-    const fence = kind === 'webhook' ? { expected: await ownRevision(records, id, workflowId) } : {};
+    const fence = kind === 'webhook' ? { expected: await ownRevision(records, id, source) } : {};
     changes.push({ kind, id, body: JSON.stringify(body), ...fence });
   }
   return (await records.commit(changes)).ok;
 }
 
 /** A path has one owner, also when two ask for it at once: what is fenced is what was looked at. */
-async function ownRevision(records: Records, id: string, workflowId: string): Promise<number> {
+async function ownRevision(
+  records: Records,
+  id: string,
+  { workflowId, project }: Pick<WebhookRecord, 'workflowId' | 'project'>,
+): Promise<number> {
   const hook = await readRecord<WebhookRecord>(records, 'webhook', id);
-  if (hook !== undefined && hook.body.workflowId !== workflowId) throw pathTaken(id, hook.body.workflowId);
+  if (hook !== undefined && hook.body.workflowId !== workflowId) throw pathTaken(id, hook.body, project);
   return hook?.revision ?? 0;
 }
 

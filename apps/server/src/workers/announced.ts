@@ -26,6 +26,12 @@ export async function announcedActions({ records }: Pick<Parts, 'records'>): Pro
   }
 }
 
+export interface Announcement {
+  /** `id@version`. */
+  readonly taken: readonly string[];
+  readonly refused: readonly { readonly action: string; readonly code: string; readonly message: string }[];
+}
+
 export class Announced {
   private readonly parts: OfAnnounced;
   private readonly onTrouble: (error: unknown) => void;
@@ -49,11 +55,17 @@ export class Announced {
 
   /**
    * Durable, and known to engine and catalogue, when it resolves. An action that the server has in this very version is
-   * its own: the worker may run it for nodes with its labels. Rejects with `ACTION_OWNED` for another version.
+   * its own: the worker may run it for nodes with its labels. Another version of such an action is refused, and the
+   * others are taken: a worker of a neighbouring release has other versions of some built-in actions. Rejects with
+   * `ACTION_OWNED` where all are refused.
    */
-  async add(descriptions: readonly ActionDescription[], project: string): Promise<void> {
+  async add(descriptions: readonly ActionDescription[], project: string): Promise<Announcement> {
     const { records } = this.parts;
-    const foreign = descriptions.filter((description) => this.isForeign(description));
+    const refused = descriptions.filter((description) => this.isTaken(description));
+    const taken = descriptions.filter((description) => !refused.includes(description));
+    const [first] = refused;
+    if (first !== undefined && taken.length === 0) throw owned(first);
+    const foreign = taken.filter(({ id }) => !this.parts.catalog.owns(id));
     for (const description of foreign) check(description);
     const changes: { kind: string; id: string; body: string }[] = [];
     for (const description of foreign) {
@@ -63,6 +75,13 @@ export class Announced {
     }
     if (changes.length > 0) await records.commit(changes);
     await this.refresh();
+    return {
+      taken: taken.map(nameOf),
+      refused: refused.map((description) => {
+        const { code, message } = owned(description);
+        return { action: nameOf(description), code, message };
+      }),
+    };
   }
 
   /** Workflows that name it are not valid any more. Rejects with `UNKNOWN_ACTION`. */
@@ -78,13 +97,10 @@ export class Announced {
     await this.refresh();
   }
 
-  private isForeign({ id, version }: ActionDescription): boolean {
+  /** The server has the action itself, in other versions. */
+  private isTaken({ id, version }: ActionDescription): boolean {
     const { catalog } = this.parts;
-    if (!catalog.owns(id)) return true;
-    if (catalog.versionsOf(id).includes(version)) return false;
-    throw new NebulaError('ACTION_OWNED', `The server has '${id}' itself: no worker can announce it as ${version}.`, {
-      hint: 'Give the action another id, or add it to the configuration of the server.',
-    });
+    return catalog.owns(id) && !catalog.versionsOf(id).includes(version);
   }
 
   private async refresh(): Promise<void> {
@@ -101,6 +117,12 @@ export class Announced {
     }
     if (this.isOpen) this.timer = this.parts.clock.timer(LOOK_MS, () => void this.look(), { background: true });
   }
+}
+
+function owned({ id, version }: ActionDescription): NebulaError {
+  return new NebulaError('ACTION_OWNED', `The server has '${id}' itself: no worker can announce it as ${version}.`, {
+    hint: 'Give the action another id, add it to the configuration of the server, or run the release of the server.',
+  });
 }
 
 export function nameOf({ id, version }: Pick<Action, 'id' | 'version'>): string {

@@ -40,8 +40,7 @@ export class Registry {
 
   async put(workerId: string, worker: Announcement, who: Principal): Promise<WorkerRecord> {
     const before = await readRecord<WorkerRecord>(this.parts.records, KIND, workerId);
-    if (before !== undefined) checkOwner(before, who);
-    if (before !== undefined && projectOf(before) !== worker.project) throw elsewhere(workerId);
+    if (before !== undefined && !mayUse(before, worker.project, who)) throw taken(workerId);
     const seenAt = this.parts.clock.now();
     const { owner = who.name, registeredAt = seenAt } = before?.body ?? {};
     const record = { ...worker, owner, registeredAt, seenAt };
@@ -53,7 +52,7 @@ export class Registry {
   async keep(workerId: string, worker: Announcement, who: Principal): Promise<void> {
     const { records, clock } = this.parts;
     const found = await readRecord<WorkerRecord>(records, KIND, workerId);
-    if (found !== undefined) checkOwner(found, who);
+    if (found !== undefined && !mayUse(found, worker.project, who)) throw taken(workerId);
     const body = found?.body;
     const isNew = body === undefined || clock.now() - body.seenAt >= SEEN_EVERY_MS;
     if (isNew || String(body.labels) !== String(worker.labels)) await this.put(workerId, worker, who);
@@ -63,7 +62,7 @@ export class Registry {
   async seen(workerId: string, who: Principal): Promise<WorkerRecord> {
     const { records, clock } = this.parts;
     const found = await readRecord<WorkerRecord>(records, KIND, workerId);
-    if (found === undefined) {
+    if (found === undefined || !isVisible(found, who)) {
       throw new NebulaError('UNKNOWN_WORKER', `There is no worker '${workerId}'.`, {
         hint: 'Announce it first: POST /api/v1/workers.',
       });
@@ -85,13 +84,12 @@ export class Registry {
     query: { readonly cursor?: string; readonly limit?: number },
     who: Principal,
   ): Promise<AnswerOf<'listWorkers'>> {
-    const visible = visibleProjects(who);
-    const isShown = (worker: Read<WorkerRecord>): boolean => visible?.includes(projectOf(worker)) ?? true;
+    const isShown = (worker: Read<WorkerRecord>): boolean => isVisible(worker, who);
     const { items, next } = await listRecords<WorkerRecord>(this.parts.records, KIND, query, isShown);
     return { items: items.map(({ id, body }) => this.document(id, body)), next };
   }
 
-  document(workerId: string, worker: WorkerRecord): AnswerOf<'registerWorker'> {
+  document(workerId: string, worker: WorkerRecord): AnswerOf<'beatWorker'> {
     const { project = DEFAULT_PROJECT, labels, actions, registeredAt, seenAt } = worker;
     const { clock, engine } = this.parts;
     return {
@@ -129,8 +127,18 @@ function projectOf({ body }: Read<WorkerRecord>): string {
   return body.project ?? DEFAULT_PROJECT;
 }
 
-function elsewhere(workerId: string): NebulaError {
-  return new NebulaError('NOT_ALLOWED', `The worker '${workerId}' is of another project.`, {
+function isVisible(worker: Read<WorkerRecord>, who: Principal): boolean {
+  return visibleProjects(who)?.includes(projectOf(worker)) ?? true;
+}
+
+/** Whether `who` may announce the worker, anew, in the project. */
+function mayUse(worker: Read<WorkerRecord>, project: string, { name, isAdmin }: Principal): boolean {
+  return (isAdmin || worker.body.owner === name) && projectOf(worker) === project;
+}
+
+/** Ids of workers are unique over all projects. Nobody is told whose a taken one is. */
+function taken(workerId: string): NebulaError {
+  return new NebulaError('NOT_ALLOWED', `The worker id '${workerId}' is taken.`, {
     hint: 'Choose another workerId, or remove that worker first.',
   });
 }

@@ -7,7 +7,7 @@ import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import { judge } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
-import { type Announced, nameOf } from './announced.ts';
+import type { Announced } from './announced.ts';
 import { onlyProjectOf, type Registry } from './registry.ts';
 
 const OWN = [
@@ -43,9 +43,9 @@ export function workerRoutes(
       const project = asked ?? onlyProjectOf(who);
       await requireProject(parts, project);
       const descriptions = actions.map(({ version = '1', ...rest }) => ({ ...rest, version }) as ActionDescription);
-      await announced.add(descriptions, project);
-      const worker = await registry.put(workerId, { project, labels, actions: descriptions.map(nameOf) }, who);
-      return ok(registry.document(workerId, worker));
+      const { taken, refused } = await announced.add(descriptions, project);
+      const worker = await registry.put(workerId, { project, labels, actions: taken }, who);
+      return ok({ ...registry.document(workerId, worker), refused: [...refused] });
     },
 
     async removeAnnouncedAction({ params: { actionId }, project = DEFAULT_PROJECT }) {

@@ -109,7 +109,6 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     !(await isRefusedAs('BODY_INVALID', 'POST /api/v1/leases/x/logs', { lines: Array(size).fill({ message: 'm' }) })),
   'log.line': async (size) =>
     !(await isRefusedAs('BODY_INVALID', 'POST /api/v1/leases/x/logs', { lines: [{ message: 'm'.repeat(size) }] })),
-  'chunk.count': (size) => takes(() => chunksIn({ chunks: Array(size).fill({ data: '' }) as Json[] })),
   'chunk.size': (size) => takes(() => chunksIn({ chunks: [{ data: 'x'.repeat(size) }] })),
   'definition.text': (size) =>
     isTaken('POST /api/v1/workflows/validate', { body: { source: 'id: x'.padEnd(size, '\n') } }),

@@ -73,9 +73,6 @@ it('[SRV-482] more lines than one request may bring are refused, and a full requ
   const send = (count: number) =>
     ask(booted, `POST /api/v1/leases/${leaseId}/logs`, { headers, body: { lines: Array(count).fill(line) } });
   expect(await send(1_001)).toMatchObject({ status: 400, json: { errors: [{ pointer: '/lines' }] } });
-  const chunks = Array(1_001).fill({ data: 'x' });
-  const answer = await ask(booted, `POST /api/jobs/${leaseId}/logs`, { headers, body: { chunks } });
-  expect(answer.status).toBe(400);
   let turns = 0;
   const sending = send(1_000).finally(() => {
     turns = -turns;
@@ -86,4 +83,29 @@ it('[SRV-482] more lines than one request may bring are refused, and a full requ
   }
   expect((await sending).status).toBe(200);
   expect(-turns).toBeGreaterThan(10);
+});
+
+it('[SRV-642] chunks of a worker of workflow-graph are kept, however many, while others write', async () => {
+  const { keeping, remove } = await sqliteKeeping();
+  closing.push(remove);
+  const booted = await boot({ keeping });
+  closing.push(() => booted.close());
+  await booted.client.call('registerWorkflow', { body: { definition: echo() } });
+  const posted = await ask(booted, 'POST /api/workflows', { headers, body: { name: 'ci', jobs: { a: { run: 'x' } } } });
+  const { id } = posted.json;
+  await ask(booted, `POST /api/workflows/${id}/run`, { headers, body: {} });
+  const claimed = await ask(booted, 'POST /api/jobs/claim', { headers, body: { worker_id: 'w', labels: [] } });
+  const count = 25_000;
+  const chunks = Array.from({ length: count }, (_, sequence) => ({ data: `line ${sequence}`, sequence }));
+  let isSent = false;
+  const path = `POST /api/jobs/${claimed.json.lease.lease_id}/logs`;
+  const sending = ask(booted, path, { headers, body: { chunks } }).finally(() => {
+    isSent = true;
+  });
+  let others = 0;
+  for (; !isSent; others++) await completes(booted);
+  expect((await sending).status).toBe(200);
+  expect(others).toBeGreaterThan(1);
+  const { json } = await ask(booted, `GET /api/workflows/${id}/jobs/a/logs`, { headers });
+  expect(json.map(({ sequence }: { sequence: number }) => sequence)).toEqual(chunks.map(({ sequence }) => sequence));
 });

@@ -84,7 +84,7 @@ function returnedWorkflows(): HostileRun[] {
       do: { nodes: { call: { workflow: { id: 'beta-private', mode: 'child' } } } },
     },
   };
-  const codes = ['UNKNOWN_WORKFLOW', 'UNKNOWN_PLAN', 'CHILD_ELSEWHERE', 'BAD_GRAPH', 'DEFINITION_INVALID'];
+  const codes = ['UNKNOWN_WORKFLOW', 'UNKNOWN_PLAN', 'BAD_GRAPH', 'DEFINITION_INVALID'];
   return Object.entries(calls).flatMap(([name, call]) => [
     {
       finding: 'A3',

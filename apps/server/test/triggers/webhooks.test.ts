@@ -287,7 +287,7 @@ describe('activation', () => {
     for (const [index, { json: answer }] of answers.entries()) {
       const project = ['one', 'two'][index % 2];
       if (project === json.project) expect(answer.workflowId).toBe('claimed');
-      else expect(answer.code).toBe('WORKFLOW_ELSEWHERE');
+      else expect(answer.code).toBe('ID_TAKEN');
     }
     expect(json.versions).toBe(1);
   });

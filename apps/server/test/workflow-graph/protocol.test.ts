@@ -120,6 +120,30 @@ jobs:
     expect(await graph.call('GET', '/workflows/none/status')).toMatchObject({ status: 404 });
   });
 
+  it('[SRV-643] a jobs file of the folder is listed beside what was posted, and other workflows are not', async () => {
+    const graph = await opened();
+    const { client } = graph.server;
+    const source = 'name: Nightly\non: push\njobs:\n  unit-tests: { run: make test }\n';
+    const { workflowId } = await client.call('registerWorkflow', { body: { source, filename: 'nightly.yml' } });
+    await client.call('registerWorkflow', {
+      body: { definition: { id: 'other', nodes: { a: { action: 'core.noop' } } } },
+    });
+    const id = await graph.run('name: Posted\njobs: { a: { run: x } }');
+    const listed = async (query = '') =>
+      (await graph.call('GET', `/workflows${query}`)).body.map((one: { id: string }) => one.id).toSorted();
+    expect(await listed()).toEqual([workflowId, id].toSorted());
+    expect(await listed('?limit=1')).toEqual([[workflowId, id].toSorted()[0]]);
+    expect(await graph.call('POST', `/workflows/${workflowId}/run`)).toMatchObject({ status: 202 });
+    await graph.complete((await graph.claim()).lease.lease_id);
+    await graph.complete((await graph.claim()).lease.lease_id);
+    await graph.until(workflowId, 'success');
+    expect(await listed('?status=success')).toEqual([workflowId, id].toSorted());
+    await client.call('registerWorkflow', {
+      body: { definition: { id: workflowId, nodes: { a: { action: 'core.noop' } } } },
+    });
+    expect(await listed()).toEqual([id]);
+  });
+
   it('[WFG-2] labels and retries hold for every job, not only for the first ones', async () => {
     const graph = await opened();
     const id = await graph.run('jobs: { a: { run: x }, b: { needs: a, run: y, labels: [gpu], retries: 1 } }');

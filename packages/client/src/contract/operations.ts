@@ -423,7 +423,7 @@ export const OPERATIONS = {
     summary: 'Announce a worker, its labels and its actions',
     needs: 'worker',
     body: resources.WorkerBody,
-    answers: { 200: resources.Worker },
+    answers: { 200: resources.AnnouncedWorker },
   },
   claimWork: {
     tag: 'Workers',

@@ -152,6 +152,16 @@ export const Worker = Type.Object(
   },
   { $id: 'Worker' },
 );
+export const AnnouncedWorker = Type.Object(
+  {
+    ...Worker.properties,
+    refused: Type.Array(
+      Type.Object({ action: Type.String(), code: Type.String(), message: Type.String() }),
+      { description: 'Announced actions that were not taken; the worker gets no work for them.' },
+    ),
+  },
+  { $id: 'AnnouncedWorker' },
+);
 export const ClaimBody = Type.Object(
   {
     max: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 1 })),
