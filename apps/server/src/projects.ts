@@ -9,8 +9,8 @@ export interface Ceilings {
   readonly standard: Ceiling;
   /** As the configuration says; what was set by the API goes before. */
   readonly configured?: Readonly<Record<string, Ceiling>>;
-  /** What the operator grants to all projects. */
-  readonly everywhere?: Capabilities;
+  /** What the operator grants in the default project, whatever its ceiling. Other projects are granted nothing by it. */
+  readonly ofDefault?: Capabilities;
 }
 
 export function projectsOf(
@@ -32,7 +32,8 @@ export function projectsOf(
 }
 
 export function ceilingIn(project: string, record: ProjectRecord | undefined, ceilings: Ceilings): Ceiling {
-  const { standard, configured = {}, everywhere = NOTHING } = ceilings;
+  const { standard, configured = {}, ofDefault = NOTHING } = ceilings;
   const own = Object.hasOwn(configured, project) ? configured[project] : undefined;
-  return joinCeilings(record?.ceiling ?? own ?? standard, everywhere);
+  const ceiling = record?.ceiling ?? own ?? standard;
+  return project === DEFAULT_PROJECT ? joinCeilings(ceiling, ofDefault) : ceiling;
 }

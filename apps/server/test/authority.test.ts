@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { type Action, NebulaError } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemOf } from '../src/http/problem.ts';
+import { ceilingIn } from '../src/projects.ts';
 import { type Booted, boot } from './support/boot.ts';
 import { type Answer, addProject, addUser, ask, type Headers, signIn } from './support/people.ts';
 import { echo } from './support/workflows.ts';
@@ -73,6 +74,17 @@ describe('borders', () => {
     });
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: null });
     expect((await ran('alpha-editor', definition)).json).toMatchObject({ error: { code: 'CAPABILITY_DENIED' } });
+  });
+
+  it('[SRV-645] what the configuration grants is no hole in the ceilings of other projects', () => {
+    const ofDefault = { shell: ['git'] };
+    const ceilings = { standard: {}, configured: { beta: { network: ['b.example'] } }, ofDefault };
+    const owned = { name: 'x', ceiling: { env: ['HOME'] }, createdAt: 0 };
+    expect(ceilingIn('default', undefined, ceilings)).toEqual(ofDefault);
+    expect(ceilingIn('default', owned, ceilings)).toEqual({ env: ['HOME'], ...ofDefault });
+    expect(ceilingIn('alpha', undefined, ceilings)).toEqual({});
+    expect(ceilingIn('alpha', owned, ceilings)).toEqual({ env: ['HOME'] });
+    expect(ceilingIn('beta', undefined, ceilings)).toEqual({ network: ['b.example'] });
   });
 
   it('[SRV-451] a ceiling is set by owners of the project and administrators, shown, and stands in the audit log', async () => {

@@ -11,8 +11,26 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+/** In what the two differ: the hash of nothing, the words that each block of 16 becomes, and how they are mixed in. */
+interface Rounds {
+  readonly start: Int32Array;
+  readonly count: number;
+  /** Word `t`, from 16 on, of those before it. */
+  word(words: Int32Array, t: number): number;
+  compress(hash: Int32Array, words: Int32Array): void;
+}
+
 export function digest(algorithm: Algorithm, bytes: Uint8Array): Uint8Array {
-  return algorithm === 'sha256' ? sha256(bytes) : sha1(bytes);
+  const { start, count, word, compress } = algorithm === 'sha256' ? SHA_256 : SHA_1;
+  const view = padded(bytes);
+  const hash = Int32Array.from(start);
+  const words = new Int32Array(count);
+  for (let offset = 0; offset < view.byteLength; offset += BLOCK_BYTES) {
+    for (let t = 0; t < 16; t++) words[t] = view.getInt32(offset + t * 4);
+    for (let t = 16; t < count; t++) words[t] = word(words, t);
+    compress(hash, words);
+  }
+  return bytesOf(hash);
 }
 
 /** RFC 2104. */
@@ -88,24 +106,6 @@ function add(hash: Int32Array, words: readonly number[]): void {
   for (let index = 0; index < words.length; index++) hash[index] = (hash[index] as number) + (words[index] as number);
 }
 
-function sha256(bytes: Uint8Array): Uint8Array {
-  const view = padded(bytes);
-  const hash = Int32Array.from(START_256);
-  const words = new Int32Array(64);
-  for (let offset = 0; offset < view.byteLength; offset += BLOCK_BYTES) {
-    for (let t = 0; t < 16; t++) words[t] = view.getInt32(offset + t * 4);
-    for (let t = 16; t < 64; t++) {
-      const w2 = words[t - 2] as number;
-      const w15 = words[t - 15] as number;
-      const s1 = right(w2, 17) ^ right(w2, 19) ^ (w2 >>> 10);
-      const s0 = right(w15, 7) ^ right(w15, 18) ^ (w15 >>> 3);
-      words[t] = s1 + (words[t - 7] as number) + s0 + (words[t - 16] as number);
-    }
-    compress256(hash, words);
-  }
-  return bytesOf(hash);
-}
-
 function compress256(hash: Int32Array, words: Int32Array): void {
   // Not destructured: an iterator for every block would take longer than the block.
   let a = hash[0] as number;
@@ -137,22 +137,6 @@ function compress256(hash: Int32Array, words: Int32Array): void {
 const START_1 = Int32Array.from([0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0]);
 const CONSTANTS_1 = [0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6] as const;
 
-function sha1(bytes: Uint8Array): Uint8Array {
-  const view = padded(bytes);
-  const hash = Int32Array.from(START_1);
-  const words = new Int32Array(80);
-  for (let offset = 0; offset < view.byteLength; offset += BLOCK_BYTES) {
-    for (let t = 0; t < 16; t++) words[t] = view.getInt32(offset + t * 4);
-    for (let t = 16; t < 80; t++) {
-      const mixed =
-        (words[t - 3] as number) ^ (words[t - 8] as number) ^ (words[t - 14] as number) ^ (words[t - 16] as number);
-      words[t] = right(mixed, 31);
-    }
-    compress1(hash, words);
-  }
-  return bytesOf(hash);
-}
-
 function compress1(hash: Int32Array, words: Int32Array): void {
   let a = hash[0] as number;
   let b = hash[1] as number;
@@ -170,4 +154,21 @@ function compress1(hash: Int32Array, words: Int32Array): void {
     a = next;
   }
   add(hash, [a, b, c, d, e]);
+}
+
+const SHA_256: Rounds = { start: START_256, count: 64, word: word256, compress: compress256 };
+const SHA_1: Rounds = { start: START_1, count: 80, word: word1, compress: compress1 };
+
+function word256(words: Int32Array, t: number): number {
+  const w2 = words[t - 2] as number;
+  const w15 = words[t - 15] as number;
+  const s1 = right(w2, 17) ^ right(w2, 19) ^ (w2 >>> 10);
+  const s0 = right(w15, 7) ^ right(w15, 18) ^ (w15 >>> 3);
+  return s1 + (words[t - 7] as number) + s0 + (words[t - 16] as number);
+}
+
+function word1(words: Int32Array, t: number): number {
+  const mixed =
+    (words[t - 3] as number) ^ (words[t - 8] as number) ^ (words[t - 14] as number) ^ (words[t - 16] as number);
+  return right(mixed, 31);
 }

@@ -40,11 +40,7 @@ export class Authority {
   }
 
   /** Rejects with `UNKNOWN_WORKFLOW`. */
-  ofStart(
-    workflowId: string,
-    version: number | undefined,
-    asked: Asked,
-  ): StartAuthority | Promise<StartAuthority> {
+  ofStart(workflowId: string, version: number | undefined, asked: Asked): StartAuthority | Promise<StartAuthority> {
     if (this.projects !== undefined) return this.checked(this.projects, workflowId, version, asked);
     const { project = DEFAULT_PROJECT, authority } = asked;
     return { project, ...(authority && { authority }) };

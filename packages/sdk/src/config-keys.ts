@@ -194,7 +194,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   },
   capabilities: {
     type: 'object',
-    doc: 'What the operator grants to every workflow of every project, besides what workflows ask for.',
+    doc: 'What the operator grants to every workflow of the project `default`, besides what workflows ask for. In other projects their ceiling decides.',
     default: 'nothing',
     example: 'capabilities: { network: [api.example.com] }',
     check: section('capabilities'),

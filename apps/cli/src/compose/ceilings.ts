@@ -12,7 +12,7 @@ function ceilingsOf({ projects = {}, capabilities, server }: NebulaConfig, prese
   return {
     standard: (preset ?? server?.preset ?? 'desktop') === 'desktop' ? 'all' : {},
     configured,
-    ...(capabilities && { everywhere: capabilities }),
+    ...(capabilities && { ofDefault: capabilities }),
   };
 }
 

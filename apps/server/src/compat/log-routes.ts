@@ -58,7 +58,12 @@ async function* chunksOf({ logs }: Parts, executionId: string, node: string, wf:
   let afterPosition: number | undefined;
   yield '[';
   for (let isMore = true; isMore; ) {
-    const page = await logs.read({ executionId, node, limit: PAGE, ...(afterPosition !== undefined && { afterPosition }) });
+    const page = await logs.read({
+      executionId,
+      node,
+      limit: PAGE,
+      ...(afterPosition !== undefined && { afterPosition }),
+    });
     const texts = page.map((line) => JSON.stringify(chunkDocument(line, wf, index++)));
     if (texts.length > 0) yield `${afterPosition === undefined ? '' : ','}${texts.join(',')}`;
     afterPosition = page.at(-1)?.position ?? afterPosition;

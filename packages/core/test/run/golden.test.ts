@@ -5,6 +5,9 @@ import { documentOf, newRunState, replay } from '../../src/index.ts';
 import { type Drive, drive, planOf, type Short } from './drive.ts';
 import { oldRuns } from './old-runs.ts';
 import {
+  AUTHORITY,
+  authorityDefinition,
+  authorityEntry,
   everyCompositeDefinition,
   everyCompositeEntry,
   everyEntry,
@@ -21,6 +24,7 @@ const repeated = read('repeating-1.golden.json');
 /** The same runs, written since always edges are a finally, and one that has the entries of that. */
 const written = { ...read('journal-2.golden.json'), ...read('finally-2.golden.json') };
 const old = read('before-finally.golden.json');
+const authority = read('authority-1.golden.json');
 
 /** The document may have gained members since. */
 const documentFrom = (definition: Short, frames: Drive['frames']) =>
@@ -67,6 +71,20 @@ describe('golden journals', () => {
     const state = replay(newRunState(planOf(repeatedDefinition), 'exe_test'), repeated.frames);
     expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toEqual(repeated.document);
     expect(repeatedEntry().frames).toEqual(written.repeated);
+  });
+
+  it('[RUN-71] a journal with the authority of a run grants what it granted when it was written', () => {
+    expect(authorityEntry().frames).toEqual(authority.frames);
+    const run = drive(authorityDefinition, { frames: authority.frames.slice(0, 1) });
+    expect(run.state.authority).toEqual(AUTHORITY);
+    const { principal, ceiling } = authority.frames[0].entries[0].authority;
+    expect({ principal, ceiling }).toEqual(AUTHORITY);
+    const state = replay(newRunState(planOf(authorityDefinition), 'exe_test'), authority.frames);
+    expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toMatchObject(authority.document);
+    const on = run.complete('a').complete('plan', authority.returned);
+    for (const [node, granted] of Object.entries(authority.granted)) {
+      expect(on.attempts.get(node)?.granted, node).toEqual(granted);
+    }
   });
 
   it('[RUN-71] together they have every kind of entry', () => {

@@ -128,3 +128,22 @@ export function everyFinallyEntry(): Drive {
   run.fail('test').complete('each/0/x').breakOff('each/0/y').complete('each/0/tidy');
   return run.breakOff('pay').cancel().breakOff('slow').cancel().breakOff('sweep');
 }
+
+/** Every form of an authority: a ceiling with narrowed entries, a graph within it, and a child that is handed less. */
+export const authorityDefinition: Short = {
+  config: { capabilities: { shell: ['*'], files: { read: ['**/*.csv'] } } },
+  nodes: {
+    a: {},
+    plan: { needs: ['a'], dynamic: { action: 'look@1' }, capabilities: { network: ['api.example.com', 'evil.com'] } },
+  },
+};
+
+export const AUTHORITY = {
+  principal: 'ada',
+  ceiling: { network: ['*.example.com'], shell: ['git'], files: { read: ['data/**'], write: [] } },
+};
+
+export function authorityEntry(): Drive {
+  const run = drive(authorityDefinition, { authority: AUTHORITY });
+  return run.complete('a').complete('plan', { nodes: { inner: { action: 'do@1', capabilities: { shell: ['*'] } } } });
+}

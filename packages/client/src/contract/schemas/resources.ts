@@ -155,10 +155,9 @@ export const Worker = Type.Object(
 export const AnnouncedWorker = Type.Object(
   {
     ...Worker.properties,
-    refused: Type.Array(
-      Type.Object({ action: Type.String(), code: Type.String(), message: Type.String() }),
-      { description: 'Announced actions that were not taken; the worker gets no work for them.' },
-    ),
+    refused: Type.Array(Type.Object({ action: Type.String(), code: Type.String(), message: Type.String() }), {
+      description: 'Announced actions that were not taken; the worker gets no work for them.',
+    }),
   },
   { $id: 'AnnouncedWorker' },
 );
