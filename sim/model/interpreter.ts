@@ -24,6 +24,7 @@ import {
   isUntouched,
   type Node,
   nodeOf,
+  noteCleanupError,
   OPEN,
   roundsOf,
   type Scope,
@@ -361,7 +362,7 @@ export class Interpreter {
     const policy = this.definition.config?.onFailure ?? 'fail-fast';
     if (scope.phase !== 'live') {
       if (keys.onError === 'halt') this.end(this.root, { status: 'failed', error });
-      if (policy !== 'ignore' || keys.onError === 'halt') scope.cleanupError ??= error;
+      if (policy !== 'ignore' || keys.onError === 'halt') noteCleanupError(scope, error);
       else scope.tolerated ??= error;
       return true;
     }

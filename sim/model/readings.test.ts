@@ -116,6 +116,20 @@ describe('a reading of the language', () => {
     });
   });
 
+  it('[SIM-30] also inside a body that ends with the run', () => {
+    expectStand({
+      definition: {
+        nodes: {
+          g: { group: { nodes: { a: act(), clean: act() }, edges: [{ from: 'a', to: 'clean', on: 'always' }] } },
+          b: act(),
+          end: { terminate: 'completed', needs: ['b'] },
+        },
+      },
+      events: ['complete b', 'break off g/a', 'fail A g/clean'],
+      stand: 'failed; running nothing; g cancelled, b completed, end completed',
+    });
+  });
+
   it('[SIM-30] onFailure: ignore ignores a failing cleanup, too', () => {
     expectStand({
       definition: {

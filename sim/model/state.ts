@@ -142,3 +142,11 @@ export function hasDoubtfulSource({ graph, nodes }: Scope, cleanup: ReadonlySet<
   const possible = [...graph.closure(always.map(({ to }) => to))].filter((id) => !cleanup.has(id));
   return possible.some((id) => graph.outgoing(id).some(({ to }) => cleanup.has(to)));
 }
+
+/** A cleanup has failed: so does its scope, and every scope around it that this one ends with. */
+export function noteCleanupError(scope: Scope, error: ErrorFact): void {
+  scope.cleanupError ??= error;
+  const { owner } = scope;
+  if (owner === undefined || owner.isCleanup || owner.scope.phase === 'live' || owner.keys.onError === 'ignore') return;
+  noteCleanupError(owner.scope, error);
+}

@@ -1,5 +1,5 @@
 /** Folds what happens to one node. */
-import { unreachable } from '../error.ts';
+import { type RunError, unreachable } from '../error.ts';
 import { impliedRule } from '../retry/retry.ts';
 import { close } from './closing.ts';
 import type {
@@ -25,7 +25,7 @@ import { dueTime } from './pausing.ts';
 import { countSpilled, enqueue, enter, leaveQueue, queuedSince, yieldPlaces } from './phases.ts';
 import { forgetRounds } from './scopes.ts';
 import { isUnstarted, must } from './standing.ts';
-import type { NodeState, RunState } from './state.ts';
+import type { NodeState, RunState, ScopeState } from './state.ts';
 import { decideEdges } from './taken.ts';
 import { armAttempt, armGate, armQueued, armRetry, armWait } from './timers.ts';
 import { forgetUndoneIn, remember } from './undo-list.ts';
@@ -165,17 +165,26 @@ function countRetry(node: NodeState, rule: number | 'lost'): void {
 
 function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): void {
   const { error, handling, taken, dead } = entry;
-  if (handling === 'deferred') node.scope.deferredError ??= error;
+  if (handling === 'deferred') defer(node.scope, error);
   // There is nothing to go on with.
   if (isUnstarted(error)) node.child = undefined;
   close(state, node, { status: 'failed', at, error, handling, taken, dead });
+}
+
+/** The scope will fail. Where it ends with the scope around it, a cleanup has failed: that one does not end well either. */
+function defer(scope: ScopeState, error: RunError): void {
+  scope.deferredError ??= error;
+  const { parent, stopping, undoes } = scope;
+  if (parent === null || undoes !== null || stopping?.finally !== true) return;
+  const isAround = parent.scope.stopping?.finally === true && !parent.inFinally;
+  if (isAround && parent.plan.onError !== 'ignore') defer(parent.scope, error);
 }
 
 /** What handled the failure was skipped. */
 function leaveUnhandled(node: NodeState, { handling }: NodeUnhandled): void {
   if (node.phase.status !== 'failed') return;
   node.phase = { ...node.phase, handling };
-  if (handling === 'deferred') node.scope.deferredError ??= node.phase.error;
+  if (handling === 'deferred') defer(node.scope, node.phase.error);
 }
 
 function cancel(state: RunState, node: NodeState, { error, dead }: NodeCancelled, at: number): void {

@@ -454,6 +454,94 @@ describe('finally', () => {
 });
 
 describe('bodies', () => {
+  it('[RUN-275] terminate in a body runs the cleanups of that round, then those around it, and keeps its outcome', () => {
+    const loop = {
+      forEach: { in: [1, 2], parallel: true },
+      do: {
+        nodes: {
+          a: {},
+          b: {},
+          t: { needs: ['b'], when: '$index == 0', terminate: 'completed', with: { output: 'early' } },
+          tidy: {},
+        },
+        edges: [always('a', 'tidy')],
+      },
+    };
+    const run = drive({ nodes: { loop, outer: {}, next: { needs: ['loop'] } }, edges: [always('loop', 'outer')] });
+    run.complete('loop/0/b');
+    expect(run.aborted.toSorted()).toEqual(['loop/0/a', 'loop/1/a', 'loop/1/b']);
+    run.breakOff('loop/0/a');
+    expect(run.running()).toContain('loop/0/tidy');
+    run.breakOff('loop/1/a').breakOff('loop/1/b');
+    expect(run.running()).toEqual(['loop/0/tidy', 'loop/1/tidy']);
+    run.complete('loop/0/tidy').complete('loop/1/tidy');
+    expect(run.running()).toEqual(['outer']);
+    run.complete('outer');
+    expect(run.status).toBe('completed');
+    expect(run.document.output).toBe('early');
+    expect(run.statusOf('next')).toBe('cancelled');
+  });
+
+  it('[RUN-424] a cleanup inside a round that ends by break fails the round, but not where its node ignores failures', () => {
+    const inner = (more: object) => ({ group: { nodes: { a: {}, tidy: {} }, edges: [always('a', 'tidy')] }, ...more });
+    const play = (more: object) =>
+      drive({ nodes: { loop: { forEach: { in: [1] }, do: { nodes: { g: inner(more), stop: { break: true } } } } } })
+        .complete('loop/0/stop')
+        .breakOff('loop/0/g/a')
+        .fail('loop/0/g/tidy');
+    expect(play({}).error).toMatchObject({ code: 'BROKEN', node: 'loop/0/g/tidy' });
+    expect(play({ onError: 'ignore' }).status).toBe('completed');
+  });
+
+  it('[RUN-424] a cleanup of a body that fails after terminate: completed fails the run', () => {
+    const loop = {
+      forEach: { in: [1] },
+      do: {
+        nodes: { a: {}, t: { terminate: 'completed', needs: ['b'] }, b: {}, tidy: {} },
+        edges: [always('a', 'tidy')],
+      },
+    };
+    const run = drive({ nodes: { loop } });
+    run.complete('loop/0/b').breakOff('loop/0/a').fail('loop/0/tidy');
+    expect(run.status).toBe('failed');
+    expect(run.error).toMatchObject({ code: 'BROKEN', node: 'loop/0/tidy' });
+  });
+
+  it('[RUN-275] every open round of a parallel loop has its finally before the loop ends, and no closed one has', () => {
+    const loop = {
+      forEach: { in: [1, 2, 3], parallel: true },
+      do: { nodes: { a: {}, b: { needs: ['a'] }, tidy: {} }, edges: [always('a', 'tidy')] },
+    };
+    const run = drive({ nodes: { loop, mend: {} }, edges: [onError('loop', 'mend')] });
+    run.complete('loop/0/a').complete('loop/0/b').complete('loop/0/tidy').complete('loop/1/a');
+    run.fail('loop/2/a');
+    // Round 1 is stopped by the failure of round 2; its cleanup was under way and goes on.
+    run.breakOff('loop/1/b');
+    expect(run.running()).toEqual(['loop/1/tidy', 'loop/2/tidy']);
+    run.complete('loop/2/tidy');
+    expect(run.statusOf('loop')).toBe('running');
+    run.complete('loop/1/tidy');
+    expect(run.statuses()).toMatchObject({ loop: 'failed', mend: 'running' });
+    expect(started(run).filter((path) => path.endsWith('tidy'))).toHaveLength(3);
+  });
+
+  it('[RUN-278] a round of a parallel loop whose cleanup alone fails has failed, and counts for minSuccess', () => {
+    const loop = (minSuccess: number) => ({
+      forEach: { in: [1, 2], parallel: true, minSuccess },
+      do: { nodes: { a: {}, tidy: {} }, edges: [always('a', 'tidy')], output: '{{ $a }}' },
+    });
+    const play = (minSuccess: number) => {
+      const run = drive({ nodes: { loop: loop(minSuccess) } });
+      return run.complete('loop/0/a', 1).complete('loop/1/a', 2).fail('loop/0/tidy').complete('loop/1/tidy');
+    };
+    expect(play(1).document.nodes.loop).toMatchObject({ status: 'completed', output: [null, 2] });
+    const failed = drive({ nodes: { loop: loop(2) } });
+    failed.complete('loop/0/a', 1).complete('loop/1/a', 2).fail('loop/0/tidy');
+    expect(failed.running()).toEqual(['loop/1/tidy']);
+    failed.complete('loop/1/tidy');
+    expect(failed.error).toMatchObject({ code: 'TOO_FEW_SUCCEEDED', node: 'loop' });
+  });
+
   it('[RUN-282] with finish-running the other rounds of a parallel loop come to their end, and no further one begins', () => {
     const loop = { forEach: { in: [1, 2, 3, 4], parallel: true, maxConcurrency: 2 }, do: { nodes: { x: {} } } };
     const run = drive({ config: { onFailure: 'finish-running' }, nodes: { loop, after: { needs: ['loop'] } } });

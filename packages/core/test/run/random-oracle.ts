@@ -344,7 +344,7 @@ export class Oracle {
     const legal = [this.handling(fact, error, wasStopped)];
     // The failure that its edge led away from is about to end the run, and this one ends nothing.
     const isAfterFatal = this.into(fact.index).some(({ from }) => this.facts[from]?.how === 'fatal');
-    if (isOfEdge && isAfterFatal && legal[0] === 'fatal') legal[0] = this.cleanup();
+    if (isOfEdge && isAfterFatal && legal[0] === 'fatal') legal[0] = this.cleanup(fact);
     expect(legal, `handling of ${id}`).toContain(entry.handling);
     if (entry.handling === 'deferred') this.deferred ??= error;
   }
@@ -389,13 +389,14 @@ export class Oracle {
 
   private byPolicy(fact: Fact, wasStopped: boolean): string {
     if (wasStopped) return this.workflow.onFailure === 'ignore' ? 'tolerated' : 'fatal';
-    if (this.stopping !== undefined) return this.cleanup();
+    if (this.stopping !== undefined) return this.cleanup(fact);
     if (fact.plan.onError === 'halt' || this.workflow.onFailure === 'fail-fast') return 'fatal';
     return this.workflow.onFailure === 'finish-running' ? 'deferred' : 'tolerated';
   }
 
-  private cleanup(): string {
-    return this.workflow.onFailure === 'ignore' ? 'tolerated' : 'deferred';
+  /** The policy has no say in the failure of a node with `halt`. */
+  private cleanup({ plan }: Fact): string {
+    return this.workflow.onFailure === 'ignore' && plan.onError !== 'halt' ? 'tolerated' : 'deferred';
   }
 
   /** All that its error edges led to was skipped. */

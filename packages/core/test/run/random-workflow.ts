@@ -154,10 +154,10 @@ function sound(workflow: RandomWorkflow): RandomWorkflow {
       return !seen.has(identity) && seen.add(identity);
     });
   const nodes = workflow.nodes.map((one, index) => {
-    const incoming = edges.filter(({ to }) => to === index).length;
-    const join = typeof one.join === 'number' && one.join > incoming ? 'all' : one.join;
+    const sources = new Set(edges.filter(({ to }) => to === index).map(({ from }) => from)).size;
+    const join = typeof one.join === 'number' && one.join > sources ? 'all' : one.join;
     // What an upstream node says is settled only when all of them are.
-    const mayLook = incoming > 0 && join === 'all';
+    const mayLook = sources > 0 && join === 'all';
     const hasErrorEdge = edges.some(({ from, on }) => from === index && on === 'error');
     return {
       ...one,

@@ -163,7 +163,102 @@ describe('retry of composite nodes', () => {
     expect(run.statuses()).toMatchObject({ g: 'failed', 'g/pay': 'unknown' });
   });
 
-  it('[RUN-304] while, retryUntil, inline, transactional and dynamic nodes are repeated, too', () => {
+  it.each(['shared', 'isolated', 'transactional'] as const)(
+    '[RUN-304] a workflow inside, %s, is undone and repeated',
+    (isolation) => {
+      const sub = { workflow: { id: 'other', input: { n: 1 }, isolation }, retry };
+      const run = drive({ nodes: { sub, after: { needs: ['sub'] } } }, { workflows: { other: body } });
+      const key = run.attempts.get('sub/pay')?.idempotencyKey;
+      run.complete('sub/pay', 7).fail('sub/ship');
+      const [undoing = ''] = run.running();
+      expect(undoing).toMatch(/~undo.*pay$/);
+      expect(run.attempts.get(undoing)?.input).toEqual({ of: 7 });
+      run.complete(undoing);
+      expect(run.statusOf('sub')).toBe('waiting');
+      expect(run.advance(1_000).running()).toEqual(['sub/pay']);
+      expect(run.attempts.get('sub/pay')?.idempotencyKey).not.toBe(key);
+      run.complete('sub/pay', 8).complete('sub/ship', 'sent');
+      expect(run.document.nodes.sub).toMatchObject({ status: 'completed', attempts: 2 });
+      // What the second run of it did is undone when the run fails later.
+      run.fail('after');
+      expect(run.running()).toEqual(['~undo/sub:pay']);
+      expect(run.attempts.get('~undo/sub:pay')?.input).toEqual({ of: 8 });
+      expect(run.complete('~undo/sub:pay').status).toBe('failed');
+    },
+  );
+
+  it.each(['shared', 'isolated', 'transactional'] as const)(
+    '[RUN-304] a workflow inside, %s, fails after its last attempt',
+    (isolation) => {
+      const sub = { workflow: { id: 'other', isolation }, retry };
+      const run = drive({ nodes: { sub } }, { workflows: { other: body } });
+      run
+        .complete('sub/pay', 7)
+        .fail('sub/ship')
+        .complete(run.running()[0] ?? '')
+        .advance(1_000);
+      run.complete('sub/pay', 8).fail('sub/ship');
+      const [undoing = ''] = run.running();
+      expect(run.attempts.get(undoing)?.input).toEqual({ of: 8 });
+      run.complete(undoing);
+      expect(run.status).toBe('failed');
+      expect(run.error).toMatchObject({ code: 'BROKEN', node: 'sub/ship' });
+      expect(run.document.nodes.sub?.attempts).toBe(2);
+      expect(run.entries.filter((entry) => entry.type === 'node.started' && entry.node.includes('~undo'))).toHaveLength(
+        2,
+      );
+    },
+  );
+
+  it('[RUN-304] variables of an isolated workflow inside begin anew, shared ones keep what they were set to', () => {
+    const other = {
+      variables: { n: 0 },
+      nodes: { count: { set: { n: '{{ $vars.n + 1 }}' } }, x: { needs: ['count'], with: { n: '{{ $vars.n }}' } } },
+    };
+    const again = (isolation: string) =>
+      drive(
+        { variables: { n: 0 }, nodes: { sub: { workflow: { id: 'other', isolation }, retry } } },
+        { workflows: { other } },
+      )
+        .fail('sub/x')
+        .advance(1_000)
+        .attempts.get('sub/x')?.input;
+    expect(again('shared')).toEqual({ n: 2 });
+    expect(again('isolated')).toEqual({ n: 1 });
+    expect(again('transactional')).toEqual({ n: 1 });
+  });
+
+  it('[RUN-304] a dynamic node asks its action again, and runs the graph that it returns then', () => {
+    const graph = (id: string) => ({
+      nodes: { [id]: { action: 'do@1', compensate: undo }, ship: { action: 'do@1', needs: [id] } },
+    });
+    const run = drive({ nodes: { d: { dynamic: { action: 'do@1' }, retry }, after: { needs: ['d'] } } });
+    const key = run.attempts.get('d')?.idempotencyKey;
+    run.complete('d', graph('one')).complete('d/one', 7).fail('d/ship');
+    expect(run.running()).toEqual(['d/~undo/d:one']);
+    run.complete('d/~undo/d:one');
+    expect(run.statusOf('d')).toBe('waiting');
+    expect(run.advance(1_000).running()).toEqual(['d']);
+    expect(run.attempts.get('d')?.idempotencyKey).not.toBe(key);
+    run.complete('d', graph('two'));
+    expect(run.running()).toEqual(['d/two']);
+    run.complete('d/two', 8).complete('d/ship', 'sent');
+    expect(run.statuses()).toMatchObject({ d: 'completed', after: 'running' });
+    run.fail('after');
+    expect(run.running()).toEqual(['~undo/d:two']);
+    expect(run.complete('~undo/d:two').status).toBe('failed');
+  });
+
+  it('[RUN-304] an action that fails to give a graph, and the graph, share the attempts of a dynamic node', () => {
+    const run = drive({ nodes: { d: { dynamic: { action: 'do@1' }, retry: { attempts: 3, delay: '1s' } } } });
+    run.fail('d').advance(1_000);
+    const graph = { nodes: { x: { action: 'do@1' } } };
+    run.complete('d', graph).fail('d/x').advance(1_000).complete('d', graph).fail('d/x');
+    expect(run.status).toBe('failed');
+    expect(run.document.nodes.d?.attempts).toBe(3);
+  });
+
+  it('[RUN-304] while and retryUntil are repeated, too', () => {
     const kinds = {
       w: { while: { condition: '$self.output == null' }, do: { nodes: { x: {} } }, retry },
       u: { retryUntil: { attempts: 1 }, do: { nodes: { x: {} } }, retry },

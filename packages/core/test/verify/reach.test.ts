@@ -249,7 +249,6 @@ edges: [{ from: b, to: j, when: false }]`),
     expect(
       codes(`nodes:
   a: { action: do }
-  both: { action: do, needs: a, join: 2 }
   r: { branch: { on: $input.x, cases: { 1: one, 2: two }, default: three } }
   one: { action: do }
   two: { action: do }
@@ -260,11 +259,13 @@ edges: [{ from: b, to: j, when: false }]`),
   ok: { action: do, needs: [one, two, three] }
   first: { action: do, needs: [one, two], join: any }
   other: { action: do, needs: [one, two, a], join: 2 }
-edges: [{ from: a, to: both, on: error }]`),
+  sorry: { action: do }
+  both: { action: do, needs: [ok, sorry], join: 2 }
+edges: [{ from: ok, to: sorry, on: error }]`),
     ).toEqual([
-      'JOIN_NEVER_FIRES nodes.both.join',
       'JOIN_NEVER_FIRES nodes.near.join',
       'JOIN_NEVER_FIRES nodes.wide.join',
+      'JOIN_NEVER_FIRES nodes.both.join',
     ]);
   });
 
