@@ -60,6 +60,13 @@ export const BUDGETS = {
   'log.line': budget('size', CONTRACT_LIMITS.maxLogLineChars, 'characters', 'One log line', '400 `BODY_INVALID`'),
   'chunk.size': budget('size', COMPAT_LIMITS.maxChunkChars, 'characters', 'One log chunk', '400'),
   'definition.text': budget('size', CONTRACT_LIMITS.maxSourceChars, 'characters', 'A definition that is sent', '400'),
+  'definition.json': budget(
+    'size',
+    UPLOAD_LIMITS.maxDefinitionChars,
+    'characters',
+    'A definition that is sent as JSON',
+    '413 `TOO_LARGE`',
+  ),
   'definition.nodes': budget(
     'count',
     UPLOAD_LIMITS.maxNodes,

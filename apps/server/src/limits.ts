@@ -62,4 +62,19 @@ export const LIVE_LIMITS = {
 /** Definitions that come by HTTP; files of the project have the limits of the language. */
 export const UPLOAD_LIMITS = {
   maxNodes: 2_000,
+  /** As JSON; text in `source` has its own limit in the contract. */
+  maxDefinitionChars: 1024 * 1024,
+} as const;
+
+/** Checking definitions. */
+export const CHECK_LIMITS = {
+  /** Larger ones are checked in a thread: so many take about 15 ms of CPU time, and more as YAML. */
+  inProcessChars: 16 * 1024,
+  /** Of one that is sent. */
+  maxMs: 20_000,
+  maxMemoryMb: 512,
+  /** Large definitions that wait for the thread. */
+  maxWaiting: 64,
+  /** How long the thread stays when nothing is asked of it. */
+  idleMs: 10_000,
 } as const;

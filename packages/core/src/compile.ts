@@ -2,6 +2,7 @@
 import type { Catalog } from './action.ts';
 import type { WorkflowDefinition } from './definition/index.ts';
 import { type Compilation, type CompileOptions, compileDefinition } from './plan/compile.ts';
+import { allSteps, type Steps } from './steps.ts';
 import { verify } from './verify/verify.ts';
 
 export type { Compilation, CompileOptions } from './plan/compile.ts';
@@ -11,5 +12,14 @@ export function compilePlan(
   catalog: Catalog,
   options: CompileOptions = {},
 ): Compilation {
+  return allSteps(compileSteps(definition, catalog, options));
+}
+
+/** The same, between whose steps others get their turn. */
+export function compileSteps(
+  definition: WorkflowDefinition,
+  catalog: Catalog,
+  options: CompileOptions = {},
+): Steps<Compilation> {
   return compileDefinition(definition, catalog, options, verify);
 }

@@ -30,7 +30,7 @@ export {
 export type { CapabilityList } from './capability/pattern.ts';
 export { matchesName, matchesSegments } from './capability/wildcard.ts';
 export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
-export { type Compilation, type CompileOptions, compilePlan } from './compile.ts';
+export { type Compilation, type CompileOptions, compilePlan, compileSteps } from './compile.ts';
 export { compileSource, type SourceCompilation } from './compile-source.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
@@ -129,6 +129,7 @@ export { newRunState } from './run/new-state.ts';
 export { lastStateWith } from './run/past.ts';
 export { recallDispatched } from './run/phases.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
+export { stepsBefore } from './run/returned.ts';
 export { timeoutsOf } from './run/settings.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
 export {
@@ -163,6 +164,7 @@ export {
   wakeTime,
 } from './run/wake.ts';
 export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
+export { allSteps, type Steps } from './steps.ts';
 export {
   canonicalJson,
   isJsonObject,

@@ -3,7 +3,7 @@ import {
   type CallbackUrl,
   type Catalog,
   canonicalJson,
-  compilePlan,
+  compileSteps,
   EXPRESSION_LIMITS,
   type ExpressionLimits,
   type Json,
@@ -17,8 +17,12 @@ import {
 import type { Clock, Digest, Store } from '@nebula/ports';
 import type { EngineOptions } from './api.ts';
 import { Authority, unknownWorkflow } from './authority.ts';
+import { inSlices, pause } from './slices.ts';
 
 const MAX_CACHED_PLANS = 500;
+
+/** Parsing or printing so much takes a few milliseconds: others get their turn after each. */
+const LARGE_CHARS = 64 * 1024;
 
 export class Plans {
   private readonly store: Store;
@@ -27,6 +31,7 @@ export class Plans {
   private readonly digest: Digest;
   private readonly limits: ExpressionLimits;
   private readonly cache = new Map<string, Plan>();
+  private readonly compiling = new Map<string, Promise<Plan>>();
   private readonly compiled: Map<string, Plan> | undefined;
   private readonly callbackUrl: CallbackUrl | undefined;
   private readonly authority: Authority;
@@ -55,11 +60,14 @@ export class Plans {
     const definition = await this.pinned(given);
     const { version: asked, ...content } = definition;
     // Equal content is one version whatever the order of its keys; it is kept in the order in which people wrote it.
+    const text = JSON.stringify(content);
+    if (text.length > LARGE_CHARS) await pause(this.clock);
     const canonical = canonicalJson(content as unknown as Json);
+    if (text.length > LARGE_CHARS) await pause(this.clock);
     const outcome = await this.store.registerWorkflow({
       workflowId: definition.id,
       hash: this.digest(canonical),
-      definition: JSON.stringify(content),
+      definition: text,
       createdAt: this.clock.now(),
       ...(asked === undefined ? {} : { version: asked }),
     });
@@ -74,6 +82,7 @@ export class Plans {
   /** There are other actions now: what was compiled may name older ones. */
   forget(): void {
     this.cache.clear();
+    this.compiling.clear();
   }
 
   /** A plan that is in memory already. */
@@ -87,10 +96,26 @@ export class Plans {
     const row = await this.store.workflowVersion(workflowId, version);
     if (row === undefined) throw unknownWorkflow(workflowId, version);
     const key = `${workflowId}@${row.version}`;
-    const plan = this.cache.get(key) ?? (await this.compile(row.definition, row.version));
-    if (this.cache.size >= MAX_CACHED_PLANS) this.cache.delete(this.cache.keys().next().value as string);
-    this.cache.set(key, plan);
-    return plan;
+    return this.cache.get(key) ?? (await this.compileOnce(key, row));
+  }
+
+  /** Whoever asks for a plan while it is compiled waits for the same one. */
+  private compileOnce(key: string, row: { readonly definition: string; readonly version: number }): Promise<Plan> {
+    const underWay = this.compiling.get(key);
+    if (underWay !== undefined) return underWay;
+    const compiling = this.compile(row.definition, row.version)
+      .then((plan) => {
+        // Another catalogue is there since: this plan may name older actions.
+        if (this.compiling.get(key) !== compiling) return this.compileOnce(key, row);
+        if (this.cache.size >= MAX_CACHED_PLANS) this.cache.delete(this.cache.keys().next().value as string);
+        this.cache.set(key, plan);
+        return plan;
+      })
+      .finally(() => {
+        if (this.compiling.get(key) === compiling) this.compiling.delete(key);
+      });
+    this.compiling.set(key, compiling);
+    return compiling;
   }
 
   /** What is inlined without a version is inlined as it is now, for ever. */
@@ -118,6 +143,7 @@ export class Plans {
       const row = await this.store.workflowVersion(used.id, used.version);
       if (row === undefined) continue;
       const inner = { ...parsed(row.definition), version: row.version };
+      if (row.definition.length > LARGE_CHARS) await pause(this.clock);
       found.set(key, inner);
       queue.push(...usedWorkflows(inner));
     }
@@ -126,28 +152,32 @@ export class Plans {
 
   private async compile(text: string, version: number): Promise<Plan> {
     const definition = { ...parsed(text), version };
+    if (text.length > LARGE_CHARS) await pause(this.clock);
     const project = await this.authority.projectOf(definition.id);
     const inlined = await this.inlined(definition, project);
+    const { revision } = this.catalog;
     // What is inlined is pinned to its version, or is the newest there is.
-    const key = `${project} ${this.catalog.revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
+    const key = `${project} ${revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
     const known = this.compiled?.get(key);
     if (known !== undefined) return known;
-    const plan = this.compileAnew(definition, inlined, this.catalog.within(project));
-    this.compiled?.set(key, plan);
+    const plan = await this.compileAnew(definition, inlined, this.catalog.within(project));
+    // What is announced meanwhile is not seen by all of it.
+    if (this.catalog.revision === revision) this.compiled?.set(key, plan);
     return plan;
   }
 
-  private compileAnew(
+  private async compileAnew(
     definition: WorkflowDefinition,
     inlined: ReadonlyMap<string, WorkflowDefinition>,
     catalog: Catalog,
-  ): Plan {
-    const { plan, problems } = compilePlan(definition, catalog, {
+  ): Promise<Plan> {
+    const steps = compileSteps(definition, catalog, {
       limits: this.limits,
       now: () => this.clock.now(),
       callbackUrl: this.callbackUrl,
       workflows: (id, wanted) => inlined.get(`${id}@${wanted ?? ''}`),
     });
+    const { plan, problems } = await inSlices(steps, this.clock);
     if (plan !== undefined) return plan;
     const errors = problems.filter((problem) => problem.severity === 'error');
     throw new NebulaError('PLAN_INVALID', `Workflow '${definition.id}' cannot run here: ${errors[0]?.message}`, {

@@ -24,6 +24,7 @@ import {
   newTurn,
   type RunState,
   type Stimulus,
+  stepsBefore,
 } from '@nebula/core';
 import type { Clock, Delivery, Queue, Random, Store, Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
@@ -34,6 +35,7 @@ import type { Claim, Draft, LiveRun } from './live-run.ts';
 import type { Meter } from './metrics.ts';
 import { Recovery } from './recovery.ts';
 import type { Runs } from './runs.ts';
+import { inSlices, oneSlice } from './slices.ts';
 import { Tasks } from './tasks.ts';
 import type { Values } from './values.ts';
 import { cacheRows, largeIn, writeOf } from './write.ts';
@@ -89,6 +91,8 @@ export class Turns {
   private readonly recovery: Recovery;
   private readonly tasks: Tasks;
   private idleWaiters: (() => void)[] = [];
+  /** Whose graph has been compiled. */
+  private readonly prepared = new WeakSet<Stimulus>();
   /** Lets the sweeper have what was copied in this turn, once it is written whose it is. */
   private readonly kept: (() => void)[] = [];
 
@@ -251,6 +255,7 @@ export class Turns {
     const { state, mailbox } = run;
     try {
       if (state.spilled > 0 && this.recovery.mustFetch(run)) return false;
+      if (run.plan.draws && this.mustPrepare(run)) return false;
       const draft = this.draftOf(run, now);
       run.mailbox = [];
       for (const message of run.messages) draft.messages.push(message);
@@ -269,6 +274,26 @@ export class Turns {
       this.recovery.undecided(run, error);
       return false;
     }
+  }
+
+  /** A graph that a node returned is compiled in slices first; each stimulus waits once. */
+  private mustPrepare(run: LiveRun): boolean {
+    for (const stimulus of run.mailbox) {
+      if (this.prepared.has(stimulus)) continue;
+      const steps = stepsBefore(run.state, stimulus, this.parts.values.lookup);
+      if (steps === undefined) continue;
+      this.prepared.add(stimulus);
+      if (oneSlice(steps, this.parts.clock) !== undefined) continue;
+      run.isBusy = true;
+      const prepare = async (): Promise<void> => {
+        await inSlices(steps, this.parts.clock);
+        run.isBusy = false;
+        this.touch(run);
+      };
+      this.recovery.whileReading(prepare).catch((error: unknown) => this.recovery.putAside(run, error));
+      return true;
+    }
+    return false;
   }
 
   catchUp(run: LiveRun): Promise<boolean> {

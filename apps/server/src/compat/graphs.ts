@@ -6,7 +6,6 @@
  * Every endpoint takes both. For people, the plain id is the newest run.
  */
 import {
-  compilePlan,
   type DocumentPath,
   type Json,
   type JsonObject,
@@ -14,10 +13,9 @@ import {
   jobsIn,
   NebulaError,
   type RunDocument,
-  readDefinition,
-  readDefinitionObject,
   readJobsDocument,
 } from '@nebula/core';
+import { checkedDefinition } from '../definitions/definitions.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { readRecord, type WorkflowRecord } from '../records.ts';
@@ -57,10 +55,11 @@ export class Graphs {
   /** Every workflow that is posted is one of its own, as it is there. Rejects with `DEFINITION_INVALID`. */
   async create(body: Json, project: string): Promise<{ readonly id: string; readonly graph: GraphRecord }> {
     const { engine, records, digest, random } = this.parts;
-    const { definition: read, display } = typeof body === 'string' ? fromText(body) : fromObject(body);
+    const { definition: read, display } =
+      typeof body === 'string' ? await this.fromText(body, project) : fromObject(body);
     const id = `${read['id']}-${digest(random.id('wfg')).slice(0, 12)}`;
     const definition = { ...read, id };
-    this.check(definition, project);
+    await this.check(definition, project);
     const { name = '', description = '' } = definition as { name?: string; description?: string };
     const graph: GraphRecord = { name, trigger: description, jobs: jobsIn(definition) ?? [], project, display };
     const owner: WorkflowRecord = { project, active: null };
@@ -72,12 +71,22 @@ export class Graphs {
     return { id, graph };
   }
 
+  /** A file, in YAML or JSON: what is wrong with it has a line and a column. */
+  private async fromText(source: string, project: string): Promise<Converted> {
+    const given = { source, filename: 'workflow.yaml' };
+    const { definition, problems } = await checkedDefinition(this.parts, given, project, undefined);
+    const errors = problems.filter(({ severity }) => severity === 'error');
+    if (errors.length > 0 || definition === undefined) throw refused(errors);
+    const read = definition as unknown as JsonObject;
+    if (jobsIn(read) === undefined)
+      throw refused([{ code: 'MISSING_KEY', message: 'the workflow has no jobs', path: [] }]);
+    return { definition: read, display: {} };
+  }
+
   /** Compiled like any definition: what it cannot mean (a cycle, a broken condition) is refused here. */
-  private check(definition: JsonObject, project: string): void {
-    const read = readDefinitionObject(definition);
-    const compiled =
-      read.definition === undefined ? [] : compilePlan(read.definition, this.parts.catalog.within(project)).problems;
-    const problems = [...read.problems, ...compiled].filter(({ severity }) => severity === 'error');
+  private async check(definition: JsonObject, project: string): Promise<void> {
+    const checked = await checkedDefinition(this.parts, { definition }, project, undefined);
+    const problems = checked.problems.filter(({ severity }) => severity === 'error');
     if (problems.length > 0) throw refused(problems);
   }
 
@@ -157,17 +166,6 @@ export class Graphs {
 interface Converted {
   readonly definition: JsonObject;
   readonly display: Readonly<Record<string, JsonObject>>;
-}
-
-/** A file, in YAML or JSON: what is wrong with it has a line and a column. */
-function fromText(text: string): Converted {
-  const { definition, problems } = readDefinition(text);
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0 || definition === undefined) throw refused(errors);
-  const read = definition as unknown as JsonObject;
-  if (jobsIn(read) === undefined)
-    throw refused([{ code: 'MISSING_KEY', message: 'the workflow has no jobs', path: [] }]);
-  return { definition: read, display: {} };
 }
 
 function fromObject(body: Json): Converted {

@@ -1,27 +1,15 @@
 /** Workflows: checking, registering, activating and comparing their versions. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
-import {
-  compilePlan,
-  compileSource,
-  isJsonObject,
-  type Json,
-  NebulaError,
-  type Problem,
-  readDefinition,
-  readDefinitionObject,
-  usedWorkflows,
-  type WorkflowDefinition,
-} from '@nebula/core';
+import { type Json, NebulaError, type Problem, usedWorkflows, type WorkflowDefinition } from '@nebula/core';
 import type { WorkflowVersionRow } from '@nebula/ports';
+import { type CheckedDefinition, checkedDefinition } from '../definitions/definitions.ts';
 import { created, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, projectOfWorkflow, requireProject } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
-import { UPLOAD_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { etagOf, expectedRevision, idTaken, readRecord, type WorkflowRecord } from '../records.ts';
 import { activate, checkTriggers } from '../triggers/activation.ts';
 import { changesBetween } from './diff.ts';
-import { workflowsInside } from './inside.ts';
 import { isoTime } from './times.ts';
 
 const OWN = [
@@ -224,68 +212,20 @@ interface Given {
   readonly filename?: string;
 }
 
-interface Compiled {
-  readonly definition: WorkflowDefinition | undefined;
-  readonly problems: readonly Problem[];
-}
-
-/**
- * As a workflow of the project: with the actions, the workflows and the ceiling of that one. Files of the project
- * (`isLocal`) have the limits of the language only.
- */
+/** What the body of a request gives. */
 async function compiled(
   parts: Parts,
   { definition, source, filename = 'workflow.yaml' }: Given,
   project: string,
   isLocal: true | undefined,
-): Promise<Compiled> {
-  const catalog = parts.catalog.within(project);
-  const ceiling = await parts.projects.ceilingOf(project);
-  if (source !== undefined) {
-    const written = readDefinition(source, { file: filename }).definition;
-    if (written !== undefined && isLocal === undefined) checkSize(written);
-    const workflows = written === undefined ? () => undefined : await workflowsInside(parts, written, project);
-    const { definition: read, problems } = compileSource(source, catalog, { file: filename, workflows, ceiling });
-    return { definition: read, problems };
-  }
+): Promise<CheckedDefinition> {
+  if (source !== undefined) return await checkedDefinition(parts, { source, filename }, project, isLocal);
   if (definition === undefined) {
     throw new NebulaError('BODY_INVALID', "The body lacks 'definition'.", {
       hint: 'Give it as JSON, or as text in `source`.',
     });
   }
-  const read = readDefinitionObject(definition as Json);
-  if (read.definition === undefined) return { definition: undefined, problems: read.problems };
-  if (isLocal === undefined) checkSize(read.definition);
-  const workflows = await workflowsInside(parts, read.definition, project);
-  const { problems } = compilePlan(read.definition, catalog, { workflows, ceiling });
-  return { definition: read.definition, problems: [...read.problems, ...problems] };
-}
-
-/** Compiling takes time in proportion to the nodes, and everybody waits for it. */
-function checkSize(definition: WorkflowDefinition): void {
-  const count = countNodes(definition as unknown as Json);
-  if (count <= UPLOAD_LIMITS.maxNodes) return;
-  throw new NebulaError(
-    'TOO_LARGE',
-    `The definition has ${count} nodes; one that is sent has at most ${UPLOAD_LIMITS.maxNodes}.`,
-    {
-      hint: 'Put the file into the folder of workflows, or divide it into workflows that run each other.',
-    },
-  );
-}
-
-/** Those of bodies included: every member of a `nodes`. */
-function countNodes(root: Json): number {
-  let count = 0;
-  const open: Json[] = [root];
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [name, member] of Object.entries(value)) {
-      if (name === 'nodes' && isJsonObject(member as Json)) count += Object.keys(member as object).length;
-      open.push(member as Json);
-    }
-  }
-  return count;
+  return await checkedDefinition(parts, { definition: definition as Json }, project, isLocal);
 }
 
 /**

@@ -112,6 +112,14 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
   'chunk.size': (size) => takes(() => chunksIn({ chunks: [{ data: 'x'.repeat(size) }] })),
   'definition.text': (size) =>
     isTaken('POST /api/v1/workflows/validate', { body: { source: 'id: x'.padEnd(size, '\n') } }),
+  'definition.json': (size) => {
+    const definition = (chars: number) => ({
+      id: 'x',
+      nodes: { a: { action: 'core.set', with: { value: 'x'.repeat(chars) } } },
+    });
+    const body = { definition: definition(size - JSON.stringify(definition(0)).length) };
+    return isTaken('POST /api/v1/workflows/validate', { body });
+  },
   'definition.nodes': (size) =>
     isTaken('POST /api/v1/workflows/validate', { body: { definition: { id: 'x', nodes: nodes(size) } } }),
   'definition.depth': (size) =>

@@ -13,9 +13,10 @@ import type { Graph } from '../graph/index.ts';
 import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
+import type { Steps } from '../steps.ts';
 import { type Json, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
 import { checkCeiling } from './ceiling-check.ts';
-import type { CompileContext, DefaultRetry, GraphRecord, Verify, Workflows } from './context.ts';
+import type { CompileContext, CompiledInside, DefaultRetry, GraphRecord, Verify, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
 import type { CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
 import { References } from './references.ts';
@@ -53,20 +54,21 @@ export interface CompileOptions {
   readonly knownWorkflows?: readonly string[];
 }
 
-export function compileDefinition(
+/** Between its steps others get their turn. The catalogue must not change meanwhile. */
+export function* compileDefinition(
   definition: WorkflowDefinition,
   catalog: Catalog,
   options: CompileOptions,
   verify: Verify,
-): Compilation {
+): Steps<Compilation> {
   const { source = nowhere(), limits = EXPRESSION_LIMITS } = options;
   const problems = new ProblemList(source);
   const workflows = inlined({ catalog, options, verify, around: [definition.id] });
   const graphs: GraphRecord[] = [];
   const record = options.verify ? (graph: GraphRecord): unknown => graphs.push(graph) : undefined;
-  const compiled = compileWorkflow(definition, catalog, problems, options, { workflows, verify, record });
+  const compiled = yield* compileWorkflow(definition, catalog, problems, options, { workflows, verify, record });
   if (options.verify && !problems.isBroken && compiled !== undefined)
-    verify(definition, graphs, workflows.find, problems);
+    yield* verify(definition, graphs, workflows.find, problems);
   if (problems.hasErrors || compiled === undefined) return { plan: undefined, problems: problems.sorted() };
   const { config = {} } = definition;
   const mode = config.mode ?? 'parallel';
@@ -104,17 +106,19 @@ interface CompiledWorkflow {
 }
 
 /** Undefined when there are errors. */
-function compileWorkflow(
+function* compileWorkflow(
   definition: WorkflowDefinition,
   catalog: Catalog,
   problems: ProblemList,
   options: CompileOptions,
   { workflows, verify, record, bound }: Pick<CompileContext, 'workflows' | 'verify' | 'record' | 'bound'>,
-): CompiledWorkflow | undefined {
+): Steps<CompiledWorkflow | undefined> {
   const { config = {} } = definition;
   const asked = joinCapabilities(catalog.capabilities, config.capabilities ?? {});
   const input = checkedSchema(problems, definition.input, ['input'], { fillDefaults: true });
+  yield;
   const graphs = options.graphs ?? checkGraphs(definition, problems);
+  yield;
   if (graphs === undefined) return undefined;
   const values = new ValueCompiler(problems);
   const context: CompileContext = {
@@ -138,7 +142,7 @@ function compileWorkflow(
   const graph = graphs.get(bodyKey([])) as Graph;
   const start = compileStart(context, graph);
   const triggers = compileTriggers(context, (value, path) => checkAtStart(context, graph, value, path));
-  const { plan: root, output } = compileGraph({ body: definition, path: [], graph, depth: 0 }, context);
+  const { plan: root, output } = yield* compileGraph({ body: definition, path: [], graph, depth: 0 }, context);
   if (root === undefined) return undefined;
   const sub: SubPlan = {
     workflowId: definition.id,
@@ -193,10 +197,7 @@ interface Inlining {
 }
 
 /** Each workflow that is inlined is compiled once, however often it is used. */
-function inlined(
-  inlining: Inlining,
-  known = new Map<WorkflowDefinition, ReturnType<Workflows['compile']>>(),
-): Workflows {
+function inlined(inlining: Inlining, known = new Map<WorkflowDefinition, CompiledInside>()): Workflows {
   const { catalog, options, verify, around, bound, draws = { isUsed: false } } = inlining;
   const { workflows, knownWorkflows = [] } = options;
   return {
@@ -205,17 +206,17 @@ function inlined(
     ids: knownWorkflows,
     around,
     draws,
-    compile: (definition) => {
-      const compiled = known.get(definition) ?? compileInside(definition);
+    *compile(definition) {
+      const compiled = known.get(definition) ?? (yield* compileInside(definition));
       known.set(definition, compiled);
       return compiled;
     },
     within: (narrower) => inlined({ ...inlining, bound: narrower, draws }),
   };
-  function compileInside(definition: WorkflowDefinition): ReturnType<Workflows['compile']> {
+  function* compileInside(definition: WorkflowDefinition): Steps<CompiledInside> {
     const problems = new ProblemList(nowhere());
     const inner = inlined({ ...inlining, around: [...around, definition.id], draws }, known);
-    const compiled = compileWorkflow(definition, catalog, problems, {}, { workflows: inner, verify, bound });
+    const compiled = yield* compileWorkflow(definition, catalog, problems, {}, { workflows: inner, verify, bound });
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined
       ? { plan: compiled.sub, output: compiled.output }

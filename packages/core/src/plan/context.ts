@@ -7,6 +7,7 @@ import type { ProblemList } from '../definition/problem-list.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { Graph } from '../graph/index.ts';
 import type { DocumentPath } from '../problem.ts';
+import type { Steps } from '../steps.ts';
 import type { JsonSchema } from '../value.ts';
 import type { GraphPlan, RetryPlan, SubPlan } from './plan.ts';
 import type { GraphScope, LoopKind } from './scope.ts';
@@ -34,7 +35,7 @@ export interface CompileContext {
   readonly workflows: Workflows;
   /** Takes every graph that is compiled, for what is verified afterwards. */
   readonly record?: ((graph: GraphRecord) => unknown) | undefined;
-  compileGraph(source: GraphSource, context: CompileContext): CompiledGraph;
+  compileGraph(source: GraphSource, context: CompileContext): Steps<CompiledGraph>;
   /** Handed in, because the verification reads plans. */
   readonly verify: Verify;
 }
@@ -45,7 +46,7 @@ export type Verify = (
   graphs: readonly GraphRecord[],
   find: Workflows['find'],
   problems: ProblemList,
-) => void;
+) => Steps<void>;
 
 /** The `retry` of the workflow, as written and compiled. */
 export interface DefaultRetry {
@@ -63,14 +64,17 @@ export interface Workflows {
   readonly draws: { isUsed: boolean };
   /** Ids of the workflows that are inlined around this one, this one included. */
   readonly around: readonly string[];
-  compile(definition: WorkflowDefinition): {
-    readonly plan?: SubPlan;
-    readonly problem?: string;
-    /** What is known of its output. */
-    readonly output?: JsonSchema | undefined;
-  };
+  compile(definition: WorkflowDefinition): Steps<CompiledInside>;
   /** The same workflows, granted nothing beyond `bound`. */
   within(bound: Capabilities): Workflows;
+}
+
+/** A workflow that is inlined. */
+export interface CompiledInside {
+  readonly plan?: SubPlan;
+  readonly problem?: string;
+  /** What is known of its output. */
+  readonly output?: JsonSchema | undefined;
 }
 
 /** A graph to compile, and where it stands. */

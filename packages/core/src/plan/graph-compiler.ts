@@ -14,6 +14,7 @@ import {
   topologicalOrder,
 } from '../graph/index.ts';
 import type { DocumentPath } from '../problem.ts';
+import type { Steps } from '../steps.ts';
 import { isJsonObject, type JsonSchema } from '../value.ts';
 import { findAction } from './actions.ts';
 import type { CompileContext, CompiledGraph, GraphSource } from './context.ts';
@@ -27,12 +28,15 @@ import type { GraphScope } from './scope.ts';
 import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts';
 import { closed, schemaOfValue } from './value-schema.ts';
 
+const EDGES_PER_STEP = 64;
+
 /** Kinds whose output is known better once they are compiled. */
 const COMPOSITE = ['forEach', 'while', 'retryUntil', 'group', 'workflow', 'split'];
 
-export function compileGraph(source: GraphSource, context: CompileContext): CompiledGraph {
+export function* compileGraph(source: GraphSource, context: CompileContext): Steps<CompiledGraph> {
   const { outer, regions, splitOf } = unfoldSplits(source, context.problems);
-  return new GraphCompiler(outer, context, regions, splitOf).compile();
+  yield;
+  return yield* new GraphCompiler(outer, context, regions, splitOf).compile();
 }
 
 class GraphCompiler {
@@ -86,10 +90,10 @@ class GraphCompiler {
     };
   }
 
-  compile(): CompiledGraph {
+  *compile(): Steps<CompiledGraph> {
     const { problems, values } = this.context;
-    const { nodes, estimates } = this.nodes();
-    const edges = this.edges(nodes);
+    const { nodes, estimates } = yield* this.nodes();
+    const edges = yield* this.edges(nodes);
     const path = [...this.source.path, 'output'];
     const output = this.source.output ?? values.value(this.source.body.output, path);
     const outputReads = this.source.outputReads
@@ -97,6 +101,7 @@ class GraphCompiler {
       : this.references.check(output, path, { place: 'output' });
     // In a draft, a node may not say what it does.
     const isWhole = this.isAcyclic && nodes.every(({ work }) => work !== undefined);
+    yield;
     if (problems.isBroken || !isWhole) return { plan: undefined, longestMs: 0 };
     const ranks = criticalPathRanks(this.graph, this.order, estimates);
     const plan = this.assemble(nodes, edges, ranks, output, outputReads);
@@ -106,12 +111,13 @@ class GraphCompiler {
     return { plan, longestMs, output: this.outputSchema(plan) };
   }
 
-  private nodes(): { readonly nodes: Mutable<NodePlan>[]; readonly estimates: number[] } {
+  private *nodes(): Steps<{ readonly nodes: Mutable<NodePlan>[]; readonly estimates: number[] }> {
     const nodes: Mutable<NodePlan>[] = new Array(this.graph.ids.length);
     const estimates: number[] = new Array(this.graph.ids.length);
     for (const index of this.compileOrder()) {
+      yield;
       const id = this.graph.ids[index] as string;
-      const { node, estimateMs, output } = compileNode(this.reader(id, index), this.surroundings(index));
+      const { node, estimateMs, output } = yield* compileNode(this.reader(id, index), this.surroundings(index));
       nodes[index] = node;
       estimates[index] = estimateMs;
       if (output !== undefined) this.learn(index, output);
@@ -227,10 +233,12 @@ class GraphCompiler {
     return undefined;
   }
 
-  private edges(nodes: readonly NodePlan[]): EdgePlan[] {
+  private *edges(nodes: readonly NodePlan[]): Steps<EdgePlan[]> {
     const { graph } = this;
     const firsts = new Map<string, Mutable<EdgePlan>>();
-    return Array.from(graph.edgeFrom, (from, edge) => {
+    const edges: EdgePlan[] = [];
+    for (const [edge, from] of graph.edgeFrom.entries()) {
+      if (edge % EDGES_PER_STEP === 0) yield;
       const to = graph.edgeTo[edge] as number;
       const origin = graph.edgeOrigin[edge] as number;
       const definition = origin < 0 ? undefined : this.source.body.edges?.[origin];
@@ -248,8 +256,9 @@ class GraphCompiler {
       };
       if (first === undefined) firsts.set(pair, plan);
       else first.twins = [...(first.twins ?? []), plan];
-      return plan;
-    });
+      edges.push(plan);
+    }
+    return edges;
   }
 
   private edgeConditions(

@@ -2,6 +2,7 @@
 import type { NodeDefinition, Numeric } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
+import type { Steps } from '../steps.ts';
 import type { Json, JsonSchema } from '../value.ts';
 import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
@@ -23,11 +24,11 @@ export interface CompiledNode {
 /** A node without an estimate counts as much as a short call over the network. */
 const DEFAULT_ESTIMATE_MS = 100;
 
-export function compileNode(reader: NodeReader, around: Surroundings): CompiledNode {
+export function* compileNode(reader: NodeReader, around: Surroundings): Steps<CompiledNode> {
   const { id, index, definition, context } = reader.parts;
   const { config = {} } = context.definition;
   const when = reader.condition(definition.when, ['when']);
-  const { work: found, body, output } = compileWork(reader, around);
+  const { work: found, body, output } = yield* compileWork(reader, around);
   const work = body !== undefined && body.plan === undefined ? undefined : found;
   checkLoopKeys(reader);
   const rest = {

@@ -9,6 +9,7 @@ import type { RunError } from '../error.ts';
 import type { Budget, CompiledValue, ErrorMatcher, Matcher } from '../expression/index.ts';
 import type { Problem } from '../problem.ts';
 import type { SchemaCheck } from '../schema/index.ts';
+import type { Steps } from '../steps.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
 
 export interface Plan {
@@ -151,6 +152,8 @@ export interface ActionWork {
 /** Runs an action, and then the graph that it returned. */
 export interface DynamicWork extends Omit<ActionWork, 'kind'> {
   readonly kind: 'dynamic';
+  /** Does the work of `accept` beforehand, in steps: the same object is then accepted at once. */
+  prepare(graph: Json): Steps<CompiledReturn>;
   /** The graph ready to run, or what is wrong with it, as far as can be known before it runs. */
   accept(graph: Json): CompiledReturn;
   /** A graph that was accepted, maybe by an earlier version that knew less. The same graph gives the same plan. */

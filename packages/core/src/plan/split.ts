@@ -11,6 +11,7 @@ import type { ProblemList } from '../definition/problem-list.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { buildGraph } from '../graph/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
+import type { Steps } from '../steps.ts';
 import { isJsonObject, type JsonSchema } from '../value.ts';
 import type { CompiledGraph, GraphSource } from './context.ts';
 import { itemOf } from './kinds/loops.ts';
@@ -158,10 +159,10 @@ function roundOutput(last: readonly string[]): CompiledValue {
   };
 }
 
-export function compileSplit(
+export function* compileSplit(
   reader: NodeReader,
   region: Region | undefined,
-): { readonly work: ForEachWork; readonly body: CompiledGraph; readonly output: JsonSchema } | undefined {
+): Steps<{ readonly work: ForEachWork; readonly body: CompiledGraph; readonly output: JsonSchema } | undefined> {
   const { context, definition, index, scope, depth } = reader.parts;
   const items = reader.condition(definition.split?.in, ['split', 'in']);
   if (region === undefined) return undefined;
@@ -173,7 +174,7 @@ export function compileSplit(
     item: itemOf(reader, region.source.body, definition.split?.in),
     depth: depth + 1,
   };
-  const body = context.compileGraph(source, context);
+  const body = yield* context.compileGraph(source, context);
   const work: ForEachWork = {
     kind: 'forEach',
     in: items as CompiledValue,

@@ -1,6 +1,7 @@
 /** What a node does, by its kind. */
 import type { Action } from '../action.ts';
 import type { EdgeDefinition } from '../definition/model.ts';
+import type { Steps } from '../steps.ts';
 import type { JsonSchema } from '../value.ts';
 import type { CompiledGraph } from './context.ts';
 import { actionWork } from './kinds/action.ts';
@@ -25,7 +26,7 @@ export interface Surroundings {
   /** Of the rounds of a split. */
   limitOf(split: string): MergeLimit | undefined;
   /** The rounds of a split. */
-  compileSplit(reader: NodeReader): (CompiledWork & { readonly body: CompiledGraph }) | undefined;
+  compileSplit(reader: NodeReader): Steps<(CompiledWork & { readonly body: CompiledGraph }) | undefined>;
 }
 
 export interface CompiledWork {
@@ -36,7 +37,7 @@ export interface CompiledWork {
   readonly output?: JsonSchema | undefined;
 }
 
-export function compileWork(reader: NodeReader, around: Surroundings): CompiledWork {
+export function* compileWork(reader: NodeReader, around: Surroundings): Steps<CompiledWork> {
   const { definition, id } = reader.parts;
   switch (around.kind) {
     case 'action':
@@ -46,7 +47,7 @@ export function compileWork(reader: NodeReader, around: Surroundings): CompiledW
     case 'branch':
       return { work: definition.branch && branchWork(reader, definition.branch, around.edges) };
     case 'forEach': {
-      const body = compileBody(reader, 'forEach', definition.forEach?.parallel);
+      const body = yield* compileBody(reader, 'forEach', definition.forEach?.parallel);
       const { minSuccess } = definition.forEach ?? {};
       return {
         work: definition.forEach && forEachWork(reader, definition.forEach, body),
@@ -55,19 +56,19 @@ export function compileWork(reader: NodeReader, around: Surroundings): CompiledW
       };
     }
     case 'while': {
-      const body = compileBody(reader, 'rounds');
+      const body = yield* compileBody(reader, 'rounds');
       return { work: whileWork(reader, body), body, output: body.output };
     }
     case 'retryUntil': {
-      const body = compileBody(reader, 'rounds');
+      const body = yield* compileBody(reader, 'rounds');
       return { work: retryUntilWork(reader, body), body, output: body.output };
     }
     case 'group': {
-      const { work, body } = groupWork(reader);
+      const { work, body } = yield* groupWork(reader);
       return { work, body, output: body.output };
     }
     case 'workflow':
-      return definition.workflow ? subWorkflowWork(reader, definition.workflow) : { work: undefined };
+      return definition.workflow ? yield* subWorkflowWork(reader, definition.workflow) : { work: undefined };
     case 'wait':
       return { work: definition.wait && waitWork(reader, definition.wait) };
     case 'set':
@@ -75,14 +76,14 @@ export function compileWork(reader: NodeReader, around: Surroundings): CompiledW
     case 'terminate':
       return { work: terminateWork(reader) };
     case 'split':
-      return around.compileSplit(reader) ?? { work: undefined };
+      return (yield* around.compileSplit(reader)) ?? { work: undefined };
     case 'merge': {
       const of = around.splitOf(id);
       return { work: of === undefined ? undefined : { kind: 'merge', of } };
     }
     default:
       // A draft that does not say what it is: what is inside is checked all the same.
-      if (definition.do !== undefined) compileBody(reader, 'any');
+      if (definition.do !== undefined) yield* compileBody(reader, 'any');
       return { work: undefined };
   }
 }

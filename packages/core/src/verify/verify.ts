@@ -5,6 +5,7 @@
 import type { WorkflowDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import type { GraphRecord } from '../plan/context.ts';
+import type { Steps } from '../steps.ts';
 import { checkDeadlocks } from './deadlocks.ts';
 import { checkEffects } from './effects.ts';
 import { checkFailureEdges } from './failure-edges.ts';
@@ -20,27 +21,36 @@ import { checkWaits } from './waiting.ts';
 import type { Ways } from './ways.ts';
 
 /** The workflow has no errors; `graphs` are all of its graphs. */
-export function verify(
+export function* verify(
   definition: WorkflowDefinition,
   graphs: readonly GraphRecord[],
   find: Verification['find'],
   problems: ProblemList,
-): void {
+): Steps<void> {
   const graphOf = new Map(graphs.map((record) => [record.scope, record]));
   const verification: Verification = { definition, graphs, graphOf, find, problems };
   const ways = new Map<GraphRecord, Ways>();
   for (const record of graphs) {
     const place = { scope: trustedScope(graphOf, record.scope), input: definition.input };
     ways.set(record, checkReach(verification, record, place));
+    yield;
     checkFailureEdges(verification, record);
+    yield;
     checkTypes(verification, record, place);
+    yield;
     checkLoops(verification, record);
+    yield;
     checkTimeLimits(verification, record);
+    yield;
     checkGrants(verification, record);
+    yield;
     checkWaits(verification, record);
+    yield;
     checkDeadlocks(verification, record);
   }
+  yield;
   checkEffects(verification, ways);
+  yield;
   checkVariables(verification);
   checkFailureNode(verification);
 }

@@ -10,6 +10,7 @@ import { TextSourceMap } from '../../definition/source-map.ts';
 import { formatSize } from '../../duration.ts';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import type { Problem } from '../../problem.ts';
+import { allSteps, type Steps } from '../../steps.ts';
 import { isJsonObject, type Json, nestsDeeper } from '../../value.ts';
 import type { CompileContext, GraphRecord } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
@@ -26,15 +27,23 @@ export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action
   const place: Place = { context, scope, index, depth, bound: parts.granted };
   // Nobody knows yet what the graph will call.
   context.workflows.draws.isUsed = true;
+  const accepted = new WeakMap<object, CompiledReturn>();
   const known = new WeakMap<object, CompiledReturn>();
-  const compile = (graph: Json, isNew = false): CompiledReturn => {
-    if (typeof graph !== 'object' || graph === null) return compileReturned(graph, place, isNew);
-    const outcome = (isNew ? undefined : known.get(graph)) ?? compileReturned(graph, place, isNew);
-    known.set(graph, outcome);
+  function* compile(graph: Json, isNew: boolean): Steps<CompiledReturn> {
+    if (typeof graph !== 'object' || graph === null) return yield* compileReturned(graph, place, isNew);
+    const outcome =
+      accepted.get(graph) ?? (isNew ? undefined : known.get(graph)) ?? (yield* compileReturned(graph, place, isNew));
+    (isNew ? accepted : known).set(graph, outcome);
     return outcome;
+  }
+  return {
+    kind: 'dynamic',
+    ...parts,
+    effect: definition.effect,
+    prepare: (graph) => compile(graph, true),
+    accept: (graph) => allSteps(compile(graph, true)),
+    compile: (graph) => allSteps(compile(graph, false)),
   };
-  const accept = (graph: Json): CompiledReturn => compile(graph, true);
-  return { kind: 'dynamic', ...parts, effect: definition.effect, accept, compile: (graph) => compile(graph) };
 }
 
 interface Place {
@@ -47,10 +56,11 @@ interface Place {
 }
 
 /** `isNew`: what can never work is wrong with it, too. What a journal has was accepted, and stays so. */
-function compileReturned(returned: Json, place: Place, isNew: boolean): CompiledReturn {
+function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<CompiledReturn> {
   const { context, scope, index, depth, bound } = place;
   const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
   const body = readBody(returned, problems, depth + 1);
+  yield;
   const graph = body && checkedGraph(body, [], problems);
   if (body === undefined || graph === undefined || problems.hasErrors) return { problems: errorsIn(problems) };
   const graphs: GraphRecord[] = [];
@@ -65,11 +75,11 @@ function compileReturned(returned: Json, place: Place, isNew: boolean): Compiled
     isGraphWhole: true,
     record: isNew ? (record): unknown => graphs.push(record) : undefined,
   };
-  const { plan } = inner.compileGraph(
+  const { plan } = yield* inner.compileGraph(
     { body, path: [], graph, outer: { scope, node: index }, depth: depth + 1 },
     inner,
   );
-  if (isNew && !problems.hasErrors) context.verify(context.definition, graphs, context.workflows.find, problems);
+  if (isNew && !problems.hasErrors) yield* context.verify(context.definition, graphs, context.workflows.find, problems);
   return plan === undefined || problems.hasErrors ? { problems: errorsIn(problems) } : { body: plan };
 }
 

@@ -4,6 +4,7 @@ import type { BODY_KEYS, BodyDefinition, ForEachDefinition } from '../../definit
 import { bodyKey } from '../../definition/source-map.ts';
 import type { CompiledValue } from '../../expression/index.ts';
 import { RUN_DEFAULTS } from '../../limits.ts';
+import type { Steps } from '../../steps.ts';
 import { isJsonObject, type Json, type JsonSchema } from '../../value.ts';
 import type { CompiledGraph } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
@@ -16,12 +17,12 @@ import { itemSchema, schemaOfCondition } from '../value-schema.ts';
 const BETWEEN_ROUNDS = { self: true, inRound: true };
 
 /** The body `do` of the node. */
-export function compileBody(reader: NodeReader, loop: LoopKind, isParallel = false): CompiledGraph {
+export function compileBody(reader: NodeReader, loop: LoopKind, isParallel = false): Steps<CompiledGraph> {
   return compileBodyAt(reader, 'do', loop, isParallel);
 }
 
-export function groupWork(reader: NodeReader): { readonly work: GroupWork; readonly body: CompiledGraph } {
-  const body = compileBodyAt(reader, 'group');
+export function* groupWork(reader: NodeReader): Steps<{ readonly work: GroupWork; readonly body: CompiledGraph }> {
+  const body = yield* compileBodyAt(reader, 'group');
   return { work: { kind: 'group', body: body.plan as GraphPlan }, body };
 }
 
@@ -30,7 +31,7 @@ function compileBodyAt(
   key: (typeof BODY_KEYS)[number],
   loop?: LoopKind,
   isParallel = false,
-): CompiledGraph {
+): Steps<CompiledGraph> {
   const { context, definition, index, scope, depth } = reader.parts;
   const body: BodyDefinition = definition[key] ?? {};
   const path = [...reader.parts.path, key];

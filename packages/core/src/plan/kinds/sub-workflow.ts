@@ -2,17 +2,18 @@
 import type { SubWorkflowDefinition, WorkflowDefinition } from '../../definition/model.ts';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import { didYouMean } from '../../problem.ts';
+import type { Steps } from '../../steps.ts';
 import type { JsonSchema } from '../../value.ts';
-import type { Workflows } from '../context.ts';
+import type { CompiledInside } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
 import { checkWorkflowInput } from '../parameters.ts';
 import type { ChildWork, InlineWork } from '../plan.ts';
 import { schemaOfValue } from '../value-schema.ts';
 
-export function subWorkflowWork(
+export function* subWorkflowWork(
   reader: NodeReader,
   sub: SubWorkflowDefinition,
-): { readonly work: InlineWork | ChildWork | undefined; readonly output?: JsonSchema | undefined } {
+): Steps<{ readonly work: InlineWork | ChildWork | undefined; readonly output?: JsonSchema | undefined }> {
   const { context, path, scope } = reader.parts;
   const input = reader.value(sub.input, ['workflow', 'input']);
   const output = reader.value(sub.output, ['workflow', 'output'], { self: true, after: true });
@@ -40,7 +41,7 @@ export function subWorkflowWork(
     return { work, output: schemaWith(undefined) };
   }
   if (definition !== undefined) checkConfig(reader, definition);
-  const inside = definition && compileInline(reader, definition);
+  const inside = definition && (yield* compileInline(reader, definition));
   const workflow = inside?.plan;
   if (workflow === undefined) return { work: undefined };
   const work = { kind: 'inline', workflow, input, output, isolation: sub.isolation ?? 'isolated' } as const;
@@ -100,8 +101,8 @@ function checkConfig(reader: NodeReader, { id, config = {} }: WorkflowDefinition
 /** The rest holds inside as well: onFailure, retry, timeout, priority and capabilities. */
 const RUN_ONLY = ['mode', 'maxParallelism', 'maxTotalRetries', 'retention', 'start'] as const;
 
-function compileInline(reader: NodeReader, definition: WorkflowDefinition): ReturnType<Workflows['compile']> {
-  const inside = reader.parts.context.workflows.compile(definition);
+function* compileInline(reader: NodeReader, definition: WorkflowDefinition): Steps<CompiledInside> {
+  const inside = yield* reader.parts.context.workflows.compile(definition);
   const { problem } = inside;
   if (problem !== undefined) {
     const message = `the workflow '${definition.id}' has errors: ${problem}`;

@@ -1,0 +1,122 @@
+/**
+ * The one way of definitions from outside into the server. Reading, compiling and verifying takes time in proportion to
+ * the text: above a small size it happens in a thread, and nobody else waits for it.
+ */
+import {
+  type Ceiling,
+  type Json,
+  NebulaError,
+  type Problem,
+  unreachable,
+  usedWorkflows,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import { CHECK_LIMITS, UPLOAD_LIMITS } from '../limits.ts';
+import type { Parts } from '../parts.ts';
+import { type Checked, checkDefinition, type Given, readGiven } from './check.ts';
+import { textInside, workflowsInside } from './inside.ts';
+import { type Job, outlineOf, type Question } from './questions.ts';
+import { checkInThread } from './side-thread.ts';
+
+export interface CheckedDefinition {
+  readonly definition: WorkflowDefinition | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * As a workflow of the project: with the actions, the workflows and the ceiling of that one. Files of the project
+ * (`isLocal`) have the limits of the language only.
+ */
+export async function checkedDefinition(
+  parts: Parts,
+  given: Given,
+  project: string,
+  isLocal: true | undefined,
+): Promise<CheckedDefinition> {
+  const text = 'source' in given ? given.source : JSON.stringify(given.definition);
+  if (isLocal === undefined && text.length > UPLOAD_LIMITS.maxDefinitionChars) throw tooLong(text.length);
+  const ceiling = await parts.projects.ceilingOf(project);
+  const setting: Setting = { parts, project, ceiling, maxNodes: isLocal ? undefined : UPLOAD_LIMITS.maxNodes };
+  const checked =
+    (text.length <= CHECK_LIMITS.inProcessChars ? await checkHere(given, setting) : undefined) ??
+    (await checkBeside('source' in given ? given : { definition: text }, setting, isLocal === undefined));
+  if ('nodes' in checked) throw tooManyNodes(checked.nodes);
+  return checked;
+}
+
+interface Setting {
+  readonly parts: Parts;
+  readonly project: string;
+  readonly ceiling: Ceiling;
+  readonly maxNodes: number | undefined;
+}
+
+/** Undefined when it runs large workflows: they are compiled with it. */
+async function checkHere(given: Given, { parts, project, ...options }: Setting): Promise<Checked | undefined> {
+  const read = readGiven(given);
+  const used = read.definition === undefined ? [] : usedWorkflows(read.definition);
+  const workflows = await workflowsInside(parts, used, project, CHECK_LIMITS.inProcessChars);
+  if (workflows === undefined) return undefined;
+  return checkDefinition(given, { ...options, catalog: parts.catalog.within(project), workflows }, read);
+}
+
+async function checkBeside(given: Given, setting: Setting, isBounded: boolean): Promise<Checked> {
+  const { parts, ceiling, maxNodes } = setting;
+  const { capabilities, labels } = parts.catalog;
+  const job: Job = {
+    given,
+    ceiling: ceiling as Json,
+    capabilities: capabilities as Json,
+    labels: labels as Json,
+    maxNodes: maxNodes ?? null,
+  };
+  const done = await checkInThread(job, (question) => answerTo(question, setting), isBounded);
+  if ('fault' in done) throw new Error(`The thread that checks definitions failed: ${done.fault}`);
+  if ('nodes' in done) return done;
+  return { ...done, definition: (done.definition ?? undefined) as WorkflowDefinition | undefined };
+}
+
+/** What only this process knows. */
+function answerTo(question: Question, { parts, project }: Setting): unknown {
+  const catalog = parts.catalog.within(project);
+  switch (question.ask) {
+    case 'action': {
+      const action = catalog.action(question.reference);
+      return action && outlineOf(action);
+    }
+    case 'actionIds':
+      return [...catalog.actionIds()];
+    case 'versionsOf':
+      return catalog.versionsOf(question.id);
+    case 'retryPolicies':
+      return [...catalog.retryPolicyNames()];
+    case 'reaches': {
+      const reaches = catalog.action(question.reference)?.reaches as
+        | Readonly<Record<string, (input: Json) => string | undefined>>
+        | undefined;
+      return reaches?.[question.list]?.(question.input);
+    }
+    case 'workflow':
+      return textInside(parts, question.id, question.version ?? undefined, project);
+    default:
+      return unreachable(question);
+  }
+}
+
+function tooManyNodes(count: number): NebulaError {
+  return new NebulaError(
+    'TOO_LARGE',
+    `The definition has ${count} nodes; one that is sent has at most ${UPLOAD_LIMITS.maxNodes}.`,
+    { hint: DIVIDE },
+  );
+}
+
+function tooLong(chars: number): NebulaError {
+  return new NebulaError(
+    'TOO_LARGE',
+    `The definition has ${chars} characters as JSON; one that is sent has at most ${UPLOAD_LIMITS.maxDefinitionChars}.`,
+    { hint: DIVIDE },
+  );
+}
+
+const DIVIDE = 'Put the file into the folder of workflows, or divide it into workflows that run each other.';

@@ -1,0 +1,85 @@
+/** What the thread asks the process while it checks a definition, and waits for. Everything is JSON text on the way. */
+import type { Action, Catalog, Json, Problem } from '@nebula/core';
+import type { Given } from './check.ts';
+
+export interface Job {
+  readonly given: Given;
+  /** As JSON, where what is given is no text: parsing it is work of the thread, too. */
+  readonly ceiling: Json;
+  readonly capabilities: Json;
+  readonly labels: Json;
+  readonly maxNodes: number | null;
+}
+
+/** The answer to a job. */
+export type Done =
+  | { readonly definition: Json | null; readonly problems: readonly Problem[] }
+  | { readonly nodes: number }
+  | { readonly fault: string };
+
+export type Question =
+  | { readonly ask: 'action'; readonly reference: string }
+  | { readonly ask: 'actionIds' }
+  | { readonly ask: 'versionsOf'; readonly id: string }
+  | { readonly ask: 'retryPolicies' }
+  | { readonly ask: 'reaches'; readonly reference: string; readonly list: string; readonly input: Json }
+  | { readonly ask: 'workflow'; readonly id: string; readonly version: number | null };
+
+/** An action without its functions, and which of them it has. */
+export type ActionOutline = Omit<Action, 'run' | 'verify' | 'effect' | 'reaches' | 'parseInput' | 'parseOutput'> & {
+  readonly effect: 'pure' | 'idempotent' | 'once' | 'computed' | null;
+  readonly reaches: readonly string[];
+};
+
+export function outlineOf(action: Action): ActionOutline {
+  const { run: _, verify: __, parseInput: ___, parseOutput: ____, effect, reaches = {}, ...rest } = action;
+  return {
+    ...rest,
+    effect: typeof effect === 'function' ? 'computed' : (effect ?? null),
+    reaches: Object.keys(reaches),
+  };
+}
+
+/** The catalogue, seen from the thread: whatever is asked for is asked for once. */
+export function catalogOver(
+  ask: (question: Question) => Json | undefined,
+  { capabilities, labels }: Pick<Catalog, 'capabilities' | 'labels'>,
+): Catalog {
+  const actions = new Map<string, Action | undefined>();
+  const lists = new Map<string, readonly string[]>();
+  const listOf = (question: Question): readonly string[] => {
+    const key = JSON.stringify(question);
+    const known = lists.get(key) ?? (ask(question) as readonly string[]);
+    lists.set(key, known);
+    return known;
+  };
+  return {
+    capabilities,
+    labels,
+    action: (reference) => {
+      if (!actions.has(reference)) {
+        const outline = ask({ ask: 'action', reference }) as ActionOutline | undefined;
+        actions.set(reference, outline && actionOver(ask, reference, outline));
+      }
+      return actions.get(reference);
+    },
+    actionIds: () => listOf({ ask: 'actionIds' }),
+    versionsOf: (id) => listOf({ ask: 'versionsOf', id }),
+    retryPolicy: (name) => (listOf({ ask: 'retryPolicies' }).includes(name) ? () => null : undefined),
+    retryPolicyNames: () => listOf({ ask: 'retryPolicies' }),
+  };
+}
+
+function actionOver(
+  ask: (question: Question) => Json | undefined,
+  reference: string,
+  { effect, reaches, ...outline }: ActionOutline,
+): Action {
+  const tell = (list: string) => (input: Json) => ask({ ask: 'reaches', reference, list, input }) as string | undefined;
+  return {
+    ...outline,
+    ...(effect !== null && { effect: effect === 'computed' ? () => 'once' : effect }),
+    ...(reaches.length > 0 && { reaches: Object.fromEntries(reaches.map((list) => [list, tell(list)])) }),
+    run: () => null,
+  };
+}

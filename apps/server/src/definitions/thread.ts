@@ -1,0 +1,54 @@
+/**
+ * The thread that checks large definitions. It takes one job after the other, and while it works on one it asks the
+ * process for what only that has (actions, stored workflows) and waits for the answer.
+ */
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { Catalog, Ceiling, Json, WorkflowDefinition } from '@nebula/core';
+import { checkDefinition } from './check.ts';
+import { keyOf } from './inside.ts';
+import { catalogOver, type Done, type Job, type Question } from './questions.ts';
+
+const { answers, bell } = workerData as { readonly answers: MessagePort; readonly bell: Int32Array };
+
+function ask(question: Question): Json | undefined {
+  parentPort?.postMessage({ question });
+  Atomics.wait(bell, 0, 0);
+  Atomics.store(bell, 0, 0);
+  const { message } = receiveMessageOnPort(answers) as { readonly message: { readonly answer?: string } };
+  return message.answer === undefined ? undefined : (JSON.parse(message.answer) as Json);
+}
+
+function done({ given, ceiling, capabilities, labels, maxNodes }: Job): Done {
+  const found = new Map<string, WorkflowDefinition | undefined>();
+  const catalog = catalogOver(ask, { capabilities, labels } as Pick<Catalog, 'capabilities' | 'labels'>);
+  const checked = checkDefinition(
+    'source' in given ? given : { definition: JSON.parse(given.definition as string) as Json },
+    {
+      catalog,
+      ceiling: ceiling as Ceiling,
+      maxNodes: maxNodes ?? undefined,
+      workflows: (id, version) => {
+        const key = keyOf(id, version);
+        if (!found.has(key)) {
+          const row = ask({ ask: 'workflow', id, version: version ?? null }) as
+            | { readonly text: string; readonly version: number }
+            | undefined;
+          found.set(key, row && { ...(JSON.parse(row.text) as WorkflowDefinition), version: row.version });
+        }
+        return found.get(key);
+      },
+    },
+  );
+  if ('nodes' in checked) return checked;
+  return { definition: (checked.definition ?? null) as Json, problems: checked.problems };
+}
+
+parentPort?.on('message', (job: Job) => {
+  let answer: Done;
+  try {
+    answer = done(job);
+  } catch (error) {
+    answer = { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+  parentPort?.postMessage({ done: JSON.stringify(answer) });
+});

@@ -1,0 +1,83 @@
+/** Long work of the core is divided: a clock that moves with every look shows where others get their turn. */
+import { type Action, createCatalog, type Json, type WorkflowDefinition } from '@nebula/core';
+import { memoryBlobs, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
+import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
+import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
+import type { Clock } from '@nebula/ports';
+import { expect, it } from 'vitest';
+import { createEngine } from '../src/index.ts';
+import { Plans } from '../src/plans.ts';
+
+const NODES = 600;
+const graph = (): Json => ({
+  nodes: Object.fromEntries(Array.from({ length: NODES }, (_, index) => [`n${index}`, { action: 'noop' }])),
+});
+const noop: Action = { id: 'noop', version: '1', effect: 'pure', run: () => null };
+const giver: Action = { id: 'graph', version: '1', effect: 'pure', run: () => graph() };
+
+function busyClock(): Clock & { looks: number; turns: number } {
+  const clock = {
+    ...realClock,
+    looks: 0,
+    turns: 0,
+    now: () => Date.now() + clock.looks++,
+    soon: (callback: () => void) => {
+      clock.turns++;
+      realClock.soon(callback);
+    },
+  };
+  return clock;
+}
+
+it('[ENG-240] a plan is compiled in slices, once for all who ask meanwhile', async () => {
+  const clock = busyClock();
+  const store = memoryStore();
+  const plans = new Plans({ store, clock, digest: sha256 }, createCatalog([noop]));
+  await plans.register({ id: 'large', ...(graph() as object) } as WorkflowDefinition);
+  clock.turns = 0;
+  const asked = [plans.get('large'), plans.get('large')];
+  const [first, second] = await Promise.all(asked);
+  expect(clock.turns).toBeGreaterThan(NODES / 20);
+  expect(clock.turns).toBeLessThan(NODES / 5);
+  expect(first?.root.nodes).toHaveLength(NODES);
+  expect(second).toBe(first);
+});
+
+it('[ENG-240] what is announced while a plan is compiled is known to the plan', async () => {
+  const clock = busyClock();
+  const store = memoryStore();
+  const catalog = createCatalog([noop]);
+  const plans = new Plans({ store, clock, digest: sha256 }, catalog);
+  await plans.register({ id: 'large', ...(graph() as object) } as WorkflowDefinition);
+  const asked = plans.get('large');
+  plans.forget();
+  const plan = await asked;
+  expect(plans.cached('large', 1)).toBe(plan);
+});
+
+it('[ENG-241] a graph that an action returned is compiled in slices before it is decided on', async () => {
+  const clock = busyClock();
+  const drivers = {
+    store: memoryStore(),
+    blobs: memoryBlobs(),
+    logs: memoryLogs(),
+    queue: memoryQueue({ clock }),
+    sandbox: createInProcessSandbox({ projectDir: process.cwd(), clock }),
+    clock,
+    random: realRandom(),
+    digest: sha256,
+  };
+  let before = 0;
+  const run = (): Json => {
+    before = clock.turns;
+    return graph();
+  };
+  const engine = createEngine(drivers, { actions: [noop, { ...giver, run }] });
+  await engine.open();
+  await engine.register({ id: 'giver', nodes: { plan: { dynamic: { action: 'graph' } } } });
+  const executionId = await engine.start('giver', undefined, {});
+  await expect.poll(async () => (await engine.document(executionId))?.status, { timeout: 20_000 }).toBe('completed');
+  // 600 nodes in slices of ten steps, beside the turns of the run itself.
+  expect(clock.turns - before).toBeGreaterThan(NODES / 20);
+  await engine.close();
+});
