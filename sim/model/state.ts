@@ -144,7 +144,7 @@ export function hasDoubtfulSource({ graph, nodes }: Scope, cleanup: ReadonlySet<
 }
 
 /** A cleanup has failed: so does its scope, and every scope around it that this one ends with. */
-export function noteCleanupError(scope: Scope, error: ErrorFact): void {
+export function noteCleanupError(scope: Scope, error: ErrorFact | undefined): void {
   scope.cleanupError ??= error;
   const { owner } = scope;
   if (owner === undefined || owner.isCleanup || owner.scope.phase === 'live' || owner.keys.onError === 'ignore') return;

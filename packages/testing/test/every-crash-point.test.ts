@@ -209,6 +209,106 @@ describe('every crash point', () => {
     await everyCrashPoint(definition, { ...options, ...(steps && { steps }) });
   });
 
+  const always = (from: string, to: string) => ({ from, to, on: 'always' });
+  const act = (more: object = {}) => ({ action: 'x.do@1', ...more });
+  const bad = (more: object = {}) => ({ action: 'x.bad@1', ...more });
+  const tidied = (nodes: object, more: object = {}) => ({
+    nodes: { work: act(), ...nodes, tidy: act({ needs: [] }), after: act({ needs: ['tidy'] }) },
+    edges: [always('work', 'tidy')],
+    ...more,
+  });
+  const undone = { compensate: { action: 'x.undo@1' } };
+  const finallies: [string, Record<string, unknown>, CrashOptions['steps']?][] = [
+    ['a failure, and compensation after it', tidied({ paid: act(undone), fails: bad({ needs: ['work', 'paid'] }) })],
+    [
+      'a cleanup that fails',
+      tidied(
+        { tidy2: bad(), fails: bad({ needs: ['work'] }) },
+        { edges: [always('work', 'tidy'), always('work', 'tidy2')] },
+      ),
+    ],
+    [
+      'a failure node after it',
+      tidied({ fails: bad({ needs: ['work'] }), last: act() }, { config: { failureNode: 'last' } }),
+    ],
+    [
+      'a cancel',
+      tidied({ nap: { needs: ['work'], wait: { signal: 'go' } } }, { edges: [always('nap', 'tidy')] }),
+      (run) => run.cancel(),
+    ],
+    [
+      'a time limit of the run',
+      tidied({ nap: { wait: { signal: 'go' } } }, { config: { timeout: '1h' }, edges: [always('nap', 'tidy')] }),
+      (run) => run.advance('2h'),
+    ],
+    ['terminate', tidied({ end: { needs: ['work'], terminate: 'completed', with: { output: 7 } } })],
+    [
+      'terminate in a body',
+      {
+        nodes: { g: { group: tidied({ end: { needs: ['work'], terminate: 'failed' } }) }, outer: act() },
+        edges: [always('g', 'outer')],
+      },
+    ],
+    [
+      'the rounds of a parallel loop',
+      {
+        nodes: {
+          each: {
+            forEach: { in: [0, 1, 2], parallel: true },
+            do: tidied({
+              fails: bad({ needs: ['work'], when: '$item == 1' }),
+              nap: { needs: ['work'], wait: { for: '1h' } },
+            }),
+          },
+          outer: act(),
+        },
+        edges: [always('each', 'outer')],
+      },
+      (run) => run.advance('2h'),
+    ],
+    [
+      'break, and a group that is tried again',
+      {
+        variables: { n: 0 },
+        nodes: {
+          loop: { while: { condition: true }, do: tidied({ stop: act({ needs: ['work'], break: true }) }) },
+          g: {
+            needs: ['loop'],
+            group: tidied({
+              count: { set: { n: '{{ $vars.n + 1 }}' } },
+              fails: bad({ needs: ['work', 'count'], when: '$vars.n < 2' }),
+            }),
+            retry: { attempts: 2, delay: '1m' },
+          },
+        },
+      },
+      (run) => run.advance('1h'),
+    ],
+    [
+      'a retry of the run',
+      tidied({ fails: { action: 'x.once-bad@1', needs: ['work'] } }),
+      async (run) => {
+        await run.retry();
+        await run.advance('1m');
+      },
+    ],
+  ];
+  it.each(finallies)(
+    '[RUN-275, TST-11] a finally after %s comes to the same end after any crash',
+    async (_, given, steps) => {
+      const definition = { id: 'f', ...given };
+      const used = JSON.stringify(given);
+      const mocks = {
+        'x.do': (_input: unknown, ctx: { node: string }) => ctx.node,
+        ...(used.includes('x.bad') && { 'x.bad': fail('NO') }),
+        ...(used.includes('x.once-bad') && { 'x.once-bad': sequence([fail('NO'), 'done']) }),
+        ...(used.includes('x.undo') && { 'x.undo': null }),
+      };
+      const report = await everyCrashPoint(definition, { mocks: mocks as never, ...(steps && { steps }) });
+      expect(report.boundaries).toBeGreaterThan(2);
+    },
+  );
+
   it('[TST-12] reports the first difference, with its boundary and entries', async () => {
     let calls = 0;
     const counting = everyCrashPoint(
