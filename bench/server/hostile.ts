@@ -1,85 +1,250 @@
-/** The hostile suite against a real server process, and how late its event loop was meanwhile. */
+/**
+ * The whole hostile suite (requests, workflows, workers) against a server process, and how long its event loop was
+ * blocked meanwhile: by the clock, and by the CPU time of the main thread, which a busy machine does not change.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createClient } from '@nebula/client';
-import { SERVER_TOKEN, startServerProcess } from '../../e2e/server-process.ts';
 import { quantile, round } from '../measure.ts';
-import { benchFolder } from '../session.ts';
+
+type Headers = Readonly<Record<string, string>>;
 
 interface HostileCase {
+  readonly finding: string;
+  readonly name: string;
   readonly line: string;
   readonly body?: unknown;
   readonly raw?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
   readonly isNobody?: true;
 }
 
+interface HostileRun {
+  readonly finding: string;
+  readonly name: string;
+  readonly project: string;
+  readonly config?: object;
+  readonly nodes: object;
+}
+
+interface Stage {
+  readonly desktop: string;
+  readonly team: string;
+  readonly token: string;
+  readonly leaseId: string;
+  readonly as: Readonly<Record<string, Headers>>;
+  readonly setting: object;
+}
+
+/** One request, or a few that belong together. */
+interface Task {
+  readonly name: string;
+  act(): Promise<void>;
+}
+
+interface Seen {
+  readonly waited: readonly number[];
+  readonly used: readonly number[];
+  readonly blocks: readonly { readonly from: number; readonly to: number; readonly cpuMs: number }[];
+}
+
+/** Code that has not run yet is compiled and slow: a first round of everything is not measured. */
+const ROUNDS = 2;
+const LANES = 4;
+
 /** Nobody imports an app; its suite is only read. */
-async function casesOf(leaseId: string): Promise<HostileCase[]> {
-  const file = new URL('../../apps/server/test/hostile/cases.ts', import.meta.url);
-  const { hostileCases } = (await import(file.href)) as {
-    hostileCases(setting: { readonly leaseId: string }): readonly HostileCase[];
-  };
-  return [...hostileCases({ leaseId })];
-}
+const suite = async <T>(file: string): Promise<T> =>
+  (await import(new URL(`../../apps/server/test/hostile/${file}`, import.meta.url).href)) as T;
 
-const FAR = { id: 'far', nodes: { work: { action: 'far.work', labels: ['far'] } } };
-
-/** Delay of the loop in ms while every request of the suite is sent, four at a time, and how long each took. */
 export async function h1(): Promise<Record<string, number>> {
-  const folder = benchFolder();
   const file = path.join(tmpdir(), `nebula-loop-${process.pid}.json`);
-  process.env.BENCH_LOOP_FILE = file;
   const preload = fileURLToPath(new URL('loop-delay.ts', import.meta.url));
-  const server = await startServerProcess(folder, ['--import', preload]);
-  const client = createClient({ url: server.url, token: SERVER_TOKEN });
-  await client.call('registerWorker', {
-    body: { workerId: 'far', labels: ['far'], actions: [{ id: 'far.work', effect: 'idempotent' }] },
+  const script = fileURLToPath(new URL('../../apps/server/test/support/serve-hostile.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', preload, script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, BENCH_LOOP_FILE: file },
   });
-  await client.call('registerWorkflow', { body: { definition: FAR } });
-  await client.call('startExecution', { body: { workflowId: 'far' } });
-  const { work } = await client.call('claimWork', { params: { workerId: 'far' }, body: { wait: '10s', lease: '10m' } });
-  await new Promise((resolve) => setTimeout(resolve, 3_500));
-  const cases = await casesOf(work[0]?.leaseId as string);
-  const took: number[] = [];
-  let errors = 0;
-  const lane = async (): Promise<void> => {
-    for (let one = cases.pop(); one !== undefined; one = cases.pop()) {
-      const begun = performance.now();
-      const status = await send(server.url, one);
-      if (status >= 500 || status === 0) errors++;
-      took.push(performance.now() - begun);
-    }
-  };
-  const count = cases.length;
-  await Promise.all([lane(), lane(), lane(), lane()]);
-  await server.end('SIGTERM');
-  const delay = JSON.parse(readFileSync(file, 'utf8')) as { readonly p99: number; readonly max: number };
+  const ended = once(child, 'close');
+  const [first] = await once(child.stdout, 'data');
+  const stage = JSON.parse(String(first)) as Stage;
+  const spans: { readonly name: string; readonly from: number; readonly to: number }[] = [];
+  const failures: string[] = [];
+  let count = 0;
+  const firstAt = Date.now();
+  let begunAt = firstAt;
+  for (let round = 0; round < ROUNDS; round++) {
+    const tasks = await tasksOf(stage, round, failures);
+    count = tasks.length;
+    begunAt = Date.now();
+    const lane = async (): Promise<void> => {
+      for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
+        const from = Date.now();
+        await task.act().catch((error: unknown) => failures.push(`${task.name}: ${String(error)}`));
+        spans.push({ name: task.name, from, to: Date.now() });
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  }
+  const overAt = Date.now();
+  child.kill('SIGTERM');
+  await ended;
+  const seen = JSON.parse(readFileSync(file, 'utf8')) as Seen;
   rmSync(file, { force: true });
-  rmSync(folder, { recursive: true, force: true });
+  return report(seen, spans, { count, failures, firstAt, begunAt, overAt });
+}
+
+interface Facts {
+  readonly count: number;
+  readonly failures: readonly string[];
+  /** When the first round began, and the one that counts. */
+  readonly firstAt: number;
+  readonly begunAt: number;
+  readonly overAt: number;
+}
+
+function report(
+  { waited, used, blocks }: Seen,
+  spans: readonly { readonly name: string; readonly from: number; readonly to: number }[],
+  { count, failures, firstAt, begunAt, overAt }: Facts,
+): Record<string, number> {
+  const own = blocks.filter(({ from, to }) => to >= begunAt && from <= overAt).sort((a, b) => b.cpuMs - a.cpuMs);
+  const duringOf = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+    spans
+      .filter((span) => span.from <= to && span.to >= from)
+      .map(({ name }) => name)
+      .join(' | ');
+  for (const block of own.slice(0, 15))
+    console.error(`${round(block.cpuMs, 1)} ms of CPU time during ${duringOf(block)}`);
+  for (const failure of failures.slice(0, 10)) console.error(failure);
+  const [worst] = own;
+  const cold = Math.max(0, ...blocks.filter(({ to }) => to >= firstAt && to < begunAt).map(({ cpuMs }) => cpuMs));
   return {
-    requests: count,
-    'answered with 5xx, or not': errors,
-    'loop delay p99 ms': delay.p99,
-    'loop delay max ms': delay.max,
-    'request p99 ms': round(quantile(took, 0.99), 1),
+    'requests and runs': count,
+    'answered with 5xx, or not': failures.length,
+    'CPU time between two looks p99 ms': round(quantile([...used], 0.99), 1),
+    'CPU time between two looks max ms': round(worst?.cpuMs ?? 0, 1),
+    'in the first round, while code is compiled': round(cold, 1),
+    'looks above 50 ms of CPU time': own.filter(({ cpuMs }) => cpuMs > 50).length,
+    'loop delay p99 ms (with waits for a core)': round(quantile([...waited], 0.99), 1),
   };
 }
 
-async function send(url: string, { line, body, raw, headers = {}, isNobody }: HostileCase): Promise<number> {
+async function tasksOf(stage: Stage, round: number, failures: string[]): Promise<Task[]> {
+  const { hostileCases } = await suite<{ hostileCases(setting: object): readonly HostileCase[] }>('cases.ts');
+  const { hostileRuns } = await suite<{ hostileRuns(setting: object): readonly HostileRun[] }>('run-cases.ts');
+  const { forgedLeases, leaseRequests } = await suite<{
+    forgedLeases(lease: string): readonly string[];
+    leaseRequests(lease: string): readonly (readonly [string, unknown])[];
+  }>('worker-cases.ts');
+  const send = async (name: string, url: string, line: string, given: Given): Promise<void> => {
+    const status = await sendTo(url, line, given);
+    if (status >= 500 || status === 0) failures.push(`${name}: ${status}`);
+  };
+  const owner = { authorization: `Bearer ${stage.token}` };
+  const requests = hostileCases({ leaseId: stage.leaseId }).map(
+    ({ finding, name, line, isNobody, headers = {}, body, raw }): Task => ({
+      name: `${finding} ${name} (${line.slice(0, 60)})`,
+      act: () => send(name, stage.desktop, line, { headers: { ...(!isNobody && owner), ...headers }, body, raw }),
+    }),
+  );
+  const runs = hostileRuns(stage.setting).map(({ finding, name, project, config, nodes }, index): Task => {
+    const headers = stage.as[`${project}-editor`] as Headers;
+    const id = `hostile-${round}-${index}`;
+    return {
+      name: `${finding} run: ${name}`,
+      act: async () => {
+        const definition = { id, ...(config && { config }), nodes };
+        await send(name, stage.team, 'POST /api/v1/workflows', { headers, body: { definition, project } });
+        await send(name, stage.team, 'POST /api/v1/executions?wait=20s', { headers, body: { workflowId: id } });
+      },
+    };
+  });
+  const leases = forgedLeases(stage.leaseId).flatMap((lease) =>
+    ['alpha', 'beta-editor'].flatMap((who) =>
+      leaseRequests(lease).map(
+        ([line, body]): Task => ({
+          name: `A17 ${who} ${line.slice(0, 40)}`,
+          act: () => send(who, stage.team, line, { headers: stage.as[who] as Headers, body }),
+        }),
+      ),
+    ),
+  );
+  return [...requests, ...runs, ...leases, ...largest(stage, round, send)];
+}
+
+/** The largest that is taken: it is no refusal that must not block, but work. */
+function largest(
+  stage: Stage,
+  round: number,
+  send: (name: string, url: string, line: string, given: Given) => Promise<void>,
+): Task[] {
+  const node = (index: number): object => ({
+    action: 'http.request',
+    ...(index > 9 && { needs: [`n${index - 10}`, `n${index - 3}`] }),
+    when: '$input.a > 1',
+    retry: { policy: 'exponential', initial: '1s', attempts: 3 },
+    with: { url: `https://x/{{ $input.id }}/${index}`, method: 'POST', body: { a: '{{ $input.a }}' } },
+  });
+  const nodes = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`n${index}`, node(index)]));
+  const yaml = Array.from({ length: 1_500 }, (_, index) => `  n${index}: ${JSON.stringify(node(index % 10))}\n`).join(
+    '',
+  );
+  const headers = { authorization: `Bearer ${stage.token}` };
+  const editor = stage.as['wide-editor'] as Headers;
+  const id = `largest-${round}`;
+  const graph = {
+    nodes: Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`n${at}`, { action: 'core.noop' }])),
+  };
+  const returning = { id, nodes: { plan: { dynamic: { action: 'test.graph', with: { graph } } } } };
+  return [
+    {
+      name: 'largest: 2,000 nodes are registered and run',
+      act: async () => {
+        const body = { definition: { id, nodes } };
+        await send('largest', stage.desktop, 'POST /api/v1/workflows', { headers, body });
+        const start = { workflowId: id, input: { a: 0 } };
+        await send('largest', stage.desktop, 'POST /api/v1/executions?wait=20s', { headers, body: start });
+      },
+    },
+    {
+      name: 'largest: 250,000 characters of YAML are validated',
+      act: () =>
+        send('largest', stage.desktop, 'POST /api/v1/workflows/validate', {
+          headers,
+          body: { source: `id: large\nnodes:\n${yaml}`.slice(0, 256 * 1024) },
+        }),
+    },
+    {
+      name: 'largest: an action returns a graph of 2,000 nodes',
+      act: async () => {
+        const body = { definition: returning, project: 'wide' };
+        await send('largest', stage.team, 'POST /api/v1/workflows', { headers: editor, body });
+        const start = { workflowId: id };
+        await send('largest', stage.team, 'POST /api/v1/executions?wait=20s', { headers: editor, body: start });
+      },
+    },
+  ];
+}
+
+interface Given {
+  readonly headers: Headers;
+  readonly body?: unknown;
+  readonly raw?: string | undefined;
+}
+
+async function sendTo(url: string, line: string, { headers, body, raw }: Given): Promise<number> {
   const [method, place] = line.split(' ') as [string, string];
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const isNobody = headers['authorization'] === undefined && headers['cookie'] === undefined;
   const response = await fetch(url + place, {
     method,
-    headers: {
-      ...(payload !== undefined && { 'content-type': 'application/json' }),
-      ...(!isNobody && { authorization: `Bearer ${SERVER_TOKEN}` }),
-      ...headers,
-    },
+    headers: { ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(payload !== undefined && { body: payload }),
   }).catch(() => undefined);
   await response?.arrayBuffer().catch(() => undefined);
+  // A server may close the connection of somebody whom it does not know before the body has come.
   return response?.status ?? (isNobody ? 401 : 0);
 }

@@ -1,14 +1,36 @@
-/** Loaded into a server before anything else: writes how late its event loop was to `BENCH_LOOP_FILE`, when it ends. */
+/**
+ * Loaded into a server before anything else: looks at its event loop every millisecond, and writes what it saw to
+ * `BENCH_LOOP_FILE` when the process ends. Of each gap between two looks it knows how long it was, and how much CPU time
+ * the main thread used in it: a gap without CPU time is a thread that was not given a core.
+ */
 import { writeFileSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-const histogram = monitorEventLoopDelay({ resolution: 5 });
-histogram.enable();
-// Starting and the first compilations are not what is measured.
-setTimeout(() => histogram.reset(), 3_000).unref();
+/** Gaps in which the thread used more are told one by one. */
+const TOLD_MS = 20;
+
+const waited: number[] = [];
+const used: number[] = [];
+const blocks: { from: number; to: number; cpuMs: number }[] = [];
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
+let at = Date.now();
+let cpu = cpuMs();
+
+function look(): void {
+  const now = Date.now();
+  const cpuNow = cpuMs();
+  waited.push(now - at);
+  used.push(cpuNow - cpu);
+  if (cpuNow - cpu > TOLD_MS) blocks.push({ from: at, to: now, cpuMs: cpuNow - cpu });
+  at = now;
+  cpu = cpuNow;
+  setTimeout(look, 1).unref();
+}
+look();
+
 const file = process.env.BENCH_LOOP_FILE;
 process.on('exit', () => {
-  if (file === undefined) return;
-  const ms = (nanoseconds: number): number => Math.round(nanoseconds / 1e4) / 100;
-  writeFileSync(file, JSON.stringify({ p99: ms(histogram.percentile(99)), max: ms(histogram.max) }));
+  if (file !== undefined) writeFileSync(file, JSON.stringify({ waited, used, blocks }));
 });

@@ -1,9 +1,9 @@
 /** Sockets that keep a server waiting, on a real port. */
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, type BootOptions, boot, TOKEN } from '../support/boot.ts';
 import { addUser, ask, signIn } from '../support/people.ts';
+import { type Raw, raw as rawSocket, startHead } from '../support/sockets.ts';
 import { echo } from '../support/workflows.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -19,35 +19,14 @@ async function booted(limits: Limits, more: BootOptions = {}): Promise<Booted> {
   return server;
 }
 
-interface Raw {
-  readonly socket: Socket;
-  /** All that came, once the server has closed. */
-  readonly over: Promise<string>;
-}
-
-/** Never closes its own side. */
-async function raw({ server }: Booted, text = ''): Promise<Raw> {
-  const { port } = new URL(server.url);
-  const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
-  closing.push(async () => socket.destroy());
-  let said = '';
-  socket.on('data', (data) => {
-    said += String(data);
-  });
-  socket.on('error', () => undefined);
-  const over = new Promise<string>((resolve) => {
-    socket.once('end', () => resolve(said));
-    socket.once('close', () => resolve(said));
-  });
-  await once(socket, 'connect');
-  if (text !== '') socket.write(text);
-  return { socket, over };
+async function raw(server: Booted, text?: string): Promise<Raw> {
+  const opened = await rawSocket(server, text);
+  closing.push(async () => opened.socket.destroy());
+  return opened;
 }
 
 const open = (server: Booted) => new Promise<number>((done) => server.server.connections((count) => done(count)));
-const start = (length: number, token = TOKEN): string =>
-  `POST /api/v1/executions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n` +
-  `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+const start = (length: number, token = TOKEN): string => startHead(length, token);
 
 describe('slow callers', () => {
   it('[SRV-486] a connection that carries many bodies keeps no listener of those that have come', async () => {

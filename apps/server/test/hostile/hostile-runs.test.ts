@@ -1,16 +1,6 @@
 /** The hostile suite, of workflows: each run fails with its code, and does nothing of what it was written for. */
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,25 +8,13 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import type { Action } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Booted, boot } from '../support/boot.ts';
-import { type Answer, addProject, addUser, ask, type Headers, signIn } from '../support/people.ts';
+import type { Booted } from '../support/boot.ts';
+import { type Answer, ask, type Headers } from '../support/people.ts';
 import { echo } from '../support/workflows.ts';
 import { type HostileRun, hostileRuns, type RunSetting } from './run-cases.ts';
+import { runStage } from './run-stage.ts';
 
 const SECRET = `it's "beta's" own \\ value, 40 characters`;
-
-const graph: Action = {
-  id: 'test.graph',
-  version: '1',
-  effect: 'pure',
-  run: (_ctx, input) => (input as { graph: null }).graph,
-};
-const tell: Action = {
-  id: 'test.tell',
-  version: '1',
-  effect: 'pure',
-  run: async (ctx) => [...(await ctx.credential('key'))].reverse().join(''),
-};
 
 let kept = '';
 const inLines = (text: string): string => text.replaceAll(/.{16}/g, '$&\n');
@@ -70,7 +48,6 @@ function leaving(text: string, how: string, ctx: Parameters<Action['run']>[0]): 
   if (how === 'log') ctx.log.info(text, { text });
   return how === 'return' ? text : 'done';
 }
-const WIDEST = { shell: ['*'], files: { read: ['*', '/**'], write: ['*', '/**'] }, network: ['*'], env: ['*'] };
 const projectDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'nebula-hostile-')));
 const setting = (port: number): RunSetting => ({ marker: path.join(projectDir, 'marker'), port, projectDir });
 
@@ -78,41 +55,16 @@ let booted: Booted;
 let listener: Server;
 let port = 0;
 let heard = 0;
-const as: Record<string, Headers> = {};
+let as: Record<string, Headers> = {};
 
 beforeAll(async () => {
-  for (const folder of ['workflows', '.nebula']) mkdirSync(path.join(projectDir, folder));
-  for (const file of ['nebula.config.ts', '.nebula/token']) writeFileSync(path.join(projectDir, file), 'as it was');
-  symlinkSync(path.join(projectDir, 'workflows'), path.join(projectDir, 'elsewhere'));
   listener = createServer((_request, response) => {
     heard++;
     response.end('reached');
   }).listen(0, '127.0.0.1');
   await once(listener, 'listening');
   ({ port } = listener.address() as AddressInfo);
-  const watched = path.join(projectDir, 'workflows');
-  booted = await boot({
-    users: true,
-    actions: [graph, tell, leak, leakKept],
-    sandbox: {
-      projectDir,
-      dataDir: path.join(projectDir, '.nebula'),
-      reserved: (file) =>
-        file === path.join(projectDir, 'nebula.config.ts') || file.startsWith(watched) ? 'it is reserved' : undefined,
-    },
-  });
-  for (const project of ['alpha', 'wide', 'bare', 'beta']) {
-    await addProject(booted, project);
-    await addUser(booted, project, { roles: { [project]: 'owner' } });
-    await addUser(booted, `${project}-editor`, { roles: { [project]: 'editor' } });
-    as[project] = await signIn(booted, project);
-    as[`${project}-editor`] = await signIn(booted, `${project}-editor`);
-  }
-  await must('alpha', 'PUT /projects/alpha', { ceiling: WIDEST });
-  await must('wide', 'PUT /projects/wide', { ceiling: 'all' });
-  await must('beta', 'POST /workflows', { definition: echo('beta-private'), project: 'beta' });
-  await must('beta', 'PUT /plans/beta-plan', { workflowId: 'beta-private' });
-  await must('beta', 'PUT /credentials/press?project=beta', { value: SECRET });
+  ({ booted, as } = await runStage(projectDir, SECRET, { actions: [leak, leakKept] }));
 });
 afterAll(async () => {
   await booted.close();

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from '../support/boot.ts';
 import { type Answer, addProject, addUser, ask, type Headers, type Person, signIn } from '../support/people.ts';
+import { forgedLeases, leaseRequests } from './worker-cases.ts';
 
 const SECRET = 'of alpha only, and of nobody else';
 const BUILTIN = { id: 'core.set', version: '1', effect: 'pure' } as const;
@@ -97,25 +98,13 @@ describe('hostile workers', () => {
     const [work] = await claim('alpha-operator', 'far-1');
     expect(work?.executionId).toBe(id);
     const leaseId = work?.leaseId as string;
-    const forged = [leaseId, leaseId.replace(/^[^.]+/, 'lse_0'), leaseId.replace(/^[^.]+\./, '')];
     const wrong: string[] = [];
-    for (const lease of forged) {
-      const requests: readonly (readonly [string, unknown])[] = [
-        [`/api/v1/leases/${lease}/credentials/key`, undefined],
-        [`/api/v1/leases/${lease}/heartbeat`, {}],
-        [`/api/v1/leases/${lease}/logs`, { lines: [{ message: 'forged' }] }],
-        [`/api/v1/leases/${lease}/complete`, { output: 'forged' }],
-        [`/api/v1/leases/${lease}/fail`, { message: 'forged' }],
-        [`/api/jobs/${lease}/heartbeat`, {}],
-        [`/api/jobs/${lease}/logs`, { chunks: [{ data: 'forged' }] }],
-        [`/api/jobs/${lease}/complete`, { outputs: { forged: '1' } }],
-        [`/api/jobs/${lease}/fail`, { error: 'forged' }],
-      ];
+    for (const lease of forgedLeases(leaseId)) {
       for (const who of ['alpha-second', 'alpha-owner', 'beta-operator', 'both', 'admin']) {
-        for (const [path, body] of requests) {
-          const { status, text } = await call(who, `POST ${path}`, body);
+        for (const [line, body] of leaseRequests(lease)) {
+          const { status, text } = await call(who, line, body);
           if (![403, 404, 409].includes(status) || text.includes(SECRET))
-            wrong.push(`${who} ${path}: ${status} ${text}`);
+            wrong.push(`${who} ${line}: ${status} ${text}`);
         }
       }
     }
