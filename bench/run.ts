@@ -14,6 +14,7 @@ import { w5 } from './workloads/layers.ts';
 import { w8 } from './workloads/loops.ts';
 import { w10 } from './workloads/parked.ts';
 import { w6 } from './workloads/recorded.ts';
+import { w11 } from './workloads/schemas.ts';
 
 const WORKLOADS: Readonly<Record<string, { readonly title: string; run(): Promise<Record<string, number>> }>> = {
   W1: { title: '1,000 runs of a 10-node chain, 50 at a time', run: w1 },
@@ -26,6 +27,7 @@ const WORKLOADS: Readonly<Record<string, { readonly title: string; run(): Promis
   W8: { title: 'one forEach of 1,000, 10,000 and 100,000 items', run: w8 },
   W9: { title: 'one run with 10,000 child executions', run: w9 },
   W10: { title: '100,000 parked runs', run: w10 },
+  W11: { title: 'checks of JSON Schemas, against ajv', run: w11 },
   S1: { title: 'a server: starts of a run of one node', run: s1 },
   S2: { title: 'a server: reads of 1,000 and of 100,000 stored runs', run: s2 },
   S3: { title: 'a server: 500 clients follow 200 runs per second', run: s3 },

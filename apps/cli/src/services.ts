@@ -65,7 +65,7 @@ export interface RunningEngine
 export interface EngineSession extends DeskSession {
   readonly engine: RunningEngine;
   newExecutionId(): string;
-  /** What runs may be granted at the most here; undefined where a server decides. */
+  /** The ceiling of runs on this machine; undefined where a server decides. */
   readonly ceiling?: () => Promise<Ceiling>;
   /** Of the start of this workflow with this idempotency key: always the same. */
   keyedExecutionId(workflowId: string, key: string): string;

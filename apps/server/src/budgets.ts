@@ -10,9 +10,9 @@ export interface Budget {
   readonly of: 'size' | 'time' | 'memory' | 'depth' | 'count';
   readonly limit: number;
   readonly unit: string;
-  /** What is limited. */
+  /** The input that is limited. */
   readonly what: string;
-  /** What becomes of input above it. */
+  /** The outcome for input above the limit. */
   readonly over: string;
 }
 

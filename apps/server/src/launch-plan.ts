@@ -1,4 +1,4 @@
-/** What a launch plan makes of a start: which workflow and version, with which input, within which limit. */
+/** Resolves a launch plan: workflow, version, input and concurrency limit of a start. */
 import { isJsonObject, type Json, type JsonObject, NebulaError, type RunPlace } from '@nebula/core';
 import type { EngineOptions } from '@nebula/engine';
 import { projectOfWorkflow, unknownPlan } from './http/subject.ts';

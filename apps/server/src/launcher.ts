@@ -108,7 +108,7 @@ export class Launcher {
   }
 }
 
-/** Whoever called, or the trigger that fired. */
+/** The caller, or the trigger that fired. */
 function principalOf(trigger: Json): string {
   const { by, type } = isJsonObject(trigger) ? trigger : {};
   return typeof by === 'string' ? by : `trigger ${typeof type === 'string' ? type : 'unknown'}`;

@@ -1,4 +1,4 @@
-/** What the engine is told about projects: where workflows belong, and what runs may be granted at the most. */
+/** The engine's view of projects: the project of a workflow, and the ceiling of a project. */
 import { type Capabilities, type Ceiling, joinCeilings, NOTHING } from '@nebula/core';
 import type { Projects } from '@nebula/engine';
 import { DEFAULT_PROJECT, type Records, type Store } from '@nebula/ports';
@@ -9,7 +9,7 @@ export interface Ceilings {
   readonly standard: Ceiling;
   /** As the configuration says; what was set by the API goes before. */
   readonly configured?: Readonly<Record<string, Ceiling>>;
-  /** What the operator grants in the default project, whatever its ceiling. Other projects are granted nothing by it. */
+  /** Granted by the operator in the default project, whatever its ceiling. Other projects get nothing by it. */
   readonly ofDefault?: Capabilities;
 }
 

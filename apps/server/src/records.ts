@@ -23,7 +23,7 @@ export interface PlanRecord {
 
 export interface ProjectRecord {
   readonly name: string;
-  /** What its runs may be granted at the most; left out: as the configuration says, or the standard of the preset. */
+  /** The capability ceiling; left out: as the configuration says, or the standard of the preset. */
   readonly ceiling?: Ceiling;
   readonly createdAt: number;
 }

@@ -50,7 +50,7 @@ export interface Drivers {
   readonly secrets?: Pick<Secrets, 'get'>;
 }
 
-/** What a launch plan makes of a start. */
+/** A start, as a launch plan resolves it. */
 export interface PlannedStart {
   readonly workflowId: string;
   /** Undefined: the newest. */
@@ -78,7 +78,7 @@ export interface EngineOptions {
   readonly concurrency?: number;
   /** Projects and their ceilings. Left out: one project without a ceiling, for programs that embed the engine. */
   readonly projects?: Projects;
-  /** What the operator asks for on behalf of every workflow, besides what workflows ask for. */
+  /** Capabilities that the operator asks for on behalf of every workflow. */
   readonly capabilities?: Capabilities;
   readonly inlineLimitBytes?: number;
   /** Where nodes that wait for a call can be called: `$nodes.<id>.callbackUrl`. Without it they have no address. */
@@ -197,7 +197,7 @@ export interface StartOptions {
   readonly place?: RunPlace;
   /** Where it belongs: that of its workflow. Another one is refused with `UNKNOWN_WORKFLOW`. */
   readonly project?: string;
-  /** Who starts it, as the audit log names them. */
+  /** The principal that starts the run, as the audit log names it. */
   readonly principal?: string;
   /** Narrows what the project grants: children bring the authority of their parents. */
   readonly authority?: RunAuthority;
@@ -310,7 +310,7 @@ export interface Outside {
   stopReason(executionId: string, node: string): Promise<string | null>;
   /** How much a worker has, as far as this process knows. */
   running(holder: string): number;
-  /** What a worker has, the oldest first, as far as this process knows. */
+  /** Leases of a worker, the oldest first, as far as this process knows. */
   workOf(holder: string): readonly { readonly executionId: string; readonly node: string }[];
 }
 
@@ -326,7 +326,7 @@ export interface ClaimRequest {
   readonly signal?: AbortSignal;
   /** The worker, by the id that it gave itself: shown to people. */
   readonly holder?: string;
-  /** Who asks, as the server knows them: only they may speak for the leases that they get. */
+  /** The principal that claims: only it may report on the leases that it gets. */
   readonly principal?: string;
 }
 

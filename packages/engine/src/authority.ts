@@ -9,11 +9,11 @@
 import { type Ceiling, NebulaError, narrowCeiling, type RunAuthority, type RunState } from '@nebula/core';
 import { DEFAULT_PROJECT } from '@nebula/ports';
 
-/** What an app knows of its projects. */
+/** The app's view of projects. */
 export interface Projects {
   /** Undefined: there is no such workflow. */
   projectOf(workflowId: string): Promise<string | undefined>;
-  /** What the runs of a project may be granted at the most. */
+  /** The capability ceiling of the runs of a project. */
   ceilingOf(project: string): Promise<Ceiling>;
 }
 

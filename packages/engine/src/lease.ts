@@ -18,7 +18,7 @@ export interface LeaseId {
 /** `worker` is the name of the lease in the journal. */
 export interface Lease extends LeaseId, OpenAttempt {}
 
-/** Who has a lease: the worker by the id that it gave itself, and the principal that claimed the lease. */
+/** The holder of a lease: the worker by the id that it gave itself, and the principal that claimed the lease. */
 export interface LeaseHolder {
   readonly worker: string;
   readonly principal: string;

@@ -4,6 +4,6 @@ export interface Random {
   fraction(): number;
   /** A time-ordered id with a readable prefix, e.g. `exe_01k9…`: ids made later sort later. */
   id(prefix: string): string;
-  /** What a run that draws begins with. Left out: two fractions; a test gives the same seed however often a start is repeated. */
+  /** The seed of a run that draws. Left out: two fractions; a test gives the same seed however often a start is repeated. */
   seed?(executionId: string): string;
 }

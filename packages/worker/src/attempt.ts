@@ -98,7 +98,7 @@ export class LeasedAttempt {
     return this.tell(this.reportOf(outcome, action));
   }
 
-  /** It was not begun. */
+  /** The attempt was not begun. */
   return(): Promise<string> {
     return this.tell(failed({ code: 'RETURNED', kind: 'SYSTEM', message: 'The worker stops.' }, 'returned'));
   }

@@ -16,11 +16,11 @@ export interface WorkerOptions {
   /** Where the server is, e.g. `http://127.0.0.1:7777`. */
   readonly server: string;
   readonly token?: string;
-  /** What it can run. */
+  /** Actions that the worker can run. */
   readonly actions: readonly Action[];
   /** The project of the server for which it works; left out: the only one of its token. */
   readonly project?: string;
-  /** It gets nodes whose labels are among these. */
+  /** The worker gets nodes whose labels are among these. */
   readonly labels?: readonly string[];
   /** Attempts at the same time. */
   readonly concurrency?: number;

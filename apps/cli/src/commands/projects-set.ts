@@ -29,7 +29,7 @@ export function execute(
 
 type Lists = Partial<Record<CapabilityList, readonly string[]>>;
 
-/** What the options make of the ceiling; undefined: nothing, null: back to the configuration. */
+/** The ceiling that the options make; undefined: unchanged, null: that of the configuration. */
 function changeOf(options: CommandOptions): (now: () => Promise<Ceiling>) => Promise<Ceiling | null | undefined> {
   const [allow, deny] = ['allow', 'deny'].map((name) => (options[name] as readonly string[] | undefined) ?? []);
   if (options.resetCeiling === true) return async () => null;

@@ -1,4 +1,4 @@
-/** What the configuration says about projects. */
+/** Ceilings of projects from the configuration. */
 import type { Ceiling } from '@nebula/core';
 import type { Projects } from '@nebula/engine';
 import { DEFAULT_PROJECT, type Records, type Store } from '@nebula/ports';

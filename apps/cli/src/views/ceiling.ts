@@ -1,4 +1,4 @@
-/** What runs may be granted, in a line. */
+/** A ceiling in one line. */
 import { CAPABILITY_LISTS, type Ceiling, entriesOf } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 

@@ -1,4 +1,4 @@
-/** Who may call the endpoints of workflow-graph, workers without a token among them where the server is told so. */
+/** Access to the endpoints of workflow-graph; workers without a token are admitted where the configuration says so. */
 import type { Needs, OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { FastifyRequest } from 'fastify';
@@ -33,7 +33,7 @@ const WORKER_SCOPES: readonly OperationId[] = [
 ];
 
 /**
- * Whoever calls, if they may. `like` is the operation of ours that the endpoint stands for; `project` that of the thing
+ * The caller, if allowed. `like` is the operation of ours that the endpoint stands for; `project` that of the thing
  * it concerns, undefined where it concerns none or many. `missing` is the answer to callers who may not know of it.
  */
 export async function allowed(

@@ -1,4 +1,4 @@
-/** What the endpoints of workflow-graph share. */
+/** Shared parts of the endpoints of workflow-graph. */
 import type { OperationId } from '@nebula/client/contract';
 import { JOB_REFERENCE } from '@nebula/core';
 import type { FastifyRequest } from 'fastify';
@@ -24,7 +24,7 @@ export interface Compat extends CompatParts {
 
 export type Ask = FastifyRequest<{ Params: Record<string, string>; Querystring: Query }>;
 
-/** Its workers run these. */
+/** The actions that workers of workflow-graph run. */
 export const JOBS: ReadonlySet<string> = new Set([JOB_REFERENCE]);
 
 interface Found {

@@ -1,4 +1,4 @@
-/** What workers and programs of workflow-graph send, checked before anything is done with it. */
+/** Checks of the requests of workflow-graph's workers and programs. */
 import { isJsonObject, isMoment, type Json, type JsonObject, NebulaError } from '@nebula/core';
 import { COMPAT_LIMITS } from '../limits.ts';
 

@@ -72,7 +72,7 @@ async function* chunksOf({ logs }: Parts, executionId: string, node: string, wf:
   yield ']';
 }
 
-/** What was said, then what is said, until the job has ended. */
+/** Sends the stored log, then new lines, until the job has ended. */
 async function streamLogs(
   { logs, engine }: Parts,
   { executionId }: RunDocument,

@@ -1,4 +1,4 @@
-/** What the endpoints of workflow-graph answer, in its own serialisation. Its programs read maps of texts and whole numbers. */
+/** Answers in the serialisation of workflow-graph, whose programs read maps of texts and whole numbers. */
 import {
   isJsonObject,
   type JobSummary,
@@ -79,7 +79,7 @@ function wordOf(status: string): string {
   return WORDS[status] ?? status;
 }
 
-/** Its jobs are queued, running, success, failure, skipped or cancelled. */
+/** Jobs of workflow-graph are queued, running, success, failure, skipped or cancelled. */
 function jobWord(status: string, run: RunDocument | undefined): string {
   if (status !== 'pending') return wordOf(status);
   return run === undefined || run.finishedAt === null ? 'queued' : 'skipped';

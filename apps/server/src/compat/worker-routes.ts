@@ -1,4 +1,4 @@
-/** What workers of workflow-graph call. */
+/** Endpoints for workers of workflow-graph. */
 import type { OperationId } from '@nebula/client/contract';
 import { JOB_FAILED, JOB_REFUSED, type JsonObject, mayServe } from '@nebula/core';
 import { type OutsideWork, staleLease } from '@nebula/engine';

@@ -118,7 +118,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, c
     ...(contract.needs === 'public' && { bodyLimit: HTTP_LIMITS.maxPublicBodyBytes }),
     // Nothing of a body is held for callers whom nobody knows.
     onRequest: async (request) => {
-      // Who signs in anew may hold the cookie of a session whose token is lost.
+      // A login may carry the cookie of a session whose token is lost.
       if (contract.needs === 'public') return;
       const begun = performance.now();
       try {
@@ -281,7 +281,7 @@ export async function refuse(reply: FastifyReply, error: unknown): Promise<Fasti
   const { status, body } = problemOf(error);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="nebula"');
   if (body.retryable) reply.header('retry-after', '1');
-  // What is left of the body is not waited for.
+  // The server does not wait for the rest of the body.
   if (reply.request.raw.complete === false) reply.header('connection', 'close');
   if (status === 429) reply.header('retry-after', String(LOGIN_WINDOW_MS / 1_000));
   return reply.status(status).type('application/problem+json; charset=utf-8').send(JSON.stringify(body));

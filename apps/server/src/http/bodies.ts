@@ -16,7 +16,7 @@ export function readJsonBodies(app: FastifyInstance): void {
 }
 
 /**
- * What makes a text too much to be read as JSON: one linear pass without recursion, so that 100,000 open brackets and a
+ * The reason why a text is too much to be read as JSON, found in one linear pass without recursion, so that 100,000 open brackets and a
  * million small values are harmless.
  */
 export function bodyFault(text: string): NebulaError | undefined {

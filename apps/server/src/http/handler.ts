@@ -14,7 +14,7 @@ export interface Call<K extends OperationId> {
   readonly ip: string;
   /** It came over HTTPS, here or to a proxy that is believed. */
   readonly isSecure: boolean;
-  /** It did not come by HTTP, but from whoever has the data folder. */
+  /** The call comes from the owner of the data folder, not over HTTP. */
   readonly isLocal?: true;
   /** Made of the caller's `Idempotency-Key`, where there is one: what is started under it is started once. */
   readonly repeatId?: string;

@@ -50,7 +50,7 @@ export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Pro
   };
 }
 
-/** What a project was allowed is worth knowing for longer than it lasts. */
+/** The audit log keeps ceilings after they have changed. */
 function ceilingIn({ operation, body, status }: Deed): { readonly ceiling?: Json } {
   const { ceiling } = (operation === 'putProject' && status < 400 ? (body ?? {}) : {}) as { readonly ceiling?: Json };
   return ceiling === undefined ? {} : { ceiling };

@@ -35,6 +35,7 @@ const MAX_SUBSCRIPTIONS = LIVE_LIMITS.maxSubscriptions;
 const HELLO_MS = 5_000;
 /** Messages that wait for their turn. */
 const MAX_WAITING = LIVE_LIMITS.maxWaitingMessages;
+const MESSAGES_PER_TURN = 10;
 const MAX_MESSAGE_BYTES = LIVE_LIMITS.maxMessageBytes;
 
 export interface SocketParts {
@@ -66,6 +67,8 @@ class Connection {
   private readonly socket: WebSocket;
   private readonly request: FastifyRequest;
   private readonly subscriptions = new Map<string, AbortController>();
+  /** Messages; the first one is being heard. */
+  private readonly waiting: string[] = [];
   private who: Principal | undefined;
   private stopWatching: () => void = () => {};
 
@@ -84,16 +87,29 @@ class Connection {
     socket.on('close', () => {
       clearTimeout(hello);
       this.stopWatching();
+      this.waiting.length = 0;
       for (const controller of this.subscriptions.values()) controller.abort();
     });
     socket.on('error', () => socket.terminate());
-    let before: Promise<unknown> = this.recognise(request.headers);
-    // One after the other: a subscription may follow the token at once.
-    let waiting = 0;
+    let hearing = this.recognise(request.headers);
     socket.on('message', (data: unknown) => {
-      if (++waiting > MAX_WAITING) return socket.close(4429, 'too many messages');
-      before = before.then(() => this.heard(String(data))).finally(() => waiting--);
+      if (socket.readyState !== socket.OPEN) return;
+      if (this.waiting.length >= MAX_WAITING) {
+        this.waiting.length = 0;
+        return socket.close(4429, 'too many messages');
+      }
+      // The first one of several begins to hear all of them.
+      if (this.waiting.push(String(data)) === 1) hearing = hearing.then(() => this.hear());
     });
+  }
+
+  /** One after the other: a subscription may follow the token at once. Others have their turn in between. */
+  private async hear(): Promise<void> {
+    for (let count = 1; this.waiting.length > 0; count++) {
+      await this.heard(this.waiting[0] as string);
+      this.waiting.shift();
+      if (count % MESSAGES_PER_TURN === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    }
   }
 
   private async recognise(headers: FastifyRequest['headers']): Promise<void> {

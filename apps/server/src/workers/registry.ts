@@ -15,7 +15,7 @@ const SEEN_EVERY_MS = 10_000;
 const FORGET_MS = 24 * 3_600_000;
 
 export interface WorkerRecord {
-  /** It gets work of this project only. */
+  /** The worker gets work of this project only. */
   readonly project: string;
   readonly labels: readonly string[];
   /** `id@version`. */

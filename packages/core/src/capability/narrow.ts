@@ -42,7 +42,7 @@ export function joinCeilings(a: Ceiling, b: Ceiling): Ceiling {
   return a === 'all' || b === 'all' ? 'all' : joinCapabilities(a, b);
 }
 
-/** What both grant. */
+/** The common part of two grants. */
 export function narrow(ask: Capabilities, ceiling: Ceiling): Capabilities {
   if (ceiling === 'all' || ask === ceiling) return ask;
   return capabilitiesOf((list) => narrowList(list, entriesOf(ask, list), entriesOf(ceiling, list)));

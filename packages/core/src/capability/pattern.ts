@@ -1,5 +1,5 @@
 /**
- * What is known about two patterns of a capability without asking the world. Every answer is sound and none is complete:
+ * Relations between two patterns of a capability, without I/O. Every answer is sound and none is complete:
  * `covers` and `areApart` say true only where that holds whatever the project folder and the addresses are.
  */
 import { matchesName, matchesSegments } from './wildcard.ts';

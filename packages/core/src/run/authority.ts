@@ -15,7 +15,7 @@ export function ceilingOf({ authority, projectCeiling }: RunState): Ceiling {
   return authority === null ? projectCeiling : authority.ceiling;
 }
 
-/** What an attempt of a node gets of what the node asks for. */
+/** The grant of an attempt: the capabilities that the node asks for, within the ceiling of the run. */
 export function grantTo(state: RunState, asked: Capabilities): Capabilities {
   return narrowed.grant(asked, ceilingOf(state));
 }

@@ -189,7 +189,7 @@ function plain(checks: readonly Check[]): Check {
   };
 }
 
-/** What a schema that fits has looked at counts for the schema around it. */
+/** Members and items evaluated by a schema that fits count for the schema around it. */
 function tracking(checks: readonly Check[]): Check {
   return (value, trail) => {
     trail.spend(checks.length);

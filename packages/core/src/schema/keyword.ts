@@ -1,4 +1,4 @@
-/** What a keyword of JSON Schema is made of: its argument becomes a check. */
+/** A keyword of JSON Schema: compiles its argument to a check. */
 import type { NebulaError } from '../error.ts';
 import type { Json, JsonObject } from '../value.ts';
 import type { SchemaPattern } from './pattern.ts';

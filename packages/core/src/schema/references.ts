@@ -1,4 +1,4 @@
-/** What `$ref` and its kin lead to: places, anchors and ids within one schema. Nothing is fetched. */
+/** Resolves `$ref` and its kin to places, anchors and ids within one schema. Nothing is fetched. */
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { ROOT_RESOURCE } from './trail.ts';
 

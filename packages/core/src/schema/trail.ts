@@ -24,7 +24,7 @@ export type Check = (value: Json, trail: Trail) => void;
 /** The check of a schema that takes everything. */
 export const pass: Check = () => {};
 
-/** What has been looked at by a schema that fits; kept for schemas with `unevaluated…` only. */
+/** Members and items evaluated by schemas that fit; kept for schemas with `unevaluated…` only. */
 export interface Seen {
   readonly members: Set<string>;
   readonly items: Set<number>;

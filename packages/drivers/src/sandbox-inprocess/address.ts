@@ -30,7 +30,14 @@ function embedded(address: IPv6): Address {
 }
 
 export function isPublic(address: Address): boolean {
-  return address.range() === 'unicast';
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || isGlobal(address as IPv6));
+}
+
+/** All of IPv6 that is given out to the public; forms of IPv4 addresses that nobody uses any more are not in it. */
+const GLOBAL: AddressRange = [ipaddr.IPv6.parse('2000::'), 3];
+
+function isGlobal(address: IPv6): boolean {
+  return isWithin(address, GLOBAL);
 }
 
 export function isLoopback(address: Address): boolean {

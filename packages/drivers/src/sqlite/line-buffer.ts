@@ -100,7 +100,7 @@ export class LineBuffer {
   }
 }
 
-/** What stands in place of a line that cannot be written. */
+/** The note that replaces a line that cannot be written. */
 export function setAside({ executionId }: EncodedLine, error: unknown): EncodedLine {
   const reason = error instanceof Error ? error.message : String(error);
   const message = `A log line could not be written and was set aside: ${reason}.`;

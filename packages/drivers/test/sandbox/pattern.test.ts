@@ -89,7 +89,12 @@ describe('addresses', () => {
     'http://[64:ff9b::a00:1]',
     'http://[2002:a00:1::]',
     'http://[2001:0:a00:1::]',
-  ])('[SBX-41] the wildcard does not cover %s', (url) => expect(host('*', url)).toBe(false));
+    'http://[fec0::1]',
+    'http://[::10.0.0.1]',
+    'http://[::ffff:0:10.0.0.1]',
+    'http://[64:ff9b:1::a00:1]',
+    'http://[100::1]',
+  ])('[SBX-41] [SBX-51] the wildcard does not cover %s', (url) => expect(host('*', url)).toBe(false));
 
   const lead = (entries: readonly string[], name: string, address: string) =>
     mayConnect(entries, { name, port: '80' }, address);

@@ -67,7 +67,7 @@ export function errorOf(outcome: InvocationOutcome) {
 }
 
 /** Of the host; no grant leads to them. */
-const SECRETS_IN_ENV = { NEBULA_SECRETS_KEY: 'a key', NEBULA_SECRET_A: 'a secret' };
+const SECRETS_IN_ENV = { NEBULA_SECRETS_KEY: 'a key', NEBULA_SECRET_A: 'a secret', NEBULA_TOKEN: 'a token' };
 
 export function sandboxSuite(name: string, open: OpenSandboxFunction): void {
   describe(`sandbox: ${name}`, () => {
@@ -635,6 +635,16 @@ function capabilityRules({ run, output, projectDir }: Pick<Tools, 'run' | 'outpu
     );
     expect(error).toMatchObject({ code: 'CAPABILITY_DENIED' });
     expect(JSON.stringify(error)).not.toContain('hidden');
+  });
+
+  test('[SBX-36] [SBX-50] no grant gives secrets of the host or its token to an action or a program', async () => {
+    const granted = { env: ['*'], shell: ['env'] };
+    for (const name of Object.keys(SECRETS_IN_ENV)) {
+      expect(await output((ctx) => ctx.env(name) === undefined, shell, { granted }), name).toBe(true);
+    }
+    const seen = await output(async (ctx) => (await ctx.shell('env', [])).stdout, shell, { granted });
+    expect(seen).toContain('GRANTED=yes');
+    for (const name of Object.keys(SECRETS_IN_ENV)) expect(seen).not.toContain(name);
   });
 }
 

@@ -10,9 +10,12 @@ export function readEnv(host: Host, invocation: Invocation, name: string): strin
   return Object.hasOwn(host.env, name) && !isReserved(name) ? host.env[name] : undefined;
 }
 
-/** Secrets and their keys are no grant's to give: only `credential` hands them out, where they are taken out again. */
+/**
+ * Secrets and their keys are no grant's to give: only `credential` hands them out, where they are taken out again. The
+ * token speaks for its owner, who may do more than the run.
+ */
 function isReserved(name: string): boolean {
-  return name.startsWith('NEBULA_SECRET');
+  return name.startsWith('NEBULA_SECRET') || name === 'NEBULA_TOKEN';
 }
 
 /** The variables that a program started by this attempt sees: what is granted, and PATH. */

@@ -125,7 +125,7 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
   return real;
 }
 
-/** What the kernel shows as files: environments, memory and open files of this process and of others. */
+/** Folders in which the kernel shows environments, memory and open files of this process and of others. */
 const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
 
 async function refuseReserved(host: Host, invocation: Invocation, path: string, wanted: Wanted): Promise<void> {
