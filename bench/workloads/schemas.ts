@@ -42,10 +42,16 @@ function orderSchema(): JsonSchema {
 export async function w11(): Promise<Record<string, number>> {
   const figures: Record<string, number> = {};
   for (const [name, schema, value] of CASES) {
-    figures[`${name}: compile ms, ours`] = round(timeOf(() => void compileSchema(schema()).problems(value)), 3);
+    figures[`${name}: compile ms, ours`] = round(
+      timeOf(() => void compileSchema(schema()).problems(value)),
+      3,
+    );
     // One instance keeps every schema that it has seen, so each gets its own; the meta-schema is not compiled again.
     const compiled = () => new Ajv2020({ meta: false, validateSchema: false }).compile(schema() as object);
-    figures[`${name}: compile ms, ajv`] = round(timeOf(() => void compiled()(value)), 3);
+    figures[`${name}: compile ms, ajv`] = round(
+      timeOf(() => void compiled()(value)),
+      3,
+    );
     const ours = compileSchema(schema());
     const theirs = compiled();
     if (ours.problems(value) !== undefined || !theirs(value)) throw new Error(`${name} does not fit`);
@@ -53,9 +59,15 @@ export async function w11(): Promise<Record<string, number>> {
     figures[`${name}: check µs, ajv`] = round(1_000 * timeOf(() => void theirs(value), 2_000), 2);
   }
   for (const levels of [18, 20, 22, 24]) {
-    figures[`doubling ${levels} times: ms, ours`] = round(timeOf(() => void compileSchema(doubling(levels)).problems('x'), 3), 1);
+    figures[`doubling ${levels} times: ms, ours`] = round(
+      timeOf(() => void compileSchema(doubling(levels)).problems('x'), 3),
+      1,
+    );
     const theirs = new Ajv2020({ meta: false, validateSchema: false }).compile(doubling(levels) as object);
-    figures[`doubling ${levels} times: ms, ajv`] = round(timeOf(() => void theirs('x'), 3), 1);
+    figures[`doubling ${levels} times: ms, ajv`] = round(
+      timeOf(() => void theirs('x'), 3),
+      1,
+    );
   }
   const figure = timeOf(() => void compileSchema(doubling(40)).problems('x'), 3);
   return { ...figures, 'doubling 40 times: ms, ours': round(figure, 1) };

@@ -18,11 +18,11 @@ export interface OpenCatalog extends Catalog {
    * announced under it is left out. False when nothing is different.
    */
   announce(actions: readonly Action[]): boolean;
-  /** What was announced, of all projects. */
+  /** Announced actions of all projects. */
   announced(): readonly Action[];
   /** The ids that this process has itself. */
   owns(id: string): boolean;
-  /** What the workflows of a project may name: announced actions of other projects are left out. Undefined: of all. */
+  /** The actions of a project: announced actions of other projects are left out. Undefined: of all projects. */
   within(project: string | undefined): Catalog;
   /** Grows with every announcement that changes something: plans of an earlier one may be out of date. */
   readonly revision: number;

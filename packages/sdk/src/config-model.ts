@@ -52,7 +52,7 @@ export interface NebulaConfig {
   readonly actions?: readonly Action[];
   /** By the name that `retry.policy` gives. */
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
-  /** What the operator grants to every workflow of every project, besides what workflows ask for. */
+  /** Granted by the operator to every workflow of the project `default`. In other projects their ceiling decides. */
   readonly capabilities?: Capabilities;
   /** Projects by name: what their runs may be granted at the most. */
   readonly projects?: Readonly<Record<string, ProjectConfig>>;

@@ -53,7 +53,7 @@ export interface ActionDefinition<I extends Schema | undefined, O extends Schema
    */
   readonly effect?: Effect | ((input: Written<I>) => Effect);
   readonly capabilities?: readonly (keyof Capabilities)[];
-  /** What of `capabilities` it always asks for, told from the parameters as they are written, so that `nebula validate` can see a missing grant. */
+  /** The part of `capabilities` that the action always asks for, told from the parameters as they are written, so that `nebula validate` can see a missing grant. */
   readonly reaches?: Reaches<Written<I>>;
   /** The aliases that it asks for with `ctx.credential`: a workflow that names no secret for one does not compile. */
   readonly credentials?: readonly string[];

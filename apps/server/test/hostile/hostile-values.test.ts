@@ -1,7 +1,16 @@
 /** The hostile suite, of values: keys, numbers, patterns, documents, links, redirects, answers and floods. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -126,7 +135,8 @@ describe('hostile values', () => {
     ];
     for (const source of sources) {
       results.push(await call('alpha-owner', 'POST /workflows', { source, project: 'alpha' }));
-      if (results.at(-1)?.status === 201) await must('alpha-owner', 'POST /executions?wait=20s', '{"workflowId":"alpha-yaml"}');
+      if (results.at(-1)?.status === 201)
+        await must('alpha-owner', 'POST /executions?wait=20s', '{"workflowId":"alpha-yaml"}');
     }
     for (const { status, text } of results) expect(status, text).toBeLessThan(500);
     for (const text of results.map((one) => one.text)) expect(text).not.toMatch(/native code|\[Function/);
@@ -190,7 +200,16 @@ describe('hostile values', () => {
     const started = await must('alpha-owner', 'POST /executions', { workflowId: 'alpha-callback' });
     const { executionId } = started.json;
     await server.parts.engine.settled(executionId);
-    for (const view of ['', '/result', '/journal', '/timeline', '/explain', '/explain?node=hold', '/logs', '/definition']) {
+    for (const view of [
+      '',
+      '/result',
+      '/journal',
+      '/timeline',
+      '/explain',
+      '/explain?node=hold',
+      '/logs',
+      '/definition',
+    ]) {
       const { text } = await must('alpha-viewer', `GET /executions/${executionId}${view}`);
       expect(text, view).not.toMatch(/callbacks\/|\.[\w-]{43}/);
     }
@@ -249,7 +268,8 @@ describe('hostile values', () => {
       const node = { action: 'http.request', with: { url }, timeout: '5s', retry: { attempts: 1 } };
       const config = { capabilities: { network: ['*', granted] } };
       const { json } = await ran({ id: `alpha-reach-${index}`, config, nodes: { get: node } } as { id: string });
-      if (!['CAPABILITY_DENIED', 'URL_INVALID'].includes(json.error?.code)) wrong.push(`${url}: ${JSON.stringify(json)}`);
+      if (!['CAPABILITY_DENIED', 'URL_INVALID'].includes(json.error?.code))
+        wrong.push(`${url}: ${JSON.stringify(json)}`);
     }
     expect(wrong).toEqual([]);
     expect(heard).toBe(0);
@@ -292,12 +312,18 @@ describe('hostile values', () => {
     // A link that leads nowhere is replaced by the file, and nothing is written where it led.
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: { files: { write: ['data/**'] } } });
     const write = { action: 'file.write', with: { path: 'data/dangling', content: 'x' } };
-    await ran({ id: 'alpha-dangling', config: { capabilities: { files: { write: ['data/**'] } } }, nodes: { write } } as {
+    await ran({
+      id: 'alpha-dangling',
+      config: { capabilities: { files: { write: ['data/**'] } } },
+      nodes: { write },
+    } as {
       id: string;
     });
     expect(existsSync(path.join(outside, 'new'))).toBe(false);
     const names = ['file', 'folder/secret', 'folder/new', `up/${path.basename(outside)}/secret`, 'loop'];
-    const paths = [...names, 'sub/../../x', 'sub/../folder/secret', './file', 'sub//..//file'].map((one) => `data/${one}`);
+    const paths = [...names, 'sub/../../x', 'sub/../folder/secret', './file', 'sub//..//file'].map(
+      (one) => `data/${one}`,
+    );
     const files = { read: ['data/**'], write: ['data/**'] };
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: { files } });
     const wrong: string[] = [];
@@ -333,7 +359,9 @@ describe('hostile values', () => {
       }
       console.log('sent');
       setTimeout(() => {}, 60_000);`;
-    const flooding = spawn(process.execPath, ['--input-type=module', '-e', flood, address, token], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const flooding = spawn(process.execPath, ['--input-type=module', '-e', flood, address, token], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     try {
       const { ms } = await delayOf(async () => {
         await once(flooding.stdout, 'data');

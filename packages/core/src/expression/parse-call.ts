@@ -30,7 +30,7 @@ export class CallParser {
     }
     const args = this.callArguments(callee, start);
     const span = this.reader.span(start);
-    // Whoever looks at references knows by this one that the value differs from run to run.
+    // This reference marks a value that differs from run to run.
     if (callee.overloads.some(({ definition }) => definition.draws)) {
       this.reader.references.push({ kind: 'draw', path: [], optional: false, ...span });
     }

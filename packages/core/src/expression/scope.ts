@@ -18,7 +18,7 @@ export interface LoopView {
   readonly item: Json;
   readonly index: number;
   readonly items: Json;
-  /** What the round before gave; null in the first one. */
+  /** The result of the round before; null in the first one. */
   readonly previous?: Json;
   readonly parent?: LoopView | undefined;
 }

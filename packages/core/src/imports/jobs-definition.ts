@@ -119,7 +119,7 @@ function endedEdges(job: Job, byId: ReadonlyMap<string, Job>): JsonObject[] {
   }));
 }
 
-/** Its own expression. What follows a cleanup is downstream of the failure, too, and so is skipped with it. */
+/** The job's own expression. Jobs after a cleanup are downstream of the failure, too, and are skipped with it. */
 function conditionOf(job: Job, byId: ReadonlyMap<string, Job>): string | undefined {
   if (runsOf(job) !== 'success') return job.needs.length === 0 && runsOf(job) === 'failure' ? 'false' : undefined;
   const own = job.condition === undefined || job.condition === 'success()' ? [] : [`(${job.condition})`];

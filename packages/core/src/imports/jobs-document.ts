@@ -47,7 +47,7 @@ const FILE_KEYS = ['name', 'on', 'env', 'jobs'];
 const LIST_KEYS = ['id', 'name', 'trigger', 'on', 'env', 'jobs'];
 const JOB_KEYS = ['name', 'needs', 'run', 'steps', 'env', 'timeout', 'if', 'labels', 'retries'];
 const STEP_KEYS = ['id', 'name', 'run', 'if', 'env'];
-/** What only pictures need, and what its server fills in. */
+/** Keys that only pictures need, and those that the server of workflow-graph fills in. */
 const DISPLAY_KEYS = ['metadata', 'ports', 'children', 'collapsed'];
 const STATE_KEYS = ['status', 'duration_secs', 'started_at', 'output', 'attempt'];
 const LISTED_JOB_KEYS = [

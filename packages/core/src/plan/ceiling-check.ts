@@ -1,4 +1,4 @@
-/** What a definition asks for beyond the ceiling of its project: it runs, and is refused what is beyond. */
+/** Warns of capabilities beyond the ceiling of the project: the definition runs, and is refused what is beyond. */
 import type { Capabilities } from '../action.ts';
 import { entriesOf, type OverCeiling, overCeiling } from '../capability/narrow.ts';
 import type { DocumentPath } from '../problem.ts';

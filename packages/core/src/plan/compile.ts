@@ -46,7 +46,7 @@ export interface CompileOptions {
   /** The clock against which evaluations are timed; without it only operations are counted. */
   readonly now?: () => number;
   readonly callbackUrl?: CallbackUrl | undefined;
-  /** What runs may be granted at the most: whatever is asked for beyond it is a warning. */
+  /** The ceiling of runs: capabilities beyond it are warnings. */
   readonly ceiling?: Ceiling;
   /** Other workflows, by id and version (without one, the newest): what is inlined must be among them. */
   readonly workflows?: (id: string, version?: number) => WorkflowDefinition | undefined;

@@ -20,11 +20,11 @@ export interface CompileContext {
   readonly values: ValueCompiler;
   /** For action nodes, and compensations, that have no `retry` of their own. */
   readonly defaultRetry: DefaultRetry | undefined;
-  /** What the operator grants, and the workflow asks for, for every action. */
+  /** Capabilities for every action: those of the operator and those that the workflow asks for. */
   readonly granted: Capabilities;
   /** Inside a graph that an action returned: what the dynamic node was granted, which no node of the graph exceeds. */
   readonly bound?: Capabilities | undefined;
-  /** What runs may be granted at the most, as far as is known. */
+  /** The ceiling of runs, as far as is known. */
   readonly ceiling: Ceiling;
   /** Names of `$vars`: declared, or assigned somewhere. */
   readonly variables: ReadonlySet<string>;

@@ -40,7 +40,7 @@ export function* compileNode(reader: NodeReader, around: Surroundings): Steps<Co
   };
   const effective = {
     retry: effectiveRetry(definition.retry, work?.kind === 'action' ? config.retry : undefined) as Json | undefined,
-    // What takes no slot waits for none, and an expression of the workflow is not evaluated for it.
+    // A node that takes no slot waits for none, and an expression of the workflow is not evaluated for it.
     priority: definition.priority ?? (isRun(work) ? config.priority : numberOf(config.priority)),
   };
   const limit = around.limitOf(id);

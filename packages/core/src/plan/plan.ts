@@ -35,7 +35,7 @@ export interface Plan {
   newBudget(): Budget;
   /** The address at which a node can be called, once; undefined where no server is. Equal arguments give equal addresses. */
   readonly callbackUrl: CallbackUrl | undefined;
-  /** It may call `uuid()` or `random()`: its runs begin with a seed. */
+  /** The plan may call `uuid()` or `random()`: its runs begin with a seed. */
   readonly draws: boolean;
 }
 
@@ -143,7 +143,7 @@ export interface ActionWork {
   readonly with: CompiledValue;
   /** The node's own word; undefined: the action's. */
   readonly effect: Effect | undefined;
-  /** What is asked for; the ceiling of the run narrows it (`run/authority.ts`). */
+  /** Capabilities asked for; the ceiling of the run narrows them (`run/authority.ts`). */
   readonly granted: Capabilities;
   /** Names of secrets by the alias that the action knows. */
   readonly credentials: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export interface PastRetries {
   readonly lost: number;
 }
 
-/** What the caller draws or measures: `jitter` from 0 up to 1, and the budget for patterns. */
+/** Inputs that the caller draws or measures: `jitter` from 0 up to 1, and the budget for patterns. */
 export interface RetryChance {
   readonly jitter: number;
   newBudget(): Budget;
@@ -30,7 +30,7 @@ export type RetryDecision =
 /** Code of an attempt that was cut off by a crash or a lost lease. */
 export const WORKER_LOST = 'WORKER_LOST';
 
-/** What a retry counts against unless its entry says otherwise: `lost` for a lost attempt, else the first rule. */
+/** The rule that a retry counts against unless its entry says otherwise: `lost` for a lost attempt, else the first rule. */
 export function impliedRule({ code }: RunError): number | 'lost' {
   return code === WORKER_LOST ? 'lost' : 0;
 }

@@ -102,7 +102,7 @@ export function retryOf(
   jitter: number,
   decideOn: typeof decideRetry = decideRetry,
 ): Retry | undefined {
-  // What undoes a run has retries of its own: a run that failed for want of them is undone, too.
+  // Compensations have retries of their own: a run that failed for want of them is undone, too.
   const isRetriedOut = node.scope.undoes === null && state.totalRetries >= state.plan.maxTotalRetries;
   if (isStopped(state, node) || isRetriedOut) return undefined;
   const { newBudget } = state.plan;
@@ -190,7 +190,7 @@ function mayHalt({ state }: Turn, { plan }: NodeState): boolean {
 /** In a body a policy ends the scope, and its composite node fails in turn; only `halt` ends the run from any depth. */
 function unhandled(turn: Turn, node: NodeState): Exclude<FailureHandling, 'handled'> {
   const { scope, plan, phase } = node;
-  // What the failure node comes to changes nothing: the original error stands.
+  // The outcome of the failure node changes nothing: the original error stands.
   if (plan === turn.state.plan.failureNode) return 'ignored';
   if (mayHalt(turn, node)) return 'fatal';
   const isCutOff = isStopped(turn.state, node) && phase.status !== 'pending' && !isFinal(phase.status);
@@ -276,7 +276,7 @@ interface StopOptions {
   readonly from?: NodeState;
 }
 
-/** What is around a node that ends the run ends with it, even where it has a part in a finally. */
+/** The scopes around a node that ends the run end with it, even where they have a part in a finally. */
 function endAround(turn: Turn, from: NodeState, status: FinalRunStatus, error: RunError | null): void {
   let around = from;
   for (; around.scope.parent !== null; around = around.scope.parent);

@@ -184,7 +184,7 @@ export function settle(turn: Turn, settled: ScopeState | NodeState): void {
   roundEnded(turn, node, ended.error);
 }
 
-/** What was under way has ended: the nodes that are left look at their joins. */
+/** Everything under way has ended: the nodes that are left look at their joins. */
 function beginFinally(turn: Turn, scope: ScopeState): void {
   if (scope.isClosed || scope.stopping?.finally !== true || scope.underWay > 0) return;
   for (const node of scope.nodes.toReversed()) if (node.phase.status === 'pending') turn.work.push(node);

@@ -33,7 +33,7 @@ export function hasFinally({ scopes, plan }: RunState): boolean {
 export function endEarly(state: RunState, scope: ScopeState, how: EarlyEnd, at: number): void {
   if (scope.isClosed || !isNews(scope, how)) return;
   const spared = how.finally === true ? finallyOf(scope) : NOBODY;
-  // What is cut off by a second cancel has its grace time from then.
+  // Attempts cut off by a second cancel have their grace time from then.
   scope.stopping = how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since };
   scope.underWay = scope.nodes.filter(mustEnd).length;
   for (const node of scope.nodes) {
@@ -72,7 +72,7 @@ function endNode(state: RunState, node: NodeState, spared: ReadonlySet<NodeState
   const how = scope.stopping as EarlyEnd;
   if (isFinal(phase.status) || phase.status === 'unknown') return;
   const isSpared = node.inFinally && how.finally === true;
-  // What is left of those that have begun is for whoever decides: conditions of their edges are evaluated then.
+  // Nodes that have begun are decided on when they end: conditions of their edges are evaluated then.
   if (startedAt !== null) {
     if (phase.status === 'open' && !isSpared) endRoundsEarly(state, node, how, at);
   } else if (isSpared || spared.has(node)) forsake(state, node);

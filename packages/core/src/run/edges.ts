@@ -78,7 +78,7 @@ export function decideFailure(turn: Turn, node: NodeState, error: RunError): Dec
   return { handling: isHandled ? 'handled' : undefined, taken: isAny ? keys : undefined, dead: undefined, broken };
 }
 
-/** It was skipped, and so handles nothing. A disabled node is meant to do nothing, and that is how it handles it. */
+/** The handler was skipped, and so handles nothing. A disabled node is meant to do nothing, and handles the failure so. */
 export function isPassedOver({ phase }: NodeState): boolean {
   return phase.status === 'skipped' && phase.why !== 'disabled';
 }

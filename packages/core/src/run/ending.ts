@@ -63,7 +63,7 @@ function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
     if (failureNode.phase.status !== 'pending' || failureNode.place !== 'none') return;
     admit(turn, failureNode);
     drain(turn);
-    // It may have ended at once, or be one that is passed over.
+    // The node may have ended at once, or be passed over.
     return isFinal(failureNode.phase.status) ? finishIfDone(turn) : undefined;
   }
   // Somebody has to say what became of it: if it happened, it is undone.

@@ -71,15 +71,15 @@ export interface RunStarted {
   readonly estimates?: Estimates;
   /** The W3C trace context of whoever started it: its spans are below that one. */
   readonly traceparent?: string;
-  /** What `uuid()` and `random()` are derived from; without it, the id of the execution. */
+  /** The seed of `uuid()` and `random()`; without it, the id of the execution. */
   readonly seed?: string;
   /** It goes on beside so many others at the most. */
   readonly place?: RunPlace;
-  /** Who started it, and what it may be granted at the most; left out by earlier versions. */
+  /** The authority of the run; left out by earlier versions. */
   readonly authority?: RunAuthority;
 }
 
-/** Who started a run, as the audit log names them, and what the run may be granted at the most. */
+/** The principal that started a run, as the audit log names it, and the ceiling of the run. */
 export interface RunAuthority {
   readonly principal?: string;
   readonly ceiling: Ceiling;
@@ -151,7 +151,7 @@ export interface NodeRetrying {
   readonly node: string;
   readonly error: RunError;
   readonly until: number;
-  /** What it counts against, where `impliedRule` does not say so: a rule of `retry`, by index, or `lost`. */
+  /** The rule that it counts against, where `impliedRule` does not say so: a rule of `retry`, by index, or `lost`. */
   readonly rule?: number | 'lost';
 }
 

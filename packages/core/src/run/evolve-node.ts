@@ -180,7 +180,7 @@ function defer(scope: ScopeState, error: RunError): void {
   if (isAround && parent.plan.onError !== 'ignore') defer(parent.scope, error);
 }
 
-/** What handled the failure was skipped. */
+/** The handler of the failure was skipped. */
 function leaveUnhandled(node: NodeState, { handling }: NodeUnhandled): void {
   if (node.phase.status !== 'failed') return;
   node.phase = { ...node.phase, handling };

@@ -150,7 +150,7 @@ function compensate(state: RunState, scope: ScopeState, entry: ScopeCompensating
   openUndo(state, scope, undoes ? toUndo(state, scope) : []);
 }
 
-/** What was done in the body of a node is undone from the whole of it: rounds that went well are gone from memory. */
+/** Completed nodes in the body of a node are undone from the whole of it: rounds that went well are gone from memory. */
 function compensateNode(state: RunState, node: NodeState, { error }: NodeCompensating, at: number): void {
   const { phase } = node;
   assert(phase.status === 'open', `'${node.plan.id}' of ${state.executionId} is open`);

@@ -68,7 +68,7 @@ export function explainRun(state: RunState, now: number): Explanation {
   return { ...base, reasons, next: [...state.unknown].flatMap((node) => settleHint(state, node)) };
 }
 
-/** What has to happen before a run that is being stopped has ended. */
+/** The events that a run that is being stopped waits for. */
 function onceWords(state: RunState): string {
   const isCleaning = (node: NodeState): boolean => !isStopped(state, node) && isCleaningUp(node);
   const busy = [...state.running, ...state.children];
@@ -355,7 +355,7 @@ function joinWords(join: NodeState['plan']['join']): string {
   return `fewer than ${join} of its incoming edges were taken (join: ${join})`;
 }
 
-/** What the nodes came to whose edges are dead by failure. */
+/** Outcomes of the nodes whose edges are dead by failure. */
 function lostSources(node: NodeState): string {
   const lost = node.plan.incoming.filter((edge) => verdictOf(edge, endOf(stateOf(node, edge))) === 'failure');
   const words = [...new Set(lost.map((edge) => `\`${edge.from.id}\` ${becameOf(stateOf(node, edge))}`))];

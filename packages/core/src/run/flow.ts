@@ -57,7 +57,7 @@ function consider(turn: Turn, node: NodeState): void {
       return skip(turn, node, 'failure');
     case 'satisfied':
       if (!isStopped(state, node)) return admit(turn, node);
-      // Its scope ends early, and no always edge leads to it, or has led to a node before it.
+      // The scope ends early, and no always edge leads to the node, or has led to a node before it.
       if (node.decided >= node.plan.sources) endCancelled(turn, node);
   }
 }

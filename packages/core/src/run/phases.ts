@@ -38,7 +38,7 @@ export function enter(state: RunState, node: NodeState, phase: Phase): void {
   else if (phase.status === 'gated') state.gated.add(node);
 }
 
-/** It is under way in a scope that ends early, and the finally of that waits for its end. */
+/** The node is under way in a scope that ends early, and the finally of that scope waits for its end. */
 export function mustEnd({ phase: { status }, scope: { stopping }, inFinally }: NodeState): boolean {
   if (status === 'pending' || status === 'unknown' || isFinal(status)) return false;
   return !inFinally || stopping?.finally !== true;

@@ -86,7 +86,7 @@ export function wholeOf(state: RunState, node: NodeState): ScopeState {
   return body.scopes.get(runsOnce(node.plan) ? 0 : WHOLE) ?? placeScope(state, node, WHOLE, node.scope.realm);
 }
 
-/** It is no round: nothing runs in it, and nothing comes of it. */
+/** Not a round: nothing runs in the scope, and nothing comes of it. */
 export function isWhole({ round }: ScopeState): boolean {
   return round === WHOLE;
 }

@@ -276,7 +276,7 @@ function index(state: RunState): void {
   armAll(state);
 }
 
-/** What a scope that ends early, and the node around it, wait for. */
+/** The ends that a scope that ends early, and the node around it, wait for. */
 function indexEnding(state: RunState, scope: ScopeState): void {
   const { stopping, nodes, parent, undoes, isClosed } = scope;
   if (stopping === null || undoes !== null || isClosed) return;

@@ -89,7 +89,7 @@ export function isEndingNode(state: RunState, node: NodeState): boolean {
   return node.phase.stopping !== null || isStopped(state, node);
 }
 
-/** It runs, or ran, because its scope, or one around it, ends early: nothing of it is undone. */
+/** The node runs, or ran, because its scope, or one around it, ends early: nothing of it is undone. */
 export function isCleaningUp(node: NodeState): boolean {
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
     if (at.scope.stopping !== null && at.inFinally) return true;

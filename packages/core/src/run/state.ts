@@ -49,7 +49,7 @@ export type Phase =
       readonly status: 'open';
       readonly since: number;
       readonly stopping: Stopping | null;
-      /** Its body failed with this: what was done in it is undone, and then it begins again. */
+      /** The body failed with this error: its completed nodes are undone, and then it begins again. */
       readonly retrying?: RunError;
     }
   /** It must be granted something first. `until`: it has been, and begins then. */
@@ -71,7 +71,7 @@ export type Phase =
       readonly since: number;
       readonly waits: readonly Awaited[];
       readonly deadline: number | null;
-      /** It is a date: a pause does not move it. */
+      /** The time is a date: a pause does not move it. */
       readonly isDeadlineFixed?: boolean;
     }
   | {
@@ -105,7 +105,7 @@ export type Phase =
   /** `isVerified`: the action's `verify` has been asked and could not tell. */
   | { readonly status: 'unknown'; readonly at: number; readonly error: RunError; readonly isVerified: boolean };
 
-/** What runs is asked to stop, the finally runs, and then comes the failure; null: a `break`, and no failure. */
+/** Running nodes are asked to stop, the finally runs, and then comes the failure; null: a `break`, and no failure. */
 export interface Stopping<E extends RunError | null = RunError> {
   readonly error: E;
   readonly since: number;
@@ -127,14 +127,14 @@ export interface NodeState {
   failedEdges: number;
   /** A taken always edge leads to it, or a taken edge from such a node: it runs although its scope ends early. */
   inFinally: boolean;
-  /** Its edges were decided like this while its scope ended and nobody knew its outcome. */
+  /** How its edges were decided while its scope ended and its outcome was unknown. */
   decidedAs: Phase | undefined;
   attempts: number;
   /** Retries of errors, by the index of the rule that allowed them. */
   retries: readonly number[];
   /** Attempts cut off by a crash or a lost lease. */
   lost: number;
-  /** What its expressions gave when it became ready; undefined where it has none. */
+  /** Results of its expressions when it became ready; undefined where it has none. */
   settings: SettingValues | undefined;
   /** When it first became ready; `total` counts from here. */
   queuedAt: number | null;
@@ -202,14 +202,14 @@ export interface Batch {
   readonly items: Held;
 }
 
-/** What a node assigned to a variable. */
+/** The value that a node assigned to a variable. */
 export interface Assignment {
   /** Grows with every assignment of the realm. */
   readonly order: number;
   readonly value: Held;
 }
 
-/** Who assigned the variables of a workflow. */
+/** The nodes that assigned the variables of a workflow. */
 export interface Assignments {
   /** The values that the variables began with. */
   readonly initial: JsonObject;
@@ -221,7 +221,7 @@ export interface Assignments {
 export interface Realm {
   readonly input: Held;
   readonly vars: Map<string, Held>;
-  /** Who assigned them. Shared with `vars` by the realms of one workflow. */
+  /** The nodes that assigned them. Shared with `vars` by the realms of one workflow. */
   readonly assigned: Assignments;
   readonly workflowId: string;
   readonly version: number;
@@ -241,7 +241,7 @@ export interface ScopeState {
   readonly rankBase: number;
   /** Longest ways to an end node by what the run was told at its start; null: those of the plan. */
   ranks: readonly number[] | null;
-  /** It ends early. For the root, `RunState.stopping` says how. */
+  /** The scope ends early. For the root, `RunState.stopping` says how. */
   stopping: Stopping<RunError | null> | null;
   /** While it ends early: nodes that were under way and have to end before its finally begins. */
   underWay: number;
@@ -328,11 +328,11 @@ export interface RunState {
   parent: Parent | null;
   /** The trace of whoever started it; null: it is a trace of its own. */
   traceparent: string | null;
-  /** What it was started with; null in journals of before. */
+  /** The authority with which the run was started; null in journals of earlier versions. */
   authority: RunAuthority | null;
   /** Of its project, where the journal says nothing: set by whoever loads the run. */
   projectCeiling: Ceiling;
-  /** What `uuid()` and `random()` are derived from, beside the id of the execution. */
+  /** The seed of `uuid()` and `random()`, beside the id of the execution. */
   seed: string | null;
   /** Of the starts of this workflow, which ones it stands for, while it does. */
   startKey: string | null;

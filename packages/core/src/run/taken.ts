@@ -1,4 +1,4 @@
-/** What became of the edges out of a node, from what the journal says of that node; and what joins make of it. */
+/** The outcomes of the edges out of a node, derived from its journal; and the joins that they decide. */
 import type { EdgePlan } from '../plan/plan.ts';
 import { isFinal } from './standing.ts';
 import type { NodeState, Phase, ScopeState } from './state.ts';
@@ -121,7 +121,7 @@ export function recount(scope: ScopeState): void {
   if (scope.level < 0) scope.level = scope.openPerLevel.length;
 }
 
-/** What nodes have from the sources that are decided: all of them, or those that are not final. */
+/** The edges of nodes from sources that are decided: all of them, or those that are not final. */
 export function countSources({ nodes }: ScopeState, isForAll: boolean): void {
   for (const node of nodes) {
     if (!isFinal(node.phase.status) && node.decidedAs === undefined) continue;

@@ -90,7 +90,7 @@ export function isToBeUndone({ stopping }: RunState, node: NodeState): boolean {
   return true;
 }
 
-/** What is in it has come to its end, or its finally may begin, and what follows from that is for the next turn. */
+/** Everything in the transaction has ended, or its finally may begin; the next turn decides what follows. */
 export function isSettled(state: RunState, settled: ScopeState | NodeState): boolean {
   if (!('nodes' in settled)) {
     const isEnding = 'stopping' in settled.phase && settled.phase.stopping != null;

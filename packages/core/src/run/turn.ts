@@ -30,7 +30,7 @@ export interface ChildStart {
   readonly attempt: number;
   /** It has run for the node before: it is not started, but told to go on from what failed. */
   readonly again: boolean;
-  /** What it may be granted at the most, beside what its parent may. */
+  /** A ceiling beside that of its parent. */
   readonly bound?: Capabilities | undefined;
 }
 

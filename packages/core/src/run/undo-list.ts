@@ -70,7 +70,7 @@ export function forgetUndoing(state: RunState): void {
   }
 }
 
-/** What was undone in a composite node that begins again: it is done anew, so nothing of it is left to say. */
+/** Forgets the compensations of a composite node that begins again: its nodes are done anew. */
 export function forgetUndoneIn(state: RunState, node: NodeState): void {
   for (const scope of node.body?.scopes.values() ?? []) noteUndone(state, scope);
   const prefix = `${pathOf(node)}/`;

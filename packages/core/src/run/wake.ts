@@ -73,7 +73,7 @@ export function firstReady(state: RunState, ready: Heap<NodeState>): NodeState |
   return undefined;
 }
 
-/** Whoever waits for a run sits out a wait, a deadline or a limit of this length; a longer one parks the run. */
+/** A caller that waits for a run sits out a wait, a deadline or a limit of this length; a longer one parks the run. */
 export const PARKS_AFTER_MS = 60_000;
 
 /** Unfinished, and waits for a person, a signal, a call or a time that is far away: nothing else will move it soon. */

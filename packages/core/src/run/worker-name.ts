@@ -1,5 +1,5 @@
 /**
- * Who runs an attempt, for people. The journal names a worker outside by its lease: `lse_<hash>:<worker>`. Journals of
+ * The worker of an attempt, for people. The journal names a worker outside by its lease: `lse_<hash>:<worker>`. Journals of
  * before have the id of the lease itself there, which authorised whoever had it: that is not shown.
  */
 export function workerName(worker: string): string {

@@ -86,7 +86,7 @@ function told(
     const key = Object.keys(parameters).find((name) => JSON.stringify(parameters[name]).includes(text));
     return { text, key };
   } catch {
-    // It expects parameters that are complete.
+    // `reaches` expects parameters that are complete.
     return undefined;
   }
 }

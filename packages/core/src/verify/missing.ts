@@ -46,7 +46,7 @@ class Look {
     return schema === undefined || !isRequired(schema, steps);
   }
 
-  /** What is known of a value that is there whenever the node runs. */
+  /** Facts about a value that is there whenever the node runs. */
   private certain(root: Root): JsonSchema | undefined {
     if (root.from === 'input') return this.place.input;
     if (root.from !== 'node' || (root.member !== 'output' && root.member !== 'result')) return undefined;

@@ -445,7 +445,7 @@ function indexOf(loop: object): Ref<number> {
   return rootReference<number>({ kind: 'loop', loop, member: 'index' });
 }
 
-/** What the round before gave, null in the first; say its type with `typed`. */
+/** The result of the round before, null in the first; say its type with `typed`. */
 function previousOf(loop: object): Ref<unknown> {
   return rootReference<unknown>({ kind: 'loop', loop, member: 'previous' }, true, true);
 }

@@ -42,7 +42,7 @@ export function callParts(
   return { action, with: parameters as CompiledValue, granted: grantedTo(context, definition), credentials };
 }
 
-/** What the node asks for; the ceiling of its run is applied when it starts. */
+/** The capabilities that the node asks for; the ceiling of its run is applied when it starts. */
 function grantedTo({ granted, bound }: CompileContext, { capabilities }: NodeDefinition): Capabilities {
   if (capabilities === undefined) return granted;
   const asked = joinCapabilities(granted, capabilities);

@@ -51,7 +51,7 @@ interface Place {
   readonly scope: GraphScope;
   readonly index: number;
   readonly depth: number;
-  /** What the dynamic node was granted: the returned graph can only narrow it. */
+  /** The grant of the dynamic node: the returned graph can only narrow it. */
   readonly bound: Capabilities;
 }
 
