@@ -81,21 +81,26 @@ async function ran(definition: { readonly id: string }, input = '{}'): Promise<A
 }
 
 async function goesOn(): Promise<void> {
-  expect((await ask(server, 'GET /health')).status).toBe(200);
   expect((await ran(echo('alpha-echo'))).json.status).toBe('completed');
 }
 
-/** The longest time for which nothing else had its turn. */
-async function delayOf<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly ms: number }> {
+/** The most work that was done at a stretch, in milliseconds of this thread: a busy machine does not count. */
+async function stretchOf<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly ms: number }> {
+  const spent = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  };
   let ms = 0;
-  let last = performance.now();
-  const timer = setInterval(() => {
-    const now = performance.now();
+  let last = spent();
+  const look = (): void => {
+    const now = spent();
     ms = Math.max(ms, now - last);
     last = now;
-  }, 1);
+  };
+  const timer = setInterval(look, 1);
   const result = await work().finally(() => clearInterval(timer));
-  return { result, ms: Math.max(ms, performance.now() - last) };
+  look();
+  return { result, ms };
 }
 
 describe('hostile values', () => {
@@ -179,18 +184,18 @@ describe('hostile values', () => {
     ];
     for (const [index, value] of expressions.entries()) {
       const definition = { id: `alpha-heavy-${index}`, nodes: { a: { action: 'core.set', with: { value } } } };
-      const { result, ms } = await delayOf(async () => {
+      const { result, ms } = await stretchOf(async () => {
         const registered = await call('alpha-owner', 'POST /workflows', { definition, project: 'alpha' });
         if (registered.status >= 400) return registered;
         return await call('alpha-owner', 'POST /executions?wait=20s', { workflowId: definition.id, input: { a } });
       });
       expect(result.status, `${value.slice(0, 60)} ${result.text.slice(0, 200)}`).toBeLessThan(500);
-      expect(ms, value.slice(0, 60)).toBeLessThan(1_000);
+      expect(ms, value.slice(0, 60)).toBeLessThan(500);
     }
     for (const source of sources) {
-      const { result, ms } = await delayOf(() => call('alpha-owner', 'POST /workflows/validate', { source }));
+      const { result, ms } = await stretchOf(() => call('alpha-owner', 'POST /workflows/validate', { source }));
       expect(result.status, `${source.slice(0, 60)} ${result.text.slice(0, 200)}`).toBeLessThan(500);
-      expect(ms, source.slice(0, 60)).toBeLessThan(1_000);
+      expect(ms, source.slice(0, 60)).toBeLessThan(500);
     }
     await goesOn();
   });
@@ -363,11 +368,11 @@ describe('hostile values', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     try {
-      const { ms } = await delayOf(async () => {
+      const { ms } = await stretchOf(async () => {
         await once(flooding.stdout, 'data');
         for (let runs = 0; runs < 20; runs++) await goesOn();
       });
-      expect(ms).toBeLessThan(1_000);
+      expect(ms).toBeLessThan(500);
     } finally {
       flooding.kill('SIGKILL');
     }

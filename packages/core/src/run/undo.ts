@@ -47,7 +47,7 @@ export function insertUndo(state: RunState, undoing: ScopeState, item: UndoItem)
 function prepare(state: RunState, node: NodeState, { input, generation }: UndoItem): void {
   node.input = input;
   node.generation = generation;
-  // Compensations before a retry, of the run or of a composite node, has used these numbers under the same path.
+  // Compensations before a retry, of the run or of a composite node, have used these numbers under the same path.
   if (state.generations > 0) node.attempts = state.lastAttempt;
 }
 
