@@ -216,6 +216,15 @@ describe('borders', () => {
     await must('alpha-operator', 'DELETE /workers/alpha-1');
   });
 
+  it('[SRV-647] a worker whose id is taken announces nothing', async () => {
+    expect((await announce('alpha-operator', 'first', [FAR])).status).toBe(200);
+    const refused = await announce('alpha-owner', 'first', [{ ...FAR, id: 'far.planted' }]);
+    expect(refused.status).toBe(403);
+    expect((await call('alpha-viewer', 'GET /actions/far.planted')).status).toBe(404);
+    await must('alpha-operator', 'DELETE /workers/first');
+    await must('alpha-operator', 'DELETE /actions/far.work@1?project=alpha');
+  });
+
   it('[SRV-456] a worker gets work of its project only, whatever its key may do elsewhere', async () => {
     for (const project of ['alpha', 'beta']) {
       expect((await announce('both', `both-${project}`, [FAR], project)).status).toBe(200);

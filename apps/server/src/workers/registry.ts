@@ -38,9 +38,15 @@ export class Registry {
     this.parts = parts;
   }
 
-  async put(workerId: string, worker: Announcement, who: Principal): Promise<WorkerRecord> {
+  /** Rejects with `NOT_ALLOWED` where the id is taken. */
+  async refuseTaken(workerId: string, project: string, who: Principal): Promise<Read<WorkerRecord> | undefined> {
     const before = await readRecord<WorkerRecord>(this.parts.records, KIND, workerId);
-    if (before !== undefined && !mayUse(before, worker.project, who)) throw taken(workerId);
+    if (before !== undefined && !mayUse(before, project, who)) throw taken(workerId);
+    return before;
+  }
+
+  async put(workerId: string, worker: Announcement, who: Principal): Promise<WorkerRecord> {
+    const before = await this.refuseTaken(workerId, worker.project, who);
     const seenAt = this.parts.clock.now();
     const { owner = who.name, registeredAt = seenAt } = before?.body ?? {};
     const record = { ...worker, owner, registeredAt, seenAt };
@@ -50,10 +56,8 @@ export class Registry {
 
   /** For workers that say who they are with every claim: written when something is new, or it has been a while. */
   async keep(workerId: string, worker: Announcement, who: Principal): Promise<void> {
-    const { records, clock } = this.parts;
-    const found = await readRecord<WorkerRecord>(records, KIND, workerId);
-    if (found !== undefined && !mayUse(found, worker.project, who)) throw taken(workerId);
-    const body = found?.body;
+    const { clock } = this.parts;
+    const body = (await this.refuseTaken(workerId, worker.project, who))?.body;
     const isNew = body === undefined || clock.now() - body.seenAt >= SEEN_EVERY_MS;
     if (isNew || String(body.labels) !== String(worker.labels)) await this.put(workerId, worker, who);
   }

@@ -43,6 +43,8 @@ export function workerRoutes(
       const project = asked ?? onlyProjectOf(who);
       await requireProject(parts, project);
       const descriptions = actions.map(({ version = '1', ...rest }) => ({ ...rest, version }) as ActionDescription);
+      // A worker that is refused announces nothing.
+      await registry.refuseTaken(workerId, project, who);
       const { taken, refused } = await announced.add(descriptions, project);
       const worker = await registry.put(workerId, { project, labels, actions: taken }, who);
       return ok({ ...registry.document(workerId, worker), refused: [...refused] });
