@@ -1,25 +1,42 @@
-/** The loop of a side thread: calls in, answers out, in order. */
+/** The loop of a side thread: calls in, answers out, in order. `open` and `close` frame the calls of one store. */
 import { parentPort } from 'node:worker_threads';
-import type { Connection } from './connection.ts';
+import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import type { Answer, Call } from './side-thread.ts';
 
-export function serveCalls(
-  connection: Connection,
-  handle: (method: string, args: readonly unknown[]) => { readonly result: unknown; readonly commitMs: number },
-): void {
-  const port = parentPort;
-  if (port === null) throw new Error('invariant broken: a side thread has a parent');
-  port.on('message', ({ method, args }: Call) => {
-    if (method === 'close') {
-      connection.close();
-      port.close();
-    } else {
-      port.postMessage(answerTo(() => handle(method, args)));
-    }
-  });
+interface Done {
+  readonly result: unknown;
+  readonly commitMs: number;
 }
 
-function answerTo(handle: () => { readonly result: unknown; readonly commitMs: number }): Answer {
+type Handle = (method: string, args: readonly unknown[]) => Done;
+
+const NOTHING: Done = { result: undefined, commitMs: 0 };
+
+export function serveCalls(handlerFor: (connection: Connection) => Handle): void {
+  const port = parentPort;
+  if (port === null) throw new Error('invariant broken: a side thread has a parent');
+  let connection: Connection | undefined;
+  let handle: Handle | undefined;
+
+  const carryOut: Handle = (method, args) => {
+    if (method === 'open') {
+      connection = openConnection(args[0] as ConnectionOptions);
+      handle = handlerFor(connection);
+      return NOTHING;
+    }
+    if (method === 'close') {
+      connection?.close();
+      handle = undefined;
+      return NOTHING;
+    }
+    if (handle === undefined) throw new Error('invariant broken: a side thread was opened before it was called');
+    return handle(method, args);
+  };
+
+  port.on('message', ({ method, args }: Call) => port.postMessage(answerTo(() => carryOut(method, args))));
+}
+
+function answerTo(handle: () => Done): Answer {
   try {
     return { ok: true, ...handle() };
   } catch (error) {

@@ -1,9 +1,11 @@
 /**
  * A thread with its own connection, seen from the main thread.
  *
- *  1. Calls are answered in order, one answer each.
+ *  1. Calls are answered in order, one answer each. The first call opens the connection, the last one closes it.
  *  2. The thread keeps the process alive only while it owes an answer.
  *  3. When the thread is lost, every open and later call is refused with `THREAD_LOST`.
+ *  4. A thread whose connection was closed waits idle for the next store of this process. Starting a thread costs 30 ms,
+ *     and V8 can abort the process when threads that compile code come and go by the hundred (nodejs/node#64500).
  */
 import { Worker } from 'node:worker_threads';
 import type { ConnectionOptions } from './connection.ts';
@@ -32,25 +34,50 @@ class ThreadError extends Error {
   }
 }
 
+/** Threads without a connection, by their file. */
+const idle = new Map<string, Worker[]>();
+const MAX_IDLE = 2;
+
+function takeThread(file: URL): Worker {
+  // In a build, the thread's file ends as this one does.
+  const built = import.meta.url.endsWith('.js') ? new URL(file.href.replace(/\.ts$/, '.js')) : file;
+  const worker = idle.get(file.href)?.pop() ?? new Worker(built, { execArgv: [], env: {} });
+  worker.unref();
+  return worker;
+}
+
+/** Keeps a thread for the next store, or ends it where enough wait. */
+async function leaveThread(file: URL, worker: Worker): Promise<void> {
+  const threads = idle.get(file.href) ?? [];
+  idle.set(file.href, threads);
+  worker.removeAllListeners();
+  if (threads.length >= MAX_IDLE) {
+    await worker.terminate();
+    return;
+  }
+  // An idle thread that fails is no failure of a store.
+  worker.on('error', () => {});
+  worker.on('exit', () => {
+    const at = threads.indexOf(worker);
+    if (at !== -1) threads.splice(at, 1);
+  });
+  threads.push(worker);
+}
+
 export class SideThread {
+  readonly #file: URL;
   readonly #worker: Worker;
   readonly #open: Open[] = [];
-  readonly #ended: Promise<void>;
   #lost: ThreadError | undefined;
 
   constructor(file: URL, options: ConnectionOptions) {
-    // In a build, the thread's file ends as this one does.
-    const built = import.meta.url.endsWith('.js') ? new URL(file.href.replace(/\.ts$/, '.js')) : file;
-    this.#worker = new Worker(built, { workerData: options, execArgv: [], env: {} });
-    this.#worker.unref();
+    this.#file = file;
+    this.#worker = takeThread(file);
+    this.#worker.removeAllListeners();
     this.#worker.on('message', (answer: Answer) => this.#answered(answer));
     this.#worker.on('error', (error) => this.#lose(error));
-    this.#ended = new Promise((resolve) => {
-      this.#worker.on('exit', () => {
-        this.#lose(new Error('it ended'));
-        resolve();
-      });
-    });
+    this.#worker.on('exit', () => this.#lose(new Error('it ended')));
+    this.call('open', [options]).catch((error: Error) => this.#lose(error));
   }
 
   get isLost(): boolean {
@@ -66,13 +93,16 @@ export class SideThread {
     });
   }
 
-  /** After the answers that are owed. */
+  /** Closes the connection after the answers that are owed. */
   async close(): Promise<void> {
-    if (this.#lost === undefined) {
-      this.#worker.ref();
-      this.#worker.postMessage({ method: 'close', args: [] } satisfies Call);
+    if (this.#lost !== undefined) return;
+    try {
+      await this.call('close', []);
+    } catch {
+      return;
     }
-    await this.#ended;
+    this.#lost = new ThreadError('THREAD_LOST', 'The store was closed.');
+    await leaveThread(this.#file, this.#worker);
   }
 
   #answered(answer: Answer): void {
@@ -83,11 +113,13 @@ export class SideThread {
   }
 
   #lose(cause: Error): void {
+    if (this.#lost !== undefined) return;
     const code = (cause as { readonly code?: unknown }).code;
-    this.#lost ??= new ThreadError(
+    this.#lost = new ThreadError(
       typeof code === 'string' ? code : 'THREAD_LOST',
       `A side thread was lost: ${cause.message}`,
     );
     for (const open of this.#open.splice(0)) open.reject(this.#lost);
+    void this.#worker.terminate();
   }
 }

@@ -166,3 +166,16 @@ test('a closed store leaves one database file and no log', async () => {
   expect(existsSync(`${path}-wal`)).toBe(false);
   expect(existsSync(path)).toBe(true);
 });
+
+test('a closed store leaves its thread to the next one of the process', async () => {
+  const { open } = await place();
+  const posted = vi.spyOn((await import('node:worker_threads')).Worker.prototype, 'postMessage');
+  for (let i = 0; i < 5; i++) {
+    const store = await open({ commitsIn: 'thread' });
+    await store.append([creating(`run-${i}`)]);
+    await store.close();
+  }
+  expect(posted.mock.calls.length).toBeGreaterThanOrEqual(15);
+  expect(new Set(posted.mock.contexts).size).toBe(1);
+  posted.mockRestore();
+});
