@@ -42,7 +42,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   MERGE_KEY: 'YAML merge keys (`<<`) are not part of the language.',
   MERGE_WITHOUT_SPLIT: 'No split leads to the merge.',
   MISPLACED_EXPRESSION:
-    'An expression stands where a number or duration must be written out: it is needed before a node becomes ready.',
+    'An expression stands where a number, duration or label must be written out: it is needed before a node becomes ready.',
   MISPLACED_KEY: 'The key belongs to the language, but says nothing here.',
   MISSING_BODY: 'A loop needs a body: `do`.',
   MISSING_CREDENTIAL: 'The action asks for a credential, and the node names no secret for it.',

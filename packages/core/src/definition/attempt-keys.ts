@@ -5,6 +5,7 @@ export const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
 export const TEXT: ValueType = { is: 'text' };
 export const TEXTS: ValueType = { is: 'list', of: TEXT };
+export const PLAIN_TEXT: ValueType = { is: 'text', plain: true };
 export const ID: ValueType = { is: 'id' };
 export const EXPRESSION: ValueType = { is: 'expression' };
 export const VALUE: ValueType = { is: 'value' };
@@ -75,7 +76,7 @@ export const RETRY: RecordType = {
       doc: 'Attempts cut off by a crash or a lost lease that are repeated; they are no errors of the node. Default 10.',
     },
     on: {
-      type: TEXTS,
+      type: { is: 'list', of: PLAIN_TEXT },
       doc: 'Only errors with one of these codes or kinds (USER, SYSTEM) are retried; `/regex/` is a pattern of codes.',
       example: 'on: [TIMEOUT, /HTTP_5.*/]',
     },

@@ -4,6 +4,7 @@ import {
   EXPRESSION,
   ID,
   LIMIT,
+  PLAIN_TEXT,
   RETRY_KEY,
   TEXT,
   TEXTS,
@@ -316,7 +317,7 @@ export const CACHE: RecordType = {
   doc: 'Reuses the output of an earlier attempt of the same action with the same input.',
   keys: {
     version: {
-      type: { is: 'either', of: [TEXT, { is: 'integer', min: 0, max: UNBOUNDED }] },
+      type: { is: 'either', of: [PLAIN_TEXT, { is: 'integer', min: 0, max: UNBOUNDED }] },
       doc: 'Another version has entries of its own: change it when the meaning of the output changes.',
     },
     ttl: {

@@ -4,6 +4,7 @@ import {
   DURATION,
   EXPRESSION,
   ID,
+  PLAIN_TEXT,
   PRIORITY,
   RETRY_KEY,
   TEXT,
@@ -49,7 +50,7 @@ export const NODE: RecordType = {
     priority: { type: PRIORITY, doc: 'From 0 to 9, 9 being the most urgent. Default: that of the workflow.' },
     estimate: { type: DURATION, doc: 'How long the node will probably take, to start the critical path first.' },
     labels: {
-      type: { is: 'list', of: TEXT, orOne: true },
+      type: { is: 'list', of: PLAIN_TEXT, orOne: true },
       doc: 'The node is run by a worker that has all of these labels.',
       alias: ['runsOn', 'runs_on', 'runs-on', 'tags'],
       example: 'labels: [gpu]',

@@ -58,7 +58,7 @@ function orExpression(schema: JsonObject, expression = false): JsonObject {
 function typeSchema(type: ValueType): JsonObject {
   switch (type.is) {
     case 'text':
-      return { type: 'string' };
+      return { type: 'string', ...(type.plain && { not: { pattern: '\\{\\{' } }) };
     case 'id':
     case 'action':
       return { $ref: `#/$defs/${type.is}` };

@@ -6,7 +6,8 @@ export const ACTION_PATTERN = '^[a-z][a-z0-9_.-]*(@[0-9]+(\\.[0-9]+)?)?$';
 export const PERCENT_PATTERN = '^(?:100(?:\\.0+)?|[0-9]{1,2}(?:\\.[0-9]+)?)%$';
 
 export type ValueType =
-  | { readonly is: 'text' }
+  /** `plain`: compared as it stands; an expression in it would never be evaluated. */
+  | { readonly is: 'text'; readonly plain?: boolean }
   | { readonly is: 'id' }
   /** `expression`: a text that is one {{ expression }} may give it. */
   | { readonly is: 'integer'; readonly min: number; readonly max: number; readonly expression?: boolean }
@@ -190,16 +191,24 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
   }
 }
 
-const WRITTEN_OUT: ReadonlySet<ValueType['is']> = new Set(['integer', 'number', 'duration', 'percent', 'either']);
+const WRITTEN_OUT: ReadonlySet<ValueType['is']> = new Set([
+  'text',
+  'integer',
+  'number',
+  'duration',
+  'percent',
+  'either',
+]);
 
-/** An expression where a number or duration must be known before any expression is evaluated. */
+/** An expression where a number, duration or name must be known before any expression is evaluated. */
 export function isMisplacedExpression(type: ValueType, value: unknown): boolean {
   return typeof value === 'string' && WRITTEN_OUT.has(type.is) && value.includes('{{') && !takesExpression(type);
 }
 
-/** Also a type that takes any text takes a text with braces. */
 function takesExpression(type: ValueType): boolean {
   switch (type.is) {
+    case 'text':
+      return type.plain !== true;
     case 'integer':
     case 'number':
     case 'duration':

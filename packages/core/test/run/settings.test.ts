@@ -213,6 +213,16 @@ describe('numbers and durations that are expressions', () => {
     expect(problem?.hint).toMatch(/^write /);
   });
 
+  it.each([
+    'labels: ["{{ $input.l }}"]',
+    'labels: "{{ $input.l }}"',
+    'cache: { version: "{{ 1 }}" }',
+    'retry: { attempts: 2, on: ["{{ $input.c }}"] }',
+  ])('[DEF-92] %s would be taken as it stands, and is refused', (keys) => {
+    const { problems } = readDefinition(`id: x\nnodes: { a: { action: y, ${keys} } }`);
+    expect(problems.map(({ code }) => code)).toEqual(['MISPLACED_EXPRESSION']);
+  });
+
   it('[PLN-67] a compensation has its numbers written out', () => {
     const compensate = { action: 'do@1', retry: { attempts: '{{ 2 }}' } };
     expect(() => planOf({ nodes: { a: { compensate } } })).toThrow('MISPLACED_EXPRESSION');
