@@ -1,7 +1,7 @@
 /**
- * A reference interpreter of the language, written from LANGUAGE.md alone. It knows no journal, queue, clock or slot:
- * somebody says which of the ready nodes begin, and how each attempt ended. Naive on purpose: after each event it looks
- * at every node of every open scope again until nothing changes.
+ * A reference interpreter of the language, written from LANGUAGE.md and the readings in SPEC.md. It knows no journal,
+ * queue, clock or slot: somebody says which of the ready nodes begin, and how each attempt ended. Naive on purpose: after
+ * each event it looks at every node of every open scope again until nothing changes.
  *
  *  1 A scope is `live`, then `stopping` while what ran in it is cut off, then in its `finally`, then `ended`. A scope in
  *    which nothing goes wrong goes from `live` to `ended`.

@@ -190,7 +190,10 @@ describe('the published JSON Schema', () => {
         at[last] = changed;
         compare(document);
       }),
-      { numRuns: Number(process.env.FUZZ_RUNS ?? 3_000) },
+      {
+        numRuns: Number(process.env.FUZZ_RUNS ?? 3_000),
+        ...(process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) }),
+      },
     );
   });
 });

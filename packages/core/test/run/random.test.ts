@@ -18,7 +18,7 @@ describe('any run, whatever happens', { timeout: 600_000 }, () => {
         const reopens = run.entries.filter(({ type }) => type === 'run.reopened').length;
         expect(finishes).toBe(reopens + 1);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, ...(process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) }) },
     );
   });
 });

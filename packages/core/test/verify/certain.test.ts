@@ -31,7 +31,7 @@ describe('what is said to never run', { timeout: 600_000 }, () => {
         const both = [...ran(run.entries)].filter((path) => never.has(path));
         expect(both).toEqual([]);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, ...(process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) }) },
     );
     expect(told).toBeGreaterThan(0);
   });
