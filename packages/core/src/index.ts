@@ -106,7 +106,6 @@ export { ceilingOf, childAuthority, grantTo } from './run/authority.ts';
 export { type OpenChild, openChild, openChildren } from './run/children.ts';
 export { decide, goOnWith, isOpen, timeoutError } from './run/decide.ts';
 export { type Attempt, backlogOf, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
-export { documentOf, type NodeDocument, type RunDocument } from './run/document.ts';
 export {
   type Awaited,
   type CacheHit,
@@ -121,12 +120,10 @@ export {
 } from './run/entry.ts';
 export type { Estimates } from './run/estimates.ts';
 export { evolve, replay } from './run/evolve.ts';
-export { type Explanation, explainNode, explainRun } from './run/explain.ts';
 export { permitKey } from './run/gates.ts';
 export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
 export { newRunState } from './run/new-state.ts';
-export { lastStateWith } from './run/past.ts';
 export { recallDispatched } from './run/phases.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
 export { stepsBefore } from './run/returned.ts';
@@ -147,7 +144,6 @@ export { startKey } from './run/start-key.ts';
 export type { NodeState, RunState } from './run/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
-export { type TimelineEvent, type TimelineEventType, timelineOf } from './run/timeline.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/turn.ts';
 export { spilledInUndoPlan, type UndoPlan, type UndoStep, undoPlanOf } from './run/undo-plan.ts';
@@ -175,3 +171,20 @@ export {
   memberOf,
   nestsDeeper,
 } from './value.ts';
+export type { Cause, EdgeCause, Explanation } from './view/cause.ts';
+export {
+  type AwaitedDocument,
+  documentOf,
+  type GateDocument,
+  type NodeDocument,
+  type RoundsDocument,
+  type RunDocument,
+  type ScopeDocument,
+  spilledInDocument,
+  type WaitDocument,
+} from './view/document.ts';
+export { explainEnded, explainNode, explainRun } from './view/explain.ts';
+export { type NodeHistory, RunHistory, type Span } from './view/history.ts';
+export { type Holders, holderCauses } from './view/node-causes.ts';
+export { RunView, type ViewFrame } from './view/run-view.ts';
+export { isFinalEvent, type TimelineDetails, type TimelineEvent, type TimelineEventType, timelineOf } from './view/timeline.ts';

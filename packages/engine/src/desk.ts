@@ -1,31 +1,34 @@
 /** Looks at runs and leaves durable requests. Needs no engine: works beside one of another process. */
 import {
   type Awaited,
-  type BlobRef,
   compileSchema,
   createCatalog,
   describePath,
   didYouMean,
   documentOf,
   type Entry,
+  explainEnded,
   explainNode,
   explainRun,
-  type Held,
+  type Holders,
+  holderCauses,
   isAwaitedCall,
   isFinished,
   type Json,
-  lastStateWith,
   NebulaError,
   type NodeState,
   nodeAt,
   type Plan,
   pathOf,
+  permitKey,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
+  RunView,
   refuseCancel,
   refuseReplay,
   refuseSettle,
+  spilledInDocument,
   spilledInUndoPlan,
   statusOf,
   type TimelineEvent,
@@ -66,6 +69,12 @@ import { Values } from './values.ts';
 /** How long a signal waits for somebody who listens. */
 const KEEP_SIGNALS_MS = 24 * 3_600_000;
 
+/** Longer journals are not folded from their beginning for a question: a fold of this many takes about a second. */
+const MAX_FOLDED_ENTRIES = 200_000;
+/** Gated nodes of a run whose holders are looked up, and holders of each whose state is read. */
+const MAX_GATED = 10;
+const MAX_HOLDERS = 5;
+
 export interface DeskDrivers {
   readonly store: Store;
   readonly blobs: Blobs;
@@ -103,7 +112,7 @@ export class StoreDesk implements Desk {
   /** With its large values. */
   protected async documentIn(state: RunState): Promise<RunDocument> {
     const values = new Values(this.drivers, RUN_DEFAULTS.inlineLimitBytes);
-    await values.fetch(state.executionId, spilledIn(state));
+    await values.fetch(state.executionId, spilledInDocument(state));
     return documentOf(state, values.lookup);
   }
 
@@ -151,20 +160,58 @@ export class StoreDesk implements Desk {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
     const now = this.drivers.clock.now();
-    if (node === undefined) return explainRun(state, now);
+    if (node === undefined) return this.withHolders(state, explainRun(state, now), [...state.gated].slice(0, MAX_GATED));
     const explanation = explainNode(state, node, now);
-    return explanation?.status === 'collapsed' ? this.explainPast(state, node, explanation) : explanation;
+    if (explanation?.status === 'collapsed') return this.explainEnded(state, node, explanation);
+    const gated = nodeAt(state, node);
+    return explanation && this.withHolders(state, explanation, gated === undefined ? [] : [gated]);
+  }
+
+  /** With who holds what the nodes wait for: the journals of other runs know that. */
+  private async withHolders(
+    state: RunState,
+    explained: Explanation,
+    nodes: readonly NodeState[],
+  ): Promise<Explanation> {
+    const causes = [...explained.causes];
+    for (const node of nodes) {
+      const key = node.phase.status === 'gated' ? permitKey(node.phase.gate) : undefined;
+      if (key === undefined) continue;
+      const held = holderCauses(await this.holdersOf(state.executionId, pathOf(node), key), this.drivers.clock.now());
+      const path = explained.node === null ? pathOf(node) : undefined;
+      causes.push(...held.map((one) => (path === undefined ? one : { ...one, message: `${path}: ${one.message}`, node: path })));
+    }
+    return { ...explained, causes, reasons: causes.map(({ message }) => message) };
+  }
+
+  private async holdersOf(executionId: string, node: string, key: string): Promise<Holders> {
+    const rows = await this.places(executionId, key);
+    const own = rows.findIndex((row) => row.executionId === executionId && row.node === node);
+    const held = rows.filter(({ isHeld }) => isHeld);
+    const holders: Holders['holders'][number][] = [];
+    for (const row of held) {
+      const state = holders.length < MAX_HOLDERS ? await this.state(row.executionId).catch(() => undefined) : undefined;
+      const since = state && nodeAt(state, row.node)?.startedAt;
+      holders.push({ executionId: row.executionId, node: row.node, since: since ?? null });
+    }
+    return { holders, before: Math.max(0, own - held.length) };
   }
 
   /** How the node stood at the end of its round, which the journal still has. */
-  private async explainPast(state: RunState, node: string, collapsed: Explanation): Promise<Explanation | undefined> {
-    const { executionId, plan } = state;
+  private async explainEnded(state: RunState, path: string, collapsed: Explanation): Promise<Explanation | undefined> {
+    const view = await this.view(state, (other) => other === path);
+    if (view === undefined) return collapsed;
+    const node = view.node(path);
+    return node && explainEnded(collapsed, view.state, node);
+  }
+
+  /** Folded from its whole journal; undefined where that is too long. */
+  private async view({ plan, executionId }: RunState, keeps: (path: string) => boolean): Promise<RunView | undefined> {
     const frames = (await this.drivers.store.frames(executionId, 0)).map(decodeFrame);
-    const past = lastStateWith(plan, executionId, frames, node);
-    if (past === 'too-long') return collapsed;
-    const explanation = past && explainNode(past.state, node, past.at);
-    if (explanation === undefined) return undefined;
-    return { ...explanation, reasons: [...explanation.reasons, ...collapsed.reasons], next: collapsed.next };
+    if (frames.reduce((sum, { entries }) => sum + entries.length, 0) > MAX_FOLDED_ENTRIES) return undefined;
+    const view = new RunView(plan, executionId, keeps);
+    for (const frame of frames) view.apply(frame);
+    return view;
   }
 
   list(filter: Parameters<Store['list']>[0]): ReturnType<Store['list']> {
@@ -434,11 +481,4 @@ function unknownNode(state: RunState, path: string): NebulaError {
   return new NebulaError('UNKNOWN_NODE', `Execution ${state.executionId} has no node '${path}'.`, {
     hint: near === undefined ? `Its nodes: ${paths.slice(0, 12).join(', ')}` : `did you mean '${near}'?`,
   });
-}
-
-function spilledIn(state: RunState): BlobRef[] {
-  if (state.spilled === 0) return [];
-  const held: (Held | undefined)[] = [state.output];
-  for (const scope of state.scopes.values()) for (const node of scope.nodes) held.push(node.output);
-  return held.flatMap((one) => (one?.blob === undefined ? [] : [one.blob]));
 }

@@ -113,14 +113,15 @@ export class Runs {
     this.onRead(run);
   }
 
-  /** Called between frames. */
-  async snapshotIfHeavy(run: LiveRun): Promise<boolean> {
-    if (run.journalBytes < SNAPSHOT_MIN_BYTES || run.journalBytes < run.snapshotBytes) return false;
+  /** Called between frames. Gives the frame up to which there is a snapshot now; undefined: none was worth it. */
+  async snapshotIfHeavy(run: LiveRun): Promise<number | undefined> {
+    if (run.journalBytes < SNAPSHOT_MIN_BYTES || run.journalBytes < run.snapshotBytes) return undefined;
     const state = encodeSnapshot(run.state);
     run.journalBytes = 0;
     run.snapshotBytes = state.length;
-    await this.store.saveSnapshot(run.executionId, { seq: run.state.seq, state });
-    return true;
+    const { seq } = run.state;
+    await this.store.saveSnapshot(run.executionId, { seq, state });
+    return seq;
   }
 
   forget(run: LiveRun): void {
@@ -178,6 +179,8 @@ export async function readState(store: Store, plan: Plan, executionId: string): 
       hint: 'Restore the data folder from a backup, or delete this execution.',
     });
   }
+  // Snapshots of earlier versions do not have it.
+  state.updatedAt = lastAt;
   return { state, lastAt, journalBytes, snapshotBytes: base === undefined ? 0 : (snapshot?.state.length ?? 0) };
 }
 

@@ -32,7 +32,7 @@ import {
   mustUndoInside,
   transactionsIn,
 } from './transactions.ts';
-import { emit, type Turn } from './turn.ts';
+import { emit, emitCompensated, type Turn } from './turn.ts';
 import { bodyOutput, RunScope } from './view.ts';
 
 export function openLoop(turn: Turn, node: NodeState): void {
@@ -231,6 +231,7 @@ function undone(turn: Turn, scope: ScopeState): void {
   const { state } = turn;
   const { parent: node, stopping } = scope;
   if (node === null || scope.undoing?.isClosed !== false || isUndoing(state, scope)) return;
+  emitCompensated(turn, scope);
   const isEnding = isStopped(state, node) || isStoppedNode(node);
   if (!isEnding && stopping?.error != null) return failBody(turn, node, stopping.error);
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) state.settled.add(at);

@@ -96,6 +96,8 @@ function react(turn: Turn, stimulus: Stimulus): void {
       if (state.pausedAt === null) return;
       emit(turn, { type: 'run.resumed' });
       return askAgain(turn);
+    case 'checkpointed':
+      return emit(turn, { type: 'run.checkpointed', seq: stimulus.seq });
     case 'signal':
       return signal(turn, stimulus);
     case 'answer':

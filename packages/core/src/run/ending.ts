@@ -11,7 +11,7 @@ import { failureNodeOf, isFinal, isFinished, isQuiet } from './standing.ts';
 import type { Ending, RunState } from './state.ts';
 import type { FinalRunStatus } from './status.ts';
 import { hasDone, isAtWork, isUndoing } from './transactions.ts';
-import { emit, emitSkipped, type Turn } from './turn.ts';
+import { emit, emitCompensated, emitSkipped, type Turn } from './turn.ts';
 import { rootOutput } from './view.ts';
 
 export function finishIfDone(turn: Turn): void {
@@ -58,6 +58,7 @@ function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
   const { state } = turn;
   if (state.pausedAt !== null) return;
   if (isAtWork(state.root)) return;
+  if (!isUndoing(state, state.root)) emitCompensated(turn, state.root);
   const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
   if (failureNode !== undefined && !isFinal(failureNode.phase.status)) {
     if (failureNode.phase.status !== 'pending' || failureNode.place !== 'none') return;

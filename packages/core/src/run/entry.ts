@@ -46,6 +46,7 @@ export type Entry =
   | NodeGated
   | NodeGranted
   | ScopeCompensating
+  | ScopeCompensated
   | NodeCompensating
   | NodeConfigured
   | RunHeld
@@ -54,7 +55,8 @@ export type Entry =
   | RunResumed
   | RunStopping
   | RunFinished
-  | RunReopened;
+  | RunReopened
+  | RunCheckpointed;
 
 export interface RunStarted {
   readonly type: 'run.started';
@@ -430,6 +432,17 @@ export interface ScopeCompensating {
 }
 
 /**
+ * The compensation of the scope has ended: `undone` of its steps completed, `left` did not. Journals of earlier versions
+ * do not have this entry.
+ */
+export interface ScopeCompensated {
+  readonly type: 'scope.compensated';
+  readonly scope: string;
+  readonly undone: number;
+  readonly left: number;
+}
+
+/**
  * The body of a composite node failed with this, and the node begins again: what completed inside is undone first, last
  * first. `node.retrying` follows when that is done.
  */
@@ -500,6 +513,12 @@ export interface RunReopened {
   readonly renewed?: readonly string[];
   /** Of a replay: the edited input of its first node. */
   readonly input?: Held;
+}
+
+/** The state after frame `seq` is stored as a snapshot. The run is loaded from there; the fold ignores the entry. */
+export interface RunCheckpointed {
+  readonly type: 'run.checkpointed';
+  readonly seq: number;
 }
 
 /** The values of an entry that may be kept elsewhere when they are large. */

@@ -38,6 +38,7 @@ export function evolveRun(state: RunState, entry: RunEntry, at: number): void {
     case 'run.paused':
       state.status = 'paused';
       state.pausedAt = at;
+      state.pauseReason = entry.reason ?? null;
       return recallDispatched(state);
     case 'run.resumed':
       return resume(state, at);

@@ -9,6 +9,7 @@ import type {
   NodeStopping,
   RoundDelayed,
   ScopeClosed,
+  ScopeCompensated,
   ScopeCompensating,
   ScopeStopping,
   ScopesOpened,
@@ -29,6 +30,7 @@ export type ScopeEntry =
   | ScopeStopping
   | ScopeClosed
   | ScopeCompensating
+  | ScopeCompensated
   | NodeCompensating
   | ItemsAdded
   | RoundDelayed;
@@ -47,6 +49,8 @@ export function evolveScope(state: RunState, entry: ScopeEntry, at: number): voi
       return closeScope(state, mustScope(state, entry.scope), entry, at);
     case 'scope.compensating':
       return compensate(state, mustScope(state, entry.scope), entry, at);
+    case 'scope.compensated':
+      return noteCompensated(mustScope(state, entry.scope));
     case 'node.compensating':
       return compensateNode(state, must(state, entry.node), entry, at);
     case 'items.added':
@@ -148,6 +152,10 @@ function compensate(state: RunState, scope: ScopeState, entry: ScopeCompensating
   cancelOpen(state, scope, at, state.plan.failureNode);
   scope.isClosed = scope !== state.root;
   openUndo(state, scope, undoes ? toUndo(state, scope) : []);
+}
+
+function noteCompensated({ undoing }: ScopeState): void {
+  if (undoing !== null) undoing.isDone = true;
 }
 
 /** Completed nodes in the body of a node are undone from the whole of it: rounds that went well are gone from memory. */

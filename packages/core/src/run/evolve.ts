@@ -12,6 +12,7 @@ import { countSpilled } from './phases.ts';
 import type { RunState } from './state.ts';
 
 export function evolve(state: RunState, entry: Entry, at: number): void {
+  state.updatedAt = at;
   switch (entry.type) {
     case 'node.configured':
     case 'node.started':
@@ -36,6 +37,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     case 'scope.stopping':
     case 'scope.closed':
     case 'scope.compensating':
+    case 'scope.compensated':
     case 'node.compensating':
     case 'items.added':
     case 'round.delayed':
@@ -46,6 +48,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     // For people: what follows from them is in the entries after them.
     case 'node.answered':
     case 'signal.refused':
+    case 'run.checkpointed':
       return;
     case 'run.started':
     case 'run.held':

@@ -30,6 +30,7 @@ const RUN_FIELDS = [
   'startKey',
   'estimates',
   'startedAt',
+  'updatedAt',
   'activeSince',
   'finishedAt',
   'output',
@@ -48,6 +49,7 @@ const RUN_FIELDS = [
   'heldUntil',
   'place',
   'pausedAt',
+  'pauseReason',
   'kept',
 ] as const satisfies readonly (keyof RunState)[];
 

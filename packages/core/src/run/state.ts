@@ -256,7 +256,7 @@ export interface ScopeState {
   undoItems: readonly UndoItem[];
   /** It has failed and is kept; nothing happens in it any more. */
   isClosed: boolean;
-  /** It went well, and is kept only for what nobody knows the outcome of. */
+  /** It went well, and is kept only for what nobody knows the outcome of. A scope that undoes: `scope.compensated` says so. */
   isDone: boolean;
   /** The same for it and below. */
   busy: number;
@@ -339,6 +339,8 @@ export interface RunState {
   /** How long nodes took in earlier runs, as it was told at its start. */
   estimates: Estimates | null;
   startedAt: number;
+  /** Time of the newest frame. */
+  updatedAt: number;
   /** When it was started or last reopened: the workflow's timeout counts from here. */
   activeSince: number;
   finishedAt: number | null;
@@ -375,6 +377,7 @@ export interface RunState {
   place: (RunPlace & { readonly standing: 'waiting' | 'held' | 'over' }) | null;
   /** When it was paused; nothing starts and no timer fires until it is resumed. */
   pausedAt: number | null;
+  pauseReason: string | null;
   /** Signals for which nobody waited when they came, oldest first. */
   kept: KeptSignal[];
   readonly running: Set<NodeState>;

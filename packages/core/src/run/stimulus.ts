@@ -88,6 +88,8 @@ export type Stimulus =
   | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
   | { readonly type: 'pause'; readonly reason?: string }
   | { readonly type: 'resume' }
+  /** The state after frame `seq` is stored as a snapshot. */
+  | { readonly type: 'checkpointed'; readonly seq: number }
   | { readonly type: 'signal'; readonly signal: string; readonly key: string; readonly payload: Json }
   | {
       readonly type: 'answer';

@@ -6,7 +6,7 @@ import type { CacheMiss, Entry, Gate, SkipReason } from './entry.ts';
 import { evolve } from './evolve.ts';
 import type { BlobLookup, Held } from './held.ts';
 import { pathOf } from './standing.ts';
-import type { NodeState, RunState } from './state.ts';
+import type { NodeState, RunState, ScopeState } from './state.ts';
 
 /** An attempt that should be stopped once the frame is written. */
 export interface Abort {
@@ -114,4 +114,11 @@ export function emitSkipped(turn: Turn, node: NodeState, why: SkipReason, dead?:
     return;
   }
   emit(turn, { type: 'node.skipped', nodes: [path], why, ...(dead === undefined ? {} : { dead }) });
+}
+
+/** Says once that the compensation of a scope has ended. */
+export function emitCompensated(turn: Turn, { path, undoing }: ScopeState): void {
+  if (undoing === null || undoing.isDone) return;
+  const undone = undoing.nodes.filter(({ phase }) => phase.status === 'completed').length;
+  emit(turn, { type: 'scope.compensated', scope: path, undone, left: undoing.nodes.length - undone });
 }

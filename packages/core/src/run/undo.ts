@@ -41,6 +41,7 @@ export function insertUndo(state: RunState, undoing: ScopeState, item: UndoItem)
   undoing.nodes.splice(at, 0, node);
   undoing.undoItems = undoing.undoItems.toSpliced(at, 0, item);
   undoing.openPerLevel.push(0);
+  undoing.isDone = false;
   recount(undoing);
 }
 

@@ -1,0 +1,82 @@
+/** Why something is as it is: a code for programs, a sentence for people, and what both are about. */
+import type { Json } from '../value.ts';
+
+export type CauseCode =
+  | 'attempt-failed'
+  | 'attempt-running'
+  | 'body-running'
+  | 'cache-hit'
+  | 'cache-miss'
+  | 'cancelled'
+  | 'child-running'
+  | 'collapsed'
+  | 'completed'
+  | 'compensating'
+  | 'concurrency'
+  | 'edge'
+  | 'ending'
+  | 'error'
+  | 'handling'
+  | 'held-back'
+  | 'held-by'
+  | 'level'
+  | 'never-started'
+  | 'once'
+  | 'parallelism'
+  | 'paused'
+  | 'pending'
+  | 'place'
+  | 'rate'
+  | 'retries'
+  | 'round-delayed'
+  | 'single-flight'
+  | 'skipped'
+  | 'unknown-outcome'
+  | 'upstream'
+  | 'wait'
+  | 'worker';
+
+export interface Cause {
+  readonly code: CauseCode;
+  /** A plain sentence. */
+  readonly message: string;
+  /** The node that it is about, where that is another one than was asked for. */
+  readonly node?: string;
+  readonly edge?: EdgeCause;
+  /** The figures of the sentence, by name; moments in milliseconds since the epoch. */
+  readonly value?: Readonly<Record<string, Json>>;
+  /** The execution, and the node in it, to look at next. */
+  readonly link?: { readonly executionId: string; readonly node?: string };
+}
+
+export interface EdgeCause {
+  readonly from: string;
+  readonly to: string;
+  readonly on: 'success' | 'error' | 'always' | 'result';
+  /** `choice` and `failure`: dead by that. */
+  readonly verdict: 'taken' | 'choice' | 'failure' | 'undecided';
+}
+
+export interface Explanation {
+  readonly node: string | null;
+  readonly status: string;
+  /** The most important first. */
+  readonly causes: readonly Cause[];
+  /** The sentences of the causes. */
+  readonly reasons: readonly string[];
+  /** Commands that a person could give next; empty when nothing is needed. */
+  readonly next: readonly string[];
+}
+
+export function cause(code: CauseCode, message: string, about: Omit<Cause, 'code' | 'message'> = {}): Cause {
+  return { code, message, ...about };
+}
+
+export function explanation(
+  node: string | null,
+  status: string,
+  causes: readonly Cause[],
+  next: readonly string[] = [],
+): Explanation {
+  return { node, status, causes, reasons: causes.map(({ message }) => message), next };
+}

@@ -1,0 +1,142 @@
+/** Why a run, or one of its nodes, is where it is. Reads the state; decides nothing. */
+import { formatDuration } from '../duration.ts';
+import { goneFrom } from '../run/refusals.ts';
+import { runsOnce } from '../run/scopes.ts';
+import { isCleaningUp, isFinal, isFinished, isStopped, nodeAt, pathOf, statusOf, waitsForPlace } from '../run/standing.ts';
+import type { Ending, NodeState, RunState } from '../run/state.ts';
+import { isInDoubt, undoingIn } from '../run/transactions.ts';
+import { type Cause, cause, type Explanation, explanation } from './cause.ts';
+import { LISTED, nodeCauses } from './node-causes.ts';
+
+export function explainRun(state: RunState, now: number): Explanation {
+  const { status, executionId } = state;
+  if (isFinished(status)) {
+    const next = status === 'completed' ? [] : [`nebula executions retry ${executionId}`];
+    return explanation(null, status, [finishedCause(state)], next);
+  }
+  const next = [...state.unknown].flatMap((node) => settleHint(state, node));
+  return explanation(null, status, [...runCauses(state, now), ...openCauses(state, now)], next);
+}
+
+function finishedCause({ status, error }: RunState): Cause {
+  if (status === 'completed') return cause('completed', 'Every node has ended and no failure was left.');
+  if (error === null) return cause('ending', `The run ended as ${status}.`, { value: { status } });
+  const { code, message, node } = error;
+  const where = node === undefined ? '' : ` in '${node}'`;
+  return cause('error', `${code}${where}: ${message}`, { value: { code }, ...(node === undefined ? {} : { node }) });
+}
+
+function runCauses(state: RunState, now: number): Cause[] {
+  const { place, heldUntil, pausedAt, stopping, ending } = state;
+  const causes: Cause[] = [];
+  if (waitsForPlace(state) && place !== null) {
+    const { limit, key } = place;
+    const message = `It waits for a place: at most ${limit} run${limit === 1 ? '' : 's'} of ${key} may go on at once.`;
+    causes.push(cause('place', message, { value: { key, limit } }));
+  } else if (heldUntil !== null) {
+    const left = formatDuration(Math.max(0, heldUntil - now));
+    const message = `It begins in ${left}, unless it is started again before that (start policy debounce).`;
+    causes.push(cause('held-back', message, { value: { until: heldUntil } }));
+  }
+  if (pausedAt !== null) {
+    const value = { since: pausedAt, reason: state.pauseReason };
+    causes.push(cause('paused', `It has been paused for ${formatDuration(now - pausedAt)}.`, { value }));
+  }
+  if (stopping !== null) {
+    const { status } = stopping;
+    causes.push(cause('ending', `The run will end as ${status}${onceWords(state)}.`, { value: { status } }));
+  }
+  return ending === null ? causes : [...causes, ...doubtCauses(state, ending)];
+}
+
+const OPEN = ['unknown', 'running', 'waiting', 'listening', 'gated', 'queued', 'child', 'open'] as const;
+
+/** Of the nodes that are under way the first cause each; of the others, how many there are. */
+function openCauses(state: RunState, now: number): Cause[] {
+  const open = [...state.scopes.values()].flatMap(({ nodes }) => nodes.filter(({ phase }) => !isFinal(phase.status)));
+  const causes: Cause[] = [];
+  for (const status of OPEN) {
+    for (const node of open.filter(({ phase }) => phase.status === status).slice(0, LISTED)) {
+      const [first] = nodeCauses(state, node, clockOf(state, node, now));
+      const path = pathOf(node);
+      if (first !== undefined) causes.push({ ...first, message: `${path}: ${first.message}`, node: path });
+    }
+  }
+  const pending = open.filter(({ phase }) => phase.status === 'pending').length;
+  if (pending === 0) return causes;
+  const who = pending === 1 ? '1 node waits for what comes before it' : `${pending} nodes wait for what comes before them`;
+  return [...causes, cause('pending', `${who}.`, { value: { nodes: pending } })];
+}
+
+/** In a pause only the attempts that workers run go on. */
+function clockOf({ pausedAt }: RunState, { phase }: NodeState, now: number): number {
+  return phase.status === 'running' ? now : (pausedAt ?? now);
+}
+
+/** What has to happen before a run that is being stopped has ended. */
+function onceWords(state: RunState): string {
+  const isCleaning = (node: NodeState): boolean => !isStopped(state, node) && isCleaningUp(node);
+  const busy = [...state.running, ...state.children];
+  const stopping = busy.filter((node) => !isCleaning(node)).map(pathOf);
+  const cleaning = busy.filter(isCleaning);
+  const parts = [
+    ...(stopping.length === 0 ? [] : [`${stopping.join(', ')} has stopped`]),
+    ...(cleaning.length === 0 ? [] : [`${cleaning.map(pathOf).join(', ')} has cleaned up`]),
+    ...(state.pausedAt === null ? [] : ['it is resumed']),
+    ...Array.from(undoingIn(state.root), ({ path }) => `what was done in ${path} is undone`),
+  ];
+  return parts.length === 0 ? '' : ` once ${parts.join(' and ')}`;
+}
+
+/** What was done is undone; only that is missing of which nobody knows whether it was done, or undone. */
+function doubtCauses(state: RunState, { status, compensate }: Ending): Cause[] {
+  const ends = (nodes: readonly NodeState[], why: string): Cause => {
+    const paths = nodes.map(pathOf);
+    const message = `The run will end as ${status} once somebody has said what became of ${paths.join(', ')}: ${why}.`;
+    return cause('unknown-outcome', message, { value: { status, nodes: paths } });
+  };
+  const undoings = [...state.unknown].filter(({ scope }) => scope.undoes !== null);
+  if (undoings.length > 0) return [ends(undoings, 'a retry has to know what was undone')];
+  if (!compensate || !isInDoubt(state, state.root)) return [];
+  const done = [...state.unknown].filter(({ plan }) => plan.compensate !== undefined);
+  return [ends(done, 'it may have to be undone')];
+}
+
+export function explainNode(state: RunState, path: string, now: number): Explanation | undefined {
+  const node = nodeAt(state, path);
+  if (node === undefined) return explainCollapsed(state, path);
+  const next = hintsOf(state, node);
+  return explanation(path, statusOf(node.phase), nodeCauses(state, node, clockOf(state, node, now)), next);
+}
+
+/** Of a round that has ended only its result is left in the state; the journal still has the rest. */
+function explainCollapsed(state: RunState, path: string): Explanation | undefined {
+  const around = goneFrom(state, path);
+  if (around === undefined) return undefined;
+  const [step = ''] = path.slice(pathOf(around).length + 1).split('/');
+  const what = runsOnce(around.plan) ? `'${pathOf(around)}'` : `round ${step} of '${pathOf(around)}'`;
+  const message = `It was in ${what}, which has ended and is collapsed: only its result is kept.`;
+  const next = [`nebula executions timeline ${state.executionId}`];
+  return explanation(path, 'collapsed', [cause('collapsed', message, { node: pathOf(around) })], next);
+}
+
+/** With the node as it was when its round ended, which a view of the whole journal has. */
+export function explainEnded(collapsed: Explanation, state: RunState, node: NodeState): Explanation {
+  const at = 'at' in node.phase ? node.phase.at : state.updatedAt;
+  const causes = [...nodeCauses(state, node, at), ...collapsed.causes];
+  return explanation(pathOf(node), statusOf(node.phase), causes, collapsed.next);
+}
+
+/** A run that has ended hears nothing but a retry, which leaves the outcome as unknown as it was. */
+function hintsOf(state: RunState, node: NodeState): string[] {
+  const { phase } = node;
+  if (phase.status === 'child') return [`nebula executions explain ${phase.executionId}`];
+  if (phase.status !== 'unknown') return [];
+  const reopen = isFinished(state.status) ? [`nebula executions retry ${state.executionId}`] : [];
+  return [...reopen, ...settleHint(state, node)];
+}
+
+function settleHint(state: RunState, node: NodeState): string[] {
+  const command = `nebula executions settle ${state.executionId} ${pathOf(node)}`;
+  return [`${command} --happened --output JSON`, `${command} --retry`, `${command} --fail`];
+}

@@ -1,0 +1,96 @@
+/**
+ * How the time of each node was spent: in queues, in waits and in attempts. Fed by the events of a timeline, each in
+ * constant time; whoever has only events needs nothing else.
+ */
+import type { NodeStatus } from '../run/status.ts';
+import type { TimelineEvent } from './timeline.ts';
+
+export interface Span {
+  readonly kind: 'queued' | 'waiting' | 'running';
+  readonly from: number;
+  /** Null while it lasts. */
+  readonly to: number | null;
+  /** Of an attempt, its number and who ran it; a composite node and a wait have none. */
+  readonly attempt?: number;
+  readonly worker?: string;
+  /** Of an attempt that has ended: how. */
+  readonly end?: 'completed' | 'failed' | 'cancelled' | 'unknown' | 'returned';
+}
+
+export interface NodeHistory {
+  readonly path: string;
+  readonly status: NodeStatus;
+  /** In the order of their beginnings; each ends where the next one begins, or before. */
+  readonly spans: readonly Span[];
+}
+
+interface Lane {
+  readonly path: string;
+  status: NodeStatus;
+  readonly spans: Span[];
+}
+
+export class RunHistory {
+  private readonly lanes = new Map<string, Lane>();
+
+  /** In the order in which something first happened to them. */
+  get nodes(): Iterable<NodeHistory> {
+    return this.lanes.values();
+  }
+
+  node(path: string): NodeHistory | undefined {
+    return this.lanes.get(path);
+  }
+
+  note({ type, node, at, details }: TimelineEvent): void {
+    if (node === null) return;
+    switch (type) {
+      case 'NodeScheduled':
+        return this.enter(node, 'queued', at, { kind: 'queued', from: at, to: null });
+      case 'NodeReturned':
+        return this.enter(node, 'queued', at, { kind: 'queued', from: at, to: null }, 'returned');
+      case 'NodeStarted': {
+        const { attempt, worker } = details;
+        return this.enter(node, 'running', at, { kind: 'running', from: at, to: null, attempt, worker });
+      }
+      case 'ChildRequested': {
+        const { attempt } = details;
+        return this.enter(node, 'running', at, { kind: 'running', from: at, to: null, attempt });
+      }
+      case 'NodeOpened':
+        return this.enter(node, 'running', at, { kind: 'running', from: at, to: null });
+      case 'NodeWaiting':
+      case 'NodeGated':
+        return this.enter(node, 'waiting', at, { kind: 'waiting', from: at, to: null });
+      case 'NodeRetried':
+        return this.enter(node, 'waiting', at, { kind: 'waiting', from: at, to: null }, 'failed');
+      case 'NodeCompleted':
+        return this.enter(node, 'completed', at, undefined, 'completed');
+      case 'NodeFailed':
+        return this.enter(node, 'failed', at, undefined, 'failed');
+      case 'NodeSkipped':
+        return this.enter(node, 'skipped', at);
+      case 'NodeCancelled':
+        return this.enter(node, 'cancelled', at, undefined, 'cancelled');
+      case 'NodeUnknown':
+        return this.enter(node, 'unknown', at, undefined, 'unknown');
+      default:
+        return;
+    }
+  }
+
+  private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Span['end']): void {
+    let lane = this.lanes.get(path);
+    if (lane === undefined) {
+      lane = { path, status, spans: [] };
+      this.lanes.set(path, lane);
+    }
+    lane.status = status;
+    const last = lane.spans.at(-1);
+    if (last?.to === null) {
+      const ended = { ...last, to: at };
+      lane.spans[lane.spans.length - 1] = last.kind === 'running' && end !== undefined ? { ...ended, end } : ended;
+    }
+    if (next !== undefined) lane.spans.push(next);
+  }
+}

@@ -1,0 +1,339 @@
+/** Why a node is where it is. The most important cause comes first. */
+import { formatDuration } from '../duration.ts';
+import { unreachable } from '../error.ts';
+import { type EdgePlan, isImplied } from '../plan/plan.ts';
+import { HERE, parseRoute } from '../plan/route.ts';
+import type { Awaited, CacheHit, SkipReason } from '../run/entry.ts';
+import { runsOnce } from '../run/scopes.ts';
+import { retryPlanOf } from '../run/settings.ts';
+import { isFinal, isHeldByLevel, isStopped, pathOf, statusOf } from '../run/standing.ts';
+import type { NodeState, Phase, RunState } from '../run/state.ts';
+import { isTaken, verdictOf } from '../run/taken.ts';
+import { undoingIn } from '../run/transactions.ts';
+import { workerName } from '../run/worker-name.ts';
+import { type Cause, cause, type EdgeCause } from './cause.ts';
+
+/** Causes of one kind that are listed. */
+export const LISTED = 10;
+
+export function nodeCauses(state: RunState, node: NodeState, now: number): Cause[] {
+  const { phase } = node;
+  switch (phase.status) {
+    case 'pending':
+      return pendingCauses(state, node);
+    case 'queued':
+      return [queuedCause(state, node, now - phase.since)];
+    case 'running':
+      return runningCauses(phase, now);
+    case 'waiting':
+      return [retryCause(node, phase, now), budgetCause(node)];
+    case 'open':
+      return openCauses(node, phase, now);
+    case 'gated':
+      return [gateCause(phase, now)];
+    case 'child':
+      return [childCause(state, node, phase, now)];
+    case 'listening':
+      return listeningCauses(phase, now);
+    case 'completed':
+      return [completedCause(node, phase.cached), ...missCauses(node), ...deadEdges(node)];
+    case 'failed': {
+      const { code, message } = phase.error;
+      const handling = cause('handling', HANDLING[phase.handling], { value: { handling: phase.handling } });
+      return [cause('error', `${code}: ${message}`, { value: { code } }), handling, budgetCause(node), ...deadEdges(node)];
+    }
+    case 'skipped':
+      return skippedCauses(node, phase.why);
+    case 'cancelled':
+      return [cancelledCause(state, node)];
+    case 'unknown':
+      return [
+        cause(
+          'unknown-outcome',
+          `Nobody knows whether attempt ${node.attempts} took effect: ${phase.error.message}`,
+          { value: { attempt: node.attempts, code: phase.error.code } },
+        ),
+        cause('once', 'Its effect is `once`, so it is not repeated before somebody has looked.'),
+      ];
+    default:
+      return unreachable(phase);
+  }
+}
+
+function pendingCauses(state: RunState, node: NodeState): Cause[] {
+  const { incoming, join } = node.plan;
+  const sources = new Map(
+    incoming
+      .filter((edge) => !isFinal(sourceOf(node, edge).phase.status))
+      .map((edge) => [edge.from.id, statusOf(sourceOf(node, edge).phase)]),
+  );
+  if (sources.size === 0) {
+    return [cause('pending', state.stopping === null ? 'It is about to start.' : 'The run is ending.')];
+  }
+  const listed = [...sources].slice(0, LISTED);
+  const names = listed.map(([id, status]) => `${id} (${status})`).join(', ');
+  const more = join === 'all' ? '' : ` It starts when ${join} of its edges are taken.`;
+  const value = { join, sources: Object.fromEntries(listed) };
+  return [cause('upstream', `It waits for ${names}.${more}`, { value })];
+}
+
+function queuedCause(state: RunState, node: NodeState, waitedMs: number): Cause {
+  const waited = `It has been ready for ${formatDuration(waitedMs)}`;
+  const { maxParallelism } = state.plan;
+  const active = state.running.size;
+  if (isHeldByLevel(state, node)) {
+    const level = node.scope.level + 1;
+    return cause('level', `${waited} and waits for level ${level} to end (mode: levels).`, { value: { level } });
+  }
+  if (active >= maxParallelism) {
+    const holders = [...state.running].slice(0, LISTED).map(pathOf);
+    const message = `${waited} and waits for a slot: ${active} of ${maxParallelism} (maxParallelism) are held by ${holders.join(', ')}.`;
+    return cause('parallelism', message, { value: { waitedMs, limit: maxParallelism, holders } });
+  }
+  const { route } = node.plan;
+  if (route === HERE) return cause('worker', `${waited} and waits for a worker with a free slot.`, { value: { waitedMs } });
+  const { action, version, labels } = parseRoute(route);
+  const labelled = labels.length === 0 ? '' : ` and the labels ${labels.join(', ')}`;
+  const message = `${waited} and waits for a worker outside with ${action}@${version}${labelled}.`;
+  return cause('worker', message, { value: { waitedMs, action: `${action}@${version}`, labels: [...labels] } });
+}
+
+type PhaseOf<S extends Phase['status']> = Extract<Phase, { status: S }>;
+
+function runningCauses({ attempt, since, worker, effect }: PhaseOf<'running'>, now: number): Cause[] {
+  const name = workerName(worker);
+  const message = `Attempt ${attempt} has been running for ${formatDuration(now - since)} in worker ${name}.`;
+  const running = cause('attempt-running', message, { value: { attempt, since, worker: name } });
+  if (effect !== 'once') return [running];
+  return [running, cause('once', 'Its effect is `once`: it is not repeated unless its outcome is known.')];
+}
+
+function retryCause({ attempts }: NodeState, { error, until }: PhaseOf<'waiting'>, now: number): Cause {
+  const left = formatDuration(Math.max(0, until - now));
+  const message = `Attempt ${attempts} failed (${error.code}: ${error.message}); the next one comes in ${left}.`;
+  return cause('attempt-failed', message, { value: { attempt: attempts, code: error.code, until } });
+}
+
+function budgetCause(node: NodeState): Cause {
+  const { rules, lost } = retryPlanOf(node);
+  const counts = rules.map(({ attempts }, index) => ({ used: node.retries[index] ?? 0, of: attempts - 1 }));
+  const used = counts.map((count) => `${count.used} of ${count.of}`);
+  const retries = used.length === 0 ? 'No error is retried' : `Used ${used.join(', ')} retries of errors`;
+  const value = { retries: counts, lost: { used: node.lost, of: lost } };
+  return cause('retries', `${retries}; ${node.lost} of ${lost} lost attempts were repeated.`, { value });
+}
+
+function childCause(state: RunState, node: NodeState, phase: PhaseOf<'child'>, now: number): Cause {
+  const { executionId, since, stopping } = phase;
+  const isOver = stopping !== undefined || isStopped(state, node);
+  const message = isOver
+    ? `Execution ${executionId}, which runs for it, was asked to stop, and is waited for until it has ended.`
+    : `Execution ${executionId} has been running for it for ${formatDuration(now - since)}.`;
+  return cause('child-running', message, { link: { executionId }, value: { since } });
+}
+
+function openCauses(node: NodeState, phase: PhaseOf<'open'>, now: number): Cause[] {
+  const { body, attempts } = node;
+  if (phase.retrying !== undefined && phase.stopping === null) {
+    const { code, message } = phase.retrying;
+    const words = `Attempt ${attempts} failed (${code}: ${message}); what was done in it is undone, then it begins again.`;
+    return [cause('compensating', words, { value: { attempt: attempts, code } })];
+  }
+  const causes = endingCauses(node, phase);
+  const since = `Its body has been running for ${formatDuration(now - phase.since)}`;
+  if (body === undefined || runsOnce(node.plan)) {
+    return [...causes, cause('body-running', `${since}.`, { value: { since: phase.since } })];
+  }
+  const total = Number.isFinite(body.total) ? body.total : null;
+  const { succeeded, failed, open, until } = body;
+  const lost = failed > 0 ? `, ${failed} failed` : '';
+  const words = `${since}: ${succeeded}${total === null ? '' : ` of ${total}`} rounds have completed${lost}, ${open} are open.`;
+  causes.push(cause('body-running', words, { value: { since: phase.since, total, succeeded, failed, open } }));
+  if (until === null) return causes;
+  const left = formatDuration(Math.max(0, until - now));
+  return [...causes, cause('round-delayed', `The next round comes in ${left}.`, { value: { until } })];
+}
+
+function endingCauses(node: NodeState, { stopping }: PhaseOf<'open'>): Cause[] {
+  const rounds = [...(node.body?.scopes.values() ?? [])];
+  const failed = stopping?.error ?? rounds.find((scope) => scope.undoing)?.stopping?.error;
+  if (failed == null) return [];
+  const ends = stopping?.cancelled === true ? 'It is cancelled' : 'It fails';
+  const undoing = Array.from(undoingIn(node), ({ path }) => `, and what was done in ${path} is undone`).join('');
+  const message = `${ends} once what runs in it has stopped${undoing}: ${failed.message}`;
+  return [cause('ending', message, { value: { code: failed.code } })];
+}
+
+function completedCause({ attempts }: NodeState, cached: CacheHit | undefined): Cause {
+  if (cached === undefined) {
+    const words = attempts === 0 ? 'It completed.' : `It completed with attempt ${attempts}.`;
+    return cause('completed', words, { value: { attempt: attempts } });
+  }
+  const { executionId, node, at } = cached;
+  const message = `Its output is from the cache: '${node}' of ${executionId} gave it at ${new Date(at).toISOString()}.`;
+  return cause('cache-hit', message, { link: { executionId, node }, value: { at } });
+}
+
+function missCauses({ missed }: NodeState): Cause[] {
+  if (missed === undefined) return [];
+  if (missed.earlier === null) return [cause('cache-miss', 'The cache had no output of this action.')];
+  const { executionId, node, changed } = missed.earlier;
+  const names =
+    changed.length > 1 ? `${changed.slice(0, -1).join(', ')} and ${changed.at(-1)} are` : `${changed[0]} is`;
+  const what = changed.length === 0 ? 'its entry is gone or too old' : `${names} different`;
+  const message = `It missed the cache: against '${node}' of ${executionId}, ${what}.`;
+  return [cause('cache-miss', message, { link: { executionId, node }, value: { changed: [...changed] } })];
+}
+
+function gateCause({ gate, since, until }: PhaseOf<'gated'>, now: number): Cause {
+  const waited = formatDuration(now - since);
+  switch (gate.kind) {
+    case 'concurrency': {
+      const { key, limit } = gate;
+      const message = `It has waited for ${waited} for a place among the ${limit} with the key '${key}'.`;
+      return cause('concurrency', message, { value: { key, limit, since } });
+    }
+    case 'rate': {
+      const { key, limit, perMs } = gate;
+      const when = until === null ? '' : ` It begins in ${formatDuration(Math.max(0, until - now))}.`;
+      const message = `It waits for its turn: ${limit} per ${formatDuration(perMs)} with the key '${key}'.${when}`;
+      return cause('rate', message, { value: { key, limit, perMs, until } });
+    }
+    case 'reserve': {
+      const message = `The cache has no output for its input, and it has waited for ${waited} for another run that works it out.`;
+      return cause('single-flight', message, { value: { since } });
+    }
+    case 'cache':
+      return cause('cache-miss', 'It looks whether an earlier run has its output.');
+    default:
+      return unreachable(gate);
+  }
+}
+
+/** Who holds what a gated node waits for, and how many are granted before it. */
+export interface Holders {
+  /** `since`: when it began; null when it has not, or is gone. */
+  readonly holders: readonly { readonly executionId: string; readonly node: string; readonly since: number | null }[];
+  readonly before: number;
+}
+
+export function holderCauses({ holders, before }: Holders, now: number): Cause[] {
+  const queue = before === 0 ? '' : `${before} ${before === 1 ? 'other waits' : 'others wait'} before it`;
+  const value = { before };
+  if (holders.length === 0) {
+    return [cause('held-by', queue === '' ? 'Nobody holds it now.' : `Nobody holds it now, but ${queue}.`, { value })];
+  }
+  return holders.slice(0, LISTED).map(({ executionId, node, since }, at) => {
+    const how = since === null ? 'not begun yet' : `for ${formatDuration(Math.max(0, now - since))}`;
+    const last = at === Math.min(holders.length, LISTED) - 1;
+    const rest = last && holders.length > LISTED ? ` and ${holders.length - LISTED} more` : '';
+    const message = `It is held by ${node} of ${executionId} (${how})${rest}${last && queue !== '' ? `; ${queue}` : ''}.`;
+    return cause('held-by', message, { link: { executionId, node }, value: { ...value, since } });
+  });
+}
+
+function listeningCauses({ waits, deadline }: PhaseOf<'listening'>, now: number): Cause[] {
+  const words = waits.map((wait) => waitWords(wait, now)).join(', or ');
+  const value = { for: waits.map(({ kind }) => kind) };
+  const waiting = cause('wait', `It waits for ${words}.`, { value });
+  if (deadline === null) return [waiting];
+  const left = formatDuration(Math.max(0, deadline - now));
+  return [waiting, cause('wait', `It fails if nothing comes in ${left}.`, { value: { deadline } })];
+}
+
+function waitWords(wait: Awaited, now: number): string {
+  switch (wait.kind) {
+    case 'time':
+      return `the time (in ${formatDuration(Math.max(0, wait.at - now))})`;
+    case 'signal':
+      return `the signal '${wait.signal}'${wait.key === '' ? '' : ` with the key '${wait.key}'`}`;
+    case 'approval':
+      return `an approval${wait.who === undefined ? '' : ` by ${wait.who.join(' or ')}`}`;
+    case 'callback':
+      return 'a call';
+    default:
+      return unreachable(wait);
+  }
+}
+
+const HANDLING = {
+  handled: 'An error edge took the failure.',
+  ignored: 'The failure is ignored (`onError: ignore`).',
+  tolerated: 'Nothing handled it; the workflow ignores failures (`onFailure: ignore`).',
+  deferred: 'Nothing handled it; the run, or the body around it, fails once the others are done.',
+  fatal: 'Nothing handled it, so it ended the run.',
+} as const;
+
+function cancelledCause({ stopping, status }: RunState, { attempts }: NodeState): Cause {
+  if (attempts === 0) return cause('never-started', `It never started: the run ended as ${status} first.`);
+  const ended = stopping?.status ?? status;
+  return cause('cancelled', `It was stopped before it was done: the run ended as ${ended}.`, { value: { status: ended } });
+}
+
+function skippedCauses(node: NodeState, why: SkipReason): Cause[] {
+  const { join, incoming } = node.plan;
+  const skipped = (message: string): Cause => cause('skipped', message, { value: { why, join } });
+  const edges = incoming.slice(0, LISTED).map((edge) => edgeCause(edge, sourceOf(node, edge)));
+  switch (why) {
+    case 'when':
+      return [skipped('Skipped: its condition (`when`) is false.')];
+    case 'disabled':
+      return [skipped('Skipped: it is disabled (`enabled: false`).')];
+    case 'failure':
+      return [skipped(`Skipped: ${lostSources(node)}, and ${joinWords(join)}.`), ...edges];
+    case 'dead': {
+      const taken = new Set(incoming.filter((edge) => isTaken(edge, sourceOf(node, edge))).map(({ from }) => from)).size;
+      const what = taken === 0 ? 'none of its incoming edges was taken' : `${taken} of its incoming edges were taken`;
+      return [skipped(`Skipped: ${what} (join: ${join}).`), ...edges];
+    }
+    default:
+      return unreachable(why);
+  }
+}
+
+function joinWords(join: NodeState['plan']['join']): string {
+  if (join === 'all') return '`join: all` tolerates no failed step before it';
+  return `fewer than ${join} of its incoming edges were taken (join: ${join})`;
+}
+
+/** What the nodes came to whose edges are dead by failure. */
+function lostSources(node: NodeState): string {
+  const lost = node.plan.incoming.filter((edge) => verdictOf(edge, endOf(sourceOf(node, edge))) === 'failure');
+  const words = [...new Set(lost.map((edge) => `\`${edge.from.id}\` ${becameOf(sourceOf(node, edge))}`))];
+  // In journals from before, what an unhandled failure leads to was skipped whatever its other edges.
+  return words.length === 0 ? 'a step before it failed' : words.slice(0, LISTED).join(', ');
+}
+
+function becameOf(node: NodeState): string {
+  const { status } = endOf(node);
+  if (status === 'skipped') return 'was skipped because of a failure';
+  return status === 'failed' ? 'failed' : 'was cancelled';
+}
+
+/** As its edges were decided. */
+function endOf({ decidedAs, phase }: NodeState): Phase {
+  return decidedAs ?? phase;
+}
+
+function deadEdges(node: NodeState): Cause[] {
+  return node.plan.outgoing
+    .filter((edge) => !isTaken(edge, node) && !isImplied(edge))
+    .slice(0, LISTED)
+    .map((edge) => edgeCause(edge, node));
+}
+
+const VERDICT = { taken: 'taken', choice: 'not taken', failure: 'dead by failure', undecided: 'undecided' } as const;
+
+function edgeCause(edge: EdgePlan, source: NodeState): Cause {
+  const { from, to, on } = edge;
+  const isDecided = isFinal(source.phase.status) || source.decidedAs !== undefined;
+  const verdict: EdgeCause['verdict'] = isDecided ? verdictOf(edge, endOf(source)) : 'undecided';
+  const condition = on === 'success' ? '' : `, on: ${on}`;
+  const status = statusOf(source.phase);
+  const message = `Edge ${from.id} -> ${to.id}${condition}: ${VERDICT[verdict]} (${from.id} is ${status}).`;
+  return cause('edge', message, { edge: { from: from.id, to: to.id, on, verdict }, value: { status } });
+}
+
+function sourceOf(node: NodeState, edge: EdgePlan): NodeState {
+  return node.scope.nodes[edge.from.index] as NodeState;
+}
