@@ -41,6 +41,8 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
   'signal.taken': true,
   'signal.refused': true,
   'scope.compensating': true,
+  'scope.compensated': true,
+  'run.checkpointed': true,
   'run.paused': true,
   'run.resumed': true,
   'node.gated': true,

@@ -232,6 +232,12 @@ export class Legality {
         return this.scopes.close(entry.scope, entry.error !== undefined);
       case 'scope.compensating':
         return this.compensate(entry);
+      case 'scope.compensated':
+        this.demand(!this.isFinished, `says that ${entry.scope || 'it'} is compensated after its end`);
+        return;
+      case 'run.checkpointed':
+        this.demand(!this.isFinished && entry.seq > 0, 'has a snapshot after its end');
+        return;
       case 'items.added':
         // To a loop that was cut off, too: a retry goes on with it.
         this.demand(this.node(entry.node).status !== 'completed', `items for ${entry.node}, which is done`);

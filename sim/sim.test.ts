@@ -1,4 +1,4 @@
-import type { Entry } from '@nebula/core';
+import type { Entry, RunDocument } from '@nebula/core';
 import { describe, expect, it } from 'vitest';
 import { play } from './every-crossing.ts';
 import { Leases } from './leases.ts';
@@ -288,7 +288,7 @@ describe('the oracle', () => {
     oracle.onFinished(document);
     expect(oracle.violations).toEqual([]);
     const [node, shown] = Object.entries(document.nodes)[0] as [string, (typeof document.nodes)[string]];
-    oracle.onFinished({ ...document, status: 'timed-out' });
+    oracle.onFinished({ ...document, status: 'timed-out' } as RunDocument);
     oracle.onFinished({ ...document, nodes: {} });
     oracle.onFinished({ ...document, nodes: { ...document.nodes, [node]: { ...shown, attempts: 99 } } });
     expect(oracle.violations.map((what) => what.slice(what.indexOf(':') + 2))).toEqual([

@@ -35,7 +35,7 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>
  * The folders of a package that has layers, the lowest first: what each may import of the others. Files beside the
  * folders are common ground; of those, only the ones in COMPOSING import folders.
  *
- *     expression, schema, graph, definition ──▶ plan ──▶ run, verify
+ *     expression, schema, graph, definition ──▶ plan ──▶ run ──▶ view; plan ──▶ verify
  */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>>>> = {
   core: {
@@ -48,6 +48,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
     definition: { expression: 'all', graph: 'all', imports: 'all' },
     plan: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', schema: 'all' },
     run: { capability: 'all', definition: 'types', expression: 'all', plan: 'all', retry: 'all', schema: 'all' },
+    view: { plan: 'all', run: 'all' },
     verify: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', plan: 'all', schema: 'all' },
   },
 };

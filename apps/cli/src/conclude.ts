@@ -1,9 +1,7 @@
 /** What a command says about runs that it has brought to their end, and its exit code. */
 import type { RunDocument } from '@nebula/core';
 import { EXIT, exitCodeOf } from './exit-code.ts';
-import { heldGates } from './holders.ts';
 import { linkedDocument } from './links.ts';
-import { RunProgress } from './live/progress.ts';
 import type { Rest } from './live/settling.ts';
 import { worstExitCode } from './live/watch.ts';
 import type { CommandOptions, Context, DeskSession, EngineSession, Project } from './services.ts';
@@ -97,13 +95,19 @@ function restingIn(rest: Rest): Parked[] {
   return rest.parked ? [rest, ...rest.inside.flatMap(restingIn)] : [];
 }
 
-async function parkedRun(session: DeskSession, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
-  const progress = new RunProgress(document.executionId, document.workflowId, []);
-  progress.sync(document);
-  progress.recall(await session.desk.timeline(document.executionId));
-  const held = await heldGates(session, document);
-  return { document, explanations: waitingFor, progress, held, inside: inside.map((one) => one.document.executionId) };
+async function parkedRun({ desk }: DeskSession, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
+  const { executionId } = document;
+  const explanations = [...waitingFor];
+  const gated = Object.entries(document.nodes).filter(([, { waitsFor }]) => waitsFor?.kind === 'gate');
+  for (const [path] of gated.slice(0, MAX_GATED)) {
+    const explanation = await desk.explain(executionId, path);
+    if (explanation !== undefined) explanations.push(explanation);
+  }
+  return { document, explanations, inside: inside.map((one) => one.document.executionId) };
 }
+
+/** Nodes of which it is said who holds what they wait for. */
+const MAX_GATED = 10;
 
 /** Several runs: `{executions: [documents]}`, or how many ended how, and what the unhappy ones say. */
 export async function concludeRuns(concluding: Concluding, rests: readonly Rest[], json: boolean): Promise<number> {

@@ -3,7 +3,7 @@ import { anyCommandWriter, concludeInterrupted, concludeRun, concludeRuns, viewO
 import { unknownExecution } from './desk.ts';
 import { type Ended, type WatchedRun, watch } from './live/watch.ts';
 import { engineHere, keptLines } from './requests.ts';
-import { familyOf } from './run-facts.ts';
+import { familyOf } from './run-waits.ts';
 import type { CommandOptions, Context, EngineSession, Project } from './services.ts';
 import { jsonDocument } from './views/json.ts';
 import { registeredWorkflows } from './workflow-folder.ts';
@@ -75,7 +75,7 @@ async function familiesOf(project: Project, session: EngineSession, executionIds
     const run = await watchedRun(session, executionId);
     if (run === undefined) return unknownExecution(project, executionId);
     runs.push(run);
-    only.push(...(await familyOf(session.desk, executionId)));
+    only.push(...(await familyOf((id) => session.desk.document(id), executionId)));
   }
   return { runs, only };
 }
@@ -109,5 +109,7 @@ export async function watchedRun(session: EngineSession, executionId: string): P
   const definition = await session.definition(document.workflowId, document.version);
   const title = `${definition?.name ?? document.workflowId} v${document.version}`;
   const find = await registeredWorkflows(session, definition);
-  return { executionId, definition, find, title, document, timeline: await session.desk.timeline(executionId) };
+  // A server tells from here on what happens, and not what has happened.
+  if (session.server !== undefined) await session.desk.timeline(executionId);
+  return { executionId, definition, find, title, document };
 }

@@ -1,25 +1,37 @@
 /** The executions that a run belongs to and that belong to it, for documents and for people. */
 import type { RunDocument, RunStatus } from '@nebula/core';
 import type { Desk } from '@nebula/engine';
-import { type ChildFact, factsOf, type RunFacts } from './run-facts.ts';
 
-export interface LinkedChild extends ChildFact {
+export interface LinkedChild {
+  readonly node: string;
+  readonly executionId: string;
+  readonly workflowId: string;
   /** Null when it has been deleted, or was never there. */
   readonly status: RunStatus | null;
 }
 
 export interface Links {
-  readonly parent: RunFacts['parent'];
+  readonly parent: RunDocument['parent'];
   readonly children: readonly LinkedChild[];
 }
 
 /** More children are named without being looked up: a loop may have started thousands. */
 const MAX_LOOKED_UP = 1_000;
 
-export async function linksOf(desk: Desk, executionId: string): Promise<Links> {
-  const { parent, children } = factsOf(await desk.journal(executionId));
+/** Of each node the newest child, in the order in which they were asked for. */
+export async function linksOf(desk: Desk, { executionId, parent }: RunDocument): Promise<Links> {
+  const children = new Map<string, Omit<LinkedChild, 'status'>>();
+  for (const { type, node, details } of await desk.timeline(executionId)) {
+    if (type !== 'ChildRequested' || node === null) continue;
+    children.delete(node);
+    children.set(node, {
+      node,
+      executionId: details.executionId,
+      workflowId: details.workflowId ?? details.plan ?? '',
+    });
+  }
   const linked: LinkedChild[] = [];
-  for (const [at, child] of children.entries()) {
+  for (const [at, child] of [...children.values()].entries()) {
     const document = at < MAX_LOOKED_UP ? await desk.document(child.executionId) : undefined;
     linked.push({ ...child, status: document?.status ?? null });
   }
@@ -28,7 +40,7 @@ export async function linksOf(desk: Desk, executionId: string): Promise<Links> {
 
 /** The document of a run, with its links. */
 export async function linkedDocument(desk: Desk, document: RunDocument): Promise<RunDocument & Partial<Links>> {
-  return { ...document, ...present(await linksOf(desk, document.executionId)) };
+  return { ...document, ...present(await linksOf(desk, document)) };
 }
 
 /** Those that there are. */

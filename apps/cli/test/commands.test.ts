@@ -1,3 +1,4 @@
+import type { RunDocument } from '@nebula/core';
 import type { LiveEvent, Settled } from '@nebula/engine';
 import { describe, expect, test } from 'vitest';
 import { play } from './support/fake-services.ts';
@@ -150,7 +151,7 @@ describe('looking at runs', () => {
     };
     expect((await play(['executions', 'timeline', 'exe_1'], script)).io.out.text()).toContain('✓ fetch  █');
     expect((await play(['executions', 'timeline', 'exe_1', '--events'], script)).io.out.lines()[2]).toBe(
-      '   +0.30s  NodeCompleted        fetch',
+      '   +0.30s  NodeCompleted          fetch',
     );
     const { io } = await play(['executions', 'timeline', 'exe_1', '--json'], script);
     expect(JSON.parse(io.out.text())).toEqual({ executionId: 'exe_1', events: script.timeline });
@@ -200,6 +201,7 @@ describe('looking at runs', () => {
     const explanation = {
       node: null,
       status: 'failed',
+      causes: [],
       reasons: ['DECLINED in charge.'],
       next: ['nebula executions retry exe_1'],
     };
@@ -279,7 +281,7 @@ describe('changing runs', () => {
   });
 
   test('[CLI-67] retry: leaves the request, opens the run again and waits for its end', async () => {
-    const events = [timeline(event(0, 'WorkflowReopened'))];
+    const events = [timeline(event(0, 'WorkflowReopened', null, { nodes: ['charge'] }))];
     const settled = async (): Promise<Settled> => ({ parked: false, document: done });
     const { exitCode, calls } = await play(['executions', 'retry', 'exe_1'], { documents: [failed], events, settled });
     expect(exitCode).toBe(0);
@@ -344,7 +346,7 @@ describe('resume', () => {
     ['cancelled', 3],
     ['timed-out', 3],
   ] as const)('[CLI-40] %s ends with %i', async (status, code) => {
-    const settled = async (): Promise<Settled> => ({ parked: false, document: { ...failed, status } });
+    const settled = async (): Promise<Settled> => ({ parked: false, document: { ...failed, status } as RunDocument });
     const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [running], settled });
     expect(exitCode).toBe(code);
     expect(JSON.parse(io.out.text()).status).toBe(status);
@@ -355,7 +357,7 @@ describe('resume', () => {
     const settled = async (): Promise<Settled> => ({
       parked: true,
       document: unknown,
-      waitingFor: [{ node: 'charge', status: 'unknown', reasons: ['Nobody knows.'], next: [] }],
+      waitingFor: [{ node: 'charge', status: 'unknown', causes: [], reasons: ['Nobody knows.'], next: [] }],
       inside: [],
     });
     const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [unknown], settled });

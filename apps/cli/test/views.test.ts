@@ -1,10 +1,9 @@
 import type { Json, TimelineEventType } from '@nebula/core';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
-import { RunProgress } from '../src/live/progress.ts';
 import { visibleWidth } from '../src/terminal/width.ts';
 import { errorLines } from '../src/views/error.ts';
-import { eventLine, logLine } from '../src/views/event-line.ts';
+import { EventLines, logLine } from '../src/views/event-line.ts';
 import { executionLines } from '../src/views/executions.ts';
 import { explanationLines } from '../src/views/explanation.ts';
 import { journalLines } from '../src/views/journal.ts';
@@ -63,7 +62,7 @@ describe('timeline', () => {
          +0.80s  NodeStarted          fetch
          +1.00s  NodeCompleted        fetch
          +1.00s  NodeStarted          charge
-         +1.00s  NodeSkipped          tell
+         +1.00s  NodeSkipped          tell  its condition is false
          +2.00s  NodeFailed           charge  DECLINED: no
          +2.00s  WorkflowFailed       DECLINED: no
       "
@@ -79,11 +78,8 @@ describe('timeline', () => {
 
 describe('lines when piped', () => {
   test('[CLI-49] one per event, with the time since the start', () => {
-    const run = new RunProgress('exe_1', 'Order', []);
-    const lines = RETRIED.map((one) => {
-      run.apply(one);
-      return eventLine(one, run, { colors, startedAt: T0 });
-    });
+    const events = new EventLines({ executionId: 'exe_1', title: 'Order' }, { colors, startedAt: T0 });
+    const lines = RETRIED.map((one) => events.line(one));
     expect(text(lines.filter((line) => line !== undefined))).toMatchInlineSnapshot(`
       "
          0.00s  ● run started  Order  exe_1
@@ -144,11 +140,10 @@ describe('the end of a run', () => {
   test('[CLI-42] parked: what it waits for, and what to do', () => {
     const document = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
     const explanations = [
-      { node: 'charge', status: 'unknown', reasons: ['Nobody knows whether it took effect.'], next: [] },
+      { node: 'charge', status: 'unknown', causes: [], reasons: ['Nobody knows whether it took effect.'], next: [] },
     ];
-    const progress = new RunProgress('exe_1', 'order', []);
     const command = (id: string, verb: string, rest = ''): string => `nebula ${verb} ${id} ${rest}`.trimEnd();
-    const run = { document, explanations, progress, held: [], inside: [] };
+    const run = { document, explanations, inside: [] };
     expect(text(parkedLines([run], { ...options, command, now: T0 }))).toMatchInlineSnapshot(`
       "
       ⏸ parked  exe_1
@@ -175,13 +170,13 @@ describe('events in words', () => {
     { kind: 'approval', name: 'approval', title: 'Pay?', who: ['ann'] },
     { kind: 'time', name: 'for', at: T0 + 60_000 },
   ];
-  const cases: [TimelineEventType, string | null, Json, string | RegExp][] = [
+  const cases: [TimelineEventType, string | null, object, string | RegExp][] = [
     ['NodeOpened', 'n', { items: 3 }, 'opened: 3 items'],
     ['ItemsAdded', 'n', { items: 1 }, '1 item added'],
     ['RoundDelayed', 'n', { until: T0 + 5_000 }, /next round at .*\(in 5s\)/],
     ['RoundFailed', 'n/3', { error: { code: 'E', kind: 'USER', message: 'no' } }, 'n/3 failed: E: no'],
     ['ChildRequested', 'n', { executionId: 'exe_2', workflowId: 'sub', attempt: 1 }, 'workflow sub as exe_2'],
-    ['NodeWaiting', 'n', { waits }, /waits for an approval “Pay\?” by ann or until .*\(in 1m\)/],
+    ['NodeWaiting', 'n', { waits, deadline: null }, /waits for an approval “Pay\?” by ann or until .*\(in 1m\)/],
     ['NodeAnswered', 'n', { approved: false, by: 'ann', comment: 'why' }, 'rejected by ann: why'],
     ['NodeGated', 'n', { kind: 'concurrency', key: 'bank', limit: 2 }, 'waits for one of 2 places for bank'],
     ['NodeGated', 'n', { kind: 'concurrency', key: 'bank', limit: 1 }, 'waits for the place for bank'],
@@ -197,6 +192,10 @@ describe('events in words', () => {
     ['SignalTaken', null, { signal: 'go', key: '' }, 'signal go, which was kept, is taken up'],
     ['SignalRefused', 'n', { event: 'go', problem: 'bad' }, 'go does not fit, so the wait goes on: bad'],
     ['CompensationStarted', null, { status: 'failed' }, 'undone, last first; then it ends as failed'],
+    ['CompensationCompleted', null, { undone: 2, left: 1 }, 'compensation ended: 2 steps undone, 1 not'],
+    ['WorkflowStarted', null, { place: { key: 'p', limit: 1 } }, '○ run started: waits for a place: 1 at once of p'],
+    ['WorkflowHeld', null, { until: T0 + 5_000 }, /run begins at .*\(in 5s\)/],
+    ['WorkflowBegun', null, {}, 'run begins'],
     ['WorkflowPaused', null, { reason: 'lunch' }, 'run paused: lunch'],
     ['WorkflowResumed', null, {}, 'run goes on after the pause'],
     ['WorkflowStopping', null, { status: 'cancelled' }, 'run is ending: cancelled'],
@@ -204,10 +203,9 @@ describe('events in words', () => {
   ];
 
   test.each(cases)('[CLI-104] %s', (type, node, details, words) => {
-    const run = new RunProgress('exe_1', 'order', []);
     const one = event(0, type, node, details);
-    run.apply(one);
-    const line = eventLine(one, run, { colors, startedAt: T0 }) ?? '';
+    const lines = new EventLines({ executionId: 'exe_1', title: 'order' }, { colors, startedAt: T0 });
+    const line = lines.line(one) ?? '';
     expect(line).toMatch(words instanceof RegExp ? words : new RegExp(words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
     expect(timelineEventLines([one], colors)[0]).toContain(type);
   });
@@ -305,6 +303,7 @@ describe('other views', () => {
     const explanation = {
       node: 'ship',
       status: 'pending',
+      causes: [],
       reasons: ['It waits for charge (running), which is a rather long sentence that wraps.'],
       next: ['Wait.'],
     };

@@ -187,4 +187,10 @@ export { explainEnded, explainNode, explainRun } from './view/explain.ts';
 export { type NodeHistory, RunHistory, type Span } from './view/history.ts';
 export { type Holders, holderCauses } from './view/node-causes.ts';
 export { RunView, type ViewFrame } from './view/run-view.ts';
-export { isFinalEvent, type TimelineDetails, type TimelineEvent, type TimelineEventType, timelineOf } from './view/timeline.ts';
+export {
+  isFinalEvent,
+  type TimelineDetails,
+  type TimelineEvent,
+  type TimelineEventType,
+  timelineOf,
+} from './view/timeline.ts';

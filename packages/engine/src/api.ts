@@ -121,8 +121,10 @@ export interface JournalFrame {
 
 /** Looks at runs and leaves durable requests; works beside an engine of another process. */
 export interface Desk {
-  document(executionId: string): Promise<RunDocument | undefined>;
-  journal(executionId: string): Promise<readonly JournalFrame[]>;
+  /** `at`: as it was after that frame of its journal. */
+  document(executionId: string, at?: number): Promise<RunDocument | undefined>;
+  /** The frames after this one. */
+  journal(executionId: string, after?: number): Promise<readonly JournalFrame[]>;
   timeline(executionId: string): Promise<readonly TimelineEvent[]>;
   /** Of one node, or, without `node`, of the run. */
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;

@@ -103,8 +103,8 @@ export class StoreDesk implements Desk {
     this.deskPlans = plans;
   }
 
-  async document(executionId: string): Promise<RunDocument | undefined> {
-    const state = await this.state(executionId);
+  async document(executionId: string, at?: number): Promise<RunDocument | undefined> {
+    const state = await this.state(executionId, at);
     if (state === undefined) return undefined;
     return this.documentIn(state);
   }
@@ -116,8 +116,8 @@ export class StoreDesk implements Desk {
     return documentOf(state, values.lookup);
   }
 
-  async journal(executionId: string): Promise<readonly JournalFrame[]> {
-    const rows = await this.drivers.store.frames(executionId, 0);
+  async journal(executionId: string, after = 0): Promise<readonly JournalFrame[]> {
+    const rows = await this.drivers.store.frames(executionId, after);
     return rows.map((row) => {
       const { seq, at, entries } = decodeFrame(row);
       return { seq, at, entries: entries as unknown as Json[], position: row.position };
@@ -160,7 +160,8 @@ export class StoreDesk implements Desk {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
     const now = this.drivers.clock.now();
-    if (node === undefined) return this.withHolders(state, explainRun(state, now), [...state.gated].slice(0, MAX_GATED));
+    if (node === undefined)
+      return this.withHolders(state, explainRun(state, now), [...state.gated].slice(0, MAX_GATED));
     const explanation = explainNode(state, node, now);
     if (explanation?.status === 'collapsed') return this.explainEnded(state, node, explanation);
     const gated = nodeAt(state, node);
@@ -179,7 +180,9 @@ export class StoreDesk implements Desk {
       if (key === undefined) continue;
       const held = holderCauses(await this.holdersOf(state.executionId, pathOf(node), key), this.drivers.clock.now());
       const path = explained.node === null ? pathOf(node) : undefined;
-      causes.push(...held.map((one) => (path === undefined ? one : { ...one, message: `${path}: ${one.message}`, node: path })));
+      causes.push(
+        ...held.map((one) => (path === undefined ? one : { ...one, message: `${path}: ${one.message}`, node: path })),
+      );
     }
     return { ...explained, causes, reasons: causes.map(({ message }) => message) };
   }
@@ -400,11 +403,11 @@ export class StoreDesk implements Desk {
   /** Somebody has a message. */
   protected sent(): void {}
 
-  protected async state(executionId: string): Promise<RunState | undefined> {
+  protected async state(executionId: string, at?: number): Promise<RunState | undefined> {
     const row = await this.drivers.store.execution(executionId);
     if (row === undefined) return undefined;
     const plan = await this.deskPlans.get(row.workflowId, row.version);
-    return (await readState(this.drivers.store, plan, executionId)).state;
+    return (await readState(this.drivers.store, plan, executionId, at)).state;
   }
 }
 

@@ -371,17 +371,9 @@ class LocalEngine extends StoreDesk implements Engine {
     this.rest(run, at, isNews);
     if (isFinished(run.state.status)) return;
     void this.runs.snapshotIfHeavy(run).then(
-      (seq) => seq !== undefined && this.checkpointed(run, seq),
+      (taken) => taken && this.meter.add('engine.snapshots'),
       (error: unknown) => this.trouble(error),
     );
-  }
-
-  /** The journal says so where the run goes on here. */
-  private checkpointed(run: LiveRun, seq: number): void {
-    this.meter.add('engine.snapshots');
-    if (this.runs.get(run.executionId) === run && !isFinished(run.state.status)) {
-      this.turns.post(run, { type: 'checkpointed', seq });
-    }
   }
 
   /** A late report, or one for a run that has ended: it may have been loaded for nothing else. */

@@ -36,6 +36,8 @@ export interface LiveRun {
   /** Journal written since the last snapshot, and the size of that one. */
   journalBytes: number;
   snapshotBytes: number;
+  /** The frame of a snapshot that has been stored, until the journal says so. */
+  checkpoint: number | null;
   /** Those who wait for the first frame to be durable. */
   readonly onCreated: ((error?: unknown) => void)[];
 }
@@ -98,6 +100,7 @@ export function newLiveRun(state: RunState, isNew: boolean, project: string): Li
     refusals: 0,
     journalBytes: 0,
     snapshotBytes: 0,
+    checkpoint: null,
     onCreated: [],
   };
 }

@@ -113,15 +113,16 @@ export class Runs {
     this.onRead(run);
   }
 
-  /** Called between frames. Gives the frame up to which there is a snapshot now; undefined: none was worth it. */
-  async snapshotIfHeavy(run: LiveRun): Promise<number | undefined> {
-    if (run.journalBytes < SNAPSHOT_MIN_BYTES || run.journalBytes < run.snapshotBytes) return undefined;
+  /** Called between frames. */
+  async snapshotIfHeavy(run: LiveRun): Promise<boolean> {
+    if (run.journalBytes < SNAPSHOT_MIN_BYTES || run.journalBytes < run.snapshotBytes) return false;
     const state = encodeSnapshot(run.state);
     run.journalBytes = 0;
     run.snapshotBytes = state.length;
     const { seq } = run.state;
     await this.store.saveSnapshot(run.executionId, { seq, state });
-    return seq;
+    run.checkpoint = seq;
+    return true;
   }
 
   forget(run: LiveRun): void {
@@ -159,9 +160,15 @@ function adopt(run: LiveRun, loaded: Loaded): void {
   run.snapshotBytes = loaded.snapshotBytes;
 }
 
-/** The state of a run: its newest usable snapshot, and the journal after it. */
-export async function readState(store: Store, plan: Plan, executionId: string): Promise<Loaded> {
-  const snapshot = await store.snapshot(executionId);
+/** The state of a run after frame `upTo`: its newest usable snapshot, and the journal after it. */
+export async function readState(
+  store: Store,
+  plan: Plan,
+  executionId: string,
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<Loaded> {
+  const stored = await store.snapshot(executionId);
+  const snapshot = stored === undefined || stored.seq > upTo ? undefined : stored;
   const base = snapshot === undefined ? undefined : decodeSnapshot(plan, executionId, snapshot.state);
   const state = base ?? newRunState(plan, executionId);
   // From the snapshot's own frame on, which is in it: its time is the last one when nothing came after.
@@ -169,6 +176,7 @@ export async function readState(store: Store, plan: Plan, executionId: string): 
   let journalBytes = 0;
   let lastAt = 0;
   for (const row of rows) {
+    if (row.seq > upTo) break;
     lastAt = row.at;
     if (row.seq <= state.seq) continue;
     fold(state, decodeFrame(row));

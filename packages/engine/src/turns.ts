@@ -253,6 +253,11 @@ export class Turns {
   private decideOn(run: LiveRun, now: number): boolean {
     if (run.isBusy) return false;
     const { state, mailbox } = run;
+    // Told with whatever comes next: a snapshot alone is worth no frame.
+    if (run.checkpoint !== null && mailbox.length > 0) {
+      mailbox.unshift({ type: 'checkpointed', seq: run.checkpoint });
+      run.checkpoint = null;
+    }
     try {
       if (state.spilled > 0 && this.recovery.mustFetch(run)) return false;
       if (run.plan.draws && this.mustPrepare(run)) return false;

@@ -605,6 +605,21 @@ describe('trouble', () => {
     expect(times).toEqual(times.toSorted((one, other) => one - other));
   });
 
+  it('[VIEW-6] a snapshot is told with the next frame, once', async () => {
+    const top = new BenchTop();
+    await top.open({ inlineLimitBytes: 1_000_000 });
+    const executionId = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'] }), c: hand({ needs: ['b'] }) } });
+    await top.complete('a', 'y'.repeat(300_000));
+    const seq = top.data.runs.get(executionId)?.snapshot?.seq;
+    const checkpoints = async () =>
+      (await top.engine.timeline(executionId)).filter(({ type }) => type === 'StateCheckpointed');
+    expect(await checkpoints()).toEqual([]);
+    await top.complete('b');
+    expect(await checkpoints()).toMatchObject([{ node: null, details: { seq } }]);
+    await top.complete('c');
+    expect(await checkpoints()).toHaveLength(1);
+  });
+
   it('[ENG-23] the blobs of a run that is just being created are no orphans', async () => {
     const top = new BenchTop();
     const wrapStore = altered((store) => ({

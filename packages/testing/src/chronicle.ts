@@ -1,28 +1,21 @@
-/** What has become of one execution: the fold of its journal, and what the fold forgets (rounds that are over). */
+/** What has become of one execution, and which places of its workflow it came to. */
 import {
-  documentOf,
   type Entry,
-  evolve,
   isFinished,
   type Json,
-  type NodeDocument,
   type NodeState,
-  newRunState,
-  nodeAt,
   type Plan,
   pathOf,
   type RunDocument,
   type RunState,
+  RunView,
+  type ViewFrame,
   wakeTime,
 } from '@nebula/core';
 import type { Coverage, Places } from './coverage.ts';
 import type { Outside } from './outside.ts';
 
-export interface Frame {
-  readonly seq: number;
-  readonly at: number;
-  readonly entries: readonly Entry[];
-}
+export type Frame = ViewFrame;
 
 /** Somebody outside could move the run on. */
 export interface WaitingFor {
@@ -34,28 +27,31 @@ export interface WaitingFor {
 }
 
 export class Chronicle {
-  readonly state: RunState;
+  private readonly view: RunView;
   readonly frames: Frame[] = [];
   /** Paths of nodes that completed or failed, in the order of finishing. */
   readonly path: string[] = [];
   readonly skipped: string[] = [];
-  private readonly ended = new Map<string, NodeDocument>();
   private readonly coverage: Coverage;
   private readonly places: Places;
 
   constructor(plan: Plan, executionId: string, coverage: Coverage) {
-    this.state = newRunState(plan, executionId);
+    this.view = new RunView(plan, executionId);
     this.coverage = coverage;
     this.places = coverage.survey(plan);
   }
 
   fold(frame: Frame): void {
     for (const entry of frame.entries) {
-      evolve(this.state, entry, frame.at);
+      this.view.applyEntry(entry, frame.at);
       this.note(entry);
     }
     this.state.seq = frame.seq;
     this.frames.push(frame);
+  }
+
+  get state(): RunState {
+    return this.view.state;
   }
 
   get isOver(): boolean {
@@ -63,9 +59,8 @@ export class Chronicle {
   }
 
   get document(): RunDocument {
-    const now = documentOf(this.state, noBlobs);
-    const gone = [...this.ended].filter(([path]) => now.nodes[path] === undefined);
-    return { ...now, nodes: { ...now.nodes, ...Object.fromEntries(gone) } };
+    const document = this.view.document(noBlobs);
+    return { ...document, nodes: { ...document.nodes, ...this.view.endedNodes(noBlobs) } };
   }
 
   /** Time, or an attempt that takes time, will move it; nobody else need do anything. */
@@ -107,12 +102,9 @@ export class Chronicle {
   }
 
   private end(path: string): void {
-    const node = nodeAt(this.state, path);
+    const node = this.view.node(path);
     if (node === undefined) return;
     const { phase, plan } = node;
-    const document = documentOf({ ...this.state, scopes: new Map([['', { ...node.scope, nodes: [node] }]]) }, noBlobs);
-    const [own] = Object.values(document.nodes);
-    if (own !== undefined) this.ended.set(path, own);
     if (phase.status === 'completed' || phase.status === 'failed') this.coverage.ran(this.places, plan);
     for (const edge of plan.outgoing) if (isTaken(edge, phase)) this.coverage.taken(this.places, edge);
   }

@@ -1,7 +1,7 @@
 import { idsInOrder, type Json, NebulaError } from '@nebula/core';
 import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
 import { readJson } from '../input.ts';
-import { RunProgress } from '../live/progress.ts';
+import { nodeIn } from '../live/shown-run.ts';
 import { tellKept } from '../requests.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -15,12 +15,10 @@ export async function execute(context: Context, args: readonly string[], options
   const payload: Json = text === undefined ? null : await readJson(context.io, text, '--payload');
   return await withDesk(context, options, async (session, project) => {
     const document = await documentOf(session, project, executionId);
-    if (!Object.hasOwn(document.nodes, node)) return unknownNode(node, idsInOrder(document));
-    const progress = new RunProgress(executionId, '', []);
-    progress.sync(document);
-    progress.recall(await session.desk.timeline(executionId));
-    const waits = progress.node(node)?.waiting?.waits ?? [];
-    if (!waits.some(({ kind }) => kind === 'callback')) {
+    const state = nodeIn(document, node);
+    if (state === undefined) return unknownNode(node, idsInOrder(document));
+    const { waitsFor } = state;
+    if (waitsFor?.kind !== 'event' || !waitsFor.events.some(({ kind }) => kind === 'callback')) {
       throw new NebulaError('NOT_WAITING', `${node} does not wait for a call`, {
         hint: `${context.program} executions explain ${executionId} ${node}`,
       });

@@ -1,7 +1,6 @@
 import { didYouMean, idsInOrder, NebulaError } from '@nebula/core';
 import { localCommand, writeLines } from '../conclude.ts';
 import { documentOf, withDesk } from '../desk.ts';
-import { heldGates, holdersText } from '../holders.ts';
 import { type Links, linksOf, present } from '../links.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { explanationLines } from '../views/explanation.ts';
@@ -17,17 +16,13 @@ export function execute(context: Context, args: readonly string[], options: Comm
     const explanation = await session.desk.explain(executionId, node);
     if (explanation === undefined) return unknownNode(node ?? '', idsInOrder(document));
     const next = explanation.next.map((step) => localCommand(context, project, step));
-    const links = linksFor(await linksOf(session.desk, executionId), node);
-    const waits = await heldGates(session, document, node);
+    const links = linksFor(await linksOf(session.desk, document), node);
     if (options.json === true) {
-      const held = waits.length > 0 && { held: waits };
-      out.write(jsonDocument({ executionId, ...explanation, next, ...present(links), ...held }));
+      out.write(jsonDocument({ executionId, ...explanation, next, ...present(links) }));
       return 0;
     }
     const view = { colors: out.colors, width: out.columns() };
-    const holders = waits.map((gate) => `${node === undefined ? `${gate.node}: ` : ''}${holdersText(gate, io.now())}`);
-    const reasons = [...explanation.reasons, ...holders];
-    writeLines(out, explanationLines({ ...explanation, reasons, next }, view));
+    writeLines(out, explanationLines({ ...explanation, next }, view));
     const linked = linkLines(links, view);
     if (linked.length > 0) writeLines(out, ['', ...linked]);
     return 0;

@@ -2,7 +2,7 @@ import { NebulaError, type RunDocument } from '@nebula/core';
 import { commandWriter, writeLines } from '../conclude.ts';
 import { documentOf, inProject, placeText, withDesk } from '../desk.ts';
 import { linkedDocument, linksOf } from '../links.ts';
-import { RunProgress } from '../live/progress.ts';
+import { ShownRun } from '../live/shown-run.ts';
 import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
 import { type EndedNode, endedLines, endedNodes } from '../views/ended-rounds.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -26,7 +26,7 @@ export function execute(context: Context, args: readonly string[], options: Comm
       io.out.write(jsonDocument({ ...(await linkedDocument(session.desk, document)), ...ended }));
       return 0;
     }
-    const run = await progressOf(session, document);
+    const run = await shownRun(session, document);
     const view = { colors: io.out.colors, width: io.out.columns() };
     const height = options.all === true ? {} : { height: MAX_ROWS };
     writeLines(io.out, treeLines(run, { ...view, ...height, now: io.now(), frame: -1 }));
@@ -36,7 +36,7 @@ export function execute(context: Context, args: readonly string[], options: Comm
       const ended = endedLines(await endedIn(session, document), view);
       if (ended.length > 0) writeLines(io.out, ['', ...ended]);
     }
-    const links = linkLines(await linksOf(session.desk, executionId), view);
+    const links = linkLines(await linksOf(session.desk, document), view);
     if (links.length > 0) writeLines(io.out, ['', ...links]);
     if (document.finishedAt === null) return 0;
     const command = commandWriter(context, project, executionId);
@@ -65,13 +65,11 @@ async function newestRun(
   });
 }
 
-async function progressOf(session: DeskSession, document: RunDocument): Promise<RunProgress> {
+async function shownRun(session: DeskSession, document: RunDocument): Promise<ShownRun> {
   const { executionId, workflowId, version } = document;
   const definition = await session.definition(workflowId, version);
   const title = `${definition?.name ?? workflowId} v${version}`;
   const find = await registeredWorkflows(session, definition);
-  const run = new RunProgress(executionId, title, definition === undefined ? [] : outlineOf(graphOf(definition, find)));
-  run.sync(document);
-  run.recall(await session.desk.timeline(executionId));
-  return run;
+  const outline = definition === undefined ? [] : outlineOf(graphOf(definition, find));
+  return new ShownRun(executionId, title, outline, document);
 }

@@ -2,7 +2,7 @@ import { type Json, NebulaError } from '@nebula/core';
 import { type Change, changeRuns, concludeChange } from '../bulk.ts';
 import { documentOf, textOption, unknownExecution } from '../desk.ts';
 import { readJson } from '../input.ts';
-import { RunProgress } from '../live/progress.ts';
+import { waitingIn } from '../live/shown-run.ts';
 import { ended, keptLines, tellKept } from '../requests.ts';
 import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -57,9 +57,8 @@ async function waitsFor(
   executionId: string,
   signal: string,
 ): Promise<{ readonly key: string }[]> {
-  const progress = new RunProgress(executionId, '', []);
-  progress.sync(await documentOf(session, project, executionId));
-  progress.recall(await session.desk.timeline(executionId));
-  const waits = [...progress.waiting].flatMap(({ waiting }) => waiting?.waits ?? []);
+  const waits = waitingIn(await documentOf(session, project, executionId)).flatMap(([, { waitsFor }]) =>
+    waitsFor?.kind === 'event' ? waitsFor.events : [],
+  );
   return waits.flatMap((wait) => (wait.kind === 'signal' && wait.signal === signal ? [{ key: wait.key }] : []));
 }

@@ -4,16 +4,15 @@ import type { StoredLogLine } from '@nebula/ports';
 import type { Io, Output } from '../terminal/io.ts';
 import { Screen } from '../terminal/screen.ts';
 import { printable } from '../terminal/width.ts';
-import { eventLine, logLine } from '../views/event-line.ts';
+import { EventLines, logLine } from '../views/event-line.ts';
 import { headerLine, type TreeOptions, treeLines } from '../views/tree.ts';
-import { answerCommands, waitingOf } from '../views/wait-words.ts';
+import { answerCommands } from '../views/wait-words.ts';
 import { plural } from '../views/words.ts';
-import type { RunProgress } from './progress.ts';
+import type { ShownRun } from './shown-run.ts';
 
 export interface LiveView {
-  /** `run` knows of the event already. */
-  event(run: RunProgress, event: TimelineEvent): void;
-  log(run: RunProgress, line: StoredLogLine): void;
+  event(run: ShownRun, event: TimelineEvent): void;
+  log(run: ShownRun, line: StoredLogLine): void;
   /** A line that something in this process printed by itself. */
   foreign(line: string): void;
   /** A word from the command, e.g. that it is being interrupted. */
@@ -37,7 +36,7 @@ type CommandWriter = NonNullable<TreeOptions['command']>;
 export function openLiveView(
   io: Io,
   output: Output,
-  runs: readonly RunProgress[],
+  runs: readonly ShownRun[],
   quiet: boolean,
   command: CommandWriter,
 ): LiveView {
@@ -70,25 +69,28 @@ class LineView implements LiveView {
   readonly #startedAt: number;
   readonly #isSingle: boolean;
   readonly #command: CommandWriter;
+  readonly #lines = new Map<ShownRun, EventLines>();
 
-  constructor(io: Io, output: Output, runs: readonly RunProgress[], command: CommandWriter) {
+  constructor(io: Io, output: Output, runs: readonly ShownRun[], command: CommandWriter) {
     this.#output = output;
     this.#command = command;
     this.#startedAt = io.now();
     this.#isSingle = runs.length === 1;
+    const options = { colors: output.colors, startedAt: this.#startedAt };
+    for (const run of runs) this.#lines.set(run, new EventLines(run, options));
   }
 
-  event(run: RunProgress, event: TimelineEvent): void {
-    const line = eventLine(event, run, { colors: this.#output.colors, startedAt: this.#startedAt });
+  event(run: ShownRun, event: TimelineEvent): void {
+    const line = this.#lines.get(run)?.line(event);
     if (line !== undefined) this.#write(run, line);
     if (event.type !== 'NodeWaiting' || event.node === null) return;
     const write = (verb: string, rest?: string): string => this.#command(run.executionId, verb, rest);
-    for (const [command] of answerCommands(write, event.node, waitingOf(event.details).waits)) {
+    for (const [command] of answerCommands(write, event.node, event.details.waits)) {
       this.#write(run, `${STEP_INDENT}${this.#output.colors.bold(command)}`);
     }
   }
 
-  log(run: RunProgress, line: StoredLogLine): void {
+  log(run: ShownRun, line: StoredLogLine): void {
     this.#write(run, logLine(line, { colors: this.#output.colors, startedAt: this.#startedAt }));
   }
 
@@ -102,7 +104,7 @@ class LineView implements LiveView {
 
   close(): void {}
 
-  #write(run: RunProgress, line: string): void {
+  #write(run: ShownRun, line: string): void {
     this.#output.write(this.#isSingle ? `${line}\n` : `${this.#output.colors.dim(run.executionId)} ${line}\n`);
   }
 }
@@ -111,7 +113,7 @@ class LineView implements LiveView {
 class TreeView implements LiveView {
   readonly #io: Io;
   readonly #output: Output;
-  readonly #runs: readonly RunProgress[];
+  readonly #runs: readonly ShownRun[];
   readonly #command: CommandWriter;
   readonly #screen: Screen;
   readonly #timer: NodeJS.Timeout;
@@ -120,7 +122,7 @@ class TreeView implements LiveView {
   #paintedRevision = -1;
   #printed: string[] = [];
 
-  constructor(io: Io, output: Output, runs: readonly RunProgress[], command: CommandWriter) {
+  constructor(io: Io, output: Output, runs: readonly ShownRun[], command: CommandWriter) {
     this.#io = io;
     this.#output = output;
     this.#runs = runs;
@@ -134,8 +136,8 @@ class TreeView implements LiveView {
 
   event(): void {}
 
-  log(run: RunProgress, line: StoredLogLine): void {
-    run.log(line.node, line.message);
+  log(run: ShownRun, line: StoredLogLine): void {
+    if (line.node !== null) run.hint(line.node, { log: line.message });
   }
 
   foreign(line: string): void {
@@ -161,13 +163,13 @@ class TreeView implements LiveView {
 
   /** A run that is refused at its start leaves no empty tree behind. */
   get #hasBegun(): boolean {
-    return this.#runs.some((run) => run.startedAt !== null);
+    return this.#runs.some((run) => run.document !== undefined);
   }
 
   #tick(): void {
     if (!this.#hasBegun) return;
     const revision = this.#runs.reduce((sum, run) => sum + run.revision, 0);
-    const isMoving = this.#runs.some((run) => run.finishedAt === null);
+    const isMoving = this.#runs.some((run) => run.isOpen);
     if (revision === this.#paintedRevision && !isMoving && this.#printed.length === 0) return;
     this.#paintedRevision = revision;
     this.#paint(this.#output.rows() - 1);
@@ -192,7 +194,7 @@ class TreeView implements LiveView {
       return this.#runs.flatMap((run) => [...treeLines(run, { ...options, height: each }), '']);
     }
     if (this.#frame === STILL) return this.#runs.slice(0, height).map((run) => headerLine(run, options));
-    const open = this.#runs.filter((run) => run.finishedAt === null);
+    const open = this.#runs.filter((run) => run.isOpen);
     const shown = open.slice(0, height - 2);
     const done = this.#runs.length - open.length;
     return [

@@ -8,14 +8,10 @@
  *  1 `#children` has the executions that run for nodes of a run: from its journal once, and from its events afterwards.
  *  2 A child is in there until the run has taken up its result, so nobody takes a run that is about to for parked.
  */
-import { idsInOrder, permitKey, type RunDocument, type TimelineEvent } from '@nebula/core';
+import { permitKey, type RunDocument, type TimelineEvent } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
-import { openChildren } from '../run-facts.ts';
+import { openChildren, waitsOf } from '../run-waits.ts';
 import type { EngineSession } from '../services.ts';
-import { standingOf } from '../standing.ts';
-import { gateOf } from '../views/gate-words.ts';
-import { textOf } from './event-details.ts';
-import { RunProgress } from './progress.ts';
 
 /** A run that has come to rest; `inside`: the executions for which it waits, which are parked themselves. */
 export type Rest =
@@ -115,7 +111,7 @@ export class Settling {
     if (resting !== undefined) return (await resting).parked;
     // A server goes on with all of its runs; an engine of a command only with those in its memory.
     if (this.#session.server === undefined && this.#session.engine.peek(executionId) === undefined) return true;
-    return (await standingOf(this.#session.desk, executionId, Date.now()))?.parked === true;
+    return (await waitsOf((id) => this.#session.desk.document(id), executionId, Date.now()))?.parked === true;
   }
 
   /** It is asked for before it is there. One that cannot be started never is, and the run that asked for it goes on. */
@@ -139,24 +135,23 @@ export class Settling {
   }
 
   async #learn(executionId: string): Promise<void> {
-    const { desk } = this.#session;
-    const document = await desk.document(executionId);
-    if (document === undefined) return;
     const seen = this.#changesOf(executionId);
-    const children = await openChildren(desk, document);
-    const gated = heldBackIn(document, await desk.timeline(executionId));
+    const document = await this.#session.desk.document(executionId);
+    if (document === undefined) return;
     // What has happened meanwhile is told by events, and may be newer than what was read.
     if (this.#changesOf(executionId) !== seen) return await this.#learn(executionId);
-    for (const child of children) this.#childrenOf(executionId).set(child.node, child.executionId);
-    for (const [node, key] of gated) this.#gatesOf(executionId).set(node, key);
+    for (const child of openChildren(document)) this.#childrenOf(executionId).set(child.node, child.executionId);
+    for (const [node, { waitsFor }] of Object.entries(document.nodes)) {
+      const key = waitsFor?.kind === 'gate' ? permitKey(waitsFor.gate) : undefined;
+      if (key !== undefined) this.#gatesOf(executionId).set(node, key);
+    }
   }
 
   #hear(executionId: string, { type, node, details }: TimelineEvent): void {
     if (node === null) return;
-    if (type === 'ChildRequested') this.#childrenOf(executionId).set(node, textOf(details, 'executionId') ?? '');
+    if (type === 'ChildRequested') this.#childrenOf(executionId).set(node, details.executionId);
     else if (OVER.has(type)) this.#children.get(executionId)?.delete(node);
-    const gate = type === 'NodeGated' ? gateOf(details) : null;
-    const key = gate === null ? undefined : permitKey(gate);
+    const key = type === 'NodeGated' ? permitKey(details) : undefined;
     if (key !== undefined) this.#gatesOf(executionId).set(node, key);
     else this.#gates.get(executionId)?.delete(node);
   }
@@ -191,18 +186,6 @@ export class Settling {
 
 /** So long nothing happens in a run before its holders are asked. */
 const QUIET_MS = 150;
-
-/** Nodes that wait for a place, with its key. */
-function heldBackIn(document: RunDocument, timeline: readonly TimelineEvent[]): [node: string, key: string][] {
-  const progress = new RunProgress(document.executionId, '', []);
-  progress.sync(document);
-  progress.recall(timeline);
-  return idsInOrder(document).flatMap((path): [string, string][] => {
-    const gate = progress.node(path)?.gate ?? null;
-    const key = gate === null ? undefined : permitKey(gate);
-    return key === undefined ? [] : [[path, key]];
-  });
-}
 
 /** What is happening to a run need not change it: then nobody is told, and it is looked at again. */
 const LOOK_AGAIN_MS = 50;

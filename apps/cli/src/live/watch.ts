@@ -1,5 +1,5 @@
 /** Watches runs of an engine in this process until they have ended or somebody interrupts. */
-import { NebulaError, type RunDocument, type TimelineEvent, type WorkflowDefinition } from '@nebula/core';
+import { NebulaError, type RunDocument, type WorkflowDefinition } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
 import type { Context, EngineSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
@@ -11,8 +11,8 @@ import { printableLine } from '../terminal/width.ts';
 import { outlineOf } from '../views/outline.ts';
 import { type FindWorkflow, graphOf } from '../views/workflow-graph.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
-import { RunProgress } from './progress.ts';
 import { type Rest, Settling } from './settling.ts';
+import { ShownRun } from './shown-run.ts';
 
 export interface WatchOptions {
   /** The one document goes to stdout, so everything else goes to stderr, and only to a terminal. */
@@ -30,7 +30,6 @@ export interface WatchedRun {
   readonly title: string;
   /** Where it stands already, for a run that is resumed. */
   readonly document?: RunDocument | undefined;
-  readonly timeline?: readonly TimelineEvent[];
 }
 
 export type Ended = { readonly interrupted: true } | { readonly interrupted: false; readonly rests: readonly Rest[] };
@@ -50,7 +49,7 @@ export async function watch(
   begin: () => Promise<unknown>,
 ): Promise<Ended> {
   const output: Output = options.json ? io.err : io.out;
-  const runs = new Map(watched.map((run) => [run.executionId, progressOf(run, watched.length)]));
+  const runs = new Map(watched.map((run) => [run.executionId, shownRun(run, watched.length)]));
   const quiet = options.quiet || (options.json && !output.live);
   const interrupt = listenForInterrupt();
   const view = openLiveView(io, output, [...runs.values()], quiet, options.command);
@@ -60,7 +59,8 @@ export async function watch(
     options.command(watched.length === 1 ? watched[0]?.executionId : undefined, 'resume'),
   );
   const settling = new Settling(session);
-  const stopEvents = feed(session, runs, view);
+  const looker = new Looker(session, runs);
+  const stopEvents = feed(session, runs, view, looker);
   const stopLogs = watched.length <= MAX_RUNS_WITH_LOGS && !quiet ? followLogs(session, runs, view) : undefined;
   try {
     if ((await begin()) === false) return { interrupted: false, rests: [] };
@@ -76,10 +76,11 @@ export async function watch(
       await session.engine.close({ graceMs: HAND_BACK_MS });
       return { interrupted: true };
     }
-    for (const { document } of first) runs.get(document.executionId)?.sync(document);
+    for (const { document } of first) runs.get(document.executionId)?.show(document);
     return { interrupted: false, rests: first };
   } finally {
     stopEvents();
+    looker.close();
     settling.close();
     await stopLogs?.();
     releaseOutput();
@@ -101,17 +102,14 @@ class StrandedRun extends NebulaError {
   }
 }
 
-function progressOf(run: WatchedRun, count: number): RunProgress {
+function shownRun(run: WatchedRun, count: number): ShownRun {
   // Outlines of many runs would be neither seen nor cheap.
   const isOutlined = run.definition !== undefined && count <= MAX_RUNS_WITH_LOGS;
   const outline = isOutlined ? outlineOf(graphOf(run.definition as WorkflowDefinition, run.find)) : [];
-  const progress = new RunProgress(run.executionId, run.title, outline);
-  if (run.document !== undefined) progress.sync(run.document);
-  if (run.timeline !== undefined) progress.recall(run.timeline);
-  return progress;
+  return new ShownRun(run.executionId, run.title, outline, run.document);
 }
 
-function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, view: LiveView): () => void {
+function feed(session: EngineSession, runs: ReadonlyMap<string, ShownRun>, view: LiveView, looker: Looker): () => void {
   let trouble = '';
   return session.engine.on((event) => {
     if (event.type === 'trouble') {
@@ -124,17 +122,19 @@ function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, vi
     const run = runs.get(event.executionId);
     if (run === undefined) return;
     switch (event.type) {
-      case 'progress':
-        run.progress(event.node, event.fraction, event.message);
+      case 'progress': {
+        const { node, fraction, message } = event;
+        run.hint(node, { fraction, ...(message !== undefined && { message }) });
         break;
+      }
       case 'timeline':
-        run.apply(event.event);
-        // What begins again, or is to be undone, is more than the event tells.
-        if (MORE_TO_TELL.has(event.event.type)) syncWith(run, session.engine.peek(event.executionId));
         view.event(run, event.event);
         break;
+      case 'changed':
+        looker.changed(run);
+        break;
       case 'finished':
-        run.sync(event.document);
+        run.show(event.document);
         break;
       default:
         break;
@@ -142,7 +142,53 @@ function feed(session: EngineSession, runs: ReadonlyMap<string, RunProgress>, vi
   });
 }
 
-const MORE_TO_TELL: ReadonlySet<string> = new Set(['WorkflowReopened', 'CompensationStarted']);
+/**
+ * Looks at runs that have changed. Rarely enough that looking takes a tenth of the time at most, however large a run is:
+ * the same process may run it.
+ */
+class Looker {
+  readonly #session: EngineSession;
+  readonly #stale = new Set<ShownRun>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(session: EngineSession, runs: ReadonlyMap<string, ShownRun>) {
+    this.#session = session;
+    for (const run of runs.values()) if (run.document !== undefined) this.changed(run);
+  }
+
+  changed(run: ShownRun): void {
+    this.#stale.add(run);
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#look(), LOOK_MS);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const begun = performance.now();
+    const stale = [...this.#stale];
+    this.#stale.clear();
+    for (const run of stale) {
+      const document = await this.#documentOf(run.executionId).catch(() => undefined);
+      if (document !== undefined && !this.#isClosed && run.isOpen) run.show(document);
+    }
+    const pauseMs = Math.max(LOOK_MS, (performance.now() - begun) * 9);
+    this.#timer = undefined;
+    if (!this.#isClosed && this.#stale.size > 0) this.#timer = setTimeout(() => void this.#look(), pauseMs);
+  }
+
+  /** An engine of this process has it at hand. */
+  async #documentOf(executionId: string): Promise<RunDocument | undefined> {
+    const { engine, desk, server } = this.#session;
+    return server === undefined ? engine.peek(executionId) : await desk.document(executionId);
+  }
+}
+
+/** So soon after a change a run is looked at; what changes meanwhile is seen with it. */
+const LOOK_MS = 40;
 
 function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
@@ -152,21 +198,13 @@ function hintOf(error: unknown): string {
   return error instanceof NebulaError && error.hint !== undefined ? ` ${error.hint}` : '';
 }
 
-function syncWith(run: RunProgress, document: RunDocument | undefined): void {
-  if (document !== undefined) run.sync(document);
-}
-
 /** Returns the way to stop, which waits for the lines that are already written. */
-function followLogs(
-  session: EngineSession,
-  runs: ReadonlyMap<string, RunProgress>,
-  view: LiveView,
-): () => Promise<void> {
+function followLogs(session: EngineSession, runs: ReadonlyMap<string, ShownRun>, view: LiveView): () => Promise<void> {
   const stop = new AbortController();
   const positions = new Map<string, number>();
   const followers = [...runs.values()].map(async (run) => {
     const filter = { executionId: run.executionId, minLevel: 'info' as const, limit: LOG_PAGE };
-    const earlier = run.startedAt === null ? [] : await session.logs.read(filter);
+    const earlier = run.document === undefined ? [] : await session.logs.read(filter);
     const afterPosition = earlier.at(-1)?.position ?? 0;
     positions.set(run.executionId, afterPosition);
     for await (const line of session.logs.follow({ ...filter, afterPosition }, stop.signal)) {

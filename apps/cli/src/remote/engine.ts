@@ -167,7 +167,7 @@ class Following {
         await this.#lastEvents(executionId, rest.parked);
         if (!rest.parked) return { parked: false, document };
         const inside = await Promise.all(rest.inside.map((one) => this.settled(one)));
-        return { parked: true, document, waitingFor: rest.waitingFor as Explanation[], inside };
+        return { parked: true, document, waitingFor: rest.waitingFor as unknown as Explanation[], inside };
       } catch (error) {
         if (signal.aborted) break;
         patienceMs -= PAUSE_MS;

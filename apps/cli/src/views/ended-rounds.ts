@@ -1,6 +1,5 @@
 /** Nodes of rounds that have ended: the run keeps their results only, the timeline still has the rest. */
-import type { RunDocument, TimelineEvent } from '@nebula/core';
-import { formatDuration } from '@nebula/core';
+import { formatDuration, type RunDocument, RunHistory, type TimelineEvent } from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
 import { printable } from '../terminal/width.ts';
 
@@ -10,32 +9,21 @@ export interface EndedNode {
   readonly finishedAt: string;
 }
 
-const ENDS: Readonly<Record<string, string>> = {
-  NodeCompleted: 'completed',
-  NodeFailed: 'failed',
-  NodeSkipped: 'skipped',
-  NodeCancelled: 'cancelled',
-};
-
 /** More than anybody reads; the timeline has them all. */
 const MAX_LISTED = 1_000;
 
-/** By path, in the order in which they ended last. */
+/** By path, in the order in which they were first heard of. */
 export function endedNodes(document: RunDocument, timeline: readonly TimelineEvent[]): Map<string, EndedNode> {
-  const begun = new Map<string, number>();
+  const history = new RunHistory();
+  for (const event of timeline) history.note(event);
   const ended = new Map<string, EndedNode>();
-  for (const { type, node, at } of timeline) {
-    if (node === null || Object.hasOwn(document.nodes, node)) continue;
-    if ((type === 'NodeStarted' || type === 'NodeOpened') && !begun.has(node)) begun.set(node, at);
-    const status = ENDS[type];
-    if (status === undefined) continue;
-    const startedAt = begun.get(node);
-    begun.delete(node);
-    ended.delete(node);
-    ended.set(node, {
+  for (const { path, status, spans, endedAt } of history.nodes) {
+    if (endedAt === null || Object.hasOwn(document.nodes, path)) continue;
+    const first = spans.find(({ kind }) => kind === 'running')?.from;
+    ended.set(path, {
       status,
-      startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
-      finishedAt: new Date(at).toISOString(),
+      startedAt: first === undefined ? null : new Date(first).toISOString(),
+      finishedAt: new Date(endedAt).toISOString(),
     });
   }
   return ended;

@@ -1,7 +1,12 @@
 /** One line per event: what a run says when nobody watches a screen. */
-import { formatDuration, isJsonObject, type Json, type TimelineEvent } from '@nebula/core';
+import {
+  formatDuration,
+  type NodeStatus,
+  type RunStatus,
+  type TimelineEvent,
+  type TimelineEventType,
+} from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
-import type { RunProgress } from '../live/progress.ts';
 import type { Colors } from '../terminal/io.ts';
 import { columnRight, printableLine } from '../terminal/width.ts';
 import { errorWords, eventWords } from './event-words.ts';
@@ -16,11 +21,148 @@ export interface LineOptions {
   readonly startedAt: number;
 }
 
-/** `run` has the event applied already. Undefined for events that tell a reader nothing. */
-export function eventLine(event: TimelineEvent, run: RunProgress, options: LineOptions): string | undefined {
-  const text = event.node === null ? runText(event, run, options.colors) : nodeText(event, run, options.colors);
-  return text === undefined ? undefined : `${offset(event.at, options)}  ${text}`;
+/** Writes the events of one run. Remembers of each node that is under way when its attempt began. */
+export class EventLines {
+  readonly #title: string;
+  readonly #executionId: string;
+  readonly #options: LineOptions;
+  readonly #begun = new Map<string, { readonly at: number; readonly attempt: number }>();
+
+  constructor(run: { readonly title: string; readonly executionId: string }, options: LineOptions) {
+    this.#title = run.title;
+    this.#executionId = run.executionId;
+    this.#options = options;
+  }
+
+  /** Undefined for events that tell a reader nothing. */
+  line(event: TimelineEvent): string | undefined {
+    const text = event.node === null ? this.#runText(event) : this.#nodeText(event, event.node);
+    return text === undefined ? undefined : `${offset(event.at, this.#options)}  ${text}`;
+  }
+
+  #runText(event: TimelineEvent): string | undefined {
+    const { type } = event;
+    const status = type === 'WorkflowStarted' && event.details.place !== undefined ? 'pending' : RUN_STATUS[type];
+    if (status === undefined) return undefined;
+    const words = eventWords(event);
+    const more = words === '' ? '' : `: ${words}`;
+    const sign = (text: string): string => runPaint(status, this.#options.colors)(`${runGlyph(status)} ${text}`);
+    switch (type) {
+      case 'WorkflowStarted':
+        return `${sign(`run started${more}`)}  ${printableLine(this.#title)}  ${this.#executionId}`;
+      case 'WorkflowHeld':
+        return sign(`run ${words}`);
+      case 'WorkflowBegun':
+        return sign('run begins');
+      case 'WorkflowReopened':
+        return sign(`run reopened${more}`);
+      case 'WorkflowPaused':
+        return sign(`run paused${more}`);
+      case 'WorkflowResumed':
+        return sign('run goes on after the pause');
+      case 'WorkflowStopping':
+        return sign(`run is ending${more}`);
+      case 'WorkflowCompleted':
+      case 'WorkflowFailed':
+      case 'WorkflowCancelled':
+      case 'WorkflowTimedOut':
+        return sign(`run ${status}`);
+      default:
+        return sign(words);
+    }
+  }
+
+  #nodeText(event: TimelineEvent, path: string): string | undefined {
+    const { colors } = this.#options;
+    const { type, at } = event;
+    const error = errorWords(event) === '' ? '' : `: ${errorWords(event)}`;
+    if (type === 'RoundFailed') return `${colors.red('✗')} ${path} failed${error}`;
+    const status = NODE_STATUS[type];
+    if (status === undefined) return undefined;
+    const { at: since = at, attempt = 1 } = this.#begun.get(path) ?? {};
+    if (status !== 'running' && status !== 'waiting') this.#begun.delete(path);
+    const words = eventWords(event);
+    const more = words === '' ? '' : `: ${words}`;
+    const took = formatDuration(at - since);
+    const sign = (text: string): string => `${nodePaint(status, colors)(nodeGlyph(status))} ${shownPath(path)} ${text}`;
+    switch (type) {
+      case 'NodeStarted':
+        this.#begun.set(path, { at, attempt: event.details.attempt });
+        return sign(event.details.attempt > 1 ? `started, attempt ${event.details.attempt}` : 'started');
+      case 'NodeOpened':
+        this.#begun.set(path, { at, attempt: 1 });
+        return sign(`opened${more}`);
+      case 'ChildRequested':
+      case 'NodeWaiting':
+        this.#begun.set(path, { at, attempt: 1 });
+        return sign(words);
+      case 'NodeCompleted':
+        return sign(words || `completed in ${took}`);
+      case 'NodeFailed':
+        return sign(`failed after ${took}${error}`);
+      case 'NodeStopping':
+        return sign(`is ending${error}`);
+      case 'NodeRetried':
+        return sign(`attempt ${attempt} failed, retry in ${formatDuration(event.details.until - at)}${error}`);
+      case 'NodeReturned':
+        return sign('handed back');
+      case 'NodeSkipped':
+        return sign(`skipped${more}`);
+      case 'NodeCancelled':
+        return sign('cancelled');
+      case 'NodeUnknown':
+        return sign(`outcome unknown${error}`);
+      case 'NodeSettled':
+        return sign('settled');
+      default:
+        return sign(words);
+    }
+  }
 }
+
+/** Under which sign an event stands; those without one tell a reader nothing. */
+const RUN_STATUS: Partial<Record<TimelineEventType, RunStatus>> = {
+  WorkflowStarted: 'running',
+  WorkflowHeld: 'pending',
+  WorkflowBegun: 'running',
+  WorkflowReopened: 'running',
+  WorkflowPaused: 'paused',
+  WorkflowResumed: 'running',
+  WorkflowStopping: 'running',
+  CompensationStarted: 'compensating',
+  CompensationCompleted: 'compensating',
+  SignalKept: 'running',
+  SignalTaken: 'running',
+  WorkflowCompleted: 'completed',
+  WorkflowFailed: 'failed',
+  WorkflowCancelled: 'cancelled',
+  WorkflowTimedOut: 'timed-out',
+};
+
+const NODE_STATUS: Partial<Record<TimelineEventType, NodeStatus>> = {
+  NodeConfigured: 'pending',
+  NodeGated: 'waiting',
+  NodeGranted: 'waiting',
+  NodeStarted: 'running',
+  NodeOpened: 'running',
+  ChildRequested: 'running',
+  ItemsAdded: 'running',
+  RoundDelayed: 'running',
+  NodeStopping: 'running',
+  CompensationStarted: 'running',
+  CompensationCompleted: 'running',
+  NodeWaiting: 'waiting',
+  NodeAnswered: 'waiting',
+  SignalRefused: 'waiting',
+  NodeRetried: 'waiting',
+  NodeReturned: 'queued',
+  NodeCompleted: 'completed',
+  NodeFailed: 'failed',
+  NodeSkipped: 'skipped',
+  NodeCancelled: 'cancelled',
+  NodeUnknown: 'unknown',
+  NodeSettled: 'unknown',
+};
 
 export function logLine(line: StoredLogLine, options: LineOptions): string {
   const { colors } = options;
@@ -37,99 +179,4 @@ export function levelPaint(level: StoredLogLine['level'], colors: Colors): (text
 
 function offset(at: number, { colors, startedAt }: LineOptions): string {
   return colors.dim(columnRight(offsetText(at - startedAt), OFFSET_CELLS));
-}
-
-function runText(event: TimelineEvent, run: RunProgress, colors: Colors): string | undefined {
-  const sign = (text: string): string => runPaint(run.status, colors)(`${runGlyph(run.status)} ${text}`);
-  switch (event.type) {
-    case 'WorkflowStarted':
-      return `${sign('run started')}  ${printableLine(run.title)}  ${run.executionId}`;
-    case 'WorkflowReopened':
-      return sign(`run reopened${more(event)}`);
-    case 'WorkflowPaused':
-      return sign(`run paused${more(event)}`);
-    case 'WorkflowResumed':
-      return sign('run goes on after the pause');
-    case 'WorkflowStopping':
-      return sign(`run is ending: ${eventWords(event)}`);
-    case 'CompensationStarted':
-    case 'SignalKept':
-    case 'SignalTaken':
-      return sign(eventWords(event));
-    case 'WorkflowCompleted':
-    case 'WorkflowFailed':
-    case 'WorkflowCancelled':
-    case 'WorkflowTimedOut':
-      return sign(`run ${run.status}`);
-    default:
-      return undefined;
-  }
-}
-
-/** `: what else there is to say`. */
-function more(event: TimelineEvent): string {
-  const words = eventWords(event);
-  return words === '' ? '' : `: ${words}`;
-}
-
-function nodeText(event: TimelineEvent, run: RunProgress, colors: Colors): string | undefined {
-  const path = event.node as string;
-  if (event.type === 'RoundFailed') return `${colors.red('✗')} ${path} failed: ${errorWords(event)}`;
-  const node = run.node(path);
-  if (node === undefined) return undefined;
-  const sign = (text: string): string =>
-    `${nodePaint(node.status, colors)(nodeGlyph(node.status))} ${shownPath(path)} ${text}`;
-  const took = formatDuration(event.at - (node.attemptAt ?? node.startedAt ?? event.at));
-  const error = errorWords(event) === '' ? '' : `: ${errorWords(event)}`;
-  switch (event.type) {
-    case 'NodeStarted':
-      return sign(node.attempts > 1 ? `started, attempt ${node.attempts}` : 'started');
-    case 'NodeOpened':
-      return sign(`opened${more(event)}`);
-    case 'NodeCompleted':
-      return sign(eventWords(event) || `completed in ${took}`);
-    case 'NodeFailed':
-      return sign(`failed after ${took}${error}`);
-    case 'NodeStopping':
-    case 'CompensationStarted':
-      return sign(event.type === 'NodeStopping' ? `is ending${error}` : eventWords(event));
-    case 'ChildRequested':
-    case 'ItemsAdded':
-    case 'NodeAnswered':
-    case 'NodeConfigured':
-    case 'NodeGated':
-    case 'NodeGranted':
-    case 'NodeWaiting':
-    case 'RoundDelayed':
-    case 'SignalRefused':
-      return sign(eventWords(event));
-    case 'NodeRetried': {
-      const wait = node.retryAt === null ? 'will retry' : `retry in ${formatDuration(node.retryAt - event.at)}`;
-      return sign(`attempt ${node.attempts} failed, ${wait}${error}`);
-    }
-    case 'NodeReturned':
-      return sign('handed back');
-    case 'NodeSkipped':
-      return sign(`skipped${skipReason(event.details)}`);
-    case 'NodeCancelled':
-      return sign('cancelled');
-    case 'NodeUnknown':
-      return sign(`outcome unknown${error}`);
-    case 'NodeSettled':
-      return sign('settled');
-    default:
-      return undefined;
-  }
-}
-
-const SKIP_REASONS: Readonly<Record<string, string>> = {
-  when: ': its condition is false',
-  disabled: ': it is disabled',
-  failure: ': something before it failed',
-  dead: ': too few edges lead to it',
-};
-
-function skipReason(details: Json): string {
-  const why = isJsonObject(details) ? details.why : undefined;
-  return typeof why === 'string' ? (SKIP_REASONS[why] ?? '') : '';
 }

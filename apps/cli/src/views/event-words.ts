@@ -1,87 +1,89 @@
 /** What an event says besides its name and its node, in plain words; the same in every view. */
-import { isJsonObject, type Json, type TimelineEvent } from '@nebula/core';
-import { errorOf, numberOf, textOf } from '../live/event-details.ts';
+import type { TimelineEvent } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
-import { gateOf, gateText } from './gate-words.ts';
-import { waitingOf, waitingText } from './wait-words.ts';
+import { gateText } from './gate-words.ts';
+import { waitingText } from './wait-words.ts';
 import { momentText, plural } from './words.ts';
 
 /** Empty when there is nothing to say. */
-export function eventWords(event: TimelineEvent): string {
-  const { details } = event;
-  switch (event.type) {
-    case 'NodeOpened': {
-      const items = numberOf(details, 'items');
-      return items === null ? '' : plural(items, 'item');
-    }
+export function eventWords({ type, details, at }: TimelineEvent): string {
+  switch (type) {
+    case 'NodeOpened':
+      return details.items === undefined ? '' : plural(details.items, 'item');
     case 'ItemsAdded':
-      return `${plural(numberOf(details, 'items') ?? 0, 'item')} added`;
+      return `${plural(details.items, 'item')} added`;
     case 'RoundDelayed':
-      return `next round at ${momentText(numberOf(details, 'until') ?? event.at, event.at)}`;
-    case 'ChildRequested':
-      return `workflow ${word(details, 'workflowId')} as ${word(details, 'executionId')}`;
+      return `next round at ${momentText(details.until, at)}`;
+    case 'ChildRequested': {
+      const { workflowId, plan, executionId } = details;
+      const what = plan === undefined ? `workflow ${printableLine(workflowId ?? '')}` : `plan ${printableLine(plan)}`;
+      return `${what} as ${executionId}`;
+    }
     case 'NodeWaiting':
-      return `waits ${waitingText(waitingOf(details), event.at)}`;
-    case 'NodeAnswered':
-      return answerWords(details);
+      return `waits ${waitingText({ events: details.waits, deadline: details.deadline }, at)}`;
+    case 'NodeAnswered': {
+      const comment = details.comment === null ? '' : `: ${printableLine(details.comment)}`;
+      return `${details.approved ? 'approved' : 'rejected'} by ${printableLine(details.by)}${comment}`;
+    }
     case 'NodeGated':
-      return gateWords(details);
+      return `waits ${gateText(details)}`;
     case 'NodeConfigured':
-      return Object.entries(isJsonObject(details) ? details : {})
+      return Object.entries(details)
         .map(([key, value]) => `${key} is ${String(value)}`)
         .join(', ');
     case 'NodeGranted':
-      return `may begin at ${momentText(numberOf(details, 'until') ?? event.at, event.at)}`;
-    case 'NodeCompleted':
-      return isJsonObject(details) && isJsonObject(details.cached)
-        ? `from the cache: ${cachedFrom(details.cached)}`
-        : '';
+      return `may begin at ${momentText(details.until, at)}`;
+    case 'NodeCompleted': {
+      const { cached } = details;
+      return cached === undefined ? '' : `from the cache: ${printableLine(cached.node)} of ${cached.executionId}`;
+    }
+    case 'NodeSkipped':
+      return SKIPPED[details.why];
     case 'SignalKept':
       return `${signalWords(details)} came before anybody waited for it, and is kept`;
     case 'SignalTaken':
       return `${signalWords(details)}, which was kept, is taken up`;
     case 'SignalRefused':
-      return `${word(details, 'event')} does not fit, so the wait goes on: ${word(details, 'problem')}`;
+      return `${printableLine(details.event)} does not fit, so the wait goes on: ${printableLine(details.problem)}`;
     case 'CompensationStarted':
-      return `what was done is undone, last first; then it ends as ${word(details, 'status')}`;
+      return `what was done is undone, last first; then it ${'status' in details ? `ends as ${details.status}` : 'begins again'}`;
+    case 'CompensationCompleted': {
+      const { undone, left } = details;
+      return `compensation ended: ${plural(undone, 'step')} undone${left === 0 ? '' : `, ${left} not`}`;
+    }
+    case 'StateCheckpointed':
+      return `frame ${details.seq}`;
+    case 'WorkflowStarted':
+      return details.place === undefined
+        ? ''
+        : `waits for a place: ${details.place.limit} at once of ${details.place.key}`;
+    case 'WorkflowHeld':
+      return `begins at ${momentText(details.until, at)}`;
     case 'WorkflowPaused':
+      return printableLine(details.reason ?? '');
     case 'WorkflowStopping':
-      return word(details, event.type === 'WorkflowPaused' ? 'reason' : 'status');
+      return details.status;
     case 'WorkflowReopened':
-      return isJsonObject(details) && Array.isArray(details.nodes)
-        ? `from ${details.nodes.map(String).join(', ')}`
-        : '';
+      return `from ${details.nodes.join(', ')}`;
     default:
       return '';
   }
 }
 
+const SKIPPED = {
+  when: 'its condition is false',
+  disabled: 'it is disabled',
+  failure: 'a step before it failed',
+  dead: 'none of its incoming edges was taken, or too few for its join',
+} as const;
+
 /** The error of an event, as one line. */
-export function errorWords(event: TimelineEvent): string {
-  const error = errorOf(event.details);
-  return error === null ? '' : `${error.code}: ${printableLine(error.message)}`;
+export function errorWords({ details }: TimelineEvent): string {
+  const error = 'error' in details ? details.error : undefined;
+  if (error === undefined || typeof error !== 'object') return '';
+  return `${error.code}: ${printableLine(error.message)}`;
 }
 
-function word(details: Json, key: string): string {
-  return printableLine(textOf(details, key) ?? '');
-}
-
-function signalWords(details: Json): string {
-  const key = word(details, 'key');
-  return `signal ${word(details, 'signal')}${key === '' ? '' : ` (key ${key})`}`;
-}
-
-function answerWords(details: Json): string {
-  const isApproved = isJsonObject(details) && details.approved === true;
-  const comment = word(details, 'comment');
-  return `${isApproved ? 'approved' : 'rejected'} by ${word(details, 'by')}${comment === '' ? '' : `: ${comment}`}`;
-}
-
-function gateWords(details: Json): string {
-  const gate = gateOf(details);
-  return gate === null ? 'waits' : `waits ${gateText(gate)}`;
-}
-
-function cachedFrom(cached: Json): string {
-  return [word(cached, 'node'), word(cached, 'executionId')].filter((part) => part !== '').join(' of ');
+function signalWords({ signal, key }: { readonly signal: string; readonly key: string }): string {
+  return `signal ${printableLine(signal)}${key === '' ? '' : ` (key ${printableLine(key)})`}`;
 }

@@ -1,7 +1,7 @@
 /** The table of `executions list`. */
 import { formatDuration } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
-import type { Standing } from '../standing.ts';
+import type { RunWaits } from '../run-waits.ts';
 import type { Colors } from '../terminal/io.ts';
 import { fit, wrap } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
@@ -15,7 +15,7 @@ const INDENT = '    ';
 export function executionLines(
   rows: readonly ExecutionRow[],
   options: { readonly colors: Colors; readonly width: number; readonly now: number },
-  standings: ReadonlyMap<string, Standing> = new Map(),
+  waits: ReadonlyMap<string, RunWaits> = new Map(),
 ): string[] {
   const { colors, now } = options;
   const headings = [
@@ -27,19 +27,19 @@ export function executionLines(
   ];
   const cells = rows.map((row) => [
     row.executionId,
-    standings.get(row.executionId)?.parked === true && row.status !== 'paused'
+    waits.get(row.executionId)?.parked === true && row.status !== 'paused'
       ? colors.yellow('⏸ parked')
       : runPaint(row.status, colors)(`${runGlyph(row.status)} ${row.status}`),
     `${row.workflowId} ${colors.dim(`v${row.version}`)}`,
     agoText(row.createdAt, now),
     row.finishedAt === null ? colors.dim('–') : formatDuration(row.finishedAt - row.createdAt),
   ]);
-  const notes = rows.map(({ executionId }) => waitLines(standings.get(executionId), options));
+  const notes = rows.map(({ executionId }) => waitLines(waits.get(executionId), options));
   return tableLines(headings, cells, options, notes);
 }
 
-function waitLines(standing: Standing | undefined, { colors, width }: { colors: Colors; width: number }): string[] {
-  const waits = standing?.waits ?? [];
+function waitLines(run: RunWaits | undefined, { colors, width }: { colors: Colors; width: number }): string[] {
+  const waits = run?.waits ?? [];
   const more = waits.length > MAX_WAITS ? [`… and ${plural(waits.length - MAX_WAITS, 'more wait')}`] : [];
   const shown = waits.slice(0, MAX_WAITS).map(({ node, text }) => `${node} waits ${text}`);
   return [...shown, ...more].flatMap((line) =>

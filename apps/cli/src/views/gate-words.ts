@@ -1,16 +1,9 @@
 /** What a node has to be granted before it begins, in words. */
-import { type Gate, isJsonObject, type Json } from '@nebula/core';
+import type { GateDocument } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 
-const KINDS: ReadonlySet<unknown> = new Set<Gate['kind']>(['concurrency', 'rate', 'cache', 'reserve']);
-
-/** From the details of an event. */
-export function gateOf(details: Json): Gate | null {
-  return isJsonObject(details) && KINDS.has(details.kind) ? (details as unknown as Gate) : null;
-}
-
 /** `for one of 2 places for bank`. */
-export function gateText(gate: Gate): string {
+export function gateText(gate: GateDocument): string {
   switch (gate.kind) {
     case 'concurrency':
       return `for ${gate.limit === 1 ? 'the place' : `one of ${gate.limit} places`} for ${printableLine(gate.key)}`;

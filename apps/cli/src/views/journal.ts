@@ -1,9 +1,9 @@
 /** The journal, one entry per line: what happened, in the order in which it became true. */
-import { isJsonObject, type Json, type JsonObject } from '@nebula/core';
+import { type Awaited, isJsonObject, type Json, type JsonObject } from '@nebula/core';
 import type { JournalFrame } from '@nebula/engine';
 import type { Colors } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine } from '../terminal/width.ts';
-import { waitingOf, waitingText } from './wait-words.ts';
+import { waitingText } from './wait-words.ts';
 import { clockText } from './words.ts';
 
 const SEQ_CELLS = 5;
@@ -59,7 +59,8 @@ const HELD: ReadonlySet<string> = new Set(['input', 'output', 'items', 'payload'
 
 function valueText(name: string, value: Json): string {
   if (MOMENTS.has(name) && typeof value === 'number') return clockText(value);
-  if (name === 'waits' && Array.isArray(value)) return printableLine(waitingText(waitingOf({ waits: value })));
+  if (name === 'waits' && Array.isArray(value))
+    return printableLine(waitingText({ events: value as unknown as Awaited[], deadline: null }));
   if (name === 'error' && isJsonObject(value)) {
     return printableLine(`${String(value.code)} ${JSON.stringify(value.message ?? '')}`);
   }

@@ -1,6 +1,6 @@
 /** What there is to say about a node behind its name: progress, attempts, rounds, waits, errors. */
-import type { Gate } from '@nebula/core';
-import type { NodeProgress } from '../live/node-progress.ts';
+import type { NodeDocument, WaitDocument } from '@nebula/core';
+import type { Hint } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
 import { gateText } from './gate-words.ts';
@@ -15,32 +15,30 @@ interface NoteOptions {
 
 const BAR_CELLS = 12;
 
-export function noteOf(node: NodeProgress, { colors, now }: NoteOptions): string {
+/** `hint`: how far its action is, and what it said last. */
+export function noteOf(node: NodeDocument, hint: Hint, { colors, now }: NoteOptions): string {
   const attempt = node.attempts > 1 ? colors.yellow(`attempt ${node.attempts}`) : '';
   const error = node.error === null ? '' : `${node.error.code}: ${printableLine(node.error.message)}`;
   switch (node.status) {
     case 'running':
       return joined(
         attempt,
-        bodyText(node, colors, now),
+        roundsNote(node, colors, now),
         childText(node, colors),
-        progressText(node, colors),
-        logText(node, colors),
+        progressText(hint, colors),
+        hint.log === undefined ? '' : colors.dim(printableLine(hint.log)),
       );
-    case 'waiting': {
-      if (node.waiting !== null) return colors.yellow(`waits ${waitingText(node.waiting, now)}`);
-      if (node.gate !== null) return joined(colors.yellow(gateNote(node.gate, node.retryAt, now)), attempt);
-      const wait = node.retryAt === null ? '' : colors.yellow(`retry in ${tickText(node.retryAt - now)}`);
-      return joined(wait, attempt, colors.dim(error));
-    }
+    case 'waiting':
+      if (node.waitsFor?.kind === 'event') return colors.yellow(`waits ${waitingText(node.waitsFor, now)}`);
+      return joined(colors.yellow(waitNote(node.waitsFor, now)), attempt, colors.dim(error));
     case 'failed':
-      return joined(attempt, bodyText(node, colors, now), childText(node, colors), colors.red(error));
+      return joined(attempt, roundsNote(node, colors, now), childText(node, colors), colors.red(error));
     case 'unknown':
       return joined(colors.magenta('outcome unknown'), colors.dim(error));
     case 'completed':
       return joined(
         node.attempts > 1 ? colors.dim(`${node.attempts} attempts`) : '',
-        bodyText(node, colors, now),
+        roundsNote(node, colors, now),
         childText(node, colors),
       );
     case 'skipped':
@@ -53,8 +51,10 @@ export function noteOf(node: NodeProgress, { colors, now }: NoteOptions): string
   }
 }
 
-function gateNote(gate: Gate, until: number | null, now: number): string {
-  return until === null ? `waits ${gateText(gate)}` : `begins in ${tickText(until - now)}`;
+function waitNote(wait: WaitDocument | undefined, now: number): string {
+  if (wait?.kind === 'retry') return `retry in ${tickText(Date.parse(wait.until) - now)}`;
+  if (wait?.kind !== 'gate') return '';
+  return wait.until === null ? `waits ${gateText(wait.gate)}` : `begins in ${tickText(Date.parse(wait.until) - now)}`;
 }
 
 function joined(...parts: readonly string[]): string {
@@ -62,32 +62,27 @@ function joined(...parts: readonly string[]): string {
 }
 
 /** How far a loop is. */
-function bodyText({ body, status }: NodeProgress, colors: Colors, now: number): string {
-  if (body === null || body.rounds === null) return '';
-  const { total, succeeded, failed } = body.rounds;
-  const words = roundsText(body.rounds, colors);
+function roundsNote({ rounds, status }: NodeDocument, colors: Colors, now: number): string {
+  if (rounds === undefined) return '';
+  const { total, succeeded, failed, nextAt } = rounds;
+  const words = roundsText(rounds, colors);
   if (status !== 'running') return colors.dim(words);
   const bar = total === null || total === 0 ? '' : barText((succeeded + failed) / total, colors);
-  const pause = body.until === null ? '' : colors.yellow(`next round in ${tickText(body.until - now)}`);
+  const pause = nextAt === undefined ? '' : colors.yellow(`next round in ${tickText(Date.parse(nextAt) - now)}`);
   return joined(bar, words, pause);
 }
 
 /** The execution that runs for it. */
-function childText({ child, status }: NodeProgress, colors: Colors): string {
-  if (child === null) return '';
-  const words = `→ ${printableLine(child.workflowId)} ${child.executionId}`;
+function childText({ child, status }: NodeDocument, colors: Colors): string {
+  if (child === undefined) return '';
+  const words = `→ ${printableLine(child.workflowId ?? child.plan ?? '')} ${child.executionId}`;
   return status === 'running' ? colors.cyan(words) : colors.dim(words);
 }
 
-function logText({ log }: NodeProgress, colors: Colors): string {
-  return log === null ? '' : colors.dim(printableLine(log));
-}
-
-function progressText(node: NodeProgress, colors: Colors): string {
-  const message = node.message === null ? '' : printableLine(node.message);
-  if (node.fraction === null) return message;
-  const fraction = Math.min(1, Math.max(0, node.fraction));
-  return joined(`${barText(fraction, colors)} ${String(Math.floor(fraction * 100)).padStart(3)}%`, message);
+function progressText({ fraction, message = '' }: Hint, colors: Colors): string {
+  if (fraction === undefined) return printableLine(message);
+  const share = Math.min(1, Math.max(0, fraction));
+  return joined(`${barText(share, colors)} ${String(Math.floor(share * 100)).padStart(3)}%`, printableLine(message));
 }
 
 function barText(fraction: number, colors: Colors): string {

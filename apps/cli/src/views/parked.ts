@@ -1,9 +1,8 @@
 /** A run that only a person or a signal can move: what it waits for, and the commands that move it. */
 import { idsInOrder, type RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
-import { type HeldGate, holdersText } from '../holders.ts';
-import type { NodeProgress } from '../live/node-progress.ts';
-import type { RunProgress } from '../live/progress.ts';
+import { waitingIn } from '../live/shown-run.ts';
+import { openChildren } from '../run-waits.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printable, wrap } from '../terminal/width.ts';
 import { nextLines } from './summary.ts';
@@ -11,11 +10,8 @@ import { answerCommands, waitingText } from './wait-words.ts';
 
 export interface ParkedRun {
   readonly document: RunDocument;
-  /** Of nodes whose outcome is unknown. */
+  /** Of nodes whose outcome is unknown, and of those that wait for what others hold. */
   readonly explanations: readonly Explanation[];
-  readonly progress: RunProgress;
-  /** Places that others hold. */
-  readonly held: readonly HeldGate[];
   /** Executions for which it waits. */
   readonly inside: readonly string[];
 }
@@ -52,29 +48,23 @@ function isPaused({ document }: ParkedRun): boolean {
 }
 
 function runLines(run: ParkedRun, isMain: boolean, { colors, width, now }: ParkedOptions): string[] {
-  const { document, explanations, progress, held, inside } = run;
+  const { document, explanations, inside } = run;
   const lines: string[] = isMain ? [] : [colors.dim(`${document.workflowId} ${document.executionId}`)];
   const say = (subject: string | null, sentences: readonly string[]): void => {
     if (subject !== null) lines.push(colors.bold(subject));
     lines.push(...sentences.flatMap((one) => wrap(printable(one), width - 2)).map((line) => `  ${line}`));
   };
-  if (isPaused(run)) say(null, [`It is paused${progress.pauseReason === null ? '' : `: ${progress.pauseReason}`}.`]);
+  const paused = document.finishedAt === null ? document.paused : undefined;
+  if (paused !== undefined) say(null, [`It is paused${paused.reason === null ? '' : `: ${paused.reason}`}.`]);
   for (const { node, reasons } of explanations) say(node, reasons);
-  for (const { path, waiting } of waitingIn(run)) {
-    if (waiting !== null) say(path, [`It waits ${waitingText(waiting, now)}.`]);
+  for (const [path, { waitsFor }] of waitingIn(document)) {
+    if (waitsFor?.kind === 'event') say(path, [`It waits ${waitingText(waitsFor, now)}.`]);
   }
-  for (const gate of held) say(gate.node, [`It waits ${gate.text}.`, holdersText(gate, now)]);
   if (inside.length > 0) {
-    const children = [...progress.nodes].filter(({ child, status }) => child !== null && status === 'running');
-    say(children.map(({ path }) => path).join(', ') || null, [`It waits for what ${inside.join(', ')} waits for:`]);
+    const children = openChildren(document).map(({ node }) => node);
+    say(children.join(', ') || null, [`It waits for what ${inside.join(', ')} waits for:`]);
   }
   return lines;
-}
-
-/** In the order of the definition. */
-function waitingIn({ document, progress }: ParkedRun): NodeProgress[] {
-  const order = new Map(idsInOrder(document).map((path, at) => [path, at]));
-  return [...progress.waiting].sort((a, b) => (order.get(a.path) ?? 0) - (order.get(b.path) ?? 0));
 }
 
 function stepsOf(run: ParkedRun, { command }: ParkedOptions): Step[] {
@@ -83,17 +73,20 @@ function stepsOf(run: ParkedRun, { command }: ParkedOptions): Step[] {
   const unknown = idsInOrder(document).filter((path) => document.nodes[path]?.status === 'unknown');
   return [
     ...unknown.slice(0, MAX_NODES).flatMap((path) => settleSteps(write, path)),
-    ...waitingIn(run)
+    ...waitingIn(document)
       .slice(0, MAX_NODES)
-      .flatMap(({ path, waiting }) => answerCommands(write, path, waiting?.waits ?? [])),
+      .flatMap(([path, { waitsFor }]) =>
+        waitsFor?.kind === 'event' ? answerCommands(write, path, waitsFor.events) : [],
+      ),
     ...holdersOf(run)
       .slice(0, MAX_NODES)
       .map((holder): Step => [command(holder, 'executions explain'), 'what the holder waits for']),
   ];
 }
 
-function holdersOf({ document, held }: ParkedRun): string[] {
-  const holders = new Set(held.flatMap((gate) => gate.holders.map(({ executionId }) => executionId)));
+function holdersOf({ document, explanations }: ParkedRun): string[] {
+  const held = explanations.flatMap(({ causes }) => causes.filter(({ code }) => code === 'held-by'));
+  const holders = new Set(held.flatMap(({ link }) => (link === undefined ? [] : [link.executionId])));
   holders.delete(document.executionId);
   return [...holders];
 }

@@ -1,6 +1,6 @@
 /** What is inside of composite nodes, as rows of the tree: bodies that run once as a whole, of loops only what matters. */
-import type { NodeProgress, Rounds, ScopeProgress } from '../live/node-progress.ts';
-import type { RunProgress } from '../live/progress.ts';
+import type { RoundsDocument } from '@nebula/core';
+import type { ShownNode, ShownRun, ShownScope } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
 import { plural } from './words.ts';
 
@@ -8,7 +8,7 @@ import { plural } from './words.ts';
 export interface Row {
   readonly prefix: string;
   readonly name: string;
-  readonly node: NodeProgress | null;
+  readonly node: ShownNode | null;
 }
 
 /** Rounds of one loop that are shown: those that run, and the newest that failed. */
@@ -16,13 +16,14 @@ const OPEN_ROUNDS = 4;
 const FAILED_ROUNDS = 3;
 const GUIDE = '  ┊ ';
 
-export function bodyRows(node: NodeProgress, prefix: string): Row[] {
-  const { body } = node;
-  if (body === null) return [];
+export function bodyRows({ scopes, state }: ShownNode, prefix: string): Row[] {
   const under = continued(prefix) + GUIDE;
-  const scopes = [...body.scopes.values()];
-  const once = scopes.filter(({ round }) => round === null);
-  return [...once.flatMap((scope) => scopeRows(scope, under)), ...roundRows(scopes, body.rounds, under)];
+  const once = scopes.filter((scope) => !isRound(scope));
+  return [...once.flatMap((scope) => scopeRows(scope, under)), ...roundRows(scopes, state.rounds, under)];
+}
+
+function isRound({ state: { round, undoes } }: ShownScope): boolean {
+  return round !== null && undoes === undefined;
 }
 
 /** The lines of a tree in front of what stands under a node. */
@@ -31,9 +32,9 @@ function continued(prefix: string): string {
 }
 
 /** What is being undone, or was, last first. */
-export function undoRows({ undo, finishedAt }: RunProgress): Row[] {
-  if (undo === null || undo.nodes.length === 0) return [];
-  const heading = finishedAt === null ? '↺ undoing what was done, last first' : '↺ undone, last first';
+export function undoRows({ undo, isOpen }: ShownRun): Row[] {
+  if (undo === undefined || undo.nodes.length === 0) return [];
+  const heading = isOpen ? '↺ undoing what was done, last first' : '↺ undone, last first';
   return [text('', heading), ...undoSteps(undo.nodes)];
 }
 
@@ -41,20 +42,21 @@ export function undoRows({ undo, finishedAt }: RunProgress): Row[] {
 const UNDO_STEPS = 12;
 const UNDO_AROUND = 4;
 
-function undoSteps(nodes: readonly NodeProgress[]): Row[] {
+function undoSteps(nodes: readonly ShownNode[]): Row[] {
   const rows = nodes.map((node) => row(node, '  ', node.name));
   if (nodes.length <= UNDO_STEPS) return rows;
-  const now = nodes.findIndex(({ status }) => status !== 'completed' && status !== 'failed');
+  const now = nodes.findIndex(({ state: { status } }) => status !== 'completed' && status !== 'failed');
   const at = now < 0 ? nodes.length : now;
   const isShown = (index: number): boolean =>
-    Math.abs(index - at) <= UNDO_AROUND || nodes[index]?.status === 'failed' || nodes[index]?.status === 'unknown';
+    Math.abs(index - at) <= UNDO_AROUND || ['failed', 'unknown'].includes(nodes[index]?.state.status ?? '');
   const shown = rows.filter((_, index) => isShown(index)).slice(0, 2 * UNDO_STEPS);
-  const done = nodes.filter(({ status }) => status === 'completed').length;
+  const done = nodes.filter(({ state }) => state.status === 'completed').length;
   return [...shown, text('  ', `… ${done} of ${nodes.length} are undone`)];
 }
 
-function scopeRows(scope: ScopeProgress, prefix: string): Row[] {
-  if (!scope.isUndo) return scope.nodes.flatMap((node) => withBody(row(node, prefix + node.prefix, node.name)));
+function scopeRows(scope: ShownScope, prefix: string): Row[] {
+  if (scope.state.undoes === undefined)
+    return scope.nodes.flatMap((node) => withBody(row(node, prefix + node.prefix, node.name)));
   return [text(prefix, '↺ undoing'), ...scope.nodes.map((node) => row(node, `${prefix}  `, node.name))];
 }
 
@@ -62,11 +64,11 @@ function withBody(one: Row): Row[] {
   return one.node === null ? [one] : [one, ...bodyRows(one.node, one.prefix)];
 }
 
-function roundRows(scopes: readonly ScopeProgress[], rounds: Rounds | null, prefix: string): Row[] {
-  if (rounds === null) return [];
-  const all = scopes.filter(({ round }) => round !== null);
-  const open = all.filter(({ error }) => error === null);
-  const failed = all.filter(({ error }) => error !== null);
+function roundRows(scopes: readonly ShownScope[], rounds: RoundsDocument | undefined, prefix: string): Row[] {
+  if (rounds === undefined) return [];
+  const all = scopes.filter(isRound);
+  const open = all.filter(({ state }) => state.status !== 'failed');
+  const failed = all.filter(({ state }) => state.status === 'failed');
   const shown = [...open.slice(0, OPEN_ROUNDS), ...failed.slice(-FAILED_ROUNDS)];
   const rows = shown.flatMap((scope) => oneRound(scope, prefix));
   const more = [
@@ -77,15 +79,16 @@ function roundRows(scopes: readonly ScopeProgress[], rounds: Rounds | null, pref
 }
 
 /** A body of one node needs no heading. */
-function oneRound(scope: ScopeProgress, prefix: string): Row[] {
-  const { round, nodes } = scope;
+function oneRound(scope: ShownScope, prefix: string): Row[] {
+  const { state, nodes } = scope;
+  const round = String(state.round);
   const [only] = nodes;
   if (nodes.length === 1 && only !== undefined) return withBody(row(only, prefix, `${round}/${only.name}`));
   const inside = nodes.flatMap((node) => withBody(row(node, `${prefix}  ${node.prefix}`, node.name)));
-  return [text(prefix, `${round}`), ...inside];
+  return [text(prefix, round), ...inside];
 }
 
-function row(node: NodeProgress, prefix: string, name: string): Row {
+function row(node: ShownNode, prefix: string, name: string): Row {
   return { prefix, name, node };
 }
 
@@ -94,7 +97,7 @@ function text(prefix: string, words: string): Row {
 }
 
 /** `12 of 100 rounds, 3 open, 1 failed`. */
-export function roundsText({ total, open, succeeded, failed }: Rounds, colors: Colors): string {
+export function roundsText({ total, open, succeeded, failed }: RoundsDocument, colors: Colors): string {
   const ended = succeeded + failed;
   const done = total === null ? plural(ended, 'round') : `${ended} of ${plural(total, 'round')}`;
   return [done, open > 0 ? `${open} open` : '', failed > 0 ? colors.red(`${failed} failed`) : '']

@@ -1,5 +1,12 @@
 /** A run over time: one bar per node. Waiting in the queue is light, running solid, a failed attempt ends in a cross. */
-import { formatDuration, type NodeStatus, type TimelineEvent, type TimelineEventType } from '@nebula/core';
+import {
+  formatDuration,
+  isFinalEvent,
+  type NodeHistory,
+  RunHistory,
+  type Span,
+  type TimelineEvent,
+} from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { errorWords, eventWords } from './event-words.ts';
@@ -14,23 +21,6 @@ export interface TimelineOptions {
   readonly maxRows?: number;
 }
 
-/** How an attempt or a wait ended. */
-type SpanEnd = 'queued' | 'waiting' | 'running' | 'completed' | 'failed' | 'cancelled' | 'unknown' | 'returned';
-
-interface Span {
-  readonly from: number;
-  readonly to: number;
-  readonly end: SpanEnd;
-}
-
-interface Lane {
-  readonly node: string;
-  status: NodeStatus;
-  readonly spans: Span[];
-  attempts: number;
-  open: { readonly from: number; readonly kind: 'queued' | 'waiting' | 'running' } | null;
-}
-
 const MAX_NAME_CELLS = 28;
 const NOTE_CELLS = 18;
 const MIN_CHART_CELLS = 20;
@@ -39,9 +29,11 @@ export function timelineLines(events: readonly TimelineEvent[], options: Timelin
   const first = events[0];
   if (first === undefined) return ['nothing has happened yet'];
   const until = endOf(events, options.now);
-  const lanes = lanesOf(events, until);
+  const history = new RunHistory();
+  for (const event of events) history.note(event);
+  const lanes = [...history.nodes];
   const shown = lanes.slice(0, options.maxRows ?? lanes.length);
-  const nameCells = Math.min(MAX_NAME_CELLS, Math.max(4, ...shown.map((lane) => visibleWidth(shownPath(lane.node)))));
+  const nameCells = Math.min(MAX_NAME_CELLS, Math.max(4, ...shown.map((lane) => visibleWidth(shownPath(lane.path)))));
   const chartCells = Math.max(MIN_CHART_CELLS, options.width - nameCells - NOTE_CELLS - 6);
   const scale = { from: first.at, to: Math.max(until, first.at + 1), cells: chartCells };
   const lines = [
@@ -73,88 +65,11 @@ export function timelineEventLines(events: readonly TimelineEvent[], colors: Col
   });
 }
 
-const TYPE_CELLS = 19;
-
-const FINAL_EVENTS = new Set<TimelineEventType>([
-  'WorkflowCompleted',
-  'WorkflowFailed',
-  'WorkflowCancelled',
-  'WorkflowTimedOut',
-]);
+const TYPE_CELLS = 21;
 
 function endOf(events: readonly TimelineEvent[], now: number): number {
   const last = events.at(-1) as TimelineEvent;
-  return FINAL_EVENTS.has(last.type) ? last.at : Math.max(now, last.at);
-}
-
-const ABOUT_SCOPES = new Set<TimelineEventType>([
-  'RoundStarted',
-  'RoundCompleted',
-  'RoundFailed',
-  'RoundStopping',
-  'CompensationStarted',
-]);
-
-function lanesOf(events: readonly TimelineEvent[], until: number): Lane[] {
-  const lanes = new Map<string, Lane>();
-  for (const event of events) {
-    // Rounds are no nodes; what ran in them is.
-    if (event.node === null || ABOUT_SCOPES.has(event.type)) continue;
-    let lane = lanes.get(event.node);
-    if (lane === undefined) {
-      lane = { node: event.node, status: 'pending', spans: [], attempts: 0, open: null };
-      lanes.set(event.node, lane);
-    }
-    advance(lane, event);
-  }
-  for (const lane of lanes.values()) close(lane, until, lane.open?.kind ?? 'running');
-  return [...lanes.values()];
-}
-
-function advance(lane: Lane, event: TimelineEvent): void {
-  const enter = (status: NodeStatus, end: SpanEnd, kind: 'queued' | 'waiting' | 'running' | null): void => {
-    close(lane, event.at, end);
-    lane.status = status;
-    lane.open = kind === null ? null : { from: event.at, kind };
-  };
-  switch (event.type) {
-    case 'NodeScheduled':
-      return enter('queued', 'waiting', 'queued');
-    case 'NodeStarted':
-      lane.attempts++;
-      return enter('running', 'queued', 'running');
-    case 'ChildRequested':
-      lane.attempts++;
-      return enter('running', 'queued', 'running');
-    case 'NodeOpened':
-      return enter('running', 'queued', 'running');
-    case 'NodeWaiting':
-    case 'NodeGated':
-      return enter('waiting', 'queued', 'waiting');
-    case 'NodeRetried':
-      return enter('waiting', 'failed', 'waiting');
-    case 'NodeReturned':
-      return enter('queued', 'returned', 'queued');
-    case 'NodeCompleted':
-      return enter('completed', 'completed', null);
-    case 'NodeFailed':
-      return enter('failed', 'failed', null);
-    case 'NodeSkipped':
-      return enter('skipped', 'queued', null);
-    case 'NodeCancelled':
-      return enter('cancelled', 'cancelled', null);
-    case 'NodeUnknown':
-      return enter('unknown', 'unknown', null);
-    default:
-      return;
-  }
-}
-
-/** Ends what is open. An attempt ends as the event says; a wait stays a wait, whatever ended it. */
-function close(lane: Lane, at: number, end: SpanEnd): void {
-  if (lane.open === null) return;
-  lane.spans.push({ from: lane.open.from, to: at, end: lane.open.kind === 'running' ? end : lane.open.kind });
-  lane.open = null;
+  return isFinalEvent(last) ? last.at : Math.max(now, last.at);
 }
 
 interface Scale {
@@ -163,13 +78,14 @@ interface Scale {
   readonly cells: number;
 }
 
-function laneLine(lane: Lane, nameCells: number, scale: Scale, { colors }: TimelineOptions): string {
+function laneLine(lane: NodeHistory, nameCells: number, scale: Scale, { colors }: TimelineOptions): string {
   const paint = nodePaint(lane.status, colors);
-  const ran = lane.spans.filter((span) => span.end !== 'queued' && span.end !== 'waiting');
-  const total = ran.reduce((sum, span) => sum + span.to - span.from, 0);
-  const attempts = lane.attempts > 1 ? colors.yellow(` ×${lane.attempts}`) : '';
-  const note = ran.length === 0 ? colors.dim(lane.status) : `${formatDuration(total)}${attempts}`;
-  const name = column(printableLine(shownPath(lane.node)), nameCells);
+  const ran = lane.spans.filter(({ kind }) => kind === 'running');
+  const total = ran.reduce((sum, { from, to }) => sum + (to ?? scale.to) - from, 0);
+  const attempts = ran.filter(({ attempt }) => attempt !== undefined).length;
+  const times = attempts > 1 ? colors.yellow(` ×${attempts}`) : '';
+  const note = ran.length === 0 ? colors.dim(lane.status) : `${formatDuration(total)}${times}`;
+  const name = column(printableLine(shownPath(lane.path)), nameCells);
   return `${paint(nodeGlyph(lane.status))} ${name}  ${bar(lane.spans, scale, colors)}  ${fit(note, NOTE_CELLS)}`;
 }
 
@@ -178,31 +94,26 @@ function bar(spans: readonly Span[], scale: Scale, colors: Colors): string {
   const cellOf = (at: number): number =>
     Math.min(scale.cells - 1, Math.floor(((at - scale.from) / (scale.to - scale.from)) * scale.cells));
   for (const span of spans) {
-    const { sign, paint } = spanLook(span.end, colors);
+    const { sign, paint } = spanLook(span, colors);
     const from = cellOf(span.from);
-    const to = Math.max(from, cellOf(span.to - 1));
+    const to = Math.max(from, cellOf((span.to ?? scale.to) - 1));
     for (let cell = from; cell <= to; cell++) cells[cell] = paint(sign);
   }
   // Last, because what follows an attempt may begin in the cell in which it ended.
   for (const span of spans) {
-    const end = Math.max(cellOf(span.from), cellOf(span.to - 1));
+    const end = Math.max(cellOf(span.from), cellOf((span.to ?? scale.to) - 1));
     if (span.end === 'failed') cells[end] = colors.red('╳');
     if (span.end === 'unknown') cells[end] = colors.magenta('?');
   }
   return cells.join('');
 }
 
-function spanLook(end: SpanEnd, colors: Colors): { sign: string; paint: Paint } {
-  switch (end) {
-    case 'queued':
-      return { sign: '░', paint: colors.dim };
-    case 'waiting':
-      return { sign: '┄', paint: colors.yellow };
-    case 'returned':
-      return { sign: '▒', paint: colors.dim };
-    default:
-      return { sign: '█', paint: nodePaint(end, colors) };
-  }
+function spanLook({ kind, end }: Span, colors: Colors): { sign: string; paint: Paint } {
+  if (kind === 'queued') return { sign: '░', paint: colors.dim };
+  if (kind === 'waiting') return { sign: '┄', paint: colors.yellow };
+  return end === 'returned'
+    ? { sign: '▒', paint: colors.dim }
+    : { sign: '█', paint: nodePaint(end ?? 'running', colors) };
 }
 
 /** Marks at round times: `0ms      500ms     1.0s`. */

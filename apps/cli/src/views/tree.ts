@@ -1,7 +1,6 @@
 /** A run as a tree of nodes: the live view, `executions show` and the last picture of a run. */
-import { formatDuration, type NodeStatus } from '@nebula/core';
-import type { NodeProgress } from '../live/node-progress.ts';
-import type { RunProgress } from '../live/progress.ts';
+import { formatDuration, type NodeDocument, type NodeStatus } from '@nebula/core';
+import type { ShownNode, ShownRun } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { noteOf } from './node-note.ts';
@@ -32,7 +31,7 @@ const HEADER_LINES = 2;
 /** Above it the nodes that are merely pending are not even looked at. */
 const SMALL_GRAPH = 2_000;
 
-export function treeLines(run: RunProgress, options: TreeOptions): string[] {
+export function treeLines(run: ShownRun, options: TreeOptions): string[] {
   const steps = stepLines(run, options);
   const room = (options.height ?? Number.POSITIVE_INFINITY) - HEADER_LINES - steps.length;
   const inside = insideOf(run, room);
@@ -45,21 +44,23 @@ export function treeLines(run: RunProgress, options: TreeOptions): string[] {
   ]);
   const rows = [...shown.flat(), ...inside.undo];
   const nameCells = nameColumn(rows, options.width);
-  const lines = shown.flat().map((row) => rowLine(row, nameCells, options));
-  const undo = inside.undo.map((row) => rowLine(row, nameCells, options));
+  const lines = shown.flat().map((row) => rowLine(run, row, nameCells, options));
+  const undo = inside.undo.map((row) => rowLine(run, row, nameCells, options));
   return [...headerLines(run, options), ...withSummaries(run, visible, lines, options), ...undo, ...steps];
 }
 
 interface Inside {
   /** By the node that they are inside of. */
-  readonly rows: ReadonlyMap<NodeProgress, readonly Row[]>;
+  readonly rows: ReadonlyMap<ShownNode, readonly Row[]>;
   readonly undo: readonly Row[];
   readonly count: number;
 }
 
 /** What is inside of nodes gets the room that these leave, or half of it. */
-function insideOf(run: RunProgress, room: number): Inside {
-  const blocks = [...run.composites].map((node) => [node, bodyRows(node, node.prefix)] as const);
+function insideOf(run: ShownRun, room: number): Inside {
+  const blocks = run.nodes
+    .filter(({ scopes }) => scopes.length > 0)
+    .map((node) => [node, bodyRows(node, node.prefix)] as const);
   const all = undoRows(run);
   const wanted = blocks.reduce((sum, [, rows]) => sum + rows.length, all.length);
   let budget = Math.max(room - run.nodes.length, Math.floor(room / 2));
@@ -71,7 +72,7 @@ function insideOf(run: RunProgress, room: number): Inside {
   if (wanted <= budget) return { rows: new Map(blocks), undo: all, count: wanted };
   const before = budget;
   const undo = take(all, Math.ceil(budget / 2));
-  const rows = new Map<NodeProgress, readonly Row[]>();
+  const rows = new Map<ShownNode, readonly Row[]>();
   blocks.forEach(([node, block], at) => {
     rows.set(node, take(block, Math.ceil(budget / (blocks.length - at))));
   });
@@ -79,44 +80,45 @@ function insideOf(run: RunProgress, room: number): Inside {
 }
 
 /** While it runs: what a person can do about waits. When it has ended or parked, that is said elsewhere. */
-function stepLines(run: RunProgress, { command, frame, colors, width }: TreeOptions): string[] {
-  if (command === undefined || frame < 0 || run.waiting.size === 0) return [];
-  const steps = [...run.waiting].flatMap(({ path, waiting }) =>
-    answerCommands((verb, rest) => command(run.executionId, verb, rest), path, waiting?.waits ?? []),
+function stepLines(run: ShownRun, { command, frame, colors, width }: TreeOptions): string[] {
+  if (command === undefined || frame < 0 || run.counts.waiting + run.counts.running === 0) return [];
+  const steps = run.waiting.flatMap(([path, { waitsFor }]) =>
+    waitsFor?.kind !== 'event'
+      ? []
+      : answerCommands((verb, rest) => command(run.executionId, verb, rest), path, waitsFor.events),
   );
   return steps.length === 0 ? [] : ['', ...nextLines(steps.slice(0, MAX_STEPS), { colors, width })];
 }
 
 /** The id has the second line, which is blank, where it does not fit into the first. */
-function headerLines(run: RunProgress, options: TreeOptions): string[] {
+function headerLines(run: ShownRun, options: TreeOptions): string[] {
   const id = options.colors.dim(run.executionId);
   const whole = headerText(run, options, id);
   if (visibleWidth(whole) <= options.width) return [whole, ''];
   return [fit(headerText(run, options, ''), options.width), fit(`  ${id}`, options.width)];
 }
 
-export function headerLine(run: RunProgress, options: TreeOptions): string {
+export function headerLine(run: ShownRun, options: TreeOptions): string {
   return fit(headerText(run, options, options.colors.dim(run.executionId)), options.width);
 }
 
-function headerText(run: RunProgress, { colors, now, frame }: TreeOptions, id: string): string {
-  const isRunning = run.status === 'running' || run.status === 'pending';
-  const glyph = isRunning && run.finishedAt === null ? spinner(frame) : runGlyph(run.status);
-  const paint = runPaint(run.status, colors);
-  const elapsed = elapsedText(run, now);
+function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: string): string {
+  const { status, counts, document } = run;
+  const glyph = status === 'running' || status === 'pending' ? spinner(frame) : runGlyph(status);
+  const paint = runPaint(status, colors);
   const total = run.nodes.length;
-  const done =
-    total - run.counts.pending - run.counts.queued - run.counts.running - run.counts.waiting - run.counts.unknown;
+  const done = total - counts.pending - counts.queued - counts.running - counts.waiting - counts.unknown;
   const count = total === 0 ? '' : colors.dim(`${countText(done)}/${countText(total)}`);
-  const reason = run.status === 'paused' && run.pauseReason !== null ? ` (${printableLine(run.pauseReason)})` : '';
-  const status = paint(run.status + reason);
-  const parts = [colors.bold(printableLine(run.title)), status, elapsed, count, id];
+  const why = document?.finishedAt === null ? document.paused?.reason : undefined;
+  const reason = why == null ? '' : ` (${printableLine(why)})`;
+  const parts = [colors.bold(printableLine(run.title)), paint(status + reason), elapsedText(run, now), count, id];
   return `${paint(glyph)} ${parts.filter((part) => part !== '').join(colors.dim(' · '))}`;
 }
 
-function elapsedText({ startedAt, finishedAt }: RunProgress, now: number): string {
-  if (startedAt === null) return '';
-  return finishedAt === null ? tickText(now - startedAt) : formatDuration(finishedAt - startedAt);
+function elapsedText({ document }: ShownRun, now: number): string {
+  if (document === undefined || document.startedAt === null) return '';
+  if (document.finishedAt !== null) return formatDuration(document.durationMs);
+  return tickText(now - Date.parse(document.startedAt));
 }
 
 function spinner(frame: number): string {
@@ -124,35 +126,35 @@ function spinner(frame: number): string {
 }
 
 /** All nodes when there is room; else the notable ones, and as many others as fit, nearest to what happens now. */
-function visibleNodes(run: RunProgress, room: number): NodeProgress[] {
-  if (run.nodes.length <= room) return run.nodes;
+function visibleNodes({ nodes, notable, recent }: ShownRun, room: number): readonly ShownNode[] {
+  if (nodes.length <= room) return nodes;
   // Two lines are kept for the summaries of what is hidden.
   const budget = Math.max(1, room - 2);
-  const chosen = new Set(mostNotable(run, budget));
-  const fill = (nodes: Iterable<NodeProgress>, wanted: (node: NodeProgress) => boolean): void => {
-    for (const node of nodes) {
+  const chosen = new Set(mostNotable(notable, budget));
+  const fill = (some: Iterable<ShownNode>, wanted: (node: ShownNode) => boolean): void => {
+    for (const node of some) {
       if (chosen.size >= budget) return;
       if (wanted(node)) chosen.add(node);
     }
   };
-  fill(run.recent.slice(-Math.ceil((budget - chosen.size) / 2)).reverse(), () => true);
-  if (run.nodes.length <= SMALL_GRAPH) {
-    fill(run.nodes, (node) => node.status === 'queued');
-    fill(run.nodes, (node) => node.status === 'pending');
+  fill(recent.slice(0, Math.ceil((budget - chosen.size) / 2)), () => true);
+  if (nodes.length <= SMALL_GRAPH) {
+    fill(nodes, ({ state }) => state.status === 'queued');
+    fill(nodes, ({ state }) => state.status === 'pending');
   }
-  fill([...run.recent].reverse(), () => true);
+  fill(recent, () => true);
   return [...chosen].sort((a, b) => a.order - b.order);
 }
 
 const URGENCY: Partial<Record<NodeStatus, number>> = { failed: 0, unknown: 1, running: 2, waiting: 3 };
 
-function mostNotable(run: RunProgress, budget: number): NodeProgress[] {
-  if (run.notable.size <= budget) return [...run.notable];
-  const urgency = (node: NodeProgress): number => URGENCY[node.status] ?? 4;
+function mostNotable(notable: readonly ShownNode[], budget: number): readonly ShownNode[] {
+  if (notable.length <= budget) return notable;
+  const urgency = ({ state }: ShownNode): number => URGENCY[state.status] ?? 4;
   // Many failures must not push what runs off the screen: they get two thirds of it at the most.
-  const sorted = [...run.notable].sort((a, b) => urgency(a) - urgency(b) || b.order - a.order);
-  const failed = sorted.filter((node) => node.status === 'failed');
-  const others = sorted.filter((node) => node.status !== 'failed');
+  const sorted = notable.toSorted((a, b) => urgency(a) - urgency(b) || b.order - a.order);
+  const failed = sorted.filter(({ state }) => state.status === 'failed');
+  const others = sorted.filter(({ state }) => state.status !== 'failed');
   const failedRoom = Math.max(budget - others.length, Math.ceil((budget * 2) / 3));
   return [...failed.slice(0, failedRoom), ...others].slice(0, budget);
 }
@@ -161,14 +163,14 @@ const FINISHED: readonly NodeStatus[] = ['completed', 'skipped', 'cancelled', 'f
 const OPEN: readonly NodeStatus[] = ['running', 'waiting', 'queued', 'pending'];
 
 function withSummaries(
-  run: RunProgress,
-  visible: readonly NodeProgress[],
+  run: ShownRun,
+  visible: readonly ShownNode[],
   rows: readonly string[],
   options: TreeOptions,
 ): string[] {
   if (visible.length === run.nodes.length) return [...rows];
   const hidden = { ...run.counts };
-  for (const node of visible) hidden[node.status]--;
+  for (const { state } of visible) hidden[state.status]--;
   const line = (statuses: readonly NodeStatus[], more: string): string[] => {
     const parts = statuses
       .filter((status) => hidden[status] > 0)
@@ -189,25 +191,28 @@ function nameColumn(rows: readonly Row[], width: number): number {
 }
 
 /** `├─ ✓ name            1.2s  what there is to say`. */
-function rowLine({ prefix, name, node }: Row, nameCells: number, options: TreeOptions): string {
+function rowLine(run: ShownRun, { prefix, name, node }: Row, nameCells: number, options: TreeOptions): string {
   const { colors, frame, width } = options;
   if (node === null) return fit(colors.dim(prefix + printableLine(name)), width);
-  const paint = nodePaint(node.status, colors);
-  const glyph = node.status === 'running' ? spinner(frame < 0 ? frame : frame + node.order) : nodeGlyph(node.status);
-  const isQuiet = node.status === 'pending' || node.status === 'skipped';
+  const { status } = node.state;
+  const paint = nodePaint(status, colors);
+  const glyph = status === 'running' ? spinner(frame < 0 ? frame : frame + node.order) : nodeGlyph(status);
+  const isQuiet = status === 'pending' || status === 'skipped';
   const cell = column(printableLine(name), Math.max(4, nameCells - prefix.length - 2));
-  const shownName = isQuiet ? colors.dim(cell) : node.status === 'running' ? colors.bold(cell) : cell;
-  const left = `${colors.dim(prefix)}${paint(glyph)} ${shownName}  ${durationCell(node, options)}`;
-  const note = noteOf(node, options);
+  const shownName = isQuiet ? colors.dim(cell) : status === 'running' ? colors.bold(cell) : cell;
+  const left = `${colors.dim(prefix)}${paint(glyph)} ${shownName}  ${durationCell(node.state, options)}`;
+  const note = noteOf(node.state, run.hintOf(node.path), options);
   return fit(note === '' ? left.trimEnd() : `${left}  ${note}`, width);
 }
 
-function durationCell(node: NodeProgress, { colors, now }: TreeOptions): string {
-  if (node.startedAt === null || node.status === 'skipped') return ' '.repeat(DURATION_CELLS);
-  const isRunning = node.status === 'running';
-  const from = isRunning ? (node.attemptAt ?? node.startedAt) : node.startedAt;
-  const until = node.finishedAt ?? (isRunning ? now : null);
-  const text = until === null ? '' : isRunning ? tickText(until - from) : formatDuration(until - from);
-  const cell = ' '.repeat(Math.max(0, DURATION_CELLS - text.length)) + text;
-  return isRunning ? cell : colors.dim(cell);
+function durationCell(node: NodeDocument, { colors, now }: TreeOptions): string {
+  const since = node.attempt?.startedAt ?? node.startedAt;
+  if (node.status === 'running' && since !== null) return durationText(tickText(now - Date.parse(since)));
+  const { durationMs } = node;
+  if (durationMs === null || node.status === 'skipped') return ' '.repeat(DURATION_CELLS);
+  return colors.dim(durationText(formatDuration(durationMs)));
+}
+
+function durationText(text: string): string {
+  return text.padStart(DURATION_CELLS);
 }

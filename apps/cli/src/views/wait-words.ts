@@ -1,41 +1,28 @@
 /** What a wait waits for, in words and as commands that end it. */
-import { isJsonObject, type Json } from '@nebula/core';
+import type { Awaited, AwaitedDocument } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { momentText, shellWord } from './words.ts';
 
-/** As the journal has it. */
-export type Awaited =
-  | { readonly kind: 'time'; readonly at: number }
-  | { readonly kind: 'signal'; readonly signal: string; readonly key: string }
-  | { readonly kind: 'approval'; readonly title?: string; readonly who?: readonly string[] }
-  | { readonly kind: 'callback' };
-
-export interface Waiting {
-  readonly waits: readonly Awaited[];
-  readonly deadline: number | null;
-}
-
-const KINDS: ReadonlySet<unknown> = new Set(['time', 'signal', 'approval', 'callback']);
-
-/** From the details of an event. */
-export function waitingOf(details: Json): Waiting {
-  const { waits, deadline } = isJsonObject(details) ? details : {};
-  const known = (Array.isArray(waits) ? (waits as readonly Json[]) : []).filter(
-    (wait) => isJsonObject(wait) && KINDS.has(wait.kind),
-  );
-  return { waits: known as unknown as Awaited[], deadline: typeof deadline === 'number' ? deadline : null };
+/** As an event has it, or a document. */
+interface Waiting {
+  readonly events: readonly (Awaited | AwaitedDocument)[];
+  readonly deadline: number | string | null;
 }
 
 /** `signal go (key k) or an approval by ann, at most until 14:03 (in 2h)`. */
-export function waitingText({ waits, deadline }: Waiting, now?: number): string {
-  const what = waits.map((wait) => awaitedText(wait, now)).join(' or ');
-  return deadline === null ? what : `${what}, at most until ${momentText(deadline, now)}`;
+export function waitingText({ events, deadline }: Waiting, now?: number): string {
+  const what = events.map((wait) => awaitedText(wait, now)).join(' or ');
+  return deadline === null ? what : `${what}, at most until ${momentText(msOf(deadline), now)}`;
 }
 
-function awaitedText(wait: Awaited, now: number | undefined): string {
+function msOf(moment: number | string): number {
+  return typeof moment === 'number' ? moment : Date.parse(moment);
+}
+
+function awaitedText(wait: Awaited | AwaitedDocument, now: number | undefined): string {
   switch (wait.kind) {
     case 'time':
-      return `until ${momentText(wait.at, now)}`;
+      return `until ${momentText(msOf(wait.at), now)}`;
     case 'signal':
       return `for signal ${printableLine(wait.signal)}${wait.key === '' ? '' : ` (key ${printableLine(wait.key)})`}`;
     case 'approval': {
@@ -51,13 +38,13 @@ function awaitedText(wait: Awaited, now: number | undefined): string {
 export function answerCommands(
   command: (verb: string, rest?: string) => string,
   path: string,
-  waits: readonly Awaited[],
+  events: readonly (Awaited | AwaitedDocument)[],
 ): [command: string, purpose: string][] {
-  return waits.flatMap((wait) => answersTo(wait, command, path));
+  return events.flatMap((wait) => answersTo(wait, command, path));
 }
 
 function answersTo(
-  wait: Awaited,
+  wait: Awaited | AwaitedDocument,
   command: (verb: string, rest?: string) => string,
   path: string,
 ): [command: string, purpose: string][] {

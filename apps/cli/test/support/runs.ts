@@ -25,34 +25,45 @@ export const ORDER = {
   edges: [{ from: 'charge', to: 'tell', on: 'error', match: { code: 'CARD_DECLINED' } }],
 } as const satisfies WorkflowDefinition;
 
-export function event(
+export function event<T extends TimelineEventType>(
   ms: number,
-  type: TimelineEventType,
+  type: T,
   node: string | null = null,
-  details: TimelineEvent['details'] = {},
-): TimelineEvent {
-  return { at: T0 + ms, type, node, details };
+  details: object = {},
+): TimelineEvent & { readonly type: T } {
+  return { at: T0 + ms, type, node, details } as unknown as TimelineEvent & { readonly type: T };
 }
 
 export function nodeDocument(status: NodeStatus, more: Partial<NodeDocument> = {}): NodeDocument {
-  return { status, attempts: 1, output: null, error: null, startedAt: null, finishedAt: null, ...more };
+  const moments = { queuedAt: null, startedAt: null, finishedAt: null, durationMs: null };
+  return { status, attempts: 1, input: null, output: null, error: null, ...moments, ...more };
 }
 
 export function iso(ms: number): string {
   return new Date(T0 + ms).toISOString();
 }
 
-export function runDocument(more: Partial<RunDocument> = {}): RunDocument {
+type Members<T> = T extends unknown ? keyof T : never;
+
+export function runDocument(more: { readonly [K in Members<RunDocument>]?: unknown } = {}): RunDocument {
   return {
     executionId: 'exe_1',
     workflowId: 'order',
     version: 1,
     status: 'completed',
+    trigger: null,
+    parent: null,
+    input: null,
+    variables: {},
     output: null,
     error: null,
     startedAt: iso(0),
+    updatedAt: iso(2_300),
     finishedAt: iso(2_300),
+    durationMs: 2_300,
+    seq: 1,
     nodes: {},
+    scopes: {},
     ...more,
-  };
+  } as RunDocument;
 }

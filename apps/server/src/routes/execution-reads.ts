@@ -1,4 +1,5 @@
 /** What is known of an execution beyond its document. */
+import type { AnswerOf } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
@@ -10,7 +11,7 @@ type Own = 'getJournal' | 'getTimeline' | 'explainExecution' | 'getUndoPlan' | '
 export function executionReads({ engine, store, blobs, logs }: Parts): Pick<Handlers, Own> {
   return {
     async getJournal({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
-      const frames = (await engine.journal(executionId)).filter(({ seq }) => seq > after);
+      const frames = await engine.journal(executionId, after);
       const items = frames
         .slice(0, limit)
         .map((frame) => ({ ...frame, at: isoTime(frame.at), entries: [...frame.entries] }));
@@ -26,7 +27,7 @@ export function executionReads({ engine, store, blobs, logs }: Parts): Pick<Hand
     async explainExecution({ params: { executionId }, query: { node } }) {
       const explanation = await engine.explain(executionId, node);
       if (explanation === undefined) throw unknownNode(executionId, node);
-      return ok({ ...explanation, reasons: [...explanation.reasons], next: [...explanation.next] });
+      return ok(explanation as AnswerOf<'explainExecution'>);
     },
 
     async getUndoPlan({ params: { executionId } }) {

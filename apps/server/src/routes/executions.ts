@@ -49,8 +49,8 @@ export function executionRoutes(parts: Parts, launcher: Launcher): Pick<Handlers
       return ok({ counts: { ...(await store.counts(filterOf(query, who, project))) } });
     },
 
-    async getExecution({ params: { executionId } }) {
-      const document = await documentOf(parts, executionId);
+    async getExecution({ params: { executionId }, query: { at } }) {
+      const document = await documentOf(parts, executionId, at);
       return ok(document as AnswerOf<'getExecution'>);
     },
 
@@ -85,8 +85,8 @@ function summaryOf(row: ExecutionRow): AnswerOf<'listExecutions'>['items'][numbe
   };
 }
 
-async function documentOf({ engine }: Parts, executionId: string): Promise<RunDocument> {
-  const document = await engine.document(executionId);
+async function documentOf({ engine }: Parts, executionId: string, at?: number): Promise<RunDocument> {
+  const document = await engine.document(executionId, at);
   if (document === undefined) throw unknownExecution(executionId);
   return document;
 }

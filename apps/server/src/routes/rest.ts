@@ -1,4 +1,5 @@
 /** Whether runs have come to rest, and who holds what they wait for. */
+import type { AnswerOf } from '@nebula/client/contract';
 import { NebulaError, parseDuration } from '@nebula/core';
 import type { Settled } from '@nebula/engine';
 import { type Handlers, ok } from '../http/handler.ts';
@@ -42,15 +43,12 @@ export function restRoutes(parts: Parts): Pick<Handlers, 'awaitRest' | 'listPlac
     async awaitRest({ params: { executionId }, query: { wait }, signal }) {
       const waitMs = wait === undefined ? 0 : waitOf(wait);
       const rest = await within(executionId, waitMs, signal);
-      const waitingFor = rest?.parked
-        ? rest.waitingFor.map((one) => ({ ...one, reasons: [...one.reasons], next: [...one.next] }))
-        : [];
       return ok({
         executionId,
         settled: rest !== undefined,
         parked: rest?.parked ?? false,
         resting: await engine.isResting(executionId),
-        waitingFor,
+        waitingFor: (rest?.parked ? rest.waitingFor : []) as AnswerOf<'awaitRest'>['waitingFor'],
         inside: rest?.parked ? rest.inside.map(({ document }) => document.executionId) : [],
       });
     },

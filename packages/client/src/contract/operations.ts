@@ -147,9 +147,10 @@ export const OPERATIONS = {
   },
   getExecution: {
     tag: 'Executions',
-    summary: 'One execution, with all its nodes',
+    summary: 'One execution, with all its nodes; with `at`, as it was then',
     needs: 'viewer',
     params: ofExecution,
+    query: executions.DocumentQuery,
     answers: { 200: executions.Execution },
   },
   getResult: {

@@ -19,7 +19,9 @@ export function gatesOf({ concurrency, rateLimit, cache }: NodePlan): readonly G
 const NO_GATES: readonly Gate['kind'][] = [];
 
 /** The key under which runs share the permit of a gate; undefined for gates without one. */
-export function permitKey(gate: Exclude<Gate, { kind: 'reserve' }> | { kind: 'reserve'; key: string }): string | undefined {
+export function permitKey(
+  gate: Exclude<Gate, { kind: 'reserve' }> | { kind: 'reserve'; key: string },
+): string | undefined {
   if (gate.kind === 'concurrency') return `key:${gate.key}`;
   return gate.kind === 'reserve' ? `${RESERVED}${gate.key}` : undefined;
 }

@@ -51,9 +51,7 @@ export type WaitDocument =
   | { readonly kind: 'gate'; readonly gate: GateDocument; readonly until: string | null }
   | { readonly kind: 'event'; readonly events: readonly AwaitedDocument[]; readonly deadline: string | null };
 
-export type GateDocument =
-  | Exclude<Gate, { kind: 'reserve' }>
-  | { readonly kind: 'reserve'; readonly key: string };
+export type GateDocument = Exclude<Gate, { kind: 'reserve' }> | { readonly kind: 'reserve'; readonly key: string };
 
 export type AwaitedDocument =
   | Exclude<Awaited, { kind: 'time' }>
@@ -191,8 +189,7 @@ export function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument 
     finishedAt: isoTime(endedAt),
     durationMs: endedAt === null || startedAt === null ? null : endedAt - startedAt,
   };
-  if (phase.status === 'running')
-    document.attempt = { startedAt: iso(phase.since), worker: workerName(phase.worker) };
+  if (phase.status === 'running') document.attempt = { startedAt: iso(phase.since), worker: workerName(phase.worker) };
   if (phase.status === 'skipped') document.skipped = phase.why === 'dead' ? 'choice' : phase.why;
   const waitsFor = waitOf(phase);
   if (waitsFor !== undefined) document.waitsFor = waitsFor;
@@ -215,8 +212,8 @@ function waitOf(phase: Phase): WaitDocument | undefined {
     case 'gated':
       return { kind: 'gate', gate: gateDocument(phase.gate), until: isoTime(phase.until) };
     case 'listening': {
-      const events = phase.waits.map((wait): AwaitedDocument =>
-        wait.kind === 'time' ? { kind: 'time', name: wait.name, at: iso(wait.at) } : wait,
+      const events = phase.waits.map(
+        (wait): AwaitedDocument => (wait.kind === 'time' ? { kind: 'time', name: wait.name, at: iso(wait.at) } : wait),
       );
       return { kind: 'event', events, deadline: isoTime(phase.deadline) };
     }

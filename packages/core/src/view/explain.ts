@@ -2,7 +2,16 @@
 import { formatDuration } from '../duration.ts';
 import { goneFrom } from '../run/refusals.ts';
 import { runsOnce } from '../run/scopes.ts';
-import { isCleaningUp, isFinal, isFinished, isStopped, nodeAt, pathOf, statusOf, waitsForPlace } from '../run/standing.ts';
+import {
+  isCleaningUp,
+  isFinal,
+  isFinished,
+  isStopped,
+  nodeAt,
+  pathOf,
+  statusOf,
+  waitsForPlace,
+} from '../run/standing.ts';
 import type { Ending, NodeState, RunState } from '../run/state.ts';
 import { isInDoubt, undoingIn } from '../run/transactions.ts';
 import { type Cause, cause, type Explanation, explanation } from './cause.ts';
@@ -64,7 +73,8 @@ function openCauses(state: RunState, now: number): Cause[] {
   }
   const pending = open.filter(({ phase }) => phase.status === 'pending').length;
   if (pending === 0) return causes;
-  const who = pending === 1 ? '1 node waits for what comes before it' : `${pending} nodes wait for what comes before them`;
+  const who =
+    pending === 1 ? '1 node waits for what comes before it' : `${pending} nodes wait for what comes before them`;
   return [...causes, cause('pending', `${who}.`, { value: { nodes: pending } })];
 }
 

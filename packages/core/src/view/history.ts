@@ -22,12 +22,19 @@ export interface NodeHistory {
   readonly status: NodeStatus;
   /** In the order of their beginnings; each ends where the next one begins, or before. */
   readonly spans: readonly Span[];
+  /** Null while it has not ended. */
+  readonly endedAt: number | null;
 }
 
 interface Lane {
   readonly path: string;
   status: NodeStatus;
+  endedAt: number | null;
   readonly spans: Span[];
+}
+
+function isFinal(status: NodeStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
 export class RunHistory {
@@ -82,10 +89,11 @@ export class RunHistory {
   private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Span['end']): void {
     let lane = this.lanes.get(path);
     if (lane === undefined) {
-      lane = { path, status, spans: [] };
+      lane = { path, status, endedAt: null, spans: [] };
       this.lanes.set(path, lane);
     }
     lane.status = status;
+    lane.endedAt = isFinal(status) ? at : null;
     const last = lane.spans.at(-1);
     if (last?.to === null) {
       const ended = { ...last, to: at };

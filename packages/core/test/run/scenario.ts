@@ -147,3 +147,14 @@ export function authorityEntry(): Drive {
   const run = drive(authorityDefinition, { authority: AUTHORITY });
   return run.complete('a').complete('plan', { nodes: { inner: { action: 'do@1', capabilities: { shell: ['*'] } } } });
 }
+
+/** A snapshot of the run is stored; then what was done is undone. */
+export const checkpointedDefinition: Short = {
+  nodes: { pay: { compensate: { action: 'look@1' } }, ship: { needs: ['pay'] } },
+};
+
+export function checkpointedEntry(): Drive {
+  const run = drive(checkpointedDefinition);
+  run.complete('pay').step({ type: 'checkpointed', seq: 2 });
+  return run.fail('ship').complete('~undo/pay');
+}

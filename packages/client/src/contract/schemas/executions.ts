@@ -40,17 +40,41 @@ export const WaitQuery = {
   wait: Type.Optional({ ...DurationText, description: 'Answer when it has ended, or after this time at the latest.' }),
 };
 
+const WaitDocument = Type.Union(
+  [
+    Type.Object({ kind: Type.Literal('retry'), until: Moment }),
+    Type.Object({ kind: Type.Literal('gate'), gate: AnyJson, until: nullable(Moment) }),
+    Type.Object({ kind: Type.Literal('event'), events: Type.Array(AnyJson), deadline: nullable(Moment) }),
+  ],
+  { description: 'The next attempt, a permit, or an event such as a signal, an approval, a call or a time.' },
+);
+
+const DurationMs = Type.Number({ description: 'Milliseconds.' });
+
 const NodeDocument = Type.Object({
   status: Type.String(),
   attempts: Type.Integer(),
+  input: { ...AnyJson, description: 'The resolved parameters; null before they are resolved.' },
   output: AnyJson,
   error: nullable(RunError),
+  queuedAt: nullable(Moment),
   startedAt: nullable(Moment),
   finishedAt: nullable(Moment),
+  durationMs: nullable(DurationMs),
+  attempt: Type.Optional(
+    Type.Object({ startedAt: Moment, worker: Type.String() }, { description: 'The attempt that runs.' }),
+  ),
   skipped: Type.Optional(
     Type.Union([Type.Literal('choice'), Type.Literal('failure'), Type.Literal('when'), Type.Literal('disabled')], {
       description: 'Of a skipped node, why.',
     }),
+  ),
+  waitsFor: Type.Optional(WaitDocument),
+  child: Type.Optional(
+    Type.Object(
+      { executionId: Type.String(), workflowId: nullable(Type.String()), plan: Type.Optional(Type.String()) },
+      { description: 'The execution that runs for it, or ran last.' },
+    ),
   ),
   rounds: Type.Optional(
     Type.Object({
@@ -58,8 +82,17 @@ const NodeDocument = Type.Object({
       open: Type.Integer(),
       succeeded: Type.Integer(),
       failed: Type.Integer(),
+      nextAt: Type.Optional(Moment),
     }),
   ),
+});
+
+const ScopeDocument = Type.Object({
+  node: nullable(Type.String({ description: 'The composite node; null where the run itself is undone.' })),
+  round: nullable(Type.Integer()),
+  undoes: Type.Optional(Type.String({ description: 'The scope whose work it undoes; empty: the run.' })),
+  status: Type.Union([Type.Literal('open'), Type.Literal('ending'), Type.Literal('failed')]),
+  error: nullable(RunError),
 });
 
 export const Execution = Type.Object(
@@ -68,18 +101,39 @@ export const Execution = Type.Object(
     workflowId: Type.String(),
     version: Version,
     status: RunStatus,
+    trigger: AnyJson,
+    parent: nullable(Type.Object({ executionId: Type.String(), node: Type.String() })),
+    input: AnyJson,
+    variables: Type.Record(Type.String(), AnyJson, { description: 'As they are now.' }),
     output: AnyJson,
     error: nullable(RunError),
     startedAt: nullable(Moment),
+    updatedAt: nullable(Moment),
     finishedAt: nullable(Moment),
-    nodes: Type.Record(Type.String(), NodeDocument),
+    durationMs: nullable(DurationMs),
+    seq: Type.Integer({ description: 'Frames of its journal that it shows.' }),
+    paused: Type.Optional(Type.Object({ since: Moment, reason: nullable(Type.String()) })),
+    ending: Type.Optional({ ...RunStatus, description: 'How it will end once what runs has stopped.' }),
+    nodes: Type.Record(Type.String(), NodeDocument, { description: 'By path, in the order of the definition.' }),
     order: Type.Optional(
       Type.Array(Type.String(), {
         description: 'The ids in the order of the definition, where JSON loses it: ids that look like integers.',
       }),
     ),
+    scopes: Type.Record(Type.String(), ScopeDocument, {
+      description: 'Bodies that are open or have failed, by path; iterations that succeeded are gone.',
+    }),
   },
   { $id: 'Execution', additionalProperties: true },
+);
+
+export const DocumentQuery = Type.Object(
+  {
+    at: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'As it was after this frame of its journal; left out: as it is now.' }),
+    ),
+  },
+  closed,
 );
 
 /** An execution in a list: what the store knows without folding its journal. */
@@ -159,11 +213,41 @@ export const TimelineEvent = Type.Object(
   { $id: 'Event' },
 );
 
+const Cause = Type.Object(
+  {
+    code: Type.String({ description: 'Stable, for programs: `upstream`, `worker`, `edge`, `held-by` …' }),
+    message: Type.String({ description: 'A plain sentence.' }),
+    node: Type.Optional(Type.String({ description: 'The node that it is about, where that is another one.' })),
+    edge: Type.Optional(
+      Type.Object({
+        from: Type.String(),
+        to: Type.String(),
+        on: Type.String(),
+        verdict: Type.Union([
+          Type.Literal('taken'),
+          Type.Literal('choice'),
+          Type.Literal('failure'),
+          Type.Literal('undecided'),
+        ]),
+      }),
+    ),
+    value: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'The figures of the sentence, by name.' })),
+    link: Type.Optional(
+      Type.Object(
+        { executionId: Type.String(), node: Type.Optional(Type.String()) },
+        { description: 'The execution, and the node in it, to look at next.' },
+      ),
+    ),
+  },
+  { $id: 'Cause' },
+);
+
 export const Explanation = Type.Object({
   node: nullable(Type.String()),
   status: Type.String(),
-  reasons: Type.Array(Type.String()),
-  next: Type.Array(Type.String()),
+  causes: Type.Array(Cause, { description: 'The most important first.' }),
+  reasons: Type.Array(Type.String(), { description: 'The sentences of the causes.' }),
+  next: Type.Array(Type.String(), { description: 'Commands that a person could give next.' }),
 });
 
 /** `settled`: false when the wait was over before the run had come to rest. */

@@ -1,0 +1,199 @@
+/**
+ * A run on the screen: its newest document, and what only passes by, which no document has: how far the actions are, and
+ * what they said last.
+ *
+ * A document is laid out once, however often it is painted; the spinners of 100,000 nodes cost nothing.
+ */
+import {
+  idsInOrder,
+  type NodeDocument,
+  type NodeStatus,
+  type RunDocument,
+  type RunStatus,
+  type ScopeDocument,
+} from '@nebula/core';
+import type { OutlineRow } from '../views/outline.ts';
+
+export interface Hint {
+  readonly fraction?: number;
+  readonly message?: string;
+  readonly log?: string;
+}
+
+export interface ShownNode {
+  readonly path: string;
+  readonly name: string;
+  readonly prefix: string;
+  /** Place among the nodes beside it. */
+  readonly order: number;
+  readonly state: NodeDocument;
+  readonly scopes: readonly ShownScope[];
+}
+
+export interface ShownScope {
+  readonly state: ScopeDocument;
+  readonly nodes: readonly ShownNode[];
+}
+
+/** What has not been heard of. */
+const PENDING: NodeDocument = {
+  status: 'pending',
+  attempts: 0,
+  input: null,
+  output: null,
+  error: null,
+  queuedAt: null,
+  startedAt: null,
+  finishedAt: null,
+  durationMs: null,
+};
+
+export class ShownRun {
+  readonly executionId: string;
+  readonly title: string;
+  /** Nodes of the workflow itself. */
+  nodes: readonly ShownNode[] = [];
+  counts: Readonly<Record<NodeStatus, number>> = { ...NONE };
+  /** Always shown, however large the graph is. */
+  notable: readonly ShownNode[] = [];
+  /** The last ones that finished, the newest first. */
+  recent: readonly ShownNode[] = [];
+  /** What the run has done is undone here. */
+  undo: ShownScope | undefined;
+  /** Undefined until it has begun. */
+  document: RunDocument | undefined;
+  /** Grows with every change: a painter that has seen it has nothing to do. */
+  revision = 0;
+  readonly #outline: readonly OutlineRow[];
+  readonly #hints = new Map<string, Hint>();
+
+  constructor(executionId: string, title: string, outline: readonly OutlineRow[], document?: RunDocument) {
+    this.executionId = executionId;
+    this.title = title;
+    this.#outline = outline;
+    if (document !== undefined) this.show(document);
+  }
+
+  get status(): RunStatus {
+    return this.document?.status ?? 'pending';
+  }
+
+  get isOpen(): boolean {
+    return this.document === undefined || this.document.finishedAt === null;
+  }
+
+  show(document: RunDocument): void {
+    this.revision++;
+    this.document = document;
+    const layout = new Layout(document);
+    this.nodes = layout.nodesIn('', this.#outline);
+    this.undo = layout.undoOf('');
+    const counts = { ...NONE };
+    for (const { state } of this.nodes) counts[state.status]++;
+    this.counts = counts;
+    this.notable = this.nodes.filter(({ state }) => NOTABLE.has(state.status));
+    this.recent = lastFinished(this.nodes, RECENT_LIMIT);
+    for (const path of this.#hints.keys()) if (nodeIn(document, path)?.status !== 'running') this.#hints.delete(path);
+  }
+
+  hint(path: string, hint: Hint): void {
+    this.revision++;
+    this.#hints.set(path, { ...this.#hints.get(path), ...hint });
+  }
+
+  hintOf(path: string): Hint {
+    return this.#hints.get(path) ?? {};
+  }
+
+  /** Nodes at any depth that wait for an event, in the order of the definition. */
+  get waiting(): [path: string, state: NodeDocument][] {
+    return this.document === undefined ? [] : waitingIn(this.document);
+  }
+}
+
+const NOTABLE: ReadonlySet<NodeStatus> = new Set<NodeStatus>(['running', 'waiting', 'failed', 'unknown']);
+const RECENT_LIMIT = 64;
+
+/** The newest first. Sorted by the hundred, so that 100,000 nodes are not sorted. */
+function lastFinished(nodes: readonly ShownNode[], count: number): ShownNode[] {
+  const at = ({ state }: ShownNode): string => state.finishedAt ?? '';
+  const newest = (some: ShownNode[]): ShownNode[] =>
+    some.sort((a, b) => (at(a) < at(b) ? 1 : at(a) > at(b) ? -1 : b.order - a.order)).slice(0, count);
+  let last: ShownNode[] = [];
+  for (const node of nodes) {
+    if (node.state.finishedAt === null) continue;
+    last.push(node);
+    if (last.length >= 2 * count) last = newest(last);
+  }
+  return newest(last);
+}
+
+/** In the order of the definition. */
+export function waitingIn(document: RunDocument): [path: string, state: NodeDocument][] {
+  return idsInOrder(document).flatMap((path): [string, NodeDocument][] => {
+    const state = nodeIn(document, path);
+    return state?.waitsFor?.kind === 'event' ? [[path, state]] : [];
+  });
+}
+
+export function nodeIn({ nodes }: RunDocument, path: string): NodeDocument | undefined {
+  return Object.hasOwn(nodes, path) ? nodes[path] : undefined;
+}
+
+const NONE: Record<NodeStatus, number> = {
+  pending: 0,
+  queued: 0,
+  running: 0,
+  waiting: 0,
+  completed: 0,
+  failed: 0,
+  skipped: 0,
+  cancelled: 0,
+  unknown: 0,
+};
+
+/** The nodes and scopes of a document, as they are inside of each other. */
+class Layout {
+  readonly #document: RunDocument;
+  /** Ids of nodes by the path of their scope. */
+  readonly #ids = new Map<string, string[]>();
+  /** By the path of the node that they are inside of. */
+  readonly #scopes = new Map<string, [path: string, state: ScopeDocument][]>();
+
+  constructor(document: RunDocument) {
+    this.#document = document;
+    for (const path of idsInOrder(document)) {
+      const cut = path.lastIndexOf('/');
+      pushTo(this.#ids, path.slice(0, Math.max(0, cut)), path.slice(cut + 1));
+    }
+    for (const [path, state] of Object.entries(document.scopes)) pushTo(this.#scopes, state.node ?? '', [path, state]);
+  }
+
+  /** In the order of the outline; nodes that it does not know come last, e.g. those of graphs made while running. */
+  nodesIn(scope: string, outline: readonly OutlineRow[], nameOf = (id: string): string => id): ShownNode[] {
+    const known = new Set(outline.map(({ id }) => id));
+    const others = (this.#ids.get(scope) ?? []).filter((id) => !known.has(id));
+    const rows = [...outline, ...others.map((id): OutlineRow => ({ id, name: nameOf(id), prefix: '' }))];
+    return rows.map(({ id, name, prefix, body = [] }, order) => {
+      const path = scope === '' ? id : `${scope}/${id}`;
+      const scopes = this.#scopes.get(path)?.map(([inner, state]) => this.#scopeAt(inner, state, body)) ?? [];
+      return { path, name, prefix, order, state: nodeIn(this.#document, path) ?? PENDING, scopes };
+    });
+  }
+
+  undoOf(scope: string): ShownScope | undefined {
+    const found = Object.entries(this.#document.scopes).find(([, { undoes }]) => undoes === scope);
+    return found && this.#scopeAt(found[0], found[1], []);
+  }
+
+  #scopeAt(path: string, state: ScopeDocument, outline: readonly OutlineRow[]): ShownScope {
+    if (state.undoes === undefined) return { state, nodes: this.nodesIn(path, outline) };
+    return { state, nodes: this.nodesIn(path, [], (id) => id.replaceAll(':', '/')) };
+  }
+}
+
+function pushTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}

@@ -1,0 +1,88 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Booted, boot } from './support/boot.ts';
+
+let booted: Booted | undefined;
+
+afterEach(async () => {
+  await booted?.close();
+  booted = undefined;
+});
+
+async function started({ client }: Booted, definition: { readonly id: string }, input?: unknown): Promise<string> {
+  await client.call('registerWorkflow', { body: { definition } });
+  const { executionId } = await client.call('startExecution', { body: { workflowId: definition.id, input } });
+  await client.call('awaitRest', { params: { executionId }, query: { wait: '5s' }, waitMs: 6_000 });
+  return executionId;
+}
+
+const counting = {
+  id: 'counting',
+  variables: { n: 1 },
+  nodes: {
+    more: { set: { n: '{{ $vars.n + $input.by }}' } },
+    hold: { wait: { signal: 'go' }, needs: ['more'] },
+    say: { action: 'core.noop@1', with: { total: '{{ $vars.n }}' }, needs: ['hold'] },
+  },
+};
+const keyed = { id: 'keyed', nodes: { hold: { wait: { signal: 'go' }, concurrency: { key: 'one', limit: 1 } } } };
+
+describe('what is seen of a run', () => {
+  test('[SRV-660] the document has what people look for, as it is now and as it was', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const executionId = await started(booted, counting, { by: 4 });
+    const params = { executionId };
+    const waiting = await client.call('getExecution', { params });
+    expect(waiting).toMatchObject({
+      status: 'running',
+      input: { by: 4 },
+      variables: { n: 5 },
+      durationMs: null,
+      nodes: { hold: { status: 'waiting', waitsFor: { kind: 'event', events: [{ kind: 'signal', signal: 'go' }] } } },
+    });
+    await client.call('signalExecution', { params, body: { signal: 'go' } });
+    await client.call('getResult', { params, query: { wait: '5s' }, waitMs: 6_000 });
+    const ended = await client.call('getExecution', { params });
+    expect(ended).toMatchObject({ status: 'completed', nodes: { say: { input: { total: 5 } } } });
+    expect(ended.durationMs).toBe(Date.parse(ended.finishedAt ?? '') - Date.parse(ended.startedAt ?? ''));
+    expect(ended.updatedAt).toBe(ended.finishedAt);
+    expect(await client.call('getExecution', { params, query: { at: waiting.seq } })).toEqual(waiting);
+    expect(await client.call('getExecution', { params, query: { at: 1_000 } })).toEqual(ended);
+  });
+
+  test('[SRV-661, VIEW-13] an explanation has causes, and names who holds a key', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const first = await started(booted, keyed);
+    const second = await started(booted, keyed);
+    const { causes, reasons } = await client.call('explainExecution', {
+      params: { executionId: second },
+      query: { node: 'hold' },
+    });
+    expect(causes).toMatchObject([
+      { code: 'concurrency', value: { key: 'one', limit: 1 } },
+      { code: 'held-by', link: { executionId: first, node: 'hold' } },
+    ]);
+    expect(reasons).toEqual(causes.map(({ message }) => message));
+    const whole = await client.call('explainExecution', { params: { executionId: second } });
+    expect(whole.causes).toMatchObject([
+      { code: 'concurrency', node: 'hold' },
+      { code: 'held-by', node: 'hold', link: { executionId: first } },
+    ]);
+  });
+
+  test('[SRV-662] a page of the journal is read from where it begins', async () => {
+    booted = await boot();
+    const { client, parts } = booted;
+    const executionId = await started(booted, counting, { by: 4 });
+    const asked: number[] = [];
+    const { frames } = parts.store;
+    parts.store.frames = (id, after) => {
+      asked.push(after);
+      return frames.call(parts.store, id, after);
+    };
+    const { items } = await client.call('getJournal', { params: { executionId }, query: { after: 1 } });
+    expect(items.every(({ seq }) => seq > 1)).toBe(true);
+    expect(asked).toEqual([1]);
+  });
+});
