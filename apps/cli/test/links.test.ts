@@ -56,7 +56,14 @@ describe('runs that wait for others', () => {
         new RegExp(`use: It is held by use of ${holder} \\(for [^)]+\\); 1 other waits before it\\.`),
       );
       expect(await project.json('executions', 'explain', waits, 'use')).toMatchObject({
-        held: [{ node: 'use', holders: [{ executionId: holder, node: 'use', since: expect.any(String) }], before: 0 }],
+        causes: [
+          { code: 'concurrency', value: { key: 'bank', limit: 1 } },
+          {
+            code: 'held-by',
+            link: { executionId: holder, node: 'use' },
+            value: { before: 0, since: expect.any(Number) },
+          },
+        ],
       });
       const list = await project.nebula(['executions', 'list']);
       expect(list.out).toMatch(new RegExp(`${waits} +● running .*\n +↳ use waits for the place for bank\n`));
@@ -71,7 +78,9 @@ describe('runs that wait for others', () => {
     const { code, err, json } = await project.run(KEYED);
     expect(code).toBe(4);
     expect(err.replace(/\s+/g, ' ')).toMatch(
-      new RegExp(`use It waits for the place for bank\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`),
+      new RegExp(
+        `use It has waited for \\S+ for a place among the 1 with the key 'bank'\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`,
+      ),
     );
     await project.nebula(['executions', 'signal', holder, 'go']);
     await project.nebula(['executions', 'signal', json.executionId, 'go']);

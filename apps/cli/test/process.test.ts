@@ -106,17 +106,23 @@ describe('run', () => {
     const { code, stdout, stderr } = await nebula(['run', 'hello.yaml', '--set', 'name=Ada', '--json'], { cwd });
     expect(code, stderr).toBe(0);
     const document = JSON.parse(stdout);
-    expect(Object.keys(document)).toEqual([
-      'executionId',
-      'workflowId',
-      'version',
-      'status',
-      'output',
-      'error',
-      'startedAt',
-      'finishedAt',
-      'nodes',
-    ]);
+    expect(Object.keys(document).sort()).toEqual(
+      [
+        ...[
+          'executionId',
+          'workflowId',
+          'version',
+          'status',
+          'trigger',
+          'parent',
+          'input',
+          'variables',
+          'output',
+          'error',
+        ],
+        ...['startedAt', 'updatedAt', 'finishedAt', 'durationMs', 'seq', 'nodes', 'scopes'],
+      ].sort(),
+    );
     expect(document).toMatchObject({
       workflowId: 'hello',
       version: 1,

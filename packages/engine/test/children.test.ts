@@ -160,7 +160,10 @@ describe('stopping a run with a child', () => {
     await top.clock.advance(3_600_000);
     expect(top.ran).toEqual(['p', 'a', 'b', '~undo/a']);
     expect(await top.engine.explain(executionId, 'call')).toMatchObject({
-      reasons: [expect.stringContaining('was asked to stop, and is waited for'), expect.stringContaining(childId)],
+      causes: [
+        { message: expect.stringContaining('was asked to stop, and is waited for'), link: { executionId: childId } },
+      ],
+      next: [`nebula executions explain ${childId}`],
     });
     await top.complete('~undo/a');
     expect(await top.status(childId)).toBe('cancelled');

@@ -48,7 +48,7 @@ export class RunView {
     for (const event of timelineOf(entry, at)) {
       this.timeline.push(event);
       this.history.note(event);
-      if (event.node !== null && event.node.includes('/') && this.keeps(event.node)) this.keep(event.node);
+      if (event.node?.includes('/') && this.keeps(event.node)) this.keep(event.node);
     }
     // Told to others by whoever wrote the frame.
     state.freed.length = 0;
