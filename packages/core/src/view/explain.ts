@@ -83,7 +83,7 @@ function clockOf({ pausedAt }: RunState, { phase }: NodeState, now: number): num
   return phase.status === 'running' ? now : (pausedAt ?? now);
 }
 
-/** What has to happen before a run that is being stopped has ended. */
+/** The events that a run that is being stopped waits for. */
 function onceWords(state: RunState): string {
   const isCleaning = (node: NodeState): boolean => !isStopped(state, node) && isCleaningUp(node);
   const busy = [...state.running, ...state.children];

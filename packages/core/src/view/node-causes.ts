@@ -303,7 +303,7 @@ function joinWords(join: NodeState['plan']['join']): string {
   return `fewer than ${join} of its incoming edges were taken (join: ${join})`;
 }
 
-/** What the nodes came to whose edges are dead by failure. */
+/** Outcomes of the nodes whose edges are dead by failure. */
 function lostSources(node: NodeState): string {
   const lost = node.plan.incoming.filter((edge) => verdictOf(edge, endOf(sourceOf(node, edge))) === 'failure');
   const words = [...new Set(lost.map((edge) => `\`${edge.from.id}\` ${becameOf(sourceOf(node, edge))}`))];
