@@ -159,9 +159,9 @@ describe('large graphs', () => {
     const paintStarted = performance.now();
     for (let frame = 0; frame < paintings; frame++) treeLines(run, { colors, width: 100, height: 40, now: T0, frame });
     const perPaintingMs = (performance.now() - paintStarted) / paintings;
-    // Measured: 60 ms and 5 ms; the limits leave room for a busy machine.
-    expect(layoutMs).toBeLessThan(2_000);
-    expect(perPaintingMs).toBeLessThan(100);
+    // Measured: 90 ms and 1 ms; the limits only catch work that grows with the square of the nodes.
+    expect(layoutMs).toBeLessThan(10_000);
+    expect(perPaintingMs).toBeLessThan(500);
   });
 });
 

@@ -56,15 +56,15 @@ describe('timeline', () => {
     expect(text(timelineEventLines(RETRIED, colors))).toMatchInlineSnapshot(`
       "
          +0.00s  WorkflowStarted
-         +0.00s  NodeScheduled        fetch
-         +0.20s  NodeStarted          fetch
-         +0.50s  NodeRetried          fetch  NET: reset
-         +0.80s  NodeStarted          fetch
-         +1.00s  NodeCompleted        fetch
-         +1.00s  NodeStarted          charge
-         +1.00s  NodeSkipped          tell  its condition is false
-         +2.00s  NodeFailed           charge  DECLINED: no
-         +2.00s  WorkflowFailed       DECLINED: no
+         +0.00s  NodeScheduled          fetch
+         +0.20s  NodeStarted            fetch
+         +0.50s  NodeRetried            fetch  NET: reset
+         +0.80s  NodeStarted            fetch
+         +1.00s  NodeCompleted          fetch
+         +1.00s  NodeStarted            charge
+         +1.00s  NodeSkipped            tell  its condition is false
+         +2.00s  NodeFailed             charge  DECLINED: no
+         +2.00s  WorkflowFailed         DECLINED: no
       "
     `);
   });
