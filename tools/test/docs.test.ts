@@ -13,6 +13,7 @@ import { filmSvg, stillSvg } from '../docs/terminal-svg.ts';
 import { commandsIn, firstDifference } from '../docs/transcript.ts';
 import { tryDocument } from '../docs/try-document.ts';
 import { typeErrors } from '../docs/type-check.ts';
+import { packagesOf } from '../release/packages.ts';
 
 /** Written by hand; those made by `npm run docs` are compared with their source. The slowest first. */
 const DOCUMENTS = [
@@ -21,6 +22,7 @@ const DOCUMENTS = [
   ...readdirSync(path.join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md') && name !== 'ARCHITECTURE.md')
     .map((name) => `docs/${name}`),
+  ...packagesOf(ROOT).map(({ folder }) => `${folder}/README.md`),
 ];
 
 const textOf = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');

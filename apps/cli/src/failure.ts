@@ -22,9 +22,11 @@ interface CodedError extends Error {
 const ISSUES = 'Please report it with this text; NEBULA_DEBUG=1 or --debug shows where it happened.';
 
 const UNCAUGHT_HINT = 'Catch it in the action; `nebula resume` continues what was under way.';
-const NEBULA_SOURCES = ['packages/', 'apps/', 'node_modules/'].map(
-  (folder) => new URL(`../../../${folder}`, import.meta.url).href,
-);
+/** In the repository, and where Nebula is installed. */
+const NEBULA_SOURCES = [
+  ...['packages/', 'apps/', 'node_modules/'].map((folder) => new URL(`../../../${folder}`, import.meta.url).href),
+  '/node_modules/@nebula/',
+];
 
 export function failureOf(error: unknown, isDebugging: boolean): Failure {
   const stack = isDebugging && error instanceof Error ? stackOf(error) : undefined;

@@ -2,6 +2,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { COMMANDS } from './command-table.ts';
 import { FAMILIES, familyNamed } from './families.ts';
+import { ownVersion } from './own-version.ts';
 import type { Context } from './services.ts';
 import { type CommandSpec, GROUPS, type Group } from './table/spec.ts';
 import { type Colors, readingWidth } from './terminal/io.ts';
@@ -17,7 +18,7 @@ const BARE_WORDS = ['--no-color', '--debug', '--'];
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
   let exitCode = 0;
   const root = baseCommand(context, 'nebula')
-    .version(await versionText(), '-V, --version', 'print the version')
+    .version(await ownVersion(), '-V, --version', 'print the version')
     .option('--no-color', 'no colours, as NO_COLOR does')
     .option('--debug', 'show where errors come from, as NEBULA_DEBUG=1 does');
   const families = new Map<string, Command>();
@@ -61,14 +62,6 @@ function knows(root: Command, word: string): boolean {
 
 function isCalled(command: Command, word: string): boolean {
   return command.name() === word || command.aliases().includes(word);
-}
-
-async function versionText(): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return manifest.version;
 }
 
 function baseCommand({ io }: Context, name: string): Command {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { nebula, projectFolder } from './support/nebula-process.ts';
@@ -117,6 +117,23 @@ describe('init', () => {
     const repository = manifestOf(path.join(import.meta.dirname, '../../../package.json'));
     const made = manifestOf(path.join(cwd, 'p', 'package.json'));
     expect(made.optionalDependencies).toEqual(repository.optionalDependencies);
+  });
+
+  test('[PKG-3] the project names versions; the command of a clone links its packages, which npm keeps', async () => {
+    const cwd = projectFolder({});
+    const { stdout } = await nebula(['init', 'p', '--json'], { cwd });
+    const linked = ['@nebula/actions', '@nebula/cli', '@nebula/sdk', '@nebula/testing'];
+    expect(JSON.parse(stdout)).toMatchObject({ linked });
+    const made = JSON.parse(readFileSync(path.join(cwd, 'p', 'package.json'), 'utf8'));
+    const root = path.join(import.meta.dirname, '../../..');
+    const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    for (const name of linked) {
+      expect({ ...made.dependencies, ...made.devDependencies }[name]).toBe(`^${version}`);
+      expect(realpathSync(path.join(cwd, 'p/node_modules', name))).toBe(
+        realpathSync(path.join(root, 'node_modules', name)),
+      );
+    }
+    expect(JSON.stringify(made)).not.toContain('file:');
   });
 
   test.each(['/proc/x', 'file', 'file/inside'])('[CLI-87] no project can be made in %s', async (folder) => {

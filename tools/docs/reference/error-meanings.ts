@@ -321,7 +321,6 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   UNKNOWN_CONTEXT: 'No server has been given this name.',
   USER_EXISTS: 'There is a user of this name already.',
   ALREADY_FINISHED: 'The run has ended, so nothing can be asked of it any more.',
-  EXAMPLE_MISSING: 'The examples are not installed.',
   EXITED: 'Code of the project ended the process before the run was done; exit code 1.',
   FILE_UNREADABLE: 'The file cannot be read.',
   FILE_UNWRITABLE: 'The file cannot be written.',

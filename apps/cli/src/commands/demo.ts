@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { NebulaError } from '@nebula/core';
 import { writeLines } from '../conclude.ts';
 import { textOption } from '../desk.ts';
 import type { CommandOptions, Context } from '../services.ts';
@@ -9,18 +8,16 @@ import { nextLines } from '../views/summary.ts';
 import { loadWorkflow } from '../workflow-file.ts';
 import { runWorkflow } from './run.ts';
 
-const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url));
-const EXAMPLE = 'order.yaml';
+/** The examples with their configuration, as the build puts them into the package: there they are only copied from. */
+const PACKAGED = fileURLToPath(new URL('../../demo/', import.meta.url));
+const CLONE = fileURLToPath(new URL('../../../../', import.meta.url));
+const COPY = 'nebula-demo';
+const EXAMPLE = 'examples/order.yaml';
 
 /** One workflow, to see what a run looks like. */
 export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, program } = context;
-  const file = path.join(EXAMPLES, EXAMPLE);
-  if (!existsSync(file)) {
-    throw new NebulaError('EXAMPLE_MISSING', `the examples are not installed: there is no ${file}`, {
-      hint: `${program} init makes a project with one`,
-    });
-  }
+  const file = path.join(existsSync(PACKAGED) ? copied(path.join(io.cwd, COPY)) : CLONE, EXAMPLE);
   const dataDir = textOption(options, 'dataDir');
   const project = await context.services.openProject({ file, ...(dataDir !== undefined && { dataDir }) });
   const workflow = await loadWorkflow(context, project, file);
@@ -45,4 +42,10 @@ export async function execute(context: Context, _args: readonly string[], option
     ),
   ]);
   return exitCode;
+}
+
+/** Files that are there already stay as they are. */
+function copied(folder: string): string {
+  cpSync(PACKAGED, folder, { recursive: true, force: false });
+  return folder;
 }

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { NebulaError } from '@nebula/core';
 import { writeLines } from '../conclude.ts';
+import { linkClone } from '../init/clone.ts';
 import { templateFiles } from '../init/template.ts';
+import { ownVersion } from '../own-version.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { nextLines } from '../views/summary.ts';
@@ -12,28 +13,30 @@ import { shellWord } from '../views/words.ts';
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const folder = path.resolve(io.cwd, args[0] ?? '.');
-  const { written, kept } = makeProject(folder, options.force === true);
-  if (options.json === true) io.out.write(jsonDocument({ folder, written, kept }));
-  else tell(context, folder, written, kept);
+  const made = makeProject(folder, await ownVersion(), options.force === true);
+  if (options.json === true) io.out.write(jsonDocument({ folder, ...made }));
+  else tell(context, folder, made);
   return 0;
 }
 
 interface Made {
   readonly written: readonly string[];
   readonly kept: readonly string[];
+  /** Packages that are links into the clone of the repository whose command made the project. */
+  readonly linked: readonly string[];
 }
 
-function makeProject(folder: string, isForced: boolean): Made {
+function makeProject(folder: string, version: string, isForced: boolean): Made {
   try {
     refuseFullFolder(folder, isForced);
-    return writeFiles(folder);
+    return writeFiles(folder, version);
   } catch (error) {
     throw error instanceof NebulaError ? error : initFailure(folder, error as NodeJS.ErrnoException);
   }
 }
 
-function writeFiles(folder: string): Made {
-  const files = templateFiles({ name: packageName(folder), packages: packageSources() });
+function writeFiles(folder: string, version: string): Made {
+  const files = templateFiles({ name: packageName(folder), version });
   const written: string[] = [];
   const kept: string[] = [];
   for (const [name, text] of Object.entries(files)) {
@@ -47,7 +50,7 @@ function writeFiles(folder: string): Made {
       kept.push(name);
     }
   }
-  return { written, kept };
+  return { written, kept, linked: linkClone(folder, makeFolders) };
 }
 
 /** One at a time, from the top: Node's own `recursive` never ends where a parent refuses children with ENOENT (/proc). */
@@ -80,8 +83,11 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   }
 }
 
+/** A folder with a repository, or with the command installed in it, is as good as empty. */
+const EXPECTED = new Set(['.git', 'node_modules']);
+
 function refuseFullFolder(folder: string, isForced: boolean): void {
-  const found = existsSync(folder) ? readdirSync(folder).filter((name) => name !== '.git') : [];
+  const found = existsSync(folder) ? readdirSync(folder).filter((name) => !EXPECTED.has(name)) : [];
   if (found.length === 0 || isForced) return;
   throw new NebulaError('FOLDER_NOT_EMPTY', `${folder} is not empty`, {
     hint: 'name a new folder, or give --force: existing files are kept',
@@ -97,17 +103,7 @@ function packageName(folder: string): string {
   return name === '' ? 'nebula-project' : name;
 }
 
-/** From a checkout of the repository the packages are linked; an installed copy names its version. */
-function packageSources(): Record<string, string> {
-  const root = fileURLToPath(new URL('../../../../', import.meta.url));
-  const folders = Object.entries({ actions: 'packages/actions', cli: 'apps/cli', sdk: 'packages/sdk' });
-  const isHere = existsSync(path.join(root, 'packages', 'sdk', 'package.json'));
-  return Object.fromEntries(
-    folders.map(([name, folder]) => [`@nebula/${name}`, isHere ? `file:${path.join(root, folder)}` : '^0.1.0']),
-  );
-}
-
-function tell(context: Context, folder: string, written: readonly string[], kept: readonly string[]): void {
+function tell(context: Context, folder: string, { written, kept, linked }: Made): void {
   const { io, program } = context;
   const { colors } = io.out;
   const place = path.relative(io.cwd, folder) || '.';
@@ -115,6 +111,7 @@ function tell(context: Context, folder: string, written: readonly string[], kept
     `${colors.green('✓')} a project in ${colors.bold(place)}`,
     ...written.map((name) => `  ${colors.green('+')} ${name}`),
     ...kept.map((name) => `  ${colors.dim(`= ${name} (kept)`)}`),
+    ...linked.map((name) => `  ${colors.dim(`→ node_modules/${name} (a link into the clone of this command)`)}`),
     '',
     ...nextLines(
       [

