@@ -3,12 +3,14 @@
  * first, and changed when somebody has said yes.
  */
 import { NebulaError } from '@nebula/core';
-import type { ExecutionRow, ExecutionStatus } from '@nebula/ports';
+import type { ExecutionStatus } from '@nebula/ports';
+import { withApi } from './api.ts';
+import { inProject, textOption, textsOption } from './command-options.ts';
 import { writeLines } from './conclude.ts';
-import { documentOf, inProject, textOption, withDesk } from './desk.ts';
 import { EXIT } from './exit-code.ts';
 import { failureDocument, failureOf } from './failure.ts';
-import type { CommandOptions, Context, DeskSession, Project } from './services.ts';
+import { type RunFilter, runNamed, runsOf } from './runs.ts';
+import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
 import { type Output, readingWidth } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { tableLines } from './views/table.ts';
@@ -29,7 +31,7 @@ export interface Change {
   readonly verb: string;
   /** Why it cannot be done to this run; undefined when it can. */
   refusal(target: Target, project: Project): NebulaError | undefined;
-  act(target: Target, session: DeskSession, project: Project): Promise<void>;
+  act(target: Target, session: ApiSession, project: Project): Promise<void>;
   /** Its word in `--json`: `requested`. */
   readonly done: string;
 }
@@ -44,15 +46,13 @@ export type Changed =
       readonly failures: readonly { readonly target: Target; readonly error: unknown }[];
     };
 
-const PAGE = 500;
-
 export function changeRuns(
   context: Context,
   executionIds: readonly string[],
   options: CommandOptions,
   change: Change,
 ): Promise<Changed> {
-  return withDesk(context, options, async (session, project): Promise<Changed> => {
+  return withApi(context, options, 'look', async (session, project): Promise<Changed> => {
     const hasFilter = [options.status, options.workflow, options.project].some((given) => given !== undefined);
     if (executionIds.length > 0 === hasFilter) throw whichRuns(change.verb, hasFilter);
     const targets = hasFilter
@@ -79,7 +79,7 @@ function whichRuns(verb: string, isBoth: boolean): NebulaError {
   });
 }
 
-async function actOnAll(targets: readonly Target[], session: DeskSession, project: Project, change: Change) {
+async function actOnAll(targets: readonly Target[], session: ApiSession, project: Project, change: Change) {
   const changed: Target[] = [];
   const failures: { target: Target; error: unknown }[] = [];
   for (const target of targets) {
@@ -93,38 +93,35 @@ async function actOnAll(targets: readonly Target[], session: DeskSession, projec
   return { changed, failures };
 }
 
-async function named(session: DeskSession, project: Project, executionId: string): Promise<Target> {
-  const { workflowId, version, status, startedAt, finishedAt } = await documentOf(session, project, executionId);
+async function named(session: ApiSession, project: Project, executionId: string): Promise<Target> {
+  const { workflowId, version, status, startedAt, finishedAt } = await runNamed(session, project, executionId);
   const at = startedAt === null ? null : Date.parse(startedAt);
   return { executionId, workflowId, version, status, startedAt: at, isFinished: finishedAt !== null };
 }
 
-async function filtered({ desk }: DeskSession, options: CommandOptions): Promise<Target[]> {
+async function filtered({ api }: ApiSession, options: CommandOptions): Promise<Target[]> {
+  const { rows } = await runsOf(api, filterOf(options), { limit: Number.POSITIVE_INFINITY });
+  return rows.map(({ executionId, workflowId, version, status, createdAt, finishedAt }) => {
+    return {
+      executionId,
+      workflowId,
+      version,
+      status,
+      startedAt: Date.parse(createdAt),
+      isFinished: finishedAt !== null,
+    };
+  });
+}
+
+/** As the options say. */
+export function filterOf(options: CommandOptions): RunFilter {
   const workflowId = textOption(options, 'workflow');
-  const filter = {
-    limit: PAGE,
+  const status = textsOption(options, 'status')?.join(',');
+  return {
     ...inProject(options),
-    ...(Array.isArray(options.status) && { status: options.status as ExecutionStatus[] }),
+    ...(status !== undefined && { status }),
     ...(workflowId !== undefined && { workflowId }),
   };
-  const rows: ExecutionRow[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof desk.list>> = await desk.list({
-      ...filter,
-      ...(cursor !== null && { cursor }),
-    });
-    rows.push(...page.rows);
-    cursor = page.next;
-  } while (cursor !== null);
-  return rows.map(({ executionId, workflowId: id, version, status, createdAt, finishedAt }) => ({
-    executionId,
-    workflowId: id,
-    version,
-    status,
-    startedAt: createdAt,
-    isFinished: finishedAt !== null,
-  }));
 }
 
 /** Runs that are listed before the question. */

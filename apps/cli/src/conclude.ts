@@ -1,10 +1,13 @@
 /** What a command says about runs that it has brought to their end, and its exit code. */
 import type { RunDocument } from '@nebula/core';
+import type { Explanation } from '@nebula/engine';
+import { found } from './api.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { linkedDocument } from './links.ts';
-import type { Rest } from './live/settling.ts';
 import { worstExitCode } from './live/watch.ts';
-import type { CommandOptions, Context, DeskSession, EngineSession, Project } from './services.ts';
+import type { Rest } from './rest.ts';
+import { findRun } from './runs.ts';
+import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { type ParkedRun, parkedLines } from './views/parked.ts';
@@ -45,7 +48,7 @@ function restExitCode(rest: Rest): number {
 interface Concluding {
   readonly context: Context;
   readonly project: Project;
-  readonly session: DeskSession;
+  readonly session: ApiSession;
 }
 
 /** As the options of a command say. */
@@ -67,7 +70,7 @@ export async function concludeRun(
   { json, quiet, full }: ConcludingView,
 ): Promise<number> {
   const { io } = concluding.context;
-  if (json) io.out.write(jsonDocument(await linkedDocument(concluding.session.desk, rest.document)));
+  if (json) io.out.write(jsonDocument(await linkedDocument(concluding.session.api, rest.document)));
   // A script that reads the document still wants to be told on stderr what has to be done.
   const output = json ? io.err : io.out;
   const isUnderTree = output.live && !quiet;
@@ -95,13 +98,13 @@ function restingIn(rest: Rest): Parked[] {
   return rest.parked ? [rest, ...rest.inside.flatMap(restingIn)] : [];
 }
 
-async function parkedRun({ desk }: DeskSession, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
+async function parkedRun({ api }: ApiSession, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
   const { executionId } = document;
   const explanations = [...waitingFor];
   const gated = Object.entries(document.nodes).filter(([, { waitsFor }]) => waitsFor?.kind === 'gate');
-  for (const [path] of gated.slice(0, MAX_GATED)) {
-    const explanation = await desk.explain(executionId, path);
-    if (explanation !== undefined) explanations.push(explanation);
+  for (const [node] of gated.slice(0, MAX_GATED)) {
+    const explanation = await found(api.call('explainExecution', { params: { executionId }, query: { node } }));
+    if (explanation !== undefined) explanations.push(explanation as Explanation);
   }
   return { document, explanations, inside: inside.map((one) => one.document.executionId) };
 }
@@ -114,7 +117,7 @@ export async function concludeRuns(concluding: Concluding, rests: readonly Rest[
   const { io } = concluding.context;
   if (json) {
     const executions = [];
-    for (const { document } of rests) executions.push(await linkedDocument(concluding.session.desk, document));
+    for (const { document } of rests) executions.push(await linkedDocument(concluding.session.api, document));
     io.out.write(jsonDocument({ executions }));
   }
   const output = json ? io.err : io.out;
@@ -141,7 +144,7 @@ export function countsText(rests: readonly Rest[]): string {
 export async function concludeInterrupted(
   context: Context,
   project: Project,
-  session: EngineSession,
+  session: ApiSession,
   executionIds: readonly string[],
   json: boolean,
 ): Promise<number> {
@@ -169,15 +172,11 @@ export async function concludeInterrupted(
   return EXIT.interrupted;
 }
 
-async function printUnfinished(
-  context: Context,
-  session: EngineSession,
-  executionIds: readonly string[],
-): Promise<void> {
+async function printUnfinished(context: Context, session: ApiSession, executionIds: readonly string[]): Promise<void> {
   const documents: RunDocument[] = [];
   for (const executionId of executionIds) {
-    const document = await session.desk.document(executionId);
-    if (document !== undefined) documents.push(await linkedDocument(session.desk, document));
+    const document = await findRun(session.api, executionId);
+    if (document !== undefined) documents.push(await linkedDocument(session.api, document));
   }
   context.io.out.write(jsonDocument(documents.length === 1 ? documents[0] : { executions: documents }));
 }

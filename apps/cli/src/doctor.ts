@@ -2,7 +2,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatSize, NebulaError } from '@nebula/core';
-import { asked, connect } from './remote/connection.ts';
+import { workflowIdsOf } from './api.ts';
+import { connect } from './remote/connection.ts';
 import { readNote, readToken, tokenFile } from './remote/found-server.ts';
 import type { Context, Project } from './services.ts';
 import { plural } from './views/words.ts';
@@ -77,11 +78,11 @@ function checkDisk(dataDir: string): Finding[] {
 
 async function checkDatabase({ services }: Context, project: Project): Promise<Finding> {
   try {
-    const session = await services.openDesk(project);
+    const session = await services.openApi(project, 'look');
     try {
-      const workflows = await session.workflowIds();
-      const { rows } = await session.desk.list({ limit: 1 });
-      const runs = rows.length === 0 ? 'no runs yet' : 'runs are there';
+      const workflows = await workflowIdsOf(session.api);
+      const { items } = await session.api.call('listExecutions', { query: { limit: 1 } });
+      const runs = items.length === 0 ? 'no runs yet' : 'runs are there';
       return well('database', `it can be read: ${plural(workflows.length, 'workflow')}, ${runs}`);
     } finally {
       await session.close();
@@ -134,10 +135,10 @@ async function checkServer({ io }: Context, { dataDir, server }: Project): Promi
   const token = server === undefined ? readToken(dataDir) : server.token;
   const client = connect({ url, token });
   try {
-    const { version, preset } = await asked(client.call('getInfo'));
+    const { version, preset } = await client.call('getInfo');
     const clock = await serverClock(url, io.now);
     const found = well('server', `${url}: Nebula ${version}, ${preset}`);
-    const me = await asked(client.call('getMe')).then(
+    const me = await client.call('getMe').then(
       ({ user }) => well('access', `you are ${user}`),
       (error: NebulaError) => ill('access', error.message, error.hint ?? 'give another token'),
     );

@@ -1,10 +1,10 @@
 /** Commands that go on with runs: in an engine of their own, until these have ended or nothing moves them any more. */
 import { anyCommandWriter, concludeInterrupted, concludeRun, concludeRuns, viewOf, writeLines } from './conclude.ts';
-import { unknownExecution } from './desk.ts';
 import { type Ended, type WatchedRun, watch } from './live/watch.ts';
+import { unknownExecution } from './place.ts';
 import { engineHere, keptLines } from './requests.ts';
-import { familyOf } from './run-waits.ts';
-import type { CommandOptions, Context, EngineSession, Project } from './services.ts';
+import { definitionOf, findRun } from './runs.ts';
+import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
 import { jsonDocument } from './views/json.ts';
 import { registeredWorkflows } from './workflow-folder.ts';
 
@@ -47,43 +47,43 @@ export function leftForLater(
 export async function resumeSome(
   context: Context,
   project: Project,
-  session: EngineSession,
+  session: ApiSession,
   executionIds: readonly string[],
   options: CommandOptions,
 ): Promise<number> {
-  const { runs, only } = await familiesOf(project, session, executionIds);
-  return await continueRuns(context, project, session, runs, options, () => session.engine.open({ only }));
+  const runs = await watchedRuns(project, session, executionIds);
+  return await continueRuns(context, project, session, runs, options, () => session.work(executionIds));
 }
 
 /** The same, without a word about how they ended. */
 export async function watchSome(
   context: Context,
   project: Project,
-  session: EngineSession,
+  session: ApiSession,
   executionIds: readonly string[],
   view: { readonly json: boolean; readonly quiet: boolean },
 ): Promise<Ended> {
-  const { runs, only } = await familiesOf(project, session, executionIds);
+  const runs = await watchedRuns(project, session, executionIds);
   const watching = { ...view, command: anyCommandWriter(context, project) };
-  return await watch(context, session, runs, watching, () => session.engine.open({ only }));
+  return await watch(context, session, runs, watching, () => session.work(executionIds));
 }
 
-async function familiesOf(project: Project, session: EngineSession, executionIds: readonly string[]) {
+async function watchedRuns(
+  project: Project,
+  session: ApiSession,
+  executionIds: readonly string[],
+): Promise<WatchedRun[]> {
   const runs: WatchedRun[] = [];
-  const only: string[] = [];
   for (const executionId of executionIds) {
-    const run = await watchedRun(session, executionId);
-    if (run === undefined) return unknownExecution(project, executionId);
-    runs.push(run);
-    only.push(...(await familyOf((id) => session.desk.document(id), executionId)));
+    runs.push((await watchedRun(session, executionId)) ?? unknownExecution(project, executionId));
   }
-  return { runs, only };
+  return runs;
 }
 
 export async function continueRuns(
   context: Context,
   project: Project,
-  session: EngineSession,
+  session: ApiSession,
   runs: readonly WatchedRun[],
   options: CommandOptions,
   open: () => Promise<void>,
@@ -103,13 +103,12 @@ export async function continueRuns(
   return await concludeRun(concluding, only, view);
 }
 
-export async function watchedRun(session: EngineSession, executionId: string): Promise<WatchedRun | undefined> {
-  const document = await session.desk.document(executionId);
+export async function watchedRun(session: ApiSession, executionId: string): Promise<WatchedRun | undefined> {
+  const { api } = session;
+  const document = await findRun(api, executionId);
   if (document === undefined) return undefined;
-  const definition = await session.definition(document.workflowId, document.version);
+  const definition = await definitionOf(api, document.workflowId, document.version);
   const title = `${definition?.name ?? document.workflowId} v${document.version}`;
   const find = await registeredWorkflows(session, definition);
-  // A server tells from here on what happens, and not what has happened.
-  if (session.server !== undefined) await session.desk.timeline(executionId);
   return { executionId, definition, find, title, document };
 }

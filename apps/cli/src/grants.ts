@@ -1,6 +1,7 @@
 /** On the first run of a workflow people are told what it is granted on their machine. */
 import {
   askedBy,
+  type Ceiling,
   canonicalJson,
   isNothing,
   type Json,
@@ -9,20 +10,21 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import { writeLines } from './conclude.ts';
-import type { Context, EngineSession } from './services.ts';
+import { definitionOf } from './runs.ts';
+import type { ApiSession, Context } from './services.ts';
 import { ceilingText } from './views/ceiling.ts';
 
 /** Nothing for a workflow that asks for nothing, or that has run here as it is. */
 export async function tellGrants(
   { io }: Context,
-  session: EngineSession,
+  { api, server }: ApiSession,
   definition: WorkflowDefinition,
 ): Promise<void> {
   const asked = askedBy(definition);
-  if (session.ceiling === undefined || isNothing(asked)) return;
-  const known = await session.definition(definition.id);
+  if (server !== undefined || isNothing(asked)) return;
+  const known = await definitionOf(api, definition.id);
   if (known !== undefined && textOf(known) === textOf(definition)) return;
-  const ceiling = await session.ceiling();
+  const { ceiling } = (await api.call('validateWorkflow', { body: { definition } })) as { readonly ceiling: Ceiling };
   const { dim } = io.err.colors;
   const over = overCeiling(asked, ceiling).map(({ list, entry }) => `${list} ${entry}`);
   writeLines(io.err, [

@@ -1,6 +1,7 @@
 /** The executions that a run belongs to and that belong to it, for documents and for people. */
+import type { NebulaClient } from '@nebula/client';
 import type { RunDocument, RunStatus } from '@nebula/core';
-import type { Desk } from '@nebula/engine';
+import { findRun, timelineOf } from './runs.ts';
 
 export interface LinkedChild {
   readonly node: string;
@@ -19,9 +20,9 @@ export interface Links {
 const MAX_LOOKED_UP = 1_000;
 
 /** Of each node the newest child, in the order in which they were asked for. */
-export async function linksOf(desk: Desk, { executionId, parent }: RunDocument): Promise<Links> {
+export async function linksOf(api: NebulaClient, { executionId, parent }: RunDocument): Promise<Links> {
   const children = new Map<string, Omit<LinkedChild, 'status'>>();
-  for (const { type, node, details } of await desk.timeline(executionId)) {
+  for (const { type, node, details } of await timelineOf(api, executionId)) {
     if (type !== 'ChildRequested' || node === null) continue;
     children.delete(node);
     children.set(node, {
@@ -32,15 +33,15 @@ export async function linksOf(desk: Desk, { executionId, parent }: RunDocument):
   }
   const linked: LinkedChild[] = [];
   for (const [at, child] of [...children.values()].entries()) {
-    const document = at < MAX_LOOKED_UP ? await desk.document(child.executionId) : undefined;
+    const document = at < MAX_LOOKED_UP ? await findRun(api, child.executionId) : undefined;
     linked.push({ ...child, status: document?.status ?? null });
   }
   return { parent, children: linked };
 }
 
 /** The document of a run, with its links. */
-export async function linkedDocument(desk: Desk, document: RunDocument): Promise<RunDocument & Partial<Links>> {
-  return { ...document, ...present(await linksOf(desk, document)) };
+export async function linkedDocument(api: NebulaClient, document: RunDocument): Promise<RunDocument & Partial<Links>> {
+  return { ...document, ...present(await linksOf(api, document)) };
 }
 
 /** Those that there are. */

@@ -100,9 +100,7 @@ function lazyServices(io: Io): Services {
     actions: async (project) => (await real()).actions(project),
     catalog: async (project) => (await real()).catalog(project),
     openSecrets: async (project, owner) => (await real()).openSecrets(project, owner),
-    openDesk: async (project) => (await real()).openDesk(project),
-    openEngine: async (project) => (await real()).openEngine(project),
-    openOffice: async (project) => (await real()).openOffice(project),
+    openApi: async (project, purpose, how) => (await real()).openApi(project, purpose, how),
     openServer: async (project, options) => (await real()).openServer(project, options),
   };
 }

@@ -1,7 +1,7 @@
 /** What commands about launch plans have in common. */
 import type { AnswerOf, BodyOf } from '@nebula/client';
 import { isJsonObject, type JsonObject, NebulaError } from '@nebula/core';
-import { countOption, textOption } from './desk.ts';
+import { countOption, textOption } from './command-options.ts';
 import { readJson } from './input.ts';
 import type { CommandOptions } from './services.ts';
 import type { Io } from './terminal/io.ts';

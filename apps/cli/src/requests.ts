@@ -3,39 +3,20 @@
  * none, the command is the engine. What is said tells whether it has taken effect, or what makes it so.
  */
 
-import { NebulaError, type RunDocument } from '@nebula/core';
+import { NebulaError } from '@nebula/core';
 import type { Target } from './bulk.ts';
 import { commandWriter, writeLines } from './conclude.ts';
-import type { Context, DeskSession, EngineSession, Project } from './services.ts';
+import type { ApiSession, Context, Project } from './services.ts';
 import { readingWidth } from './terminal/io.ts';
 import { wrap } from './terminal/width.ts';
 
-/** An engine acts within this time. */
-const WAIT_MS = 2_000;
-const POLL_MS = 50;
-
 /** Undefined when an engine of another process has the data folder: it acts on requests itself. */
-export async function engineHere({ services }: Context, project: Project): Promise<EngineSession | undefined> {
+export async function engineHere({ services }: Context, project: Project): Promise<ApiSession | undefined> {
   try {
-    return await services.openEngine(project);
+    return await services.openApi(project, 'work', { makesFolder: true });
   } catch (error) {
     if (error instanceof NebulaError && error.code === 'STORE_LOCKED') return undefined;
     throw error;
-  }
-}
-
-/** The newest document, as soon as it is as wished, or when an engine would have acted long ago. */
-export async function waitUntil(
-  { desk }: DeskSession,
-  executionId: string,
-  isThere: (document: RunDocument) => boolean,
-  waitMs = WAIT_MS,
-): Promise<RunDocument | undefined> {
-  const until = performance.now() + waitMs;
-  for (;;) {
-    const document = await desk.document(executionId);
-    if (document === undefined || isThere(document) || performance.now() > until) return document;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -48,19 +48,6 @@ export function openChildren(document: RunDocument): { readonly node: string; re
   );
 }
 
-/** The run itself, and all that runs for it, at any depth. */
-export async function familyOf(read: ReadDocument, executionId: string): Promise<string[]> {
-  const family = new Set<string>();
-  const queue = [executionId];
-  for (let one = queue.pop(); one !== undefined; one = queue.pop()) {
-    if (family.has(one)) continue;
-    family.add(one);
-    const document = await read(one);
-    if (document !== undefined) queue.push(...openChildren(document).map((child) => child.executionId));
-  }
-  return [...family];
-}
-
 const OPEN: ReadonlySet<string> = new Set(['queued', 'running', 'waiting', 'unknown']);
 
 /** At any depth: not those whose turn has not come, nor those inside of which others are open. */

@@ -1,8 +1,9 @@
 /** What the commands about secrets have in common. A value comes in here and goes nowhere but into the driver. */
 import { didYouMean, NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT, type Secrets, secretsIn } from '@nebula/ports';
-import { placeOf, textOption } from './desk.ts';
-import { passwordOf, restOfStdin } from './office.ts';
+import { textOption } from './command-options.ts';
+import { passwordOf, restOfStdin } from './passwords.ts';
+import { placeOf } from './place.ts';
 import { remoteSecrets } from './remote/secrets.ts';
 import type { CommandOptions, Context } from './services.ts';
 
@@ -21,9 +22,9 @@ export async function openSecrets(context: Context, options: CommandOptions): Pr
   if (project.server === undefined) {
     throw new NebulaError('USAGE', '--as is for a server: on a data folder nobody has to sign in');
   }
-  const office = await services.openOffice(project);
+  const session = await services.openApi(project, 'change');
   const password = await passwordOf(context, options, `password of ${user}`);
-  return remoteSecrets(await office.as(user, password), owner);
+  return remoteSecrets((await session.as(user, password)).api, owner);
 }
 
 /** From whoever sits here, unseen, or from stdin, where a password may come first. */

@@ -1,8 +1,8 @@
 /** What commands need of the world, as an interface: the real one is `compose/services.ts`, tests bring their own. */
-import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from '@nebula/client';
-import type { Action, Catalog, Ceiling, Json, WorkflowDefinition } from '@nebula/core';
-import type { Desk, Engine } from '@nebula/engine';
-import type { Logs, Secrets } from '@nebula/ports';
+import type { NebulaClient } from '@nebula/client';
+import type { Action, Catalog } from '@nebula/core';
+import type { Engine } from '@nebula/engine';
+import type { Secrets } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
@@ -37,38 +37,29 @@ export interface ProjectOptions {
   readonly context?: string;
 }
 
-/** A view on the runs of a data folder, possibly beside an engine in another process. */
-export interface DeskSession {
-  readonly desk: Desk;
-  readonly logs: Logs;
-  /** Without a version, the newest. */
-  definition(workflowId: string, version?: number): Promise<WorkflowDefinition | undefined>;
-  /** Of every workflow that is registered. */
-  workflowIds(): Promise<readonly string[]>;
-  /** The address of the server that has the runs; it goes on with them whether anybody looks or not. */
-  readonly server?: string;
-  /** Whom the server takes us for, where it knows us by name. */
-  readonly me?: () => Promise<string | undefined>;
+/**
+ * What a command is about to do on a data folder. A server does all of it.
+ *  - `look`: read, and leave requests for the engine that works there, whatever process that is in
+ *  - `change`: change records; through the server that works on the folder, where there is one
+ *  - `work`: run things, in an engine of this process, or of that server. Rejects with `STORE_LOCKED` where another
+ *    engine has the folder.
+ */
+export type Purpose = 'look' | 'change' | 'work';
+
+/** The operations of the contract: of a server over HTTP, or on the data folder by handlers of this process. */
+export interface ApiSession {
+  readonly api: NebulaClient;
+  /** The address of the server, which goes on with its runs whether anybody looks or not; undefined: the data folder. */
+  readonly server: string | undefined;
+  /** The same in the name of a user: with their password, or, on the data folder, without. */
+  as(user: string, password: string | undefined): Promise<ApiSession>;
+  /** Goes on with these runs, and with those that run for them; without a list, with all. */
+  work(only?: readonly string[]): Promise<void>;
+  /** Calls `listener` with what goes wrong and is tried again: writes to the store, the way to the server. */
+  onTrouble(listener: (error: unknown) => void): () => void;
+  /** Stops working and hands back what runs here: attempts may take `graceMs` to end by themselves. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
   close(): Promise<void>;
-}
-
-/** What commands ask of an engine, here or at a server. */
-export interface RunningEngine
-  extends Omit<
-    Engine,
-    'announce' | 'outside' | 'input' | 'plan' | 'health' | 'trace' | 'requestCall' | 'forgetCached' | 'register'
-  > {
-  /** `project`: of the server, for a workflow that is new there. */
-  register(definition: Json, project?: string): ReturnType<Engine['register']>;
-}
-
-export interface EngineSession extends DeskSession {
-  readonly engine: RunningEngine;
-  newExecutionId(): string;
-  /** The ceiling of runs on this machine; undefined where a server decides. */
-  readonly ceiling?: () => Promise<Ceiling>;
-  /** Of the start of this workflow with this idempotency key: always the same. */
-  keyedExecutionId(workflowId: string, key: string): string;
 }
 
 export interface Services {
@@ -79,27 +70,9 @@ export interface Services {
   catalog(project: Project): Promise<Catalog>;
   /** `owner`: the project of the server whose secrets they are; on a data folder, all of them. */
   openSecrets(project: Project, owner?: string): Promise<Secrets>;
-  openDesk(project: Project): Promise<DeskSession>;
-  /** That of the server, where one has the runs or works on the data folder. */
-  openEngine(project: Project): Promise<EngineSession>;
-  openOffice(project: Project): Promise<OfficeSession>;
+  /** A data folder that is not there is made only with `makesFolder`; else rejects with `DATA_DIR_MISSING`. */
+  openApi(project: Project, purpose: Purpose, how?: { readonly makesFolder?: boolean }): Promise<ApiSession>;
   openServer(project: Project, options: ServeOptions): Promise<ServerSession>;
-}
-
-/** The operations of the API that concern workflows, people and schedules: of a server, or on the data folder itself. */
-export interface OfficeSession {
-  call<K extends OperationId>(operation: K, input?: OfficeInput<K>): Promise<AnswerOf<K>>;
-  /** Undefined: the data folder itself. */
-  readonly server: string | undefined;
-  /** The same in the name of a user: with their password, or, on the data folder, without. */
-  as(user: string, password: string | undefined): Promise<OfficeSession>;
-  close(): Promise<void>;
-}
-
-export interface OfficeInput<K extends OperationId> {
-  readonly params?: ParamsOf<K>;
-  readonly query?: QueryOf<K>;
-  readonly body?: BodyOf<K>;
 }
 
 /** As `nebula serve` was told; what is left out is the configuration's. */
@@ -121,7 +94,7 @@ export interface ServerSession {
   /** The file with the token; undefined where users sign in. */
   readonly tokenFile: string | undefined;
   readonly engine: Engine;
-  readonly office: OfficeSession;
+  readonly api: NebulaClient;
   /** With what workers have announced so far. */
   readonly catalog: Catalog;
   /** Takes no more requests, hands back what runs and gives the folder back. */

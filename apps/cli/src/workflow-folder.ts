@@ -5,7 +5,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError, readDefinition, type UsedWorkflow, usedWorkflows, type WorkflowDefinition } from '@nebula/core';
-import type { Context, DeskSession, Project } from './services.ts';
+import { definitionOf } from './runs.ts';
+import type { ApiSession, Context, Project } from './services.ts';
 import type { FindWorkflow } from './views/workflow-graph.ts';
 
 export interface OtherFile {
@@ -182,7 +183,7 @@ class RegisteredWorkflows {
   readonly #context: Context;
   readonly #file: string;
   readonly #project: Project | undefined;
-  #session: Promise<DeskSession | undefined> | undefined;
+  #session: Promise<ApiSession | undefined> | undefined;
 
   constructor(context: Context, file: string, project: Project | undefined) {
     this.#context = context;
@@ -192,14 +193,15 @@ class RegisteredWorkflows {
 
   async find(id: string, version: number | undefined): Promise<WorkflowDefinition | undefined> {
     this.#session ??= this.#open();
-    return await (await this.#session)?.definition(id, version);
+    const session = await this.#session;
+    return session === undefined ? undefined : await definitionOf(session.api, id, version);
   }
 
-  async #open(): Promise<DeskSession | undefined> {
+  async #open(): Promise<ApiSession | undefined> {
     const { services } = this.#context;
     try {
       const project = this.#project ?? (await services.openProject(this.#file === '-' ? {} : { file: this.#file }));
-      return await services.openDesk(project);
+      return await services.openApi(project, 'look');
     } catch (error) {
       if (error instanceof NebulaError) return undefined;
       throw error;
@@ -213,7 +215,7 @@ class RegisteredWorkflows {
 
 /** Those that run inside a workflow which is registered, as far as pictures need them. */
 export async function registeredWorkflows(
-  session: DeskSession,
+  { api }: ApiSession,
   definition: WorkflowDefinition | undefined,
 ): Promise<FindWorkflow> {
   const found = new Map<string, WorkflowDefinition>();
@@ -221,7 +223,7 @@ export async function registeredWorkflows(
   for (let one = queue.pop(); one !== undefined && found.size < MAX_OTHERS; one = queue.pop()) {
     for (const used of usedWorkflows(one)) {
       if (used.mode === 'child' || found.has(keyOf(used))) continue;
-      const inner = await session.definition(used.id, used.version);
+      const inner = await definitionOf(api, used.id, used.version);
       if (inner === undefined) continue;
       found.set(keyOf(used), inner);
       queue.push(inner);

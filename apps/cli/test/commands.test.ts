@@ -1,5 +1,5 @@
 import type { RunDocument } from '@nebula/core';
-import type { LiveEvent, Settled } from '@nebula/engine';
+import type { Settled } from '@nebula/engine';
 import { describe, expect, test } from 'vitest';
 import { play } from './support/fake-services.ts';
 import { event, iso, nodeDocument, ORDER, runDocument, T0 } from './support/runs.ts';
@@ -21,6 +21,7 @@ const failed = runDocument({
 });
 const unknown = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
 
+const ofRun = { params: { executionId: 'exe_1' } };
 const row = {
   project: 'default',
   workflowId: 'order',
@@ -30,7 +31,6 @@ const row = {
   owner: null,
   expiresAt: null,
 };
-const timeline = (one: ReturnType<typeof event>): LiveEvent => ({ type: 'timeline', executionId: 'exe_1', event: one });
 
 describe('looking at runs', () => {
   test('[CLI-60] list: filters, JSON and the next page', async () => {
@@ -45,7 +45,7 @@ describe('looking at runs', () => {
       '--workflow',
       'order',
       '-n',
-      '5',
+      '1',
       '--cursor',
       'c',
       '--json',
@@ -65,11 +65,11 @@ describe('looking at runs', () => {
       ],
       next: 'abc',
     });
-    expect(calls.find(([name]) => name === 'list')).toEqual([
-      'list',
-      { status: ['failed', 'cancelled'], workflowId: 'order', limit: 5, cursor: 'c' },
+    expect(calls.find(([name]) => name === 'listExecutions')).toEqual([
+      'listExecutions',
+      { query: { status: 'failed,cancelled', workflowId: 'order', limit: 1, cursor: 'c' } },
     ]);
-    const table = await play(['executions', 'list'], { rows, next: 'abc' });
+    const table = await play(['executions', 'list', '-n', '1'], { rows, next: 'abc' });
     expect(table.io.out.lines().at(-1)).toBe('more: --cursor abc');
     const empty = await play(['executions', 'list']);
     expect(empty.io.out.text()).toContain('no runs here yet');
@@ -104,7 +104,7 @@ describe('looking at runs', () => {
     const rows = [{ ...row, executionId: 'exe_1', status: 'completed' as const, finishedAt: T0 + 5 }];
     const { exitCode, io, calls } = await play(['executions', 'show'], { rows, documents: [done] });
     expect([exitCode, io.out.text()]).toEqual([0, expect.stringContaining('exe_1')]);
-    expect(calls).toContainEqual(['list', { limit: 1 }]);
+    expect(calls).toContainEqual(['listExecutions', { query: { limit: 1 } }]);
     const none = await play(['executions', 'show']);
     expect([none.exitCode, none.io.err.text()]).toEqual([
       2,
@@ -237,8 +237,8 @@ describe('changing runs', () => {
     const words = ['executions', 'cancel', 'exe_1', '--reason', 'wrong order', '--no-run'];
     const { exitCode, io, calls } = await play(words, { documents: [running] });
     expect(exitCode).toBe(0);
-    expect(calls).toContainEqual(['requestCancel', 'exe_1', 'wrong order', {}]);
-    expect(calls.map(([name]) => name)).not.toContain('open');
+    expect(calls).toContainEqual(['cancelExecution', { ...ofRun, body: { reason: 'wrong order' } }]);
+    expect(calls.map(([name]) => name)).not.toContain('work');
     expect(io.out.text()).toContain('nebula resume exe_1');
   });
 
@@ -247,24 +247,16 @@ describe('changing runs', () => {
       play(['executions', 'settle', 'exe_1', 'charge', ...words], { documents: [unknown] });
     const happened = await settle('--happened', '--output', '{"id": "ch_1"}', '--json');
     expect(happened.calls).toContainEqual([
-      'requestSettle',
-      'exe_1',
-      'charge',
-      { happened: true, output: { id: 'ch_1' } },
+      'settleNode',
+      { ...ofRun, body: { node: 'charge', happened: true, output: { id: 'ch_1' } } },
     ]);
     expect(JSON.parse(happened.io.out.text())).toEqual({ executionId: 'exe_1', node: 'charge', requested: true });
-    expect((await settle('--retry')).calls).toContainEqual([
-      'requestSettle',
-      'exe_1',
-      'charge',
-      { happened: false, then: 'retry' },
-    ]);
-    expect((await settle('--fail')).calls).toContainEqual([
-      'requestSettle',
-      'exe_1',
-      'charge',
-      { happened: false, then: 'fail' },
-    ]);
+    for (const then of ['retry', 'fail']) {
+      expect((await settle(`--${then}`)).calls).toContainEqual([
+        'settleNode',
+        { ...ofRun, body: { node: 'charge', happened: false, then } },
+      ]);
+    }
     for (const words of [[], ['--retry', '--fail'], ['--retry', '--output', '1']])
       expect((await settle(...words)).exitCode).toBe(2);
     const known = await play(['executions', 'settle', 'exe_1', 'charge', '--retry'], { documents: [failed] });
@@ -281,15 +273,15 @@ describe('changing runs', () => {
   });
 
   test('[CLI-67] retry: leaves the request, opens the run again and waits for its end', async () => {
-    const events = [timeline(event(0, 'WorkflowReopened', null, { nodes: ['charge'] }))];
+    const events = [event(0, 'WorkflowReopened', null, { nodes: ['charge'] })];
     const settled = async (): Promise<Settled> => ({ parked: false, document: done });
     const { exitCode, calls } = await play(['executions', 'retry', 'exe_1'], { documents: [failed], events, settled });
     expect(exitCode).toBe(0);
     const names = calls.map(([name]) => name);
-    expect(names.indexOf('requestRetry')).toBeLessThan(names.indexOf('open'));
+    expect(names.indexOf('retryExecution')).toBeLessThan(names.indexOf('work'));
     const later = await play(['executions', 'retry', 'exe_1', '--no-run'], { documents: [failed] });
     expect(later.io.out.text()).toContain('nebula resume exe_1');
-    expect(later.calls.map(([name]) => name)).not.toContain('open');
+    expect(later.calls.map(([name]) => name)).not.toContain('work');
     expect((await play(['executions', 'retry', 'exe_1'], { documents: [done] })).io.err.text()).toContain(
       'NOTHING_TO_RETRY',
     );
@@ -301,10 +293,7 @@ describe('changing runs', () => {
 
 describe('resume', () => {
   test('[CLI-45] one run, with its lines and its summary', async () => {
-    const events = [
-      timeline(event(0, 'NodeStarted', 'fetch', { attempt: 2 })),
-      timeline(event(300, 'NodeCompleted', 'fetch')),
-    ];
+    const events = [event(0, 'NodeStarted', 'fetch', { attempt: 2 }), event(300, 'NodeCompleted', 'fetch')];
     const settled = async (): Promise<Settled> => ({ parked: false, document: done });
     const { exitCode, io } = await play(['resume', 'exe_1'], { documents: [running], events, settled });
     expect(exitCode).toBe(0);
@@ -374,7 +363,7 @@ describe('resume', () => {
     const project = { dataDir: '/data', needsDataDirOption: true };
     const { exitCode, io, calls } = await play(['resume', 'exe_1'], { documents: [running], settled, project });
     expect(exitCode).toBe(130);
-    expect(calls).toContainEqual(['close', { graceMs: 3_000 }]);
+    expect(calls).toContainEqual(['stop', { graceMs: 3_000 }]);
     expect(io.out.lines().at(-1)).toBe('  nebula resume exe_1 --data-dir /data');
     expect(process.listenerCount('SIGINT')).toBe(0);
   });
@@ -397,7 +386,7 @@ describe('on a terminal', () => {
       await new Promise((resolve) => setTimeout(resolve, ms));
       return { parked: false, document: done };
     };
-    const events = [timeline(event(0, 'NodeStarted', 'fetch', { attempt: 1 }))];
+    const events = [event(0, 'NodeStarted', 'fetch', { attempt: 1 })];
     const io = memoryIo({ out, now: () => Date.now() });
     const { exitCode } = await play(
       ['resume', 'exe_1'],

@@ -117,7 +117,7 @@ describe('waits', () => {
     });
     const other = await project.run(SIGNAL);
     const refused = await project.nebula(['executions', 'callback', other.json.executionId, 'w']);
-    expect(refused.err).toContain('error NOT_WAITING: w does not wait for a call');
+    expect(refused.err).toContain("error NOT_WAITING: 'w' does not wait for a call");
   });
 
   test('[CLI-104] lines for people who pipe: every event in words, commands under a wait', async () => {

@@ -26,7 +26,7 @@ describe('a project of a server', () => {
   test('[CLI-272] has its own workflows, schedules and runs', async () => {
     const { cwd } = served;
     const nebula = (...argv: string[]) => say(cwd, argv, { env: { NEBULA_SERVER: served.url } });
-    await served.session.office.call('putProject', { params: { projectId: 'team' }, body: { name: 'Team' } });
+    await served.session.api.call('putProject', { params: { projectId: 'team' }, body: { name: 'Team' } });
     writeFileSync(path.join(cwd, 'team.yaml'), greeting('hey').replaceAll('greeting', 'team-greeting'));
     writeFileSync(path.join(cwd, 'wait.yaml'), 'id: team-wait\nnodes: { go: { wait: { signal: go } } }\n');
     const ids = async (...argv: string[]) => (await nebula(...argv, '--json')).out.match(/"workflowId": "[^"]*"/g);

@@ -7,7 +7,7 @@ import type { Launcher } from './launcher.ts';
 import type { Feed } from './live/feed.ts';
 import type { Followers } from './live/followers.ts';
 import { liveRoutes } from './live/routes.ts';
-import type { Parts } from './parts.ts';
+import type { EngineParts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { cacheRoutes } from './routes/cache.ts';
@@ -17,17 +17,19 @@ import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { planRoutes } from './routes/plans.ts';
 import { restRoutes } from './routes/rest.ts';
-import { scheduleRoutes } from './routes/schedules.ts';
+import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { signalRoutes } from './routes/signals.ts';
+import { startRoutes } from './routes/starts.ts';
 import { systemRoutes } from './routes/system.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import type { Scheduler } from './triggers/schedules.ts';
+import type { Waits } from './waits.ts';
 import type { Announced } from './workers/announced.ts';
 import type { Registry } from './workers/registry.ts';
 import { workerRoutes } from './workers/routes.ts';
 
 export interface HandlerParts {
-  readonly parts: Parts;
+  readonly parts: EngineParts;
   readonly options: {
     readonly version: string;
     readonly preset: string;
@@ -35,6 +37,7 @@ export interface HandlerParts {
     readonly isSecure?: boolean;
   };
   readonly launcher: Launcher;
+  readonly waits: Waits;
   readonly feed: Feed;
   readonly followers: Followers;
   readonly accounts: Accounts;
@@ -44,8 +47,9 @@ export interface HandlerParts {
 }
 
 export function handlersOf(own: HandlerParts): Handlers {
-  const { parts, options, launcher, feed, followers, accounts, scheduler, announced, registry } = own;
+  const { parts, options, launcher, waits, feed, followers, accounts, scheduler, announced, registry } = own;
   const { version, preset, token } = options;
+  const { engine } = parts;
   return {
     ...systemRoutes({
       product: 'nebula',
@@ -55,18 +59,20 @@ export function handlersOf(own: HandlerParts): Handlers {
       authentication: token === undefined ? 'users' : 'token',
     }),
     ...workflowRoutes(parts, () => scheduler.changed()),
-    ...executionRoutes(parts, launcher),
-    ...executionReads(parts),
+    ...startRoutes(parts, launcher, waits),
+    ...executionRoutes(parts, waits, (executionId) => engine.peek(executionId)),
+    ...executionReads(parts, true),
     ...executionRequests(parts),
     ...bulkRoutes(parts),
-    ...restRoutes(parts),
+    ...restRoutes(parts, waits, (executionId) => engine.isResting(executionId)),
     ...signalRoutes(parts, launcher),
     ...liveRoutes(parts, feed, followers),
     ...actionRoutes(parts),
     ...credentialRoutes(parts),
     ...planRoutes(parts),
     ...cacheRoutes(parts),
-    ...scheduleRoutes(parts, launcher, () => scheduler.changed()),
+    ...scheduleRoutes(parts, () => scheduler.changed()),
+    ...fireRoutes(parts, launcher),
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
     ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),

@@ -1,15 +1,18 @@
 /** The server: API, triggers and live updates over the ports that it is given. */
 import type { AddressInfo } from 'node:net';
+import { OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { callbackKey, callbackRoutes } from './callbacks.ts';
 import type { TokenlessWorkers } from './compat/access.ts';
 import { compatRoutes } from './compat/routes.ts';
+import { type AnyHandler, type DirectTransport, directTransport } from './direct.ts';
 import { handlersOf } from './handlers.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
 import { publicRoutes } from './http/public.ts';
 import { Repeats } from './http/repeats.ts';
 import { DEFAULT_PROJECT } from './http/subject.ts';
+import { validatorOf } from './http/validate.ts';
 import { Accounts } from './identity/accounts.ts';
 import { auditLog } from './identity/audit.ts';
 import { desktopIdentity } from './identity/desktop.ts';
@@ -20,13 +23,13 @@ import { Feed } from './live/feed.ts';
 import { Followers } from './live/followers.ts';
 import { liveSocket } from './live/socket.ts';
 import { Observability, type ObservabilityOptions } from './observability/observability.ts';
-import { type Office, officeOf } from './office.ts';
-import type { Parts } from './parts.ts';
+import type { EngineParts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
 import { sweeping } from './sweeper.ts';
 import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
 import { webhookRoutes } from './triggers/webhooks.ts';
+import { Waits } from './waits.ts';
 import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
 
@@ -34,8 +37,7 @@ export { callbackAddresses, callbackKey } from './callbacks.ts';
 export { launchPlans } from './launch-plan.ts';
 export type { LogLevel } from './observability/log.ts';
 export type { TraceOptions } from './observability/otlp.ts';
-export { localOffice, type Office, type OfficeCall } from './office.ts';
-export type { Parts } from './parts.ts';
+export type { EngineParts, Parts } from './parts.ts';
 export { type Ceilings, projectsOf } from './projects.ts';
 export { announcedActions } from './workers/announced.ts';
 
@@ -66,14 +68,14 @@ export interface NebulaServer {
   /** For tests: how many sockets are open. */
   connections(tell: (count: number) => void): void;
   /** For whoever runs the server: its operations without HTTP, in the name of its owner. */
-  readonly office: Office;
+  readonly direct: DirectTransport;
   /** Takes no more requests. `stopEngine` comes before the last spans are sent: they tell of what it hands back, too. */
   close(stopEngine?: () => Promise<void>): Promise<void>;
 }
 
 const DEFAULTS: AppOptions = { bodyLimitBytes: HTTP_LIMITS.maxBodyBytes, origins: [], hosts: null, trustProxy: [] };
 
-export async function startServer(parts: Parts, options: ServerOptions): Promise<NebulaServer> {
+export async function startServer(parts: EngineParts, options: ServerOptions): Promise<NebulaServer> {
   const { leader, token, version, preset } = options;
   let isClosing = false;
   let letIn = (): void => undefined;
@@ -90,6 +92,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     if (!isClosing) seen.onTrouble(error);
   };
   const launcher = new Launcher(parts);
+  const waits = new Waits(parts, parts.engine);
   const feed = new Feed({ ...parts, onTrouble });
   const followers = new Followers();
   const accounts = new Accounts(parts);
@@ -106,7 +109,18 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
-  const handlers = handlersOf({ parts, options, launcher, feed, followers, accounts, scheduler, announced, registry });
+  const handlers = handlersOf({
+    parts,
+    options,
+    launcher,
+    waits,
+    feed,
+    followers,
+    accounts,
+    scheduler,
+    announced,
+    registry,
+  });
   const app = buildApp(
     {
       parts,
@@ -122,7 +136,7 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
   );
   publicRoutes(app, version);
   seen.routes(app, authenticate);
-  webhookRoutes(app, parts, launcher, options.app?.origins ?? []);
+  webhookRoutes(app, { parts, launcher, waits }, options.app?.origins ?? []);
   compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless: options.tokenless });
   callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, followers, authenticate, origins: options.app?.origins ?? [] });
@@ -162,9 +176,19 @@ export async function startServer(parts: Parts, options: ServerOptions): Promise
     inject: app.inject.bind(app),
     listeners: () => feed.size,
     connections: (tell) => app.server.getConnections((_, count) => tell(count)),
-    office: officeOf(parts, handlers, audit),
+    direct: directTransport({
+      parts,
+      handlerOf: async (operation) => handlers[operation] as AnyHandler,
+      check: async (operation, input) => validatorOf(operation)(input),
+      audit: async (deed) => (isChange(deed.operation) ? await audit(deed) : undefined),
+    }),
     close,
   };
+}
+
+function isChange(operation: OperationId): boolean {
+  const { isReading }: Operation = OPERATIONS[operation];
+  return !ROUTES[operation].startsWith('GET ') && isReading !== true;
 }
 
 function urlOf({ server }: ReturnType<typeof buildApp>, { host }: ServerOptions): string {
@@ -173,7 +197,7 @@ function urlOf({ server }: ReturnType<typeof buildApp>, { host }: ServerOptions)
 }
 
 /** It is always there, so lists show it. */
-async function ensureDefaultProject({ records, clock }: Parts): Promise<void> {
+async function ensureDefaultProject({ records, clock }: EngineParts): Promise<void> {
   const body: ProjectRecord = { name: DEFAULT_PROJECT, createdAt: clock.now() };
   await records.commit([{ kind: 'project', id: DEFAULT_PROJECT, body: JSON.stringify(body), expected: 0 }]);
 }

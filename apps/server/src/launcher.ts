@@ -3,7 +3,7 @@ import { isJsonObject, type Json, NebulaError } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
 import { unknownPlan, unknownWorkflow } from './http/subject.ts';
 import { homeOf, type Planned, plannedStart } from './launch-plan.ts';
-import type { Parts } from './parts.ts';
+import type { EngineParts } from './parts.ts';
 
 export interface Launch {
   readonly workflowId?: string;
@@ -32,9 +32,9 @@ export interface Launched {
 }
 
 export class Launcher {
-  private readonly parts: Parts;
+  private readonly parts: EngineParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: EngineParts) {
     this.parts = parts;
   }
 
@@ -52,7 +52,7 @@ export class Launcher {
       input,
       trigger,
       project,
-      principal: principalOf(trigger),
+      ...principalOf(trigger),
       ...(traceparent !== undefined && { traceparent }),
       ...(place && { place }),
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
@@ -87,7 +87,7 @@ export class Launcher {
   }
 
   private async inputOf(executionId: string): Promise<Json> {
-    const input = await this.parts.engine.input(executionId);
+    const input = await this.parts.desk.input(executionId);
     if (input === undefined) throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     return input;
   }
@@ -108,10 +108,11 @@ export class Launcher {
   }
 }
 
-/** The caller, or the trigger that fired. */
-function principalOf(trigger: Json): string {
+/** The caller, or the trigger that fired; the owner of a data folder has no name there. */
+function principalOf(trigger: Json): { readonly principal?: string } {
   const { by, type } = isJsonObject(trigger) ? trigger : {};
-  return typeof by === 'string' ? by : `trigger ${typeof type === 'string' ? type : 'unknown'}`;
+  if (type === 'manual') return {};
+  return { principal: typeof by === 'string' ? by : `trigger ${typeof type === 'string' ? type : 'unknown'}` };
 }
 
 /** The plan says which workflow, and which version. */

@@ -1,10 +1,11 @@
 /** What the server is made of. It holds no state of its own: whatever lasts is behind these. */
 import type { OpenCatalog } from '@nebula/core';
-import type { Engine, Projects } from '@nebula/engine';
+import type { Desk, Engine, Projects } from '@nebula/engine';
 import type { Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
 
+/** Enough to look at runs, to leave requests and to change records, also beside an engine of another process. */
 export interface Parts {
-  readonly engine: Engine;
+  readonly desk: Desk;
   readonly store: Store;
   readonly records: Records;
   readonly secrets: Secrets;
@@ -15,4 +16,9 @@ export interface Parts {
   readonly digest: Digest;
   readonly catalog: OpenCatalog;
   readonly projects: Projects;
+}
+
+/** With an engine of this process, which runs things. */
+export interface EngineParts extends Parts {
+  readonly engine: Engine;
 }

@@ -1,8 +1,10 @@
 /** Signing in, and what keeps strangers and their pages out. */
+
+import { NebulaClient } from '@nebula/client';
 import { ROUTES } from '@nebula/client/contract';
 import { virtualClock } from '@nebula/drivers/memory';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { localOffice } from '../src/index.ts';
+import { localApi } from '../src/local.ts';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
 import { addProject, addUser, ask, type Headers, PASSWORD, signIn } from './support/people.ts';
 import { echo } from './support/workflows.ts';
@@ -230,12 +232,12 @@ describe('the door', () => {
 
   it('[SRV-441] what is done without HTTP is in it, and what stays as it is is not', async () => {
     booted = await boot();
-    const office = localOffice(booted.parts);
+    const office = new NebulaClient(localApi(booted.parts, undefined, () => undefined).transport);
     await office.call('registerWorkflow', { body: { definition: echo() } });
     await office.call('registerWorkflow', { body: { definition: echo() } });
     await office.call('listWorkflows');
     await office.call('deactivateWorkflow', { params: { workflowId: 'echo' } });
-    await booted.server.office.call('registerWorkflow', { body: { definition: echo() } });
+    await new NebulaClient(booted.server.direct).call('registerWorkflow', { body: { definition: echo() } });
     const { json } = await ask(booted, 'GET /api/v1/audit', { headers });
     const seen = json.items.map((one: Record<string, unknown>) => [one.operation, one.who, one.target, one.details]);
     expect(seen).toEqual([

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { NebulaClient } from '@nebula/client';
 import { type Gate, permitKey } from '@nebula/core';
 import { afterEach, describe, expect, test } from 'vitest';
-import { localOffice } from '../src/index.ts';
+import { localApi } from '../src/local.ts';
 import { type Booted, boot } from './support/boot.ts';
 
 let booted: Booted | undefined;
@@ -38,9 +39,9 @@ describe('rest', () => {
     });
     let asked = 0;
     const { settled } = parts.engine;
-    parts.engine.settled = (id) => {
+    parts.engine.settled = (id, until) => {
       asked++;
-      return settled.call(parts.engine, id);
+      return settled.call(parts.engine, id, until);
     };
     await client.call('answerApproval', { params: { executionId }, body: { node: 'ask', approved: true, by: 'ann' } });
     const [first, second] = await Promise.all([rest('5s'), rest('5s')]);
@@ -98,7 +99,8 @@ describe('rest', () => {
   test('[SRV-95] the office: checked as requests are, without a server for what needs none', async () => {
     booted = await boot();
     const { parts, server } = booted;
-    const office = localOffice(parts);
+    const local = localApi(parts, undefined, () => undefined);
+    const office = new NebulaClient(local.transport);
     await office.call('registerWorkflow', { body: { definition: approval } });
     expect(await office.call('getWorkflow', { params: { workflowId: 'approval' } })).toMatchObject({
       activeVersion: 1,
@@ -111,8 +113,10 @@ describe('rest', () => {
     await expect(office.call('startExecution', { body: { workflowId: 'approval' } })).rejects.toMatchObject({
       code: 'NEEDS_SERVER',
     });
-    await expect(office.as('ann')).rejects.toMatchObject({ code: 'UNKNOWN_USER' });
-    expect(await server.office.call('startExecution', { body: { workflowId: 'approval' } })).toMatchObject({
+    await expect(local.transport.as('ann')).rejects.toMatchObject({ code: 'UNKNOWN_USER' });
+    expect(
+      await new NebulaClient(server.direct).call('startExecution', { body: { workflowId: 'approval' } }),
+    ).toMatchObject({
       ended: false,
     });
   });

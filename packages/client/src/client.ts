@@ -1,9 +1,10 @@
-/** A server, as an object. Every operation by its id with `call`; the common ones by name. */
+/** The operations of the contract, as an object. Every one by its id with `call`; the common ones by name. */
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from './contract/index.ts';
-import { type FollowOptions, follow, type LiveEvent, type LogLine } from './live.ts';
-import { type RequestInput, Transport, type TransportOptions } from './transport.ts';
+import { type HttpOptions, HttpTransport } from './http.ts';
+import type { LiveEvent, LogLine } from './live.ts';
+import type { FollowOptions, RequestInput, Transport } from './transport.ts';
 
-export type ClientOptions = TransportOptions;
+export type ClientOptions = HttpOptions;
 
 type Wanted<T, Name extends string> =
   Record<never, never> extends T ? { readonly [N in Name]?: T } : { readonly [N in Name]: T };
@@ -42,8 +43,8 @@ const WAIT_SECONDS = 30;
 export class NebulaClient {
   private readonly transport: Transport;
 
-  constructor(options: ClientOptions) {
-    this.transport = new Transport(options);
+  constructor(transport: Transport) {
+    this.transport = transport;
   }
 
   get url(): string {
@@ -94,21 +95,25 @@ export class NebulaClient {
 
   /** What happened to a run, then what happens. */
   events(executionId: string, options: FollowOptions = {}): AsyncGenerator<LiveEvent> {
-    return follow<LiveEvent>(this.transport, 'followExecution', { params: { executionId } }, options);
+    return this.follow<LiveEvent>('followExecution', { params: { executionId } }, options);
   }
 
   allEvents(
     options: FollowOptions & { readonly project?: string; readonly workflowId?: string } = {},
   ): AsyncGenerator<LiveEvent> {
     const { project, workflowId, ...rest } = options;
-    return follow<LiveEvent>(this.transport, 'followAll', { query: { project, workflowId } }, rest);
+    return this.follow<LiveEvent>('followAll', { query: { project, workflowId } }, rest);
   }
 
   /** What it and its actions said, then what they say; `after` is the position of a line. */
   logs(executionId: string, options: LogOptions = {}): AsyncGenerator<LogLine> {
     const { node, level, after, signal } = options;
     const rest = { ...(after !== undefined && { after: String(after) }), ...(signal && { signal }) };
-    return follow<LogLine>(this.transport, 'followLogs', { params: { executionId }, query: { node, level } }, rest);
+    return this.follow<LogLine>('followLogs', { params: { executionId }, query: { node, level } }, rest);
+  }
+
+  private follow<Event>(operation: OperationId, input: RequestInput, options: FollowOptions): AsyncGenerator<Event> {
+    return this.transport.follow(operation, input, options) as AsyncGenerator<Event>;
   }
 
   blob(executionId: string, sha256: string): Promise<Uint8Array> {
@@ -137,5 +142,5 @@ type ListOperation = {
 type ItemOf<K extends OperationId> = AnswerOf<K> extends { items: (infer I)[] } ? I : never;
 
 export function createClient(options: ClientOptions): NebulaClient {
-  return new NebulaClient(options);
+  return new NebulaClient(new HttpTransport(options));
 }

@@ -10,4 +10,6 @@ export {
 } from './client.ts';
 export type { AnswerOf, BodyOf, OperationId, ParamsOf, ProblemDetails, QueryOf, Role } from './contract/index.ts';
 export { ApiError, ConnectionError } from './errors.ts';
-export type { FollowOptions, LiveEvent, LogLine } from './live.ts';
+export { HttpTransport } from './http.ts';
+export type { LiveEvent, LogLine } from './live.ts';
+export type { FollowOptions, RequestInput, Transport } from './transport.ts';

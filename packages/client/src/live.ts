@@ -1,39 +1,28 @@
 /** Streams of events as async iterators. A connection that breaks is made again from the last event: no gap, no repeat. */
-import type { AnswerOf, OperationId } from './contract/index.ts';
+import type { AnswerOf } from './contract/index.ts';
 import { ApiError } from './errors.ts';
-import { pause, type RequestInput, type Transport } from './transport.ts';
+import type { FollowOptions, RequestInput } from './transport.ts';
 
 export type LiveEvent = AnswerOf<'followExecution'>;
 export type LogLine = AnswerOf<'followLogs'>;
 
-export interface FollowOptions {
-  /** Events after this id; `now`: none of the past; left out: all. */
-  readonly after?: string;
-  readonly signal?: AbortSignal;
-  /** What actions say of how far they are: not part of the events, and not repeated. */
-  readonly onProgress?: (progress: { executionId: string; node: string; fraction: number; message?: string }) => void;
-}
-
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 10_000;
 
-export async function* follow<Event>(
-  transport: Transport,
-  operation: OperationId,
-  input: RequestInput,
-  { after, signal, onProgress }: FollowOptions,
-): AsyncGenerator<Event> {
+type OpenStream = (more: Pick<RequestInput, 'headers' | 'signal'>) => Promise<ReadableStream<Uint8Array>>;
+
+export async function* follow(open: OpenStream, { after, signal, onProgress }: FollowOptions): AsyncGenerator<unknown> {
   let last = after;
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal?.aborted) {
     try {
       const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': last };
-      const stream = await transport.stream(operation, { ...input, headers, ...(signal && { signal }) });
+      const stream = await open({ headers, ...(signal && { signal }) });
       for await (const { id, event, data } of messages(stream)) {
         pauseMs = FIRST_PAUSE_MS;
         if (event === 'progress') onProgress?.(JSON.parse(data));
         else if (event === undefined) {
-          yield JSON.parse(data) as Event;
+          yield JSON.parse(data);
           last = id ?? last;
         }
       }
@@ -97,4 +86,17 @@ function parsed(block: string): Message | undefined {
     else if (line.startsWith('data: ')) data.push(line.slice(6));
   }
   return data.length === 0 ? undefined : { id, event, data: data.join('\n') };
+}
+
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
+  });
 }

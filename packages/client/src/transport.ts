@@ -1,19 +1,5 @@
-/** One HTTP request and its answer; tried again where that is safe. Runs wherever there is `fetch`. */
-import type { ProblemDetails } from './contract/index.ts';
-import { API_PREFIX, type HttpMethod, type OperationId, REPEATABLE, ROUTES } from './contract/routes.ts';
-import { ApiError, ConnectionError } from './errors.ts';
-
-export interface TransportOptions {
-  /** Where the server is, e.g. `http://127.0.0.1:7777`. */
-  readonly url: string;
-  readonly token?: string;
-  readonly fetch?: typeof fetch;
-  /** How often a request is tried again after no answer, or `503`. */
-  readonly retries?: number;
-  /** For requests that do not say how long they wait. */
-  readonly timeoutMs?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+/** How operations reach what answers them: over HTTP, or handlers of the same process. */
+import type { OperationId } from './contract/routes.ts';
 
 export interface RequestInput {
   readonly params?: Readonly<Record<string, unknown>>;
@@ -27,128 +13,26 @@ export interface RequestInput {
   readonly waitMs?: number;
 }
 
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 5_000;
-
-export class Transport {
-  private readonly options: TransportOptions;
-
-  constructor(options: TransportOptions) {
-    this.options = { ...options, url: options.url.replace(/\/+$/, '') };
-  }
-
-  get url(): string {
-    return this.options.url;
-  }
-
-  async json(operation: OperationId, input: RequestInput): Promise<unknown> {
-    const response = await this.send(operation, input);
-    if (response.status === 204 || response.status === 304) return null;
-    return response.json();
-  }
-
-  async bytes(operation: OperationId, input: RequestInput): Promise<Uint8Array> {
-    return new Uint8Array(await (await this.send(operation, input)).arrayBuffer());
-  }
-
-  /** The answer, once it is a good one. */
-  async send(operation: OperationId, input: RequestInput): Promise<Response> {
-    const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
-    // What was changed only if nobody else had changed it cannot be tried again: the first try may have been that.
-    const isRepeatable = (method !== 'POST' && input.ifMatch === undefined) || REPEATABLE.has(operation);
-    const key = input.idempotencyKey ?? (REPEATABLE.has(operation) ? newKey() : undefined);
-    const url = this.options.url + API_PREFIX + filled(path, input.params) + queryText(input.query);
-    const retries = isRepeatable ? (this.options.retries ?? 3) : 0;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const response = await this.once(method, url, input, key);
-        if (response.ok || response.status === 304) return response;
-        // It is gone, as was asked: an earlier try did it, and its answer was lost.
-        if (attempt > 0 && method === 'DELETE' && response.status === 404) return new Response(null, { status: 204 });
-        const problem = await problemIn(response);
-        if (!(problem.retryable ?? response.status === 503) || attempt >= retries) throw new ApiError(problem);
-      } catch (error) {
-        if (error instanceof ApiError || input.signal?.aborted) throw error;
-        if (attempt >= retries) throw new ConnectionError(this.options.url, error);
-      }
-      await pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt), input.signal);
-    }
-  }
-
-  private async once(method: HttpMethod, url: string, input: RequestInput, key: string | undefined): Promise<Response> {
-    const { token, fetch: own = fetch, timeoutMs = 30_000, headers: always } = this.options;
-    const limit = AbortSignal.timeout(timeoutMs + (input.waitMs ?? 0));
-    return own(url, {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...always,
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(input.body !== undefined && { 'content-type': 'application/json' }),
-        ...(key !== undefined && { 'idempotency-key': key }),
-        ...(input.ifMatch !== undefined && { 'if-match': input.ifMatch }),
-        ...input.headers,
-      },
-      ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
-      signal: input.signal === undefined ? limit : AbortSignal.any([input.signal, limit]),
-    });
-  }
-
-  /** A stream that stays open for as long as it is read. */
-  async stream(operation: OperationId, input: RequestInput): Promise<ReadableStream<Uint8Array>> {
-    const [, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
-    const { token, fetch: own = fetch, headers: always, url } = this.options;
-    const response = await own(url + API_PREFIX + filled(path, input.params) + queryText(input.query), {
-      headers: {
-        accept: 'text/event-stream',
-        ...always,
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...input.headers,
-      },
-      ...(input.signal !== undefined && { signal: input.signal }),
-    });
-    if (response.ok && response.body !== null) return response.body;
-    throw new ApiError(await problemIn(response));
-  }
+export interface Progress {
+  readonly executionId: string;
+  readonly node: string;
+  readonly fraction: number;
+  readonly message?: string;
 }
 
-function filled(path: string, params: RequestInput['params'] = {}): string {
-  return path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+export interface FollowOptions {
+  /** Events after this id; `now`: none of the past; left out: all. */
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+  /** What actions say of how far they are: not part of the events, and not repeated. */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
-function queryText(query: RequestInput['query'] = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return '';
-  return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
-}
-
-async function problemIn(response: Response): Promise<ProblemDetails> {
-  const text = await response.text();
-  try {
-    const problem = JSON.parse(text) as ProblemDetails;
-    if (typeof problem.code === 'string') return problem;
-  } catch {
-    // Somebody between us and the server answered.
-  }
-  const { status } = response;
-  const detail = `The answer was ${status}${text === '' ? '' : `: ${text.slice(0, 200)}`}`;
-  return { type: 'about:blank', title: 'Error', status, detail, code: `HTTP_${status}` };
-}
-
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-    if (signal?.aborted) done();
-  });
-}
-
-/** Not `randomUUID`: pages that came over plain HTTP have none. */
-function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+export interface Transport {
+  /** Where the server is. */
+  readonly url: string;
+  json(operation: OperationId, input: RequestInput): Promise<unknown>;
+  bytes(operation: OperationId, input: RequestInput): Promise<Uint8Array>;
+  /** Events of an operation that streams; ends when the signal aborts. */
+  follow(operation: OperationId, input: RequestInput, options: FollowOptions): AsyncGenerator<unknown>;
 }

@@ -170,6 +170,26 @@ export interface Desk {
   /** `attempt`: the one that was looked at, by default the newest. What is known of it says nothing about a later one. */
   requestSettle(executionId: string, node: string, outcome: Settlement, attempt?: number): Promise<boolean>;
   delete(executionId: string): Promise<boolean>;
+  /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
+  register(
+    definition: Json,
+  ): Promise<{ readonly workflowId: string; readonly version: number; readonly created: boolean }>;
+  /** What it was started with. */
+  input(executionId: string): Promise<Json | undefined>;
+  /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
+  plan(workflowId: string, version?: number): Promise<Plan>;
+  /**
+   * A call to the address of a node. Durable when it resolves with `taken`; it counts also when it comes before the node
+   * waits. `over`: the node has been called, or does not wait any more. The same call twice is one.
+   */
+  requestCall(
+    executionId: string,
+    node: string,
+    generation: number,
+    payload: Json,
+  ): Promise<'taken' | 'over' | 'unknown'>;
+  /** Forgets outputs that might be used again, and says how many. */
+  forgetCached(which: CacheChoice): Promise<number>;
 }
 
 export interface SignalRequest {
@@ -248,29 +268,14 @@ export interface Engine extends Desk {
    * With `only`, no other runs than these, and those that run for them, are gone on with.
    */
   open(options?: { readonly only?: readonly string[] }): Promise<void>;
-  /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
-  register(
-    definition: Json,
-  ): Promise<{ readonly workflowId: string; readonly version: number; readonly created: boolean }>;
   /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
   start(workflowId: string, version: number | undefined, options?: StartOptions): Promise<string>;
-  /** What it was started with. */
-  input(executionId: string): Promise<Json | undefined>;
-  /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
-  plan(workflowId: string, version?: number): Promise<Plan>;
   /**
-   * A call to the address of a node. Durable when it resolves with `taken`; it counts also when it comes before the node
-   * waits. `over`: the node has been called, or does not wait any more. The same call twice is one.
+   * Waits until the run has ended or, with `rest` (the default), until nothing but a person, a signal or a far time
+   * moves it. A run that waits for other executions rests when all of these do: its children, and those that hold the
+   * permits for which its nodes wait.
    */
-  requestCall(
-    executionId: string,
-    node: string,
-    generation: number,
-    payload: Json,
-  ): Promise<'taken' | 'over' | 'unknown'>;
-  /** Forgets outputs that might be used again, and says how many. */
-  forgetCached(which: CacheChoice): Promise<number>;
-  settled(executionId: string): Promise<Settled>;
+  settled(executionId: string, until?: 'end' | 'rest'): Promise<Settled>;
   /** Neither time nor a worker nor a request moves the run: only people, signals and the executions that run for it. */
   isResting(executionId: string): Promise<boolean>;
   /** The newest view of a run that is in memory; undefined when it is not. */

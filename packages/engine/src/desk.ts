@@ -36,6 +36,7 @@ import {
   type UndoPlan,
   undoPlanOf,
   valuesIn,
+  type WorkflowDefinition,
 } from '@nebula/core';
 import {
   type Blobs,
@@ -137,6 +138,10 @@ export class StoreDesk implements Desk {
     const values = new Values(this.drivers, RUN_DEFAULTS.inlineLimitBytes);
     await values.fetch(executionId, [blob]);
     return values.lookup(blob);
+  }
+
+  register(definition: Json): Promise<{ workflowId: string; version: number; created: boolean }> {
+    return this.deskPlans.register(definition as unknown as WorkflowDefinition);
   }
 
   plan(workflowId: string, version?: number): Promise<Plan> {

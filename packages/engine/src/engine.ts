@@ -6,7 +6,6 @@ import {
   documentOf,
   isFinished,
   isResting,
-  type Json,
   NebulaError,
   nodeAt,
   type OpenCatalog,
@@ -15,7 +14,6 @@ import {
   type RunDocument,
   type Stimulus,
   timelineOf,
-  type WorkflowDefinition,
 } from '@nebula/core';
 import { STORE_GONE } from '@nebula/ports';
 import type { Drivers, Engine, EngineHealth, EngineOptions, LiveEvent, Metrics, Settled, StartOptions } from './api.ts';
@@ -155,7 +153,11 @@ class LocalEngine extends StoreDesk implements Engine {
       onStart: (executionId) => this.waker.include(executionId),
     });
     this.children = this.newChildren({ ...shared, launchPlan: options.launchPlan });
-    this.settling = new Settling({ ...shared, documentIn: ({ state }) => this.documentIn(state) });
+    this.settling = new Settling({
+      ...shared,
+      documentIn: ({ state }) => this.documentIn(state),
+      isWorkedOn: (executionId) => this.waker.isIncluded(executionId),
+    });
     this.sweeper = new Sweeper({
       ...drivers,
       isLive: (name) => this.runs.get(name) !== undefined || this.holds.has(name),
@@ -244,20 +246,16 @@ class LocalEngine extends StoreDesk implements Engine {
     if (this.catalog.announce(actions)) this.plans.forget();
   }
 
-  register(definition: Json): Promise<{ workflowId: string; version: number; created: boolean }> {
-    return this.plans.register(definition as unknown as WorkflowDefinition);
-  }
-
   async start(workflowId: string, version?: number, options: StartOptions = {}): Promise<string> {
     if (this.phase !== 'open') throw new NebulaError('ENGINE_CLOSED', 'The engine is not open.');
     if (this.lost !== undefined) throw this.lost;
     return this.starts.start(workflowId, version, options);
   }
 
-  async settled(executionId: string): Promise<Settled> {
+  async settled(executionId: string, until: 'end' | 'rest' = 'rest'): Promise<Settled> {
     if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
     if (this.lost !== undefined) throw this.lost;
-    return this.settling.settled(executionId);
+    return this.settling.settled(executionId, until);
   }
 
   async isResting(executionId: string): Promise<boolean> {

@@ -1,31 +1,38 @@
 /**
  * Those who wait for runs: until one has ended, or nothing moves it any more.
  *
- *  1 Whoever waits is told once, and forgotten then.
- *  2 A run that waits for other executions has come to rest when all of these have. They are looked at one after the
- *     other, and by one look at a time: with 10,000 children each is waited for once.
+ *  1 Each waiter is notified once and then removed.
+ *  2 A run that waits for other executions rests when all of these do: its children, and the executions that hold the
+ *     permits for which its nodes wait. They are looked at one after the other, and by one look at a time: with 10,000
+ *     children each is waited for once.
  */
 import {
   documentOf,
   explainNode,
   isFinished,
   isParked,
+  isResting,
   isStanding,
   NebulaError,
   openChildren,
   pathOf,
+  permitKey,
   type RunDocument,
 } from '@nebula/core';
 import type { Clock, Store } from '@nebula/ports';
 import type { Settled } from './api.ts';
 import type { LiveRun } from './live-run.ts';
+import { sharedName } from './messages.ts';
 import type { Runs } from './runs.ts';
 import type { Values } from './values.ts';
 
 /** How soon to look again for a child that was asked for and is not there yet. */
 const CHILD_AGAIN_MS = 1_000;
+/** How long nothing happens in a run before the holders of its permits are looked at: in a large loop they change often. */
+const QUIET_MS = 150;
 
 interface Waiter {
+  readonly until: 'end' | 'rest';
   resolve(settled: Settled): void;
   reject(error: unknown): void;
 }
@@ -37,6 +44,8 @@ export interface SettlingParts {
   readonly values: Values;
   /** With its large values. */
   documentIn(run: LiveRun): Promise<RunDocument>;
+  /** False for a run that this engine does not go on with. */
+  isWorkedOn(executionId: string): boolean;
 }
 
 export class Settling {
@@ -49,15 +58,17 @@ export class Settling {
     this.parts = parts;
   }
 
-  async settled(executionId: string): Promise<Settled> {
-    const { promise: waiting, ...waiter } = Promise.withResolvers<Settled>();
+  async settled(executionId: string, until: Waiter['until'] = 'rest'): Promise<Settled> {
+    const { promise: waiting, ...settle } = Promise.withResolvers<Settled>();
+    const waiter = { ...settle, until };
     this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
     // The engine may be closed while the store is asked, before anybody listens.
     waiting.catch(() => {});
     const run = this.parts.runs.get(executionId);
     // Something happens to it: what it comes to is told then.
-    if (run !== undefined && !(isStanding(run.state, this.parts.clock.now()) && this.parts.runs.isIdle(run)))
+    if (run !== undefined && !(isResting(run.state, this.parts.clock.now()) && this.parts.runs.isIdle(run))) {
       return waiting;
+    }
     try {
       await this.lookInStore(executionId);
     } catch (error) {
@@ -92,11 +103,11 @@ export class Settling {
   /** It has come to the end of a turn, and has not ended. */
   rest(run: LiveRun): void {
     const { executionId, state } = run;
-    if (!this.waiters.has(executionId)) return;
+    if (!this.isAwaitedAtRest(executionId)) return;
     const now = this.parts.clock.now();
     if (isParked(state, now)) this.park(run, []);
     else if (this.looks.has(executionId)) this.looks.set(executionId, run);
-    else if (isStanding(state, now)) void this.lookInside(run);
+    else if (isStanding(state, now) || (isResting(state, now) && permitKeys(run).length > 0)) void this.lookInside(run);
   }
 
   /** It has ended; `tell` hears of it, too. */
@@ -139,8 +150,11 @@ export class Settling {
   }
 
   /** Undefined when one of them has ended, or goes on. */
-  private async parkedInside({ executionId, state }: LiveRun): Promise<Settled[] | undefined> {
+  private async parkedInside(run: LiveRun): Promise<Settled[] | undefined> {
+    const { executionId, state } = run;
     const inside: Settled[] = [];
+    const keys = permitKeys(run);
+    if (keys.length > 0 && !(await this.areHeldAtRest(run, keys))) return undefined;
     for (const child of openChildren(state)) {
       const settled = await this.settledChild(executionId, child.executionId);
       if (settled?.parked !== true) return undefined;
@@ -149,9 +163,23 @@ export class Settling {
     return inside;
   }
 
+  /** Whether every holder of these permits rests, or is gone on with by no engine here. */
+  private async areHeldAtRest({ executionId, project }: LiveRun, keys: readonly string[]): Promise<boolean> {
+    await new Promise<void>((resolve) => this.parts.clock.timer(QUIET_MS, resolve));
+    for (const key of keys) {
+      if (this.looks.get(executionId) !== undefined) return false;
+      for (const holder of await this.parts.store.permits(sharedName(project, key))) {
+        if (!holder.isHeld || holder.executionId === executionId) continue;
+        if (!this.parts.isWorkedOn(holder.executionId)) continue;
+        if (!(await this.settled(holder.executionId)).parked) return false;
+      }
+    }
+    return true;
+  }
+
   /** It is asked for before it is there. */
   private async settledChild(parentId: string, executionId: string): Promise<Settled | undefined> {
-    while (this.waiters.has(parentId)) {
+    while (this.isAwaitedAtRest(parentId)) {
       if ((await this.parts.store.known([executionId])).has(executionId)) return this.settled(executionId);
       await new Promise<void>((resolve) => this.parts.clock.timer(CHILD_AGAIN_MS, resolve));
     }
@@ -159,7 +187,7 @@ export class Settling {
   }
 
   private park(run: LiveRun, inside: readonly Settled[]): void {
-    const waiters = this.take(run.executionId);
+    const waiters = this.take(run.executionId, 'rest');
     const { state } = run;
     const now = this.parts.clock.now();
     const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
@@ -167,9 +195,24 @@ export class Settling {
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
   }
 
-  private take(executionId: string): Waiter[] {
-    const waiters = this.waiters.get(executionId) ?? [];
-    this.waiters.delete(executionId);
-    return waiters;
+  private isAwaitedAtRest(executionId: string): boolean {
+    return this.waiters.get(executionId)?.some(({ until }) => until === 'rest') ?? false;
   }
+
+  /** Without `until`, all of them. */
+  private take(executionId: string, until?: Waiter['until']): Waiter[] {
+    const waiters = this.waiters.get(executionId) ?? [];
+    const left = until === undefined ? [] : waiters.filter((waiter) => waiter.until !== until);
+    if (left.length > 0) this.waiters.set(executionId, left);
+    else this.waiters.delete(executionId);
+    return left.length > 0 ? waiters.filter((waiter) => waiter.until === until) : waiters;
+  }
+}
+
+/** Of the permits for which nodes of a run wait; none where a node is held back by something else. */
+function permitKeys({ state }: LiveRun): string[] {
+  if (state.pausedAt !== null) return [];
+  const keys = [...state.gated].map(({ phase }) => (phase.status === 'gated' ? permitKey(phase.gate) : undefined));
+  const known = keys.flatMap((key) => key ?? []);
+  return known.length === keys.length ? [...new Set(known)] : [];
 }

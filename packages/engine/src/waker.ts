@@ -111,6 +111,11 @@ export class Waker {
     this.wakeAt(this.parts.clock.now());
   }
 
+  /** False for a run that this engine was not opened for. */
+  isIncluded(executionId: string): boolean {
+    return this.only?.has(executionId) ?? true;
+  }
+
   /** Somebody will be due at this time. */
   wakeAt(at: number): void {
     if (!this.isOpen || at >= this.timerAt) return;

@@ -1,6 +1,6 @@
 import { type Action, type Catalog, didYouMean, NebulaError } from '@nebula/core';
 import { writeLines } from '../conclude.ts';
-import { placeOf } from '../desk.ts';
+import { placeOf } from '../place.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { actionLines, actionListLines } from '../views/actions.ts';

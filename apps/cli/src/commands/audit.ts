@@ -1,7 +1,8 @@
-import type { AnswerOf } from '@nebula/client';
-import { countOption, textOption } from '../desk.ts';
-import { tellList, withOfficeAs } from '../office.ts';
-import type { CommandOptions, Context, OfficeSession } from '../services.ts';
+import type { AnswerOf, NebulaClient } from '@nebula/client';
+import { withApiAs } from '../api.ts';
+import { countOption, textOption } from '../command-options.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { tellList } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 import { agoText } from '../views/words.ts';
 
@@ -15,8 +16,8 @@ export function execute(context: Context, _args: readonly string[], options: Com
   const { colors } = io.out;
   const limit = countOption(options, 'limit', DEFAULT_LIMIT);
   const by = textOption(options, 'who');
-  return withOfficeAs(context, options, async (office) => {
-    const entries = await newest(office, limit, by);
+  return withApiAs(context, options, 'look', async ({ api }) => {
+    const entries = await newest(api, limit, by);
     return tellList(context, options, {
       document: { entries },
       headings: [{ title: 'WHEN' }, { title: 'WHO' }, { title: 'WHAT' }, { title: 'OUTCOME' }, { title: 'TARGET' }],
@@ -36,7 +37,7 @@ function outcomeText(status: number): string {
   return status < 500 ? 'refused' : 'failed';
 }
 
-async function newest(office: OfficeSession, limit: number, who: string | undefined): Promise<Entry[]> {
+async function newest(api: NebulaClient, limit: number, who: string | undefined): Promise<Entry[]> {
   const entries: Entry[] = [];
   let cursor: string | undefined;
   do {
@@ -45,7 +46,7 @@ async function newest(office: OfficeSession, limit: number, who: string | undefi
       ...(who !== undefined && { who }),
       ...(cursor !== undefined && { cursor }),
     };
-    const { items, next } = await office.call('listAudit', { query });
+    const { items, next } = await api.call('listAudit', { query });
     entries.push(...items);
     cursor = next ?? undefined;
   } while (cursor !== undefined && entries.length < limit);

@@ -1,11 +1,12 @@
 import { NebulaError } from '@nebula/core';
+import { textOption } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { textOption } from '../desk.ts';
-import { stdinText, tellDone } from '../office.ts';
-import { asked, connect } from '../remote/connection.ts';
+import { stdinText } from '../passwords.ts';
+import { connect } from '../remote/connection.ts';
 import { checkContextName, readContexts, writeContexts } from '../remote/contexts.ts';
 import { serverUrl } from '../remote/server-place.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export async function execute(
   context: Context,
@@ -34,5 +35,5 @@ export async function execute(
 }
 
 async function greeting(url: string, token: string | undefined): Promise<string> {
-  return (await asked(connect({ url, token }).call('getMe'))).user;
+  return (await connect({ url, token }).call('getMe')).user;
 }

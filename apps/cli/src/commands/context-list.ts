@@ -1,6 +1,6 @@
-import { tellList } from '../office.ts';
 import { LOCAL, readContexts } from '../remote/contexts.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellList } from '../tell.ts';
 
 export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { colors } = context.io.out;

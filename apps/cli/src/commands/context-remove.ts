@@ -1,6 +1,6 @@
-import { tellDone } from '../office.ts';
 import { contextNamed, readContexts, writeContexts } from '../remote/contexts.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export async function execute(
   context: Context,

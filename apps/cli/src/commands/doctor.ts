@@ -1,7 +1,7 @@
 import { writeLines } from '../conclude.ts';
-import { placeOf } from '../desk.ts';
 import { checkUp, type Finding } from '../doctor.ts';
 import { EXIT } from '../exit-code.ts';
+import { placeOf } from '../place.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { column, printable, wrap } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';

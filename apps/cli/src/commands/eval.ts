@@ -11,8 +11,8 @@ import {
   parseExpression,
   type Scope,
 } from '@nebula/core';
+import { textOption } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { textOption } from '../desk.ts';
 import { readJson } from '../input.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument, jsonLines } from '../views/json.ts';

@@ -1,8 +1,10 @@
 import { type Json, NebulaError } from '@nebula/core';
-import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
+import { withApi } from '../api.ts';
+import { textOption } from '../command-options.ts';
 import { readJson } from '../input.ts';
 import { tellKept } from '../requests.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { requested, runNamed } from '../runs.ts';
+import type { ApiSession, CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
@@ -20,15 +22,21 @@ export async function answer(
   const comment = textOption(options, 'comment');
   const text = textOption(options, 'form');
   const form: Json | undefined = text === undefined ? undefined : await readJson(io, text, '--form');
-  return await withDesk(context, options, async (session, project) => {
-    const { finishedAt, status } = await documentOf(session, project, executionId);
+  return await withApi(context, options, 'look', async (session, project) => {
+    const { finishedAt, status } = await runNamed(session, project, executionId);
     if (finishedAt !== null) throw new NebulaError('ALREADY_FINISHED', `${executionId} has ended already: ${status}`);
-    const by = textOption(options, 'by') ?? (await session.me?.()) ?? io.user();
-    const given = { approved, by, ...(comment !== undefined && { comment }), ...(form !== undefined && { form }) };
-    const isKnown = await session.desk.requestAnswer(executionId, node, given);
-    if (!isKnown) unknownExecution(project, executionId);
+    const by = textOption(options, 'by') ?? (await nameOf(context, session));
+    const body = { node, approved, by, ...(comment !== undefined && { comment }), ...(form !== undefined && { form }) };
+    const call = session.api.call('answerApproval', { params: { executionId }, body });
+    await requested(project, executionId, call);
     if (options.json === true) io.out.write(jsonDocument({ executionId, node, approved, by, requested: true }));
     else tellKept(context, project, executionId, `kept: ${node} is ${approved ? 'approved' : 'rejected'} by ${by}`);
     return 0;
   });
+}
+
+/** The name that the server knows the caller by; the owner of a data folder, or of a desktop server, has none there. */
+async function nameOf({ io }: Context, { api }: ApiSession): Promise<string> {
+  const { kind, user } = await api.call('getMe');
+  return kind === 'token' ? io.user() : user;
 }

@@ -1,12 +1,14 @@
 import type { RunDocument } from '@nebula/core';
+import { withApi } from '../api.ts';
 import { type Change, changeRuns, concludeChange } from '../bulk.ts';
+import { textOption } from '../command-options.ts';
 import { concludeInterrupted, concludeRun, countsText, writeLines } from '../conclude.ts';
-import { textOption, unknownExecution, withDesk } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
 import { goOnHere, watchSome } from '../go-on.ts';
 import type { Ended } from '../live/watch.ts';
-import { ended, engineHere, keptLines, tellKept, waitUntil } from '../requests.ts';
-import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
+import { ended, engineHere, keptLines, tellKept } from '../requests.ts';
+import { requested } from '../runs.ts';
+import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { runGlyph, runPaint } from '../views/theme.ts';
 import { plural } from '../views/words.ts';
@@ -20,9 +22,9 @@ export async function execute(context: Context, args: readonly string[], options
     verb: node === undefined ? 'cancel' : `cancel ${node} of`,
     done: 'requested',
     refusal: ended,
-    async act({ executionId }, { desk }, project) {
-      const isKnown = await desk.requestCancel(executionId, reason, how);
-      if (!isKnown) unknownExecution(project, executionId);
+    async act({ executionId }, { api }, project) {
+      const body = { reason, ...how };
+      await requested(project, executionId, api.call('cancelExecution', { params: { executionId }, body }));
     },
   };
   const changed = await changeRuns(context, args, options, change);
@@ -50,7 +52,7 @@ export async function execute(context: Context, args: readonly string[], options
 async function cancelHere(
   context: Context,
   project: Project,
-  session: EngineSession,
+  session: ApiSession,
   executionIds: readonly string[],
   options: CommandOptions,
 ): Promise<number> {
@@ -91,17 +93,19 @@ async function awaitCancel(
   options: CommandOptions,
 ): Promise<number> {
   const { out } = context.io;
-  const isOver = (document: RunDocument): boolean => document.finishedAt !== null;
-  const waitMs = options.run === false ? 0 : undefined;
-  const document = await withDesk(context, options, (session) => waitUntil(session, executionId, isOver, waitMs));
-  if (document === undefined) return unknownExecution(project, executionId);
-  const { status } = document;
+  const query = options.run === false ? {} : { wait: ACTS_WITHIN };
+  const { status, ended: isOver } = await withApi(context, options, 'look', ({ api }) =>
+    requested(project, executionId, api.call('getResult', { params: { executionId }, query })),
+  );
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
-  else if (isOver(document)) writeLines(out, [statusLine(context, document)]);
+  else if (isOver) writeLines(out, [statusLine(context, { executionId, status })]);
   else tellKept(context, project, executionId, `${out.colors.yellow('⏸')} the request is kept`);
   return EXIT.completed;
 }
 
-function statusLine({ io }: Context, { executionId, status }: RunDocument): string {
+/** So soon an engine has acted. */
+const ACTS_WITHIN = '2s';
+
+function statusLine({ io }: Context, { executionId, status }: Pick<RunDocument, 'executionId' | 'status'>): string {
   return `${runPaint(status, io.out.colors)(`${runGlyph(status)} ${status}`)}  ${executionId}`;
 }

@@ -18,8 +18,8 @@ export async function execute(context: Context, args: readonly string[], options
     verb: 'delete',
     done: 'deleted',
     refusal: (target, project) => (target.isFinished ? undefined : refused(target, project)),
-    async act(target, { desk }, project) {
-      if (!(await desk.delete(target.executionId))) throw refused(target, project);
+    async act({ executionId }, { api }) {
+      await api.call('deleteExecution', { params: { executionId } });
     },
   };
   const changed = await changeRuns(context, args, options, change);

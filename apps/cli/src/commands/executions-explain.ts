@@ -1,7 +1,8 @@
 import { didYouMean, idsInOrder, NebulaError } from '@nebula/core';
+import { found, withApi } from '../api.ts';
 import { localCommand, writeLines } from '../conclude.ts';
-import { documentOf, withDesk } from '../desk.ts';
 import { type Links, linksOf, present } from '../links.ts';
+import { runNamed } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { explanationLines } from '../views/explanation.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -11,12 +12,14 @@ export function execute(context: Context, args: readonly string[], options: Comm
   const { io } = context;
   const { out } = io;
   const [executionId = '', node] = args;
-  return withDesk(context, options, async (session, project) => {
-    const document = await documentOf(session, project, executionId);
-    const explanation = await session.desk.explain(executionId, node);
+  return withApi(context, options, 'look', async (session, project) => {
+    const { api } = session;
+    const document = await runNamed(session, project, executionId);
+    const query = node === undefined ? {} : { node };
+    const explanation = await found(api.call('explainExecution', { params: { executionId }, query }));
     if (explanation === undefined) return unknownNode(node ?? '', idsInOrder(document));
     const next = explanation.next.map((step) => localCommand(context, project, step));
-    const links = linksFor(await linksOf(session.desk, document), node);
+    const links = linksFor(await linksOf(api, document), node);
     if (options.json === true) {
       out.write(jsonDocument({ executionId, ...explanation, next, ...present(links) }));
       return 0;

@@ -1,5 +1,7 @@
+import { withApi } from '../api.ts';
 import { writeLines } from '../conclude.ts';
-import { unknownExecution, withDesk } from '../desk.ts';
+import { unknownExecution } from '../place.ts';
+import { journalOf } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { journalLines } from '../views/journal.ts';
@@ -8,8 +10,8 @@ import { jsonDocument } from '../views/json.ts';
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
   const executionId = args[0] as string;
-  return withDesk(context, options, async ({ desk }, project) => {
-    const frames = await desk.journal(executionId);
+  return withApi(context, options, 'look', async ({ api }, project) => {
+    const frames = await journalOf(api, executionId);
     if (frames.length === 0) unknownExecution(project, executionId);
     if (options.json === true) out.write(jsonDocument({ executionId, frames }));
     else writeLines(out, journalLines(frames, { colors: out.colors, width: readingWidth(out) }));

@@ -1,54 +1,79 @@
-import type { LogFilter, LogLevel, StoredLogLine } from '@nebula/ports';
-import { countOption, documentOf, textOption, withDesk } from '../desk.ts';
+import type { NebulaClient } from '@nebula/client';
+import type { LogLevel, StoredLogLine } from '@nebula/ports';
+import { withApi } from '../api.ts';
+import { countOption, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
-import type { CommandOptions, Context, DeskSession } from '../services.ts';
+import { storedLine } from '../live/followed.ts';
+import { runNamed } from '../runs.ts';
+import type { CommandOptions, Context } from '../services.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { jsonDocument, jsonLine } from '../views/json.ts';
 import { storedLogLine } from '../views/logs.ts';
 
 const DEFAULT_LIMIT = 10_000;
-/** How often a followed run is asked whether it has ended. */
-const POLL_MS = 500;
+const PAGE = 10_000;
+
+interface Filter {
+  readonly node?: string;
+  readonly level: LogLevel;
+  readonly limit: number;
+}
+
+type Show = (line: StoredLogLine) => void;
 
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
   const executionId = args[0] as string;
-  return withDesk(context, options, async (session, project) => {
-    await documentOf(session, project, executionId);
-    const filter = filterOf(executionId, options);
+  return withApi(context, options, 'look', async (session, project) => {
+    await runNamed(session, project, executionId);
+    const filter = filterOf(options);
     const lines: StoredLogLine[] = [];
     // What goes on and on cannot be one document: it is one per line.
     const isEach = options.json === true && options.follow === true;
-    const show = (line: StoredLogLine): void => {
+    const show: Show = (line) => {
       if (isEach) out.write(jsonLine(lineDocument(line)));
       else if (options.json === true) lines.push(line);
       else out.write(`${storedLogLine(line, out.colors)}\n`);
     };
-    const exitCode = options.follow === true ? await follow(session, filter, show) : await read(session, filter, show);
+    const { api } = session;
+    const exitCode =
+      options.follow === true
+        ? await follow(api, executionId, filter, show)
+        : await read(api, executionId, filter, show);
     if (options.json === true && !isEach) out.write(jsonDocument({ executionId, lines: lines.map(lineDocument) }));
     return exitCode;
   });
 }
 
-function filterOf(executionId: string, options: CommandOptions): LogFilter {
+function filterOf(options: CommandOptions): Filter {
   const node = textOption(options, 'node');
-  const minLevel = (textOption(options, 'level') ?? 'info') as LogLevel;
-  return {
-    executionId,
-    limit: countOption(options, 'limit', DEFAULT_LIMIT),
-    minLevel,
-    ...(node !== undefined && { node }),
-  };
+  const level = (textOption(options, 'level') ?? 'info') as LogLevel;
+  return { limit: countOption(options, 'limit', DEFAULT_LIMIT), level, ...(node !== undefined && { node }) };
 }
 
-async function read({ logs }: DeskSession, filter: LogFilter, show: (line: StoredLogLine) => void): Promise<number> {
-  for (const line of await logs.read(filter)) show(line);
+async function read(
+  api: NebulaClient,
+  executionId: string,
+  { limit, ...which }: Filter,
+  show: Show,
+  from?: number,
+): Promise<number> {
+  let after = from;
+  for (let left = limit; left > 0; ) {
+    const query = { ...which, limit: Math.min(left, PAGE), ...(after !== undefined && { after }) };
+    const { items, next } = await api.call('listLogs', { params: { executionId }, query });
+    for (const line of items) show(storedLine(executionId, line));
+    left -= items.length;
+    if (next === null) break;
+    after = Number(next);
+  }
   return EXIT.completed;
 }
 
 /** Until the run has ended and its last lines are read, or until Ctrl-C. */
-async function follow(session: DeskSession, filter: LogFilter, show: (line: StoredLogLine) => void): Promise<number> {
+async function follow(api: NebulaClient, executionId: string, filter: Filter, show: Show): Promise<number> {
   const stop = new AbortController();
+  const { signal } = stop;
   const interrupt = listenForInterrupt();
   let exitCode: number = EXIT.completed;
   void interrupt.happened.then(() => {
@@ -56,22 +81,20 @@ async function follow(session: DeskSession, filter: LogFilter, show: (line: Stor
     stop.abort();
   });
   let position = 0;
-  const watchEnd = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      const document = await session.desk.document(filter.executionId);
-      if (document === undefined || document.finishedAt !== null) stop.abort();
-      else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-  };
-  const ended = watchEnd();
-  for await (const line of session.logs.follow(filter, stop.signal)) {
+  const ended = api
+    .run(executionId)
+    .result({ signal })
+    .finally(() => stop.abort());
+  ended.catch(() => undefined);
+  const { limit: _, ...which } = filter;
+  for await (const line of api.logs(executionId, { ...which, signal })) {
     position = line.position;
-    show(line);
+    show(storedLine(executionId, line));
   }
-  await ended;
   interrupt.release();
-  if (exitCode === EXIT.completed) await read(session, { ...filter, afterPosition: position }, show);
-  return exitCode;
+  if (exitCode !== EXIT.completed) return exitCode;
+  await ended;
+  return await read(api, executionId, filter, show, position);
 }
 
 function lineDocument(line: StoredLogLine): Record<string, unknown> {

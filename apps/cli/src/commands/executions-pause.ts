@@ -1,8 +1,11 @@
 import type { RunDocument } from '@nebula/core';
+import { withApi } from '../api.ts';
 import { type Change, changeRuns, concludeChange } from '../bulk.ts';
+import { textOption } from '../command-options.ts';
 import { commandWriter, writeLines } from '../conclude.ts';
-import { textOption, unknownExecution, withDesk } from '../desk.ts';
-import { ended, engineHere, keptLines, tellKept, waitUntil } from '../requests.ts';
+import { ended, engineHere, keptLines, tellKept } from '../requests.ts';
+import { untilSeen } from '../rest.ts';
+import { requested } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
@@ -13,8 +16,9 @@ export async function execute(context: Context, args: readonly string[], options
     verb: 'pause',
     done: 'requested',
     refusal: ended,
-    async act({ executionId }, { desk }, project) {
-      if (!(await desk.requestPause(executionId, reason))) unknownExecution(project, executionId);
+    async act({ executionId }, { api }, project) {
+      const body = reason === undefined ? {} : { reason };
+      await requested(project, executionId, api.call('pauseExecution', { params: { executionId }, body }));
     },
   };
   const changed = await changeRuns(context, args, options, change);
@@ -43,15 +47,15 @@ async function pausedStatus(
   project: Project,
   executionId: string,
   options: CommandOptions,
-): Promise<RunDocument['status'] | undefined> {
+): Promise<RunDocument['status']> {
   const isPaused = ({ status, finishedAt }: RunDocument): boolean => status === 'paused' || finishedAt !== null;
   const session = await engineHere(context, project);
   if (session === undefined) {
-    return (await withDesk(context, options, (desk) => waitUntil(desk, executionId, isPaused)))?.status;
+    return (await withApi(context, options, 'look', (looking) => untilSeen(looking, executionId, isPaused))).status;
   }
   try {
-    await session.engine.open({ only: [executionId] });
-    return (await waitUntil(session, executionId, isPaused))?.status;
+    await session.work([executionId]);
+    return (await untilSeen(session, executionId, isPaused)).status;
   } finally {
     await session.close();
   }

@@ -1,8 +1,10 @@
 import { type Json, NebulaError } from '@nebula/core';
+import { withApi } from '../api.ts';
+import { textOption } from '../command-options.ts';
 import { commandWriter } from '../conclude.ts';
-import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
 import { goOnHere, leftForLater, resumeSome } from '../go-on.ts';
 import { readJson } from '../input.ts';
+import { requested, runNamed } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 
 /** Runs a node of a run that has ended, and what depends on it, again: in that run, or in a new one. */
@@ -11,9 +13,11 @@ export async function execute(context: Context, args: readonly string[], options
   const text = textOption(options, 'input');
   const input = text === undefined ? undefined : await readJson(context.io, text, '--input');
   if (options.fork === true) return await fork(context, executionId, node, input, options);
-  const project = await withDesk(context, options, async (session, opened) => {
-    await documentOf(session, opened, executionId);
-    if (!(await session.desk.requestReplay(executionId, node, input))) unknownExecution(opened, executionId);
+  const project = await withApi(context, options, 'look', async (session, opened) => {
+    await runNamed(session, opened, executionId);
+    const body = { node, ...(input !== undefined && { input }) };
+    const call = session.api.call('replayExecution', { params: { executionId }, body });
+    await requested(opened, executionId, call);
     return opened;
   });
   return await goOnHere(context, project, [executionId], options);
@@ -27,15 +31,16 @@ async function fork(
   input: Json | undefined,
   options: CommandOptions,
 ): Promise<number> {
-  const project = await withDesk(context, options, async (session, opened) => {
-    await documentOf(session, opened, executionId);
+  const project = await withApi(context, options, 'look', async (session, opened) => {
+    await runNamed(session, opened, executionId);
     return opened;
   });
-  const session = await context.services.openEngine(project).catch((error: unknown) => {
+  const session = await context.services.openApi(project, 'work', { makesFolder: true }).catch((error: unknown) => {
     throw forkRefusal(context, project, error, executionId, node);
   });
   try {
-    const forkId = await session.engine.fork(executionId, node, input);
+    const body = { node, fork: true, ...(input !== undefined && { input }) };
+    const { executionId: forkId } = await session.api.call('replayExecution', { params: { executionId }, body });
     if (options.run === false) return leftForLater(context, project, [forkId], options);
     return await resumeSome(context, project, session, [forkId], options);
   } finally {

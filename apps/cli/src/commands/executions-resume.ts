@@ -1,9 +1,11 @@
 import { NebulaError } from '@nebula/core';
+import { withApi } from '../api.ts';
 import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
 import { commandWriter, writeLines } from '../conclude.ts';
-import { unknownExecution, withDesk } from '../desk.ts';
 import { leftForLater, resumeSome } from '../go-on.ts';
-import { ended, engineHere, keptLines, tellKept, waitUntil } from '../requests.ts';
+import { ended, engineHere, keptLines, tellKept } from '../requests.ts';
+import { untilSeen } from '../rest.ts';
+import { requested } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
@@ -13,8 +15,8 @@ export async function execute(context: Context, args: readonly string[], options
     verb: 'resume',
     done: 'requested',
     refusal: (target, project) => ended(target) ?? notPaused(context, project, target),
-    async act({ executionId }, { desk }, project) {
-      if (!(await desk.requestResume(executionId))) unknownExecution(project, executionId);
+    async act({ executionId }, { api }, project) {
+      await requested(project, executionId, api.call('resumeExecution', { params: { executionId }, body: {} }));
     },
   };
   const changed = await changeRuns(context, args, options, change);
@@ -43,10 +45,9 @@ async function awaitResume(
   const { out } = context.io;
   const [executionId = '', second] = executionIds;
   if (second !== undefined || options.run === false) return leftForLater(context, project, executionIds, options);
-  const document = await withDesk(context, options, (session) =>
-    waitUntil(session, executionId, ({ status }) => status !== 'paused'),
+  const { status } = await withApi(context, options, 'look', (session) =>
+    untilSeen(session, executionId, (document) => document.status !== 'paused'),
   );
-  const status = document?.status ?? 'paused';
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
   else if (status === 'paused') tellKept(context, project, executionId, 'the request is kept');
   else writeLines(out, [`${out.colors.green('▶')} ${executionId} goes on`]);

@@ -1,9 +1,9 @@
 import { NebulaError } from '@nebula/core';
 import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
 import { commandWriter } from '../conclude.ts';
-import { unknownExecution } from '../desk.ts';
 import { goOnHere } from '../go-on.ts';
 import { keptLines } from '../requests.ts';
+import { requested } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 
 /** Leaves the request, then continues the runs here, unless an engine works on the folder already. */
@@ -12,8 +12,8 @@ export async function execute(context: Context, args: readonly string[], options
     verb: 'retry',
     done: 'requested',
     refusal: (target, project) => refusalOf(context, project, target),
-    async act({ executionId }, { desk }, project) {
-      if (!(await desk.requestRetry(executionId))) unknownExecution(project, executionId);
+    async act({ executionId }, { api }, project) {
+      await requested(project, executionId, api.call('retryExecution', { params: { executionId }, body: {} }));
     },
   };
   const changed = await changeRuns(context, args, options, change);

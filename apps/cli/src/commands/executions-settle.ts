@@ -1,9 +1,11 @@
+import type { BodyOf } from '@nebula/client';
 import { idsInOrder, type Json, NebulaError } from '@nebula/core';
-import type { Settlement } from '@nebula/engine';
+import { withApi } from '../api.ts';
+import { textOption } from '../command-options.ts';
 import { commandWriter } from '../conclude.ts';
-import { documentOf, textOption, unknownExecution, withDesk } from '../desk.ts';
 import { readJson } from '../input.ts';
 import { tellKept } from '../requests.ts';
+import { requested, runNamed } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { unknownNode } from './executions-explain.ts';
@@ -12,8 +14,8 @@ export async function execute(context: Context, args: readonly string[], options
   const { out } = context.io;
   const [executionId = '', node = ''] = args;
   const settlement = await settlementOf(context, options);
-  return withDesk(context, options, async (session, project) => {
-    const document = await documentOf(session, project, executionId);
+  return withApi(context, options, 'look', async (session, project) => {
+    const document = await runNamed(session, project, executionId);
     const seen = Object.hasOwn(document.nodes, node) ? document.nodes[node] : undefined;
     if (seen === undefined) return unknownNode(node, idsInOrder(document));
     if (seen.status !== 'unknown') {
@@ -21,12 +23,15 @@ export async function execute(context: Context, args: readonly string[], options
         hint: commandWriter(context, project, executionId)('executions explain', node),
       });
     }
-    if (!(await session.desk.requestSettle(executionId, node, settlement))) unknownExecution(project, executionId);
+    const call = session.api.call('settleNode', { params: { executionId }, body: { node, ...settlement } });
+    await requested(project, executionId, call);
     if (options.json === true) out.write(jsonDocument({ executionId, node, requested: true }));
     else tellKept(context, project, executionId, `kept: ${node} ${wordsOf(settlement)}`);
     return 0;
   });
 }
+
+type Settlement = Omit<BodyOf<'settleNode'>, 'node'>;
 
 async function settlementOf({ io }: Context, options: CommandOptions): Promise<Settlement> {
   const chosen = (['happened', 'retry', 'fail'] as const).filter((name) => options[name] === true);

@@ -1,9 +1,12 @@
 import { NebulaError, type RunDocument } from '@nebula/core';
+import { withApi } from '../api.ts';
+import { inProject } from '../command-options.ts';
 import { commandWriter, writeLines } from '../conclude.ts';
-import { documentOf, inProject, placeText, withDesk } from '../desk.ts';
 import { linkedDocument, linksOf } from '../links.ts';
 import { ShownRun } from '../live/shown-run.ts';
-import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
+import { placeText } from '../place.ts';
+import { definitionOf, runNamed, runsOf, timelineOf } from '../runs.ts';
+import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { type EndedNode, endedLines, endedNodes } from '../views/ended-rounds.ts';
 import { jsonDocument } from '../views/json.ts';
 import { linkLines } from '../views/links.ts';
@@ -18,12 +21,12 @@ const MAX_ROWS = 200;
 
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
-  return withDesk(context, options, async (session, project) => {
+  return withApi(context, options, 'look', async (session, project) => {
     const executionId = args[0] ?? (await newestRun(context, session, project, options));
-    const document = await documentOf(session, project, executionId);
+    const document = await runNamed(session, project, executionId);
     if (options.json === true) {
       const ended = options.all === true && { ended: Object.fromEntries(await endedIn(session, document)) };
-      io.out.write(jsonDocument({ ...(await linkedDocument(session.desk, document)), ...ended }));
+      io.out.write(jsonDocument({ ...(await linkedDocument(session.api, document)), ...ended }));
       return 0;
     }
     const run = await shownRun(session, document);
@@ -36,7 +39,7 @@ export function execute(context: Context, args: readonly string[], options: Comm
       const ended = endedLines(await endedIn(session, document), view);
       if (ended.length > 0) writeLines(io.out, ['', ...ended]);
     }
-    const links = linkLines(await linksOf(session.desk, document), view);
+    const links = linkLines(await linksOf(session.api, document), view);
     if (links.length > 0) writeLines(io.out, ['', ...links]);
     if (document.finishedAt === null) return 0;
     const command = commandWriter(context, project, executionId);
@@ -48,26 +51,27 @@ export function execute(context: Context, args: readonly string[], options: Comm
   });
 }
 
-async function endedIn({ desk }: DeskSession, document: RunDocument): Promise<Map<string, EndedNode>> {
-  return endedNodes(document, await desk.timeline(document.executionId));
+async function endedIn({ api }: ApiSession, document: RunDocument): Promise<Map<string, EndedNode>> {
+  return endedNodes(document, await timelineOf(api, document.executionId));
 }
 
 async function newestRun(
   { program }: Context,
-  { desk }: DeskSession,
+  { api }: ApiSession,
   project: Project,
   options: CommandOptions,
 ): Promise<string> {
-  const [newest] = (await desk.list({ limit: 1, ...inProject(options) })).rows;
+  const { rows } = await runsOf(api, inProject(options), { limit: 1 });
+  const [newest] = rows;
   if (newest !== undefined) return newest.executionId;
   throw new NebulaError('NO_RUNS', `there are no runs in ${placeText(project)} yet`, {
     hint: `${program} run FILE makes one`,
   });
 }
 
-async function shownRun(session: DeskSession, document: RunDocument): Promise<ShownRun> {
+async function shownRun(session: ApiSession, document: RunDocument): Promise<ShownRun> {
   const { executionId, workflowId, version } = document;
-  const definition = await session.definition(workflowId, version);
+  const definition = await definitionOf(session.api, workflowId, version);
   const title = `${definition?.name ?? workflowId} v${version}`;
   const find = await registeredWorkflows(session, definition);
   const outline = definition === undefined ? [] : outlineOf(graphOf(definition, find));

@@ -1,10 +1,11 @@
 import { type Json, NebulaError } from '@nebula/core';
 import { type Change, changeRuns, concludeChange } from '../bulk.ts';
-import { documentOf, textOption, unknownExecution } from '../desk.ts';
+import { textOption } from '../command-options.ts';
 import { readJson } from '../input.ts';
 import { waitingIn } from '../live/shown-run.ts';
 import { ended, keptLines, tellKept } from '../requests.ts';
-import type { CommandOptions, Context, DeskSession, Project } from '../services.ts';
+import { requested, runNamed } from '../runs.ts';
+import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
 /** The last word is the name of the signal; before it stand the runs, unless a filter finds them. */
@@ -28,7 +29,8 @@ export async function execute(context: Context, args: readonly string[], options
     async act({ executionId }, session, project) {
       if (isOne) waits = await waitsFor(session, project, executionId, signal);
       const given = { signal, payload, ...(key !== undefined && { key }) };
-      if (!(await session.desk.requestSignal(executionId, given))) unknownExecution(project, executionId);
+      const call = session.api.call('signalExecution', { params: { executionId }, body: given });
+      await requested(project, executionId, call);
     },
   };
   const changed = await changeRuns(context, executionIds, options, change);
@@ -52,12 +54,12 @@ export async function execute(context: Context, args: readonly string[], options
 }
 
 async function waitsFor(
-  session: DeskSession,
+  session: ApiSession,
   project: Project,
   executionId: string,
   signal: string,
 ): Promise<{ readonly key: string }[]> {
-  const waits = waitingIn(await documentOf(session, project, executionId)).flatMap(([, { waitsFor }]) =>
+  const waits = waitingIn(await runNamed(session, project, executionId)).flatMap(([, { waitsFor }]) =>
     waitsFor?.kind === 'event' ? waitsFor.events : [],
   );
   return waits.flatMap((wait) => (wait.kind === 'signal' && wait.signal === signal ? [{ key: wait.key }] : []));

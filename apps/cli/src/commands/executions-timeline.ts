@@ -1,5 +1,6 @@
+import { withApi } from '../api.ts';
 import { writeLines } from '../conclude.ts';
-import { documentOf, withDesk } from '../desk.ts';
+import { runNamed, timelineOf } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { timelineEventLines, timelineLines } from '../views/timeline.ts';
@@ -10,9 +11,9 @@ const MAX_ROWS = 100;
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out, now } = { out: context.io.out, now: context.io.now() };
   const executionId = args[0] as string;
-  return withDesk(context, options, async (session, project) => {
-    await documentOf(session, project, executionId);
-    const events = await session.desk.timeline(executionId);
+  return withApi(context, options, 'look', async (session, project) => {
+    await runNamed(session, project, executionId);
+    const events = await timelineOf(session.api, executionId);
     if (options.json === true) out.write(jsonDocument({ executionId, events }));
     else if (options.events === true) writeLines(out, timelineEventLines(events, out.colors));
     else {

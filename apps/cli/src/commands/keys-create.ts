@@ -1,7 +1,7 @@
 import { NebulaError } from '@nebula/core';
+import { withApiAs } from '../api.ts';
+import { textOption } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { textOption } from '../desk.ts';
-import { withOfficeAs } from '../office.ts';
 import { rolesOf } from '../people.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -16,9 +16,9 @@ export function execute(context: Context, [name = '']: readonly string[], option
       hint: '`nebula users list` shows them; a desktop server has none, and its token is in the file `token`',
     });
   }
-  return withOfficeAs(context, options, async (office) => {
+  return withApiAs(context, options, 'change', async ({ api }) => {
     const body = { name, roles, ...(scopes !== undefined && { scopes }), ...(expires !== undefined && { expires }) };
-    const key = await office.call('createKey', { body });
+    const key = await api.call('createKey', { body });
     if (options.json === true) {
       out.write(jsonDocument(key));
       return 0;

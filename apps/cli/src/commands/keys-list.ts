@@ -1,13 +1,14 @@
-import { allItems, pageOf, tellList, withOfficeAs } from '../office.ts';
+import { allItems, pageOf, withApiAs } from '../api.ts';
 import { mayText } from '../people.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellList } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 import { momentText } from '../views/words.ts';
 
 export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
-  return withOfficeAs(context, options, async (office) => {
-    const keys = await allItems((cursor) => office.call('listKeys', { query: pageOf(cursor) }));
+  return withApiAs(context, options, 'look', async ({ api }) => {
+    const keys = await allItems((cursor) => api.call('listKeys', { query: pageOf(cursor) }));
     return tellList(context, options, {
       document: { keys },
       headings: [{ title: 'KEY' }, { title: 'NAME' }, { title: 'OWNER' }, { title: 'ENDS' }, { title: 'MAY' }],

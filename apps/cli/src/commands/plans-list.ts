@@ -1,16 +1,17 @@
-import { inProject } from '../desk.ts';
-import { allItems, pageOf, tellList, withOffice } from '../office.ts';
+import { allItems, pageOf, withApi } from '../api.ts';
+import { inProject } from '../command-options.ts';
 import { atOnceText, startsText } from '../plans.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellList } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 import { agoText } from '../views/words.ts';
 
 export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const { colors } = io.out;
-  return withOffice(context, options, async (office) => {
+  return withApi(context, options, 'look', async ({ api }) => {
     const plans = await allItems((cursor) =>
-      office.call('listPlans', { query: { ...pageOf(cursor), ...inProject(options) } }),
+      api.call('listPlans', { query: { ...pageOf(cursor), ...inProject(options) } }),
     );
     const hasProjects = plans.some(({ project }) => project !== 'default');
     return tellList(context, options, {

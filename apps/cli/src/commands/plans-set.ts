@@ -1,8 +1,9 @@
-import { NebulaError } from '@nebula/core';
-import { textOption } from '../desk.ts';
-import { ofWorkflow, tellDone, versionOf, withOffice } from '../office.ts';
+import type { NebulaClient } from '@nebula/client';
+import { found, ofWorkflow, withApi } from '../api.ts';
+import { textOption, versionOf } from '../command-options.ts';
 import { changedPlan, inputsOption, type Plan, startsText } from '../plans.ts';
-import type { CommandOptions, Context, OfficeSession } from '../services.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export async function execute(
   context: Context,
@@ -16,19 +17,14 @@ export async function execute(
     inputs: await inputsOption(context.io, options, 'default'),
     fixed: await inputsOption(context.io, options, 'fixed'),
   };
-  return await withOffice(context, options, async (office) => {
-    const body = changedPlan(await planNamed(office, planId), given, options);
-    const call = office.call('putPlan', { params: { planId }, body });
-    const plan = await ofWorkflow(office, body.workflowId, call);
+  return await withApi(context, options, 'change', async ({ api }) => {
+    const body = changedPlan(await planNamed(api, planId), given, options);
+    const call = api.call('putPlan', { params: { planId }, body });
+    const plan = await ofWorkflow(api, body.workflowId, call);
     return tellDone(context, options, plan, `the plan ${planId} starts ${startsText(plan)}`);
   });
 }
 
-async function planNamed(office: OfficeSession, planId: string): Promise<Plan | undefined> {
-  try {
-    return await office.call('getPlan', { params: { planId } });
-  } catch (error) {
-    if (error instanceof NebulaError && error.code === 'UNKNOWN_PLAN') return undefined;
-    throw error;
-  }
+async function planNamed(api: NebulaClient, planId: string): Promise<Plan | undefined> {
+  return await found(api.call('getPlan', { params: { planId } }));
 }

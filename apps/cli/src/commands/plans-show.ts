@@ -1,6 +1,6 @@
 import type { Json } from '@nebula/core';
+import { withApi } from '../api.ts';
 import { writeLines } from '../conclude.ts';
-import { withOffice } from '../office.ts';
 import { atOnceText, startsText } from '../plans.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine, wrap } from '../terminal/width.ts';
@@ -10,8 +10,8 @@ import { agoText } from '../views/words.ts';
 export function execute(context: Context, [planId = '']: readonly string[], options: CommandOptions): Promise<number> {
   const { out, now } = context.io;
   const { colors } = out;
-  return withOffice(context, options, async (office) => {
-    const plan = await office.call('getPlan', { params: { planId } });
+  return withApi(context, options, 'look', async ({ api }) => {
+    const plan = await api.call('getPlan', { params: { planId } });
     if (options.json === true) {
       out.write(jsonDocument(plan));
       return 0;

@@ -1,13 +1,14 @@
-import { tellDone, withOfficeAs } from '../office.ts';
+import { withApiAs } from '../api.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
   [projectId = '']: readonly string[],
   options: CommandOptions,
 ): Promise<number> {
-  return withOfficeAs(context, options, async (office) => {
-    await office.call('deleteProject', { params: { projectId } });
+  return withApiAs(context, options, 'change', async ({ api }) => {
+    await api.call('deleteProject', { params: { projectId } });
     return tellDone(context, options, { projectId, deleted: true }, `the project ${projectId} is gone`);
   });
 }

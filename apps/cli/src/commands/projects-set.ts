@@ -1,7 +1,9 @@
+import type { NebulaClient } from '@nebula/client';
 import { CAPABILITY_LISTS, type Capabilities, type CapabilityList, type Ceiling, NebulaError } from '@nebula/core';
-import { textOption } from '../desk.ts';
-import { allItems, pageOf, tellDone, withOfficeAs } from '../office.ts';
-import type { CommandOptions, Context, OfficeSession } from '../services.ts';
+import { allItems, pageOf, withApiAs } from '../api.ts';
+import { textOption } from '../command-options.ts';
+import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 import { ceilingText } from '../views/ceiling.ts';
 
@@ -12,13 +14,14 @@ export function execute(
 ): Promise<number> {
   const name = textOption(options, 'name');
   const change = changeOf(options);
-  return withOfficeAs(
+  return withApiAs(
     context,
     options,
-    async (office) => {
-      const ceiling = await change(() => ceilingNow(office, projectId));
+    'change',
+    async ({ api }) => {
+      const ceiling = await change(() => ceilingNow(api, projectId));
       const body = { ...(name !== undefined && { name }), ...(ceiling !== undefined && { ceiling }) };
-      const project = await office.call('putProject', { params: { projectId }, body: body as object });
+      const project = await api.call('putProject', { params: { projectId }, body: body as object });
       const called = project.name === projectId ? '' : `, called ${printableLine(project.name)}`;
       const granted = ceiling === undefined ? '' : `; grants at most ${ceilingText(project.ceiling as Ceiling)}`;
       return tellDone(context, options, project, `the project ${projectId} is there${called}${granted}`);
@@ -80,7 +83,7 @@ function capabilitiesOf(lists: Lists): Capabilities {
   };
 }
 
-async function ceilingNow(office: OfficeSession, projectId: string): Promise<Ceiling> {
-  const projects = await allItems((cursor) => office.call('listProjects', { query: pageOf(cursor) }));
+async function ceilingNow(api: NebulaClient, projectId: string): Promise<Ceiling> {
+  const projects = await allItems((cursor) => api.call('listProjects', { query: pageOf(cursor) }));
   return (projects.find((project) => project.projectId === projectId)?.ceiling ?? {}) as Ceiling;
 }

@@ -1,72 +1,59 @@
-import type { ExecutionStatus } from '@nebula/ports';
+import { withApi } from '../api.ts';
+import { inProject } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { documentOf, inProject, placeOf } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
 import { continueRuns, resumeSome, watchedRun } from '../go-on.ts';
 import type { WatchedRun } from '../live/watch.ts';
-import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
+import { runNamed, runsOf } from '../runs.ts';
+import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
-const UNFINISHED: readonly ExecutionStatus[] = ['pending', 'running', 'paused', 'compensating'];
-const PAGE = 500;
+const UNFINISHED = 'pending,running,paused,compensating';
 
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const project = await context.services.openProject(placeOf(options));
-  // An engine would make the folder; where there is nothing, there is nothing to resume.
-  await (await context.services.openDesk(project)).close();
-  const session = await context.services.openEngine(project);
-  try {
-    return args[0] === undefined
-      ? await resumeAll(context, project, session, options)
-      : await resumeOne(context, project, session, args[0], options);
-  } finally {
-    await session.close();
-  }
+export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
+  const [executionId] = args;
+  return withApi(context, options, 'work', (session, project) =>
+    executionId === undefined
+      ? resumeAll(context, project, session, options)
+      : resumeOne(context, project, session, executionId, options),
+  );
 }
 
 async function resumeOne(
   context: Context,
   project: Project,
-  session: EngineSession,
+  session: ApiSession,
   executionId: string,
   options: CommandOptions,
 ): Promise<number> {
-  const document = await documentOf(session, project, executionId);
+  const { status } = await runNamed(session, project, executionId);
   // Whoever names it wants it to go on.
-  if (document.status === 'paused') await session.desk.requestResume(executionId);
+  if (status === 'paused') await session.api.call('resumeExecution', { params: { executionId }, body: {} });
   return await resumeSome(context, project, session, [executionId], options);
 }
 
 async function resumeAll(
   context: Context,
   project: Project,
-  session: EngineSession,
+  session: ApiSession,
   options: CommandOptions,
 ): Promise<number> {
   const runs = await unfinishedRuns(session, options);
   if (runs.length > 0) {
-    return await continueRuns(context, project, session, runs, options, () => session.engine.open(), true);
+    return await continueRuns(context, project, session, runs, options, () => session.work(), true);
   }
   if (options.json === true) context.io.out.write(jsonDocument({ executions: [] }));
   else writeLines(context.io.out, ['nothing to continue: every run here has ended']);
   return EXIT.completed;
 }
 
-async function unfinishedRuns(session: EngineSession, options: CommandOptions): Promise<WatchedRun[]> {
+async function unfinishedRuns(session: ApiSession, options: CommandOptions): Promise<WatchedRun[]> {
+  const filter = { status: UNFINISHED, ...inProject(options) };
+  const { rows } = await runsOf(session.api, filter, { limit: Number.POSITIVE_INFINITY });
   const runs: WatchedRun[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<EngineSession['desk']['list']>> = await session.desk.list({
-      status: UNFINISHED,
-      limit: PAGE,
-      ...inProject(options),
-      ...(cursor !== null && { cursor }),
-    });
-    for (const row of page.rows) {
-      const run = await watchedRun(session, row.executionId);
-      if (run !== undefined) runs.push(run);
-    }
-    cursor = page.next;
-  } while (cursor !== null);
+  for (const { executionId } of rows) {
+    const run = await watchedRun(session, executionId);
+    if (run !== undefined) runs.push(run);
+  }
   return runs;
 }

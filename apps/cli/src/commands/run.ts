@@ -1,12 +1,17 @@
-import { type Json, NebulaError, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
+import { type Json, NebulaError } from '@nebula/core';
+import { realRandom, sha256 } from '@nebula/drivers/real';
+import { keyedExecutionId } from '@nebula/engine';
+import { inProject, textOption } from '../command-options.ts';
 import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines } from '../conclude.ts';
-import { documentOf, inProject, placeOf, textOption } from '../desk.ts';
 import { resumeSome } from '../go-on.ts';
 import { tellGrants } from '../grants.ts';
 import { applySettings, readJson } from '../input.ts';
 import { labelsIn, runnableHere } from '../jobs-file.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
-import type { CommandOptions, Context, EngineSession, Project } from '../services.ts';
+import { placeOf } from '../place.ts';
+import { findRun, runNamed } from '../runs.ts';
+import { registerAll } from '../serve/workflow-files.ts';
+import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { packed } from '../terminal/width.ts';
 import { runGlyph, runPaint } from '../views/theme.ts';
@@ -39,52 +44,54 @@ export async function runWorkflow(
   options: CommandOptions,
 ): Promise<number> {
   workflow.checkInput(input);
-  const key = keyOf(options);
-  const started = await withEngine(context, project, async (session): Promise<number | Existing> => {
-    const workflowId = workflow.definition.id;
-    const executionId = key === undefined ? session.newExecutionId() : session.keyedExecutionId(workflowId, key);
-    const isThere = key !== undefined && (await session.desk.document(executionId)) !== undefined;
-    return isThere
-      ? { existing: executionId }
-      : await startRun(context, project, session, workflow, executionId, input, options);
+  return await withWork(context, project, options, { makesFolder: true }, async (session) => {
+    const { server } = session;
+    const { others } = workflow;
+    if (server === undefined && inProject(options).project !== undefined) {
+      throw new NebulaError('NEEDS_SERVER', 'projects are of a server', { hint: '--server names one that runs' });
+    }
+    const definition =
+      server === undefined ? runnableHere(workflow.definition, project.config.labels) : workflow.definition;
+    const executionId = await idOf(session, definition.id, options);
+    if (typeof executionId !== 'string') return executionId;
+    if (options.json !== true && options.quiet !== true) await tellGrants(context, session, definition);
+    const find = (id: string) => others.find((other) => other.id === id);
+    const run = { executionId, definition, find, title: definition.name ?? definition.id };
+    return await startWatched(context, project, session, run, options, async () => {
+      // Whoever runs a file once does not mean its triggers.
+      const how = { activate: false, ...inProject(options) };
+      const { workflowId, version } = await registerAll(session.api, others, definition, how);
+      const body = { workflowId, version, executionId, input };
+      return (await session.api.call('startExecution', { body })).executionId;
+    });
   });
-  return typeof started === 'number' ? started : await goOnWith(context, project, started.existing, options);
 }
 
-/** What was to be started is there already. */
-export interface Existing {
+/** The run that was to be started is there already. */
+interface Existing {
   readonly existing: string;
 }
 
-async function startRun(
-  context: Context,
-  project: Project,
-  session: EngineSession,
-  loaded: LoadedWorkflow,
-  executionId: string,
-  input: Json,
+/** Of the run to start: a new one, or that of the key, which may have been started already. */
+export async function idOf(
+  { api }: ApiSession,
+  workflowId: string,
   options: CommandOptions,
-): Promise<number | Existing> {
-  const { engine, server } = session;
-  const { others } = loaded;
-  const definition = server === undefined ? runnableHere(loaded.definition, project.config.labels) : loaded.definition;
-  const title = definition.name ?? definition.id;
-  const find = (id: string) => others.find((other) => other.id === id);
-  if (options.json !== true && options.quiet !== true) await tellGrants(context, session, definition);
-  return await startWatched(context, project, session, { executionId, definition, find, title }, options, async () => {
-    const { workflowId, version } = await registerAll(session, [...others, definition], options);
-    return await engine.start(workflowId, version, { executionId, input, trigger: TRIGGER });
-  });
+): Promise<string | Existing> {
+  const key = textOption(options, 'idempotencyKey');
+  if (key === undefined) return realRandom().id('exe');
+  if (key === '') {
+    throw new NebulaError('USAGE', '--idempotency-key is empty', { hint: 'name what is to be done once: order-7' });
+  }
+  const executionId = keyedExecutionId(sha256, workflowId, key);
+  return (await findRun(api, executionId)) === undefined ? executionId : { existing: executionId };
 }
-
-/** What runs that were started here say of it. */
-export const TRIGGER: Json = { type: 'manual', from: 'cli' };
 
 /** Stays until the run has ended. `start` gives the id of the run; another one than asked for is there already. */
 export async function startWatched(
   context: Context,
   project: Project,
-  session: EngineSession,
+  session: ApiSession,
   run: WatchedRun,
   options: CommandOptions,
   start: () => Promise<string>,
@@ -95,7 +102,7 @@ export async function startWatched(
   const command = anyCommandWriter(context, project);
   let answered = executionId;
   const ended = await watch(context, session, [run], { ...view, command }, async () => {
-    await session.engine.open({ only: [executionId] });
+    await session.work([executionId]);
     answered = await start();
     return answered === executionId;
   });
@@ -106,64 +113,43 @@ export async function startWatched(
   return await concludeRun({ context, project, session }, rest, view);
 }
 
-/** In an engine of its own: the one that found it was opened for a run that does not exist. */
-export function goOnWith(
+/** Gives a run that is there already to an engine of its own: the one that found it was opened for another run. */
+export async function withWork(
   context: Context,
   project: Project,
+  options: CommandOptions,
+  how: { readonly makesFolder?: boolean },
+  work: (session: ApiSession) => Promise<number | Existing>,
+): Promise<number> {
+  const inSession = async <Result>(act: (session: ApiSession) => Promise<Result>): Promise<Result> => {
+    const session = await context.services.openApi(project, 'work', how);
+    try {
+      return await act(session);
+    } finally {
+      await session.close();
+    }
+  };
+  const done = await inSession(work);
+  if (typeof done === 'number') return done;
+  return await inSession((session) => goOnWith(context, project, session, done.existing, options));
+}
+
+async function goOnWith(
+  context: Context,
+  project: Project,
+  session: ApiSession,
   executionId: string,
   options: CommandOptions,
 ): Promise<number> {
-  return withEngine(context, project, async (session) => {
-    const { out, err } = context.io;
-    const { status, startedAt } = await documentOf(session, project, executionId);
-    const output = options.json === true ? err : out;
-    const when = startedAt === null ? '' : `it was started ${agoText(Date.parse(startedAt), context.io.now())}; `;
-    const sign = runPaint(status, output.colors)(`${runGlyph(status)} already ${status}`);
-    writeLines(output, [
-      ...packed([sign, executionId], readingWidth(output)),
-      output.colors.dim(`${when}this is the same start`),
-      '',
-    ]);
-    return await resumeSome(context, project, session, [executionId], options);
-  });
-}
-
-export async function withEngine<Result>(
-  { services }: Context,
-  project: Project,
-  work: (session: EngineSession) => Promise<Result>,
-): Promise<Result> {
-  const session = await services.openEngine(project);
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
-
-/** As `--idempotency-key` says. */
-export function keyOf(options: CommandOptions): string | undefined {
-  const key = textOption(options, 'idempotencyKey');
-  if (key !== '') return key;
-  throw new NebulaError('USAGE', '--idempotency-key is empty', { hint: 'name what is to be done once: order-7' });
-}
-
-/** What is run inside another is pinned to what was registered here, which need not be the newest: it may be an old text again. */
-async function registerAll(
-  { engine, server }: EngineSession,
-  definitions: readonly WorkflowDefinition[],
-  options: CommandOptions,
-): Promise<{ readonly workflowId: string; readonly version: number }> {
-  const { project } = inProject(options);
-  if (project !== undefined && server === undefined) {
-    throw new NebulaError('NEEDS_SERVER', 'projects are of a server', { hint: '--server names one that runs' });
-  }
-  const versions = new Map<string, number>();
-  let last = { workflowId: '', version: 0 };
-  for (const definition of definitions) {
-    const pinned = pinWorkflows(definition, (id) => versions.get(id));
-    last = await engine.register(pinned as unknown as Json, project);
-    versions.set(last.workflowId, last.version);
-  }
-  return last;
+  const { out, err } = context.io;
+  const { status, startedAt } = await runNamed(session, project, executionId);
+  const output = options.json === true ? err : out;
+  const when = startedAt === null ? '' : `it was started ${agoText(Date.parse(startedAt), context.io.now())}; `;
+  const sign = runPaint(status, output.colors)(`${runGlyph(status)} already ${status}`);
+  writeLines(output, [
+    ...packed([sign, executionId], readingWidth(output)),
+    output.colors.dim(`${when}this is the same start`),
+    '',
+  ]);
+  return await resumeSome(context, project, session, [executionId], options);
 }

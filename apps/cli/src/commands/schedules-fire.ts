@@ -1,13 +1,14 @@
-import { tellDone, withOffice } from '../office.ts';
+import { withApi } from '../api.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
   [scheduleId = '']: readonly string[],
   options: CommandOptions,
 ): Promise<number> {
-  return withOffice(context, options, async (office) => {
-    const result = await office.call('fireSchedule', { params: { scheduleId } });
+  return withApi(context, options, 'change', async ({ api }) => {
+    const result = await api.call('fireSchedule', { params: { scheduleId } });
     return tellDone(context, options, result, `${result.workflowId} is started: ${result.executionId}`);
   });
 }

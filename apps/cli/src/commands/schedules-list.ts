@@ -1,14 +1,15 @@
-import { inProject } from '../desk.ts';
-import { allItems, pageOf, tellList, withOffice } from '../office.ts';
+import { allItems, pageOf, withApi } from '../api.ts';
+import { inProject } from '../command-options.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellList } from '../tell.ts';
 import { agoText, momentText } from '../views/words.ts';
 
 export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const { colors } = io.out;
-  return withOffice(context, options, async (office) => {
+  return withApi(context, options, 'look', async ({ api }) => {
     const schedules = await allItems((cursor) =>
-      office.call('listSchedules', { query: { ...pageOf(cursor), ...inProject(options) } }),
+      api.call('listSchedules', { query: { ...pageOf(cursor), ...inProject(options) } }),
     );
     return tellList(context, options, {
       document: { schedules },

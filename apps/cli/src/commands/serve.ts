@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { NebulaConfig } from '@nebula/sdk';
-import { textOption } from '../desk.ts';
+import { textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { workflowPatterns } from '../project.ts';
 import { watchConfig } from '../serve/config-watch.ts';
@@ -105,7 +105,7 @@ async function serve(
 ): Promise<Serving> {
   const { io } = context;
   const knowing = { ...context, services: { ...context.services, catalog: async () => session.catalog } };
-  const files = new WorkflowFiles(knowing, project, session.office, io.out.colors);
+  const files = new WorkflowFiles(knowing, project, session.api, io.out.colors);
   let patterns = workflowPatterns(project.config);
   const look = (): void => {
     files.look(patterns).then(
@@ -124,7 +124,7 @@ async function serve(
   const news = await files.look(patterns);
   report.started({
     url: session.url,
-    version: (await session.office.call('getInfo')).version,
+    version: (await session.api.call('getInfo')).version,
     preset: session.preset,
     tokenFile: session.tokenFile,
     dataDir: project.dataDir,
@@ -147,8 +147,8 @@ async function serve(
   };
 }
 
-async function hasUsers({ office }: ServerSession): Promise<boolean> {
-  return (await office.call('listUsers', { query: { limit: 1 } })).items.length > 0;
+async function hasUsers({ api }: ServerSession): Promise<boolean> {
+  return (await api.call('listUsers', { query: { limit: 1 } })).items.length > 0;
 }
 
 function watchedConfig(

@@ -1,6 +1,7 @@
 import { type Json, NebulaError, parseDuration } from '@nebula/core';
+import { withApi } from '../api.ts';
+import { inProject, textOption } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { inProject, textOption, withDesk } from '../desk.ts';
 import { readJson } from '../input.ts';
 import { keptLines } from '../requests.ts';
 import type { CommandOptions, Context } from '../services.ts';
@@ -18,15 +19,11 @@ export async function execute(context: Context, args: readonly string[], options
   const text = textOption(options, 'payload');
   const keepMs = keepOf(textOption(options, 'keep') ?? DEFAULT_KEEP);
   const payload: Json = text === undefined ? null : await readJson(io, text, '--payload');
-  return await withDesk(context, options, async ({ desk }, project) => {
+  return await withApi(context, options, 'look', async ({ api }, project) => {
     const keptUntil = io.now() + keepMs;
-    const executionId = await desk.publishSignal({
-      signal,
-      payload,
-      keepMs,
-      ...inProject(options),
-      ...(key !== undefined && { key }),
-    });
+    const body = { signal, payload, keep: `${keepMs}ms`, ...inProject(options), ...(key !== undefined && { key }) };
+    const { taken, started } = await api.call('publishSignal', { body });
+    const executionId = taken ?? started[0];
     if (options.json === true) {
       const until = executionId === undefined ? { keptUntil: new Date(keptUntil).toISOString() } : {};
       io.out.write(jsonDocument({ signal, key: key ?? '', executionId: executionId ?? null, ...until }));

@@ -1,11 +1,13 @@
-import { type Json, NebulaError } from '@nebula/core';
+import type { NebulaClient } from '@nebula/client';
+import { ofWorkflow } from '../api.ts';
+import { textOption, versionOf } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { placeOf, textOption } from '../desk.ts';
-import { ofWorkflow, openOffice, versionOf } from '../office.ts';
-import type { CommandOptions, Context, EngineSession, OfficeSession } from '../services.ts';
+import { placeOf } from '../place.ts';
+import { definitionOf } from '../runs.ts';
+import type { ApiSession, CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { registeredWorkflows } from '../workflow-folder.ts';
-import { goOnWith, inputOf, keyOf, startWatched, TRIGGER, withEngine } from './run.ts';
+import { idOf, inputOf, startWatched, withWork } from './run.ts';
 
 interface Wanted {
   readonly workflowId: string;
@@ -21,76 +23,50 @@ export async function execute(
 ): Promise<number> {
   const project = await context.services.openProject(placeOf(options));
   const input = await inputOf(context, options);
-  const key = keyOf(options);
-  const office = await openOffice(context, project);
-  const wanted = await wantedBy(office, name, options);
-  const { workflowId, version } = wanted;
-  const started = await withEngine(context, project, async (session) => {
-    const executionId = key === undefined ? session.newExecutionId() : session.keyedExecutionId(workflowId, key);
-    if (key !== undefined && (await session.desk.document(executionId)) !== undefined) return { existing: executionId };
-    const start = starter(office, session, wanted, executionId, input);
+  return await withWork(context, project, options, {}, async (session) => {
+    const { api } = session;
+    const wanted = await (options.plan === true ? ofPlan(api, name) : ofActive(api, name, options));
+    const { workflowId, version, plan } = wanted;
+    const executionId = await idOf(session, workflowId, options);
+    if (typeof executionId !== 'string') return executionId;
+    const what = plan === undefined ? { workflowId, version } : { plan };
+    const start = async (): Promise<string> =>
+      (await api.call('startExecution', { body: { ...what, executionId, input } })).executionId;
     if (options.wait === false) return await leave(context, session, start, workflowId, options);
-    const definition = await session.definition(workflowId, version);
+    const definition = await definitionOf(api, workflowId, version);
     const find = await registeredWorkflows(session, definition);
     const run = { executionId, definition, find, title: `${definition?.name ?? workflowId} v${version}` };
     return await startWatched(context, project, session, run, options, start);
   });
-  return typeof started === 'number' ? started : await goOnWith(context, project, started.existing, options);
 }
 
-async function wantedBy(office: OfficeSession, name: string, options: CommandOptions): Promise<Wanted> {
-  try {
-    return await (options.plan === true ? ofPlan(office, name) : ofActive(office, name, options));
-  } finally {
-    // An engine of our own needs the folder for itself.
-    if (office.server === undefined) await office.close();
-  }
-}
-
-async function ofActive(office: OfficeSession, workflowId: string, options: CommandOptions): Promise<Wanted> {
-  const version = versionOf(textOption(options, 'workflowVersion'));
-  const call = office.call('getWorkflow', { params: { workflowId } });
-  const { activeVersion, newestVersion } = await ofWorkflow(office, workflowId, call);
-  return { workflowId, version: version ?? activeVersion ?? newestVersion };
-}
-
-async function ofPlan(office: OfficeSession, planId: string): Promise<Wanted> {
-  if (office.server === undefined) {
-    throw new NebulaError('NEEDS_SERVER', 'launch plans are started by a server', {
-      hint: '`nebula serve` starts one',
-    });
-  }
-  const { workflowId, version } = await office.call('getPlan', { params: { planId } });
-  if (version !== 'active') return { workflowId, version, plan: planId };
-  return { ...(await ofActive(office, workflowId, {})), plan: planId };
-}
-
-/** By the server, which knows plans; or by the engine here. */
-function starter(
-  office: OfficeSession,
-  { engine }: EngineSession,
-  { workflowId, version, plan }: Wanted,
-  executionId: string,
-  input: Json,
-): () => Promise<string> {
-  if (office.server === undefined) {
-    return () => engine.start(workflowId, version, { executionId, input, trigger: TRIGGER });
-  }
-  const what = plan === undefined ? { workflowId, version } : { plan };
-  return async () => (await office.call('startExecution', { body: { ...what, executionId, input } })).executionId;
-}
-
-/** It is durable when this answers. Without a server it waits for the next engine. */
+/** The run is durable when this answers. Without a server it waits for the next engine. */
 async function leave(
   { io }: Context,
-  session: EngineSession,
+  session: ApiSession,
   start: () => Promise<string>,
   workflowId: string,
   options: CommandOptions,
 ): Promise<number> {
-  await session.engine.open({ only: [] });
+  await session.work([]);
   const executionId = await start();
   if (options.json === true) io.out.write(jsonDocument({ executionId, workflowId }));
   else writeLines(io.out, [executionId]);
   return 0;
+}
+
+async function ofActive(api: NebulaClient, workflowId: string, options: CommandOptions): Promise<Wanted> {
+  const version = versionOf(textOption(options, 'workflowVersion'));
+  const { activeVersion, newestVersion } = await ofWorkflow(
+    api,
+    workflowId,
+    api.call('getWorkflow', { params: { workflowId } }),
+  );
+  return { workflowId, version: version ?? activeVersion ?? newestVersion };
+}
+
+async function ofPlan(api: NebulaClient, planId: string): Promise<Wanted> {
+  const { workflowId, version } = await api.call('getPlan', { params: { planId } });
+  if (version !== 'active') return { workflowId, version, plan: planId };
+  return { ...(await ofActive(api, workflowId, {})), plan: planId };
 }

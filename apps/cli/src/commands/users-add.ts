@@ -1,15 +1,18 @@
 import { NebulaError } from '@nebula/core';
-import { allItems, pageOf, passwordOf, tellDone, withOfficeAs } from '../office.ts';
+import { allItems, pageOf, withApiAs } from '../api.ts';
+import { passwordOf } from '../passwords.ts';
 import { rolesOf } from '../people.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export function execute(context: Context, [userId = '']: readonly string[], options: CommandOptions): Promise<number> {
   const roles = rolesOf(options);
-  return withOfficeAs(
+  return withApiAs(
     context,
     options,
-    async (office) => {
-      const users = await allItems((cursor) => office.call('listUsers', { query: pageOf(cursor) }));
+    'change',
+    async ({ api }) => {
+      const users = await allItems((cursor) => api.call('listUsers', { query: pageOf(cursor) }));
       if (users.some((one) => one.userId === userId)) {
         throw new NebulaError('USER_EXISTS', `there is a user ${userId} already`, {
           hint: `${context.program} users passwd ${userId} gives another password`,
@@ -17,7 +20,7 @@ export function execute(context: Context, [userId = '']: readonly string[], opti
       }
       const password = await passwordOf(context, options, `new password of ${userId}`);
       const body = { password, admin: options.admin === true, roles };
-      const user = await office.call('putUser', { params: { userId }, body });
+      const user = await api.call('putUser', { params: { userId }, body });
       return tellDone(context, options, user, `${userId} may sign in${user.admin ? ', and do everything' : ''}`);
     },
     { makesFolder: true },

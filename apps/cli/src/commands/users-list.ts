@@ -1,12 +1,13 @@
-import { allItems, pageOf, tellList, withOfficeAs } from '../office.ts';
+import { allItems, pageOf, withApiAs } from '../api.ts';
 import { rolesText } from '../people.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellList } from '../tell.ts';
 import { agoText } from '../views/words.ts';
 
 export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
-  return withOfficeAs(context, options, async (office) => {
-    const users = await allItems((cursor) => office.call('listUsers', { query: pageOf(cursor) }));
+  return withApiAs(context, options, 'look', async ({ api }) => {
+    const users = await allItems((cursor) => api.call('listUsers', { query: pageOf(cursor) }));
     return tellList(context, options, {
       document: { users },
       headings: [{ title: 'USER' }, { title: 'SINCE' }, { title: 'MAY' }],

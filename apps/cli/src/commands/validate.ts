@@ -1,6 +1,6 @@
 import { writeLines } from '../conclude.ts';
-import { placeOf } from '../desk.ts';
 import { EXIT } from '../exit-code.ts';
+import { placeOf } from '../place.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';

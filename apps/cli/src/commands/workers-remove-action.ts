@@ -1,6 +1,7 @@
-import { textOption } from '../desk.ts';
-import { tellDone, withOfficeAs } from '../office.ts';
+import { withApiAs } from '../api.ts';
+import { textOption } from '../command-options.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
@@ -8,8 +9,8 @@ export function execute(
   options: CommandOptions,
 ): Promise<number> {
   const project = textOption(options, 'project') ?? 'default';
-  return withOfficeAs(context, options, async (office) => {
-    await office.call('removeAnnouncedAction', { params: { actionId }, query: { project } });
+  return withApiAs(context, options, 'change', async ({ api }) => {
+    await api.call('removeAnnouncedAction', { params: { actionId }, query: { project } });
     return tellDone(context, options, { actionId, project, removed: true }, `${actionId} is not announced any more`);
   });
 }

@@ -1,5 +1,7 @@
-import { ofWorkflow, tellDone, versionOf, withOffice } from '../office.ts';
+import { ofWorkflow, withApi } from '../api.ts';
+import { versionOf } from '../command-options.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
@@ -7,10 +9,10 @@ export function execute(
   options: CommandOptions,
 ): Promise<number> {
   const version = versionOf(text);
-  return withOffice(context, options, async (office) => {
+  return withApi(context, options, 'change', async ({ api }) => {
     const body = version === undefined ? {} : { version };
-    const call = office.call('activateWorkflow', { params: { workflowId }, body });
-    const summary = await ofWorkflow(office, workflowId, call);
+    const call = api.call('activateWorkflow', { params: { workflowId }, body });
+    const summary = await ofWorkflow(api, workflowId, call);
     return tellDone(context, options, summary, `${workflowId} v${summary.activeVersion} is active`);
   });
 }

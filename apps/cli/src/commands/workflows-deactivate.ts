@@ -1,14 +1,15 @@
-import { ofWorkflow, tellDone, withOffice } from '../office.ts';
+import { ofWorkflow, withApi } from '../api.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
   [workflowId = '']: readonly string[],
   options: CommandOptions,
 ): Promise<number> {
-  return withOffice(context, options, async (office) => {
-    const call = office.call('deactivateWorkflow', { params: { workflowId } });
-    const summary = await ofWorkflow(office, workflowId, call);
+  return withApi(context, options, 'change', async ({ api }) => {
+    const call = api.call('deactivateWorkflow', { params: { workflowId } });
+    const summary = await ofWorkflow(api, workflowId, call);
     return tellDone(
       context,
       options,

@@ -1,5 +1,6 @@
+import { ofWorkflow, withApi } from '../api.ts';
+import { versionOf } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { ofWorkflow, versionOf, withOffice } from '../office.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { fit, printableLine } from '../terminal/width.ts';
@@ -13,10 +14,10 @@ export function execute(
   const { out } = context.io;
   const from = versionOf(first) as number;
   const to = versionOf(second);
-  return withOffice(context, options, async (office) => {
+  return withApi(context, options, 'look', async ({ api }) => {
     const query = { from, ...(to !== undefined && { to }) };
-    const call = office.call('diffWorkflow', { params: { workflowId }, query });
-    const difference = await ofWorkflow(office, workflowId, call);
+    const call = api.call('diffWorkflow', { params: { workflowId }, query });
+    const difference = await ofWorkflow(api, workflowId, call);
     if (options.json === true) {
       out.write(jsonDocument({ workflowId, ...difference }));
       return 0;

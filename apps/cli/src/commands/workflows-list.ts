@@ -1,14 +1,15 @@
-import { inProject } from '../desk.ts';
-import { allItems, pageOf, tellList, withOffice } from '../office.ts';
+import { allItems, pageOf, withApi } from '../api.ts';
+import { inProject } from '../command-options.ts';
 import type { CommandOptions, Context } from '../services.ts';
+import { tellList } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 import { agoText } from '../views/words.ts';
 
 export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { colors } = context.io.out;
-  return withOffice(context, options, async (office) => {
+  return withApi(context, options, 'look', async ({ api }) => {
     const workflows = await allItems((cursor) =>
-      office.call('listWorkflows', { query: { ...pageOf(cursor), ...inProject(options) } }),
+      api.call('listWorkflows', { query: { ...pageOf(cursor), ...inProject(options) } }),
     );
     // A column in which every cell is the same tells nothing.
     const hasProjects = workflows.some(({ project }) => project !== 'default');

@@ -1,6 +1,7 @@
+import { withApi } from '../api.ts';
+import { inProject } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { inProject, placeOf, placeText } from '../desk.ts';
-import { withOffice } from '../office.ts';
+import { placeOf, placeText } from '../place.ts';
 import { registerAll } from '../serve/workflow-files.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -10,21 +11,21 @@ import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 export async function execute(context: Context, files: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const activate = options.activate !== false;
-  // The folder has to be free for the office: files look up what is registered there.
   const place = await context.services.openProject(placeOf(options));
   const loaded: LoadedWorkflow[] = [];
   for (const file of files) {
     const project = await context.services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
     loaded.push(await loadWorkflow(context, { ...project, dataDir: place.dataDir, server: place.server }, file));
   }
-  return await withOffice(
+  return await withApi(
     context,
     options,
-    async (office, project) => {
+    'change',
+    async ({ api }, project) => {
       const done: { workflowId: string; version: number; created: boolean; active: boolean }[] = [];
       for (const { definition, others } of loaded) {
         const how = { activate, ...inProject(options) };
-        const { workflowId, version, created, active } = await registerAll(office, others, definition, how);
+        const { workflowId, version, created, active } = await registerAll(api, others, definition, how);
         done.push({ workflowId, version, created, active });
         if (options.json === true) continue;
         const { colors } = io.out;

@@ -1,8 +1,9 @@
+import type { NebulaClient } from '@nebula/client';
 import type { WorkflowDefinition } from '@nebula/core';
+import { allItems, ofWorkflow, pageOf, withApi } from '../api.ts';
+import { textOption, versionOf } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
-import { textOption } from '../desk.ts';
-import { allItems, ofWorkflow, pageOf, versionOf, withOffice } from '../office.ts';
-import type { CommandOptions, Context, OfficeSession } from '../services.ts';
+import type { CommandOptions, Context } from '../services.ts';
 import { printableLine, wrap } from '../terminal/width.ts';
 import { pictureLines } from '../views/graph-picture.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -20,17 +21,17 @@ export function execute(
   options: CommandOptions,
 ): Promise<number> {
   const { io } = context;
-  return withOffice(context, options, async (office) => {
+  return withApi(context, options, 'look', async ({ api }) => {
     const wanted = versionOf(textOption(options, 'workflowVersion'));
     const params = { workflowId };
-    const summary = await ofWorkflow(office, workflowId, office.call('getWorkflow', { params }));
+    const summary = await ofWorkflow(api, workflowId, api.call('getWorkflow', { params }));
     const version = wanted ?? summary.activeVersion ?? summary.newestVersion;
     const shown = await ofWorkflow(
-      office,
+      api,
       workflowId,
-      office.call('getWorkflowVersion', { params: { workflowId, version } }),
+      api.call('getWorkflowVersion', { params: { workflowId, version } }),
     );
-    const versions = await allItems((cursor) => office.call('listWorkflowVersions', { params, query: pageOf(cursor) }));
+    const versions = await allItems((cursor) => api.call('listWorkflowVersions', { params, query: pageOf(cursor) }));
     if (options.json === true) {
       io.out.write(jsonDocument({ ...summary, versions, shown }));
       return 0;
@@ -56,7 +57,7 @@ export function execute(
         return `${sign} v${one}  ${agoText(Date.parse(createdAt), io.now())}  ${colors.dim(hash.slice(0, 12))}`;
       }),
       ...older,
-      ...(await triggerLines(context, office, definition, summary.activeVersion === version)),
+      ...(await triggerLines(context, api, definition, summary.activeVersion === version)),
       '',
       colors.dim(`v${version}`),
       ...pictureLines(graphOf(definition), { colors, width }),
@@ -67,7 +68,7 @@ export function execute(
 
 async function triggerLines(
   { io }: Context,
-  office: OfficeSession,
+  api: NebulaClient,
   { id, triggers = [] }: WorkflowDefinition,
   isActive: boolean,
 ): Promise<string[]> {
@@ -76,7 +77,7 @@ async function triggerLines(
     const isTimed = trigger.schedule !== undefined || trigger.interval !== undefined;
     const schedule =
       isTimed && isActive
-        ? await office.call('getSchedule', { params: { scheduleId: triggerScheduleId(id, index) } })
+        ? await api.call('getSchedule', { params: { scheduleId: triggerScheduleId(id, index) } })
         : undefined;
     const next = schedule?.nextFireAt == null ? null : Date.parse(schedule.nextFireAt);
     const [first = '', ...rest] = wrap(triggerText(trigger, next, io.now()), io.out.columns() - BY.length);

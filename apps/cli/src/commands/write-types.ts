@@ -6,7 +6,10 @@
 import { readdir, readFile as readText, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError, type WorkflowDefinition } from '@nebula/core';
-import { placeOf, textOption } from '../desk.ts';
+import { workflowIdsOf } from '../api.ts';
+import { textOption } from '../command-options.ts';
+import { placeOf } from '../place.ts';
+import { definitionOf } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -65,15 +68,15 @@ async function foundWorkflows({ io }: Context, dir: string): Promise<WorkflowDef
 
 /** The newest version of each. A folder in which nothing has run yet has none. */
 async function registeredHere({ services }: Context, project: Project): Promise<WorkflowDefinition[]> {
-  const session = await services.openDesk(project).catch((error: unknown) => {
+  const session = await services.openApi(project, 'look').catch((error: unknown) => {
     if (error instanceof NebulaError && error.code === 'DATA_DIR_MISSING') return undefined;
     throw error;
   });
   if (session === undefined) return [];
   try {
     const found: WorkflowDefinition[] = [];
-    for (const id of await session.workflowIds()) {
-      const definition = await session.definition(id);
+    for (const id of await workflowIdsOf(session.api)) {
+      const definition = await definitionOf(session.api, id);
       if (definition !== undefined) found.push(definition);
     }
     return found;

@@ -1,7 +1,10 @@
 /** Candidates for the word that is being typed: one per line, with its meaning after a tab. */
+
+import { workflowIdsOf } from '../api.ts';
 import { COMMANDS } from '../command-table.ts';
 import { FAMILIES, familyNamed } from '../families.ts';
 import { LOCAL, readContexts } from '../remote/contexts.ts';
+import { findRun, runsOf } from '../runs.ts';
 import type { Context } from '../services.ts';
 import type { CommandSpec } from '../table/spec.ts';
 
@@ -78,9 +81,9 @@ function optionAwaitingValue(spec: CommandSpec, word: string): CommandSpec['opti
 }
 
 async function workflowIds({ services }: Context): Promise<Candidate[]> {
-  const session = await services.openDesk(await services.openProject({ mayBeServer: true }));
+  const session = await services.openApi(await services.openProject({ mayBeServer: true }), 'look');
   try {
-    return (await session.workflowIds()).map((word) => ({ word, meaning: '' }));
+    return (await workflowIdsOf(session.api)).map((word) => ({ word, meaning: '' }));
   } finally {
     await session.close();
   }
@@ -111,14 +114,14 @@ async function argumentsOf(
   if (spec.name === 'context use') return matching([...(await contextNames(context)), HERE]);
   if (spec.name === 'context remove') return matching(await contextNames(context));
   if (!spec.takes.includes('execution')) return [];
-  const session = await context.services.openDesk(await context.services.openProject({ mayBeServer: true }));
+  const session = await context.services.openApi(await context.services.openProject({ mayBeServer: true }), 'look');
   try {
     const [executionId] = given;
     if (executionId !== undefined && /[<[]node/.test(spec.takes)) {
-      const nodes = Object.entries((await session.desk.document(executionId))?.nodes ?? {});
+      const nodes = Object.entries((await findRun(session.api, executionId))?.nodes ?? {});
       return matching(nodes.map(([word, { status }]) => ({ word, meaning: status })));
     }
-    const { rows } = await session.desk.list({ limit: MAX_EXECUTIONS });
+    const { rows } = await runsOf(session.api, {}, { limit: MAX_EXECUTIONS });
     return matching(rows.map((row) => ({ word: row.executionId, meaning: `${row.workflowId}, ${row.status}` })));
   } finally {
     await session.close();

@@ -24,6 +24,8 @@ export async function driverContext({ dir, dataDir }: Project): Promise<OpenCont
 export interface Keeping extends Pick<Drivers, 'store' | 'blobs' | 'logs'> {
   /** Opened when it is asked for. */
   records(): Promise<Records>;
+  /** The same; where the configuration has nothing that keeps records, there are none, and none can be made. */
+  recordsOrNone(): Promise<Records>;
   /** What workers outside have announced to a server on the same folder. */
   announced(): Promise<readonly Action[]>;
   /** Where workflows belong, and what runs may be granted at the most. */
@@ -43,6 +45,7 @@ export async function openKeeping({ config }: Project, context: DriverContext, f
     logs,
     blobs,
     records: async () => (await recordsOf()) ?? noRecords(),
+    recordsOrNone: async () => (await recordsOf()) ?? NO_RECORDS,
     async announced() {
       const records = await recordsOf();
       if (records === undefined) return [];
@@ -75,6 +78,13 @@ export async function announcedIn({ config, dataDir }: Project): Promise<readonl
     throw error;
   }
 }
+
+const NO_RECORDS: Records = {
+  get: async () => undefined,
+  list: async () => [],
+  commit: async () => noRecords(),
+  purge: async () => 0,
+};
 
 /** What a server keeps must not be lost without a word. */
 function noRecords(): never {

@@ -1,4 +1,5 @@
 /** A whole server on the drivers of a preset: engine, records, secrets, leader, API. */
+import { NebulaClient } from '@nebula/client';
 import { createCatalog, NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
 import { createEngine } from '@nebula/engine';
@@ -7,16 +8,14 @@ import {
   announcedActions,
   callbackAddresses,
   callbackKey,
+  type EngineParts,
   launchPlans,
-  localOffice,
   type NebulaServer,
-  type Office,
-  type Parts,
   startServer,
 } from '@nebula/server';
 import { ownVersion } from '../own-version.ts';
 import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
-import type { OfficeSession, Project, ServeOptions, ServerSession } from '../services.ts';
+import type { Project, ServeOptions, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
 import { allActions, engineOptions, sizeOf } from './engine-options.ts';
@@ -76,7 +75,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       isOpen: !LOOPBACK_NAMES.includes(config.host ?? DEFAULT_HOST),
       tokenFile: token === undefined ? undefined : tokenFile(project.dataDir),
       engine: parts.engine,
-      office: officeSession(server.office, async () => undefined),
+      api: new NebulaClient(server.direct),
       catalog: parts.catalog,
       async close() {
         takeNoteBack();
@@ -99,15 +98,15 @@ function given({ preset, host, port }: ServeOptions) {
 }
 
 interface OpenedParts {
-  readonly parts: Parts;
+  readonly parts: EngineParts;
   /** What runs is handed back. */
   stopEngine(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface OfServer {
-  /** Where it can be called; a folder without a server has no such place. */
-  publicUrl?(): string;
+  /** Where it can be called. */
+  publicUrl(): string;
   /** Where the configuration does not say. */
   readonly concurrency?: number;
   /** As the server was started; left out: as the configuration says. */
@@ -146,14 +145,14 @@ async function partsOn(
       announced: await announcedActions({ records }),
       projects,
       launchPlan: launchPlans({ records, store }),
-      ...(publicUrl && { callbackUrl: callbackAddresses(await callbackKey(records), publicUrl) }),
+      callbackUrl: callbackAddresses(await callbackKey(records), publicUrl),
     },
   );
   const { clock, random, digest } = context;
   const catalog = createCatalog(await allActions(project), retryPolicies, capabilities, labels);
   const stopEngine = () => engine.close({ graceMs: HAND_BACK_MS });
   return {
-    parts: { engine, store, records, secrets, blobs, logs, clock, random, digest, catalog, projects },
+    parts: { desk: engine, engine, store, records, secrets, blobs, logs, clock, random, digest, catalog, projects },
     stopEngine,
     async close() {
       await stopEngine();
@@ -171,7 +170,7 @@ interface Listening extends ServeOptions {
 
 async function listening(
   project: Project,
-  parts: Parts,
+  parts: EngineParts,
   config: ServerConfig,
   options: Listening,
 ): Promise<NebulaServer> {
@@ -252,32 +251,4 @@ function alreadyServed({ dataDir }: Project, error: unknown): unknown {
     hint: `use that one (commands in this folder find it), stop it with \`kill ${found.pid}\`, or take another folder with --data-dir`,
     details: { url: found.url, pid: found.pid },
   });
-}
-
-/** On the folder itself. `elsewhere`: who does it instead, when somebody has the folder. */
-export async function openLocalOffice(
-  project: Project,
-  env: Io['env'],
-  elsewhere: (error: unknown) => Promise<OfficeSession | undefined>,
-): Promise<OfficeSession> {
-  try {
-    const { parts, close } = await openParts(project, env, {});
-    return officeSession(localOffice(parts), close);
-  } catch (error) {
-    if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') throw error;
-    const other = await elsewhere(error);
-    if (other !== undefined) return other;
-    const opened = await openKeeping(project, await driverContext(project), false);
-    const { parts, close } = await partsOn(project, opened, env, {});
-    return officeSession(localOffice(parts), close);
-  }
-}
-
-function officeSession(office: Office, close: () => Promise<void>): OfficeSession {
-  return {
-    server: undefined,
-    call: (operation, input) => office.call(operation, input),
-    as: async (user) => officeSession(await office.as(user), close),
-    close,
-  };
 }

@@ -1,13 +1,12 @@
 /** The composition root: with its neighbours the only place that chooses drivers. */
-import { type Catalog, createCatalog, type WorkflowDefinition } from '@nebula/core';
-import type { EngineOptions } from '@nebula/engine';
-import { DEFAULT_PROJECT, type Secrets, type Store } from '@nebula/ports';
+import { type Catalog, createCatalog, NebulaError } from '@nebula/core';
+import { DEFAULT_PROJECT, type Secrets } from '@nebula/ports';
 import { openProject } from '../project.ts';
 import { holdingServer, readToken } from '../remote/found-server.ts';
-import type { DeskSession, EngineSession, OfficeSession, Project, Services } from '../services.ts';
+import type { ApiSession, Project, Purpose, Services } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
-import { allActions, engineOptions } from './engine-options.ts';
-import { announcedIn, driverContext, openDoing, openKeeping, openSecrets } from './keeping.ts';
+import { allActions } from './engine-options.ts';
+import { announcedIn, driverContext, openSecrets } from './keeping.ts';
 
 export function composeServices(io: Io): Services {
   return {
@@ -15,17 +14,15 @@ export function composeServices(io: Io): Services {
     actions: actionsOf,
     catalog: catalogOf,
     openSecrets: (project, owner) => secretsOf(io, project, owner),
-    openDesk,
-    openEngine: (project) => openEngine(io, project),
-    openOffice: (project) => openOffice(io, project),
+    openApi: (project, purpose, how) => openApi(io, project, purpose, how?.makesFolder ?? false),
     openServer: async (project, options) => (await import('./server.ts')).openServer(project, options, io.env),
   };
 }
 
 async function actionsOf(project: Project) {
   if (project.server === undefined) return await allActions(project);
-  const { remoteActions } = await import('../remote/session.ts');
-  return await remoteActions(await connected(project.server));
+  const { remoteActions } = await import('../remote/actions.ts');
+  return await remoteActions((await serverAt(project.server)).api);
 }
 
 async function catalogOf(project: Project): Promise<Catalog> {
@@ -35,130 +32,40 @@ async function catalogOf(project: Project): Promise<Catalog> {
     catalog.announce(await announcedIn(project));
     return catalog;
   }
-  const { remoteCatalog } = await import('../remote/session.ts');
-  return await remoteCatalog(await connected(project.server), project);
-}
-
-async function connected(place: { readonly url: string; readonly token: string | undefined }) {
-  const { connect } = await import('../remote/connection.ts');
-  return connect(place);
+  const { remoteCatalog } = await import('../remote/actions.ts');
+  return await remoteCatalog((await serverAt(project.server)).api, project);
 }
 
 async function secretsOf({ env }: Io, project: Project, owner = DEFAULT_PROJECT): Promise<Secrets> {
   if (project.server === undefined) return await openSecrets(project, await driverContext(project), env);
   const { remoteSecrets } = await import('../remote/secrets.ts');
-  const { remoteOffice } = await import('../remote/office.ts');
-  return remoteSecrets(remoteOffice(await connected(project.server)), owner);
+  return remoteSecrets((await serverAt(project.server)).api, owner);
 }
 
-async function openDesk(project: Project): Promise<DeskSession> {
-  if (project.server !== undefined) {
-    const { remoteDeskSession } = await import('../remote/desk.ts');
-    return remoteDeskSession(await connected(project.server));
-  }
-  const { createDesk } = await import('@nebula/engine');
-  const context = await driverContext(project);
-  const opened = await openKeeping(project, context, false);
-  const [announced, projects] = [await opened.announced(), await opened.projects()];
-  const options = { ...(await engineOptions(project)), announced, projects };
-  const desk = createDesk({ ...context, ...opened }, options);
-  return {
-    desk,
-    logs: opened.logs,
-    workflowIds: () => workflowIdsOf(opened.store),
-    definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
-    close: opened.close,
-  };
+async function serverAt(place: { readonly url: string; readonly token: string | undefined }): Promise<ApiSession> {
+  const { serverSession } = await import('../remote/connection.ts');
+  return serverSession(place);
 }
 
-async function openEngine(io: Io, project: Project): Promise<EngineSession> {
-  if (project.server !== undefined) return await openRemoteEngine(project.server);
+async function openApi(io: Io, project: Project, purpose: Purpose, makesFolder: boolean): Promise<ApiSession> {
+  if (project.server !== undefined) return await serverAt(project.server);
+  const { openLocalDesk, openLocalEngine } = await import('./local.ts');
+  if (purpose === 'look') return await openLocalDesk(project, io.env);
+  if (!makesFolder) await (await openLocalDesk(project, io.env)).close();
   try {
-    return await openLocalEngine(project, io.env);
+    return purpose === 'work' ? await openLocalEngine(project, io.env) : await openLocalDesk(project, io.env, true);
   } catch (error) {
     const found = holdingServer(project.dataDir, error);
-    if (found === undefined) throw error;
-    return await openRemoteEngine({ url: found.url, token: tokenFor(io, project) });
+    const token = tokenFor(io, project);
+    // A server with users keeps them in the folder, and who has the folder needs no password: that works beside it.
+    const isForServer = found !== undefined && (purpose === 'work' || token !== undefined);
+    if (isForServer) return await serverAt({ url: found.url, token });
+    if (purpose === 'work' || !(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') throw error;
+    return await openLocalDesk(project, io.env);
   }
 }
 
 /** Whoever may read the folder of a desktop server is its owner. */
 function tokenFor({ env }: Io, { dataDir }: Project): string | undefined {
   return readToken(dataDir) ?? (env.NEBULA_TOKEN || undefined);
-}
-
-async function openRemoteEngine(place: Parameters<typeof connected>[0]): Promise<EngineSession> {
-  const { remoteEngineSession } = await import('../remote/session.ts');
-  return remoteEngineSession(place);
-}
-
-async function openLocalEngine(project: Project, env: Io['env']): Promise<EngineSession> {
-  const { createEngine, keyedExecutionId } = await import('@nebula/engine');
-  const options = await engineOptions(project);
-  const { workflowGraphJob } = await import('@nebula/actions');
-  // A server hands jobs of workflow-graph to workers; a command that somebody waits for runs them itself.
-  const actions = [...options.actions, workflowGraphJob];
-  const context = await driverContext(project);
-  const opened = await openKeeping(project, context, true);
-  try {
-    const doing = await openDoing(project, context, env);
-    const announced = await opened.announced();
-    const projects = await opened.projects();
-    const launchPlan: EngineOptions['launchPlan'] = async (...start) => {
-      const { launchPlans } = await import('@nebula/server/launch-plan');
-      return await launchPlans({ store: opened.store, records: await opened.records() })(...start);
-    };
-    const own = { ...options, actions, announced, projects, launchPlan };
-    const engine = createEngine({ ...context, ...opened, ...doing }, own);
-    return {
-      desk: engine,
-      engine,
-      logs: opened.logs,
-      workflowIds: () => workflowIdsOf(opened.store),
-      newExecutionId: () => context.random.id('exe'),
-      ceiling: () => projects.ceilingOf(DEFAULT_PROJECT),
-      keyedExecutionId: (workflowId, key) => keyedExecutionId(context.digest, workflowId, key),
-      definition: (workflowId, version) => definitionOf(opened.store, workflowId, version),
-      async close() {
-        await engine.close();
-        await doing.queue.close();
-        await opened.close();
-      },
-    };
-  } catch (error) {
-    await opened.close();
-    throw error;
-  }
-}
-
-async function openOffice(io: Io, project: Project): Promise<OfficeSession> {
-  const { openLocalOffice } = await import('./server.ts');
-  const { remoteOffice } = await import('../remote/office.ts');
-  if (project.server !== undefined) return remoteOffice(await connected(project.server));
-  return await openLocalOffice(project, io.env, async (error) => {
-    const found = holdingServer(project.dataDir, error);
-    const token = tokenFor(io, project);
-    // A server with users keeps them in the folder, and who has the folder needs no password: that works beside it.
-    return found === undefined || token === undefined
-      ? undefined
-      : remoteOffice(await connected({ url: found.url, token }));
-  });
-}
-
-async function definitionOf(
-  store: Store,
-  workflowId: string,
-  version?: number,
-): Promise<WorkflowDefinition | undefined> {
-  const row = await store.workflowVersion(workflowId, version);
-  return row === undefined
-    ? undefined
-    : { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
-}
-
-/** More than anybody has in one project. */
-const MAX_WORKFLOWS = 100_000;
-
-async function workflowIdsOf(store: Store): Promise<readonly string[]> {
-  return (await store.workflows({ limit: MAX_WORKFLOWS })).map(({ workflowId }) => workflowId);
 }

@@ -1,23 +1,75 @@
-/** A server as commands see it: its errors are ours, and what is not there is undefined. */
-import { ApiError, ConnectionError, createClient, type NebulaClient } from '@nebula/client';
+/** A server as a session of commands. Its errors, and those of the way to it, are ours. */
+import {
+  ApiError,
+  ConnectionError,
+  type FollowOptions,
+  HttpTransport,
+  NebulaClient,
+  type RequestInput,
+  type Transport,
+} from '@nebula/client';
 import { type Json, NebulaError } from '@nebula/core';
-import type { ServerPlace } from '../services.ts';
+import type { ApiSession, ServerPlace } from '../services.ts';
 
-export function connect({ url, token }: Pick<ServerPlace, 'url' | 'token'>): NebulaClient {
-  return createClient({ url, ...(token !== undefined && { token }) });
+type Place = Pick<ServerPlace, 'url' | 'token'>;
+
+export function connect({ url, token }: Place): NebulaClient {
+  return new NebulaClient(withKnownErrors(new HttpTransport({ url, ...(token !== undefined && { token }) })));
+}
+
+export function serverSession(place: Place): ApiSession {
+  const listeners = new Set<(error: unknown) => void>();
+  const patient = patientFetch(place.url, (error) => {
+    for (const listener of listeners) listener(error);
+  });
+  const { url, token } = place;
+  return sessionOver(new HttpTransport({ url, fetch: patient, ...(token !== undefined && { token }) }), listeners);
+}
+
+function sessionOver(transport: HttpTransport, listeners: Set<(error: unknown) => void>): ApiSession {
+  const { url } = transport;
+  return {
+    api: new NebulaClient(withKnownErrors(transport)),
+    server: url,
+    async as(user, password) {
+      if (password === undefined) {
+        throw new NebulaError('USAGE', `the password of ${user} is missing`, {
+          hint: '--password-stdin reads it from stdin',
+        });
+      }
+      return sessionOver(await signedIn(url, user, password), listeners);
+    },
+    work: async () => undefined,
+    onTrouble(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    stop: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+/** The session is a cookie, and a token that a page of somebody else could not know. */
+async function signedIn(url: string, user: string, password: string): Promise<HttpTransport> {
+  let cookie = '';
+  const noting: typeof fetch = async (...args) => {
+    const response = await fetch(...args);
+    cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    return response;
+  };
+  const client = new NebulaClient(withKnownErrors(new HttpTransport({ url, fetch: noting })));
+  const { csrfToken } = await client.call('login', { body: { user, password } });
+  return new HttpTransport({ url, headers: { cookie, 'x-csrf-token': csrfToken } });
 }
 
 /** So long a server that has answered before may be away, for example to be started again. */
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 1_000;
 
-/** For whoever watches: what only looks is asked again until the server is back. `onAway` is told each time. */
-export function connectPatiently(
-  place: Pick<ServerPlace, 'url' | 'token'>,
-  onAway: (error: unknown) => void,
-): NebulaClient {
+/** Reads are repeated until the server is back. `onAway` is called each time. */
+function patientFetch(url: string, onAway: (error: unknown) => void): typeof fetch {
   let hasAnswered = false;
-  const patient: typeof fetch = async (input, init) => {
+  return async (input, init) => {
     for (let waitedMs = 0; ; waitedMs += PAUSE_MS) {
       try {
         const response = await fetch(input, init);
@@ -26,30 +78,38 @@ export function connectPatiently(
       } catch (error) {
         const isLooking = (init?.method ?? 'GET') === 'GET';
         if (!hasAnswered || !isLooking || init?.signal?.aborted || waitedMs >= PATIENCE_MS) throw error;
-        onAway(known(new ConnectionError(place.url, error)));
+        onAway(known(new ConnectionError(url, error)));
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
   };
-  const { url, token } = place;
-  return createClient({ url, fetch: patient, ...(token !== undefined && { token }) });
 }
 
-/** What a call gives; what the server or the network says against it, as an error of ours. */
-export async function asked<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    throw known(error);
-  }
+function withKnownErrors(transport: Transport): Transport {
+  const asked = async <T>(call: Promise<T>): Promise<T> => {
+    try {
+      return await call;
+    } catch (error) {
+      throw known(error);
+    }
+  };
+  return {
+    url: transport.url,
+    json: (...call) => asked(transport.json(...call)),
+    bytes: (...call) => asked(transport.bytes(...call)),
+    follow: (...call) => followed(transport, ...call),
+  };
 }
 
-/** The same, with undefined where there is no such thing, or none that we may see. */
-export async function found<T>(call: Promise<T>): Promise<T | undefined> {
+async function* followed(
+  transport: Transport,
+  operation: Parameters<Transport['follow']>[0],
+  input: RequestInput,
+  options: FollowOptions,
+): AsyncGenerator<unknown> {
   try {
-    return await call;
+    yield* transport.follow(operation, input, options);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404 && error.code !== 'NO_SUCH_ROUTE') return undefined;
     throw known(error);
   }
 }

@@ -1,16 +1,16 @@
 /** The secrets of a server: they can be set and forgotten from here, and never seen. */
+import type { NebulaClient } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import type { SecretInfo, Secrets } from '@nebula/ports';
-import { allItems, pageOf } from '../office.ts';
-import type { OfficeSession } from '../services.ts';
+import { allItems, found, pageOf } from '../api.ts';
 
-export function remoteSecrets(office: Pick<OfficeSession, 'call'>, project: string): Secrets {
+export function remoteSecrets(api: NebulaClient, project: string): Secrets {
   const list = async (): Promise<readonly SecretInfo[]> => {
-    const all = await allItems((cursor) => office.call('listCredentials', { query: { ...pageOf(cursor), project } }));
+    const all = await allItems((cursor) => api.call('listCredentials', { query: { ...pageOf(cursor), project } }));
     return all.map(({ name, updatedAt }) => ({ name, updatedAt: updatedAt === null ? null : Date.parse(updatedAt) }));
   };
   const set = async (name: string, value: string): Promise<void> => {
-    await office.call('putCredential', { params: { name }, query: { project }, body: { value } });
+    await api.call('putCredential', { params: { name }, query: { project }, body: { value } });
   };
   return {
     list,
@@ -21,14 +21,7 @@ export function remoteSecrets(office: Pick<OfficeSession, 'call'>, project: stri
       await set(name, value);
       return true;
     },
-    async delete(name) {
-      try {
-        await office.call('deleteCredential', { params: { name }, query: { project } });
-        return true;
-      } catch (error) {
-        if (error instanceof NebulaError && error.code === 'UNKNOWN_CREDENTIAL') return false;
-        throw error;
-      }
-    },
+    delete: async (name) =>
+      (await found(api.call('deleteCredential', { params: { name }, query: { project } }))) !== undefined,
   };
 }

@@ -6,9 +6,11 @@
  *  3 What is broken may name an action that a worker announces later: it is looked at again then.
  *  4 One look at the files at a time; a change during a look leads to one more.
  */
+
 import { existsSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
+import type { NebulaClient } from '@nebula/client';
 import {
   isJsonObject,
   type Json,
@@ -17,7 +19,7 @@ import {
   type TriggerDefinition,
   type WorkflowDefinition,
 } from '@nebula/core';
-import type { Context, OfficeSession, Project } from '../services.ts';
+import type { Context, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
 import { allProblems, type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
@@ -55,16 +57,16 @@ interface Known {
 export class WorkflowFiles {
   readonly #context: Context;
   readonly #project: Project;
-  readonly #office: OfficeSession;
+  readonly #api: NebulaClient;
   readonly #colors: Colors;
   /** By file: what was registered, or why it could not be. */
   readonly #known = new Map<string, Known>();
   #look: Promise<readonly FileNews[]> | undefined;
 
-  constructor(context: Context, project: Project, office: OfficeSession, colors: Colors) {
+  constructor(context: Context, project: Project, api: NebulaClient, colors: Colors) {
     this.#context = context;
     this.#project = project;
-    this.#office = office;
+    this.#api = api;
     this.#colors = colors;
   }
 
@@ -132,13 +134,13 @@ export class WorkflowFiles {
 
   async #register(checked: CheckedFile, definition: WorkflowDefinition) {
     const others = checked.others.flatMap((other) => other.definition ?? []);
-    const registered = await registerAll(this.#office, others, definition, { activate: true });
+    const registered = await registerAll(this.#api, others, definition, { activate: true });
     const { workflowId, version, created } = registered;
     const schedules = new Map<string, number>();
     for (const [index, trigger] of (definition.triggers ?? []).entries()) {
       if (trigger.schedule === undefined && trigger.interval === undefined) continue;
       const scheduleId = triggerScheduleId(workflowId, index);
-      const { nextFireAt } = await this.#office.call('getSchedule', { params: { scheduleId } });
+      const { nextFireAt } = await this.#api.call('getSchedule', { params: { scheduleId } });
       if (nextFireAt !== null) schedules.set(scheduleId, Date.parse(nextFireAt));
     }
     const triggers = (definition.triggers ?? []).map((trigger, index) => ({
@@ -164,7 +166,7 @@ function markOf({ definition, problems, others }: CheckedFile): string {
 
 /** What is run inside is stored first, and pinned to what was stored. Only the last one is activated. */
 export async function registerAll(
-  office: OfficeSession,
+  api: NebulaClient,
   others: readonly WorkflowDefinition[],
   definition: WorkflowDefinition,
   { activate, project }: { readonly activate: boolean; readonly project?: string },
@@ -173,7 +175,7 @@ export async function registerAll(
   const store = async (one: WorkflowDefinition, isActive: boolean) => {
     const pinned = pinWorkflows(one, (id) => versions.get(id)) as unknown as Json;
     const body = { definition: pinned, activate: isActive, ...(project !== undefined && { project }) };
-    const registered = await office.call('registerWorkflow', { body });
+    const registered = await api.call('registerWorkflow', { body });
     versions.set(registered.workflowId, registered.version);
     return registered;
   };

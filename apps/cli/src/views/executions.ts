@@ -12,8 +12,13 @@ import { agoText, plural } from './words.ts';
 const MAX_WAITS = 2;
 const INDENT = '    ';
 
+export type ListedRun = Pick<
+  ExecutionRow,
+  'executionId' | 'status' | 'workflowId' | 'version' | 'createdAt' | 'finishedAt'
+>;
+
 export function executionLines(
-  rows: readonly ExecutionRow[],
+  rows: readonly ListedRun[],
   options: { readonly colors: Colors; readonly width: number; readonly now: number },
   waits: ReadonlyMap<string, RunWaits> = new Map(),
 ): string[] {

@@ -1,10 +1,17 @@
-/** A project with an engine that plays a script: for commands without a store, a sandbox or time. */
-import { createCatalog, type RunDocument, type TimelineEvent, type WorkflowDefinition } from '@nebula/core';
+/** A project whose operations play a script: for commands without a store, a sandbox or time. */
+import { NebulaClient, type RequestInput, type Transport } from '@nebula/client';
+import {
+  createCatalog,
+  NebulaError,
+  type RunDocument,
+  type TimelineEvent,
+  type WorkflowDefinition,
+} from '@nebula/core';
 import { memorySecrets } from '@nebula/drivers/secrets';
-import type { Desk, Engine, Explanation, LiveEvent, Settled } from '@nebula/engine';
-import type { ExecutionRow, Logs, Secrets, StoredLogLine } from '@nebula/ports';
+import type { Explanation, Settled } from '@nebula/engine';
+import type { ExecutionRow, Secrets, StoredLogLine } from '@nebula/ports';
 import { runCommandLine } from '../../src/main.ts';
-import type { EngineSession, Project, Services } from '../../src/services.ts';
+import type { ApiSession, Project, Services } from '../../src/services.ts';
 import { type MemoryIo, memoryIo } from './screen-text.ts';
 
 export interface Script {
@@ -12,8 +19,8 @@ export interface Script {
   readonly documents?: readonly RunDocument[];
   readonly rows?: readonly ExecutionRow[];
   readonly next?: string | null;
-  /** Sent to listeners when the engine is opened. */
-  readonly events?: readonly LiveEvent[];
+  /** Told to whoever follows a run, after those of `timeline`. */
+  readonly events?: readonly TimelineEvent[];
   readonly settled?: (executionId: string) => Promise<Settled>;
   readonly timeline?: readonly TimelineEvent[];
   readonly explanation?: Explanation;
@@ -26,14 +33,13 @@ export interface Script {
 export interface Played {
   readonly exitCode: number;
   readonly io: MemoryIo;
-  /** Names of the engine's and the desk's methods that were called, with their arguments. */
+  /** Operations, and methods of the session, with what they were given. */
   readonly calls: readonly (readonly unknown[])[];
 }
 
 /** Runs one command line against the script. */
 export async function play(argv: readonly string[], script: Script = {}, io: MemoryIo = memoryIo()): Promise<Played> {
   const calls: unknown[][] = [];
-  const session = fakeSession(script, calls);
   const project: Project = {
     dir: '/p',
     configFile: undefined,
@@ -51,114 +57,92 @@ export async function play(argv: readonly string[], script: Script = {}, io: Mem
     actions: async () => [],
     catalog: async () => createCatalog([]),
     openSecrets: async () => script.secrets ?? memorySecrets(),
-    openDesk: async () => session,
-    openEngine: async () => session,
-    openOffice: noServer,
-    openServer: noServer,
+    openApi: async () => fakeSession(script, calls),
+    openServer: async () => {
+      throw new Error('no server here');
+    },
   };
   const exitCode = await runCommandLine({ io, services, program: 'nebula' }, argv);
   return { exitCode, io, calls };
 }
 
-async function noServer(): Promise<never> {
-  throw new Error('no server here');
-}
-
-function fakeSession(script: Script, calls: unknown[][]): EngineSession {
-  const find = (executionId: string) => script.documents?.find((document) => document.executionId === executionId);
-  const listeners = new Set<(event: LiveEvent) => void>();
-  const note =
-    <Result>(name: string, result: (...args: never[]) => Result) =>
-    async (...args: never[]): Promise<Awaited<Result>> => {
-      calls.push([name, ...args]);
-      return await result(...args);
-    };
-  const desk: Desk = {
-    document: note('document', find),
-    journal: note('journal', (id: string) =>
-      find(id) ? [{ seq: 1, at: 0, position: 1, entries: [{ type: 'run.started' }] }] : [],
-    ),
-    timeline: note('timeline', () => script.timeline ?? []),
-    explain: note('explain', () => script.explanation),
-    places: note('places', () => []),
-    undoPlan: note('undoPlan', () => ({ toUndo: [], undone: [] })),
-    list: note('list', () => ({ rows: script.rows ?? [], next: script.next ?? null })),
-    requestCancel: note('requestCancel', () => true),
-    requestPause: note('requestPause', () => true),
-    requestResume: note('requestResume', () => true),
-    requestReplay: note('requestReplay', () => true),
-    fork: note('fork', () => 'exe_2'),
-    requestSignal: note('requestSignal', () => true),
-    publishSignal: note('publishSignal', () => undefined),
-    requestAnswer: note('requestAnswer', () => true),
-    requestCallback: note('requestCallback', () => true),
-    requestRetry: note('requestRetry', () => true),
-    requestSettle: note('requestSettle', () => true),
-    delete: note('delete', (id: string) => find(id)?.finishedAt !== null),
-  };
-  const engine: Engine = {
-    ...desk,
-    open: note('open', () => {
-      for (const event of script.events ?? []) for (const listener of listeners) listener(event);
-    }),
-    register: note('register', () => ({ workflowId: 'w', version: 1, created: true })),
-    start: note('start', () => 'exe_1'),
-    settled: note('settled', (id: string): Promise<Settled> => {
-      if (script.settled !== undefined) return script.settled(id);
-      return Promise.resolve({ parked: false, document: find(id) as RunDocument });
-    }),
-    input: note('input', () => undefined),
-    plan: note('plan', () => {
-      throw new Error('no plans here');
-    }),
-    requestCall: note('requestCall', () => 'taken' as const),
-    forgetCached: note('forgetCached', () => 0),
-    isResting: note('isResting', () => true),
-    peek: find,
-    on(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    metrics: () => ({ counters: {}, gauges: {}, histograms: {} }),
-    announce: () => undefined,
-    outside: {
-      claim: async () => [],
-      extend: note('extend', () => ({ until: 0, cancel: null })),
-      log: note('log', () => ({ until: 0, cancel: null })),
-      credential: note('credential', () => 'secret'),
-      end: note('end', () => undefined),
-      stopReason: async () => null,
-      running: () => 0,
-      workOf: () => [],
-    },
-    health: () => ({ phase: 'open', wroteAt: 0, trouble: null }),
-    trace: () => () => undefined,
-    close: note('close', () => undefined),
-  };
+function fakeSession(script: Script, calls: unknown[][]): ApiSession {
   return {
-    desk,
-    engine,
-    logs: fakeLogs(script.logs ?? []),
-    workflowIds: async () => [],
-    definition: async () => script.definition,
-    newExecutionId: () => 'exe_1',
-    keyedExecutionId: () => 'exe_1',
+    api: new NebulaClient(fakeTransport(script, calls)),
+    server: undefined,
+    as: async () => fakeSession(script, calls),
+    work: async (only) => void calls.push(['work', only]),
+    onTrouble: () => () => undefined,
+    stop: async (options) => void calls.push(['stop', options]),
     close: async () => undefined,
   };
 }
 
-function fakeLogs(lines: readonly StoredLogLine[]): Logs {
-  const matching = (after: number | undefined) => lines.filter((line) => line.position > (after ?? 0));
+const isoTime = <T extends { readonly at: number }>(told: T) => ({ ...told, at: new Date(told.at).toISOString() });
+
+function fakeTransport(script: Script, calls: unknown[][]): Transport {
   return {
-    append: () => undefined,
-    flush: async () => undefined,
-    read: async (filter) =>
-      matching(filter.afterPosition).filter((line) => filter.node === undefined || line.node === filter.node),
-    async *follow(filter, signal) {
-      yield* matching(filter.afterPosition);
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    url: '',
+    bytes: () => Promise.reject(new Error('no values here')),
+    async json(operation, input) {
+      calls.push([operation, input]);
+      return await answerOf(script, operation, input);
     },
-    deleteExecution: async () => undefined,
-    close: async () => undefined,
+    async *follow(operation) {
+      if (operation === 'followLogs') yield* (script.logs ?? []).map(isoTime);
+      else yield* [...(script.timeline ?? []), ...(script.events ?? [])].map(isoTime);
+    },
   };
+}
+
+async function answerOf(script: Script, operation: string, { params, query }: RequestInput): Promise<unknown> {
+  const executionId = String(params?.['executionId']);
+  const document = script.documents?.find((one) => one.executionId === executionId);
+  const page = (items: readonly unknown[]) => ({ items, next: null });
+  if (params?.['executionId'] !== undefined && document === undefined) {
+    throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
+  }
+  switch (operation) {
+    case 'getExecution':
+      return document;
+    case 'getResult':
+      return { executionId, status: document?.status, ended: document?.finishedAt !== null };
+    case 'awaitRest':
+      return restOf((await script.settled?.(executionId)) ?? { parked: false, document: document as RunDocument });
+    case 'listExecutions':
+      return { items: (script.rows ?? []).map(rowOf), next: script.next ?? null };
+    case 'getJournal':
+      return page([{ seq: 1, at: new Date(0).toISOString(), position: 1, entries: [{ type: 'run.started' }] }]);
+    case 'getTimeline':
+      return page((script.timeline ?? []).map(isoTime));
+    case 'explainExecution':
+      if (script.explanation !== undefined) return script.explanation;
+      throw new NebulaError('UNKNOWN_NODE', 'There is no such node.');
+    case 'listLogs': {
+      const after = Number(query?.['after'] ?? 0);
+      const isMeant = (line: StoredLogLine): boolean =>
+        line.position > after && (query?.['node'] === undefined || line.node === query['node']);
+      return page((script.logs ?? []).filter(isMeant).map(isoTime));
+    }
+    case 'getWorkflowVersion':
+      if (script.definition !== undefined) return { version: 1, definition: script.definition };
+      throw new NebulaError('UNKNOWN_WORKFLOW', 'There is no such workflow.');
+    case 'getMe':
+      return { kind: 'token', user: 'owner' };
+    case 'deleteExecution':
+      return null;
+    default:
+      return { executionId, accepted: true };
+  }
+}
+
+function restOf(settled: Settled) {
+  const { parked, document } = settled;
+  const waitingFor = parked ? settled.waitingFor : [];
+  return { settled: true, parked, resting: parked, waitingFor, inside: [], execution: document };
+}
+
+function rowOf({ owner: _, expiresAt: __, ...row }: ExecutionRow) {
+  const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+  return { ...row, createdAt: time(row.createdAt), finishedAt: time(row.finishedAt), wakeAt: time(row.wakeAt) };
 }

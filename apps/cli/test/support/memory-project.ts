@@ -1,15 +1,18 @@
 /** A project whose runs are kept in memory, with the real engine: command lines one after the other, as a user would. */
 
 import { builtinActions } from '@nebula/actions';
-import { type Action, createCatalog, type Json, NebulaError, type WorkflowDefinition } from '@nebula/core';
-import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
+import { NebulaClient } from '@nebula/client';
+import { type Action, createCatalog, type Json, NebulaError } from '@nebula/core';
+import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
-import { createDesk, createEngine, keyedExecutionId } from '@nebula/engine';
+import { createDesk, createEngine, type Desk, type Engine } from '@nebula/engine';
 import { ActionError } from '@nebula/sdk';
+import { localApi } from '@nebula/server/local';
+import { projectsOf } from '@nebula/server/projects';
 import { runCommandLine } from '../../src/main.ts';
-import type { DeskSession, EngineSession, Project, Services } from '../../src/services.ts';
+import type { ApiSession, Project, Purpose, Services } from '../../src/services.ts';
 import { type MemoryOutput, memoryIo } from './screen-text.ts';
 
 export interface Said {
@@ -36,6 +39,7 @@ export class MemoryProject {
   readonly #logs = memoryLogs();
   readonly #random = realRandom();
   readonly #secrets = memorySecrets();
+  readonly #records = memoryRecords({ clock: realClock });
 
   constructor(cwd = process.cwd()) {
     this.cwd = cwd;
@@ -64,15 +68,15 @@ export class MemoryProject {
   }
 
   /** An engine beside the commands, as another process would have one: a second one is refused. */
-  async besideEngine(work: (engine: EngineSession['engine']) => Promise<void>): Promise<void> {
-    const session = await this.#openEngine();
+  async besideEngine(work: (engine: Engine) => Promise<void>): Promise<void> {
+    const engine = this.#newEngine();
     this.#isHeld = true;
     try {
-      await session.engine.open();
-      await work(session.engine);
+      await engine.open();
+      await work(engine);
     } finally {
       this.#isHeld = false;
-      await session.close();
+      await engine.close();
     }
   }
 
@@ -111,9 +115,7 @@ export class MemoryProject {
       actions: async () => this.#actions,
       catalog: async () => createCatalog(this.#actions),
       openSecrets: async () => this.#secrets,
-      openDesk: async () => this.#openDesk(),
-      openEngine: () => this.#openEngine(),
-      openOffice: noServer,
+      openApi: (_, purpose) => this.#openApi(purpose),
       openServer: noServer,
     };
   }
@@ -123,36 +125,43 @@ export class MemoryProject {
     return { store, blobs: this.#blobs, logs: this.#logs, clock: realClock, random: this.#random, digest: sha256 };
   }
 
-  #openDesk(): DeskSession {
-    const keeping = this.#keeping();
-    return {
-      desk: createDesk(keeping, { actions: this.#actions }),
-      logs: this.#logs,
-      workflowIds: async () => (await keeping.store.workflows({ limit: 1_000 })).map(({ workflowId }) => workflowId),
-      definition: (id, version) => definitionOf(keeping.store, id, version),
-      close: async () => undefined,
-    };
+  async #openApi(purpose: Purpose): Promise<ApiSession> {
+    if (purpose !== 'work') return this.#session(undefined, createDesk(this.#keeping(), { actions: this.#actions }));
+    const engine = this.#newEngine();
+    return this.#session(engine, engine);
   }
 
-  async #openEngine(): Promise<EngineSession> {
+  #newEngine(): Engine {
     if (this.#isHeld) {
       throw new NebulaError('STORE_LOCKED', 'The engine with process id 7 on here has been using the data directory.', {
         details: { pid: 7, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' },
       });
     }
-    const keeping = this.#keeping();
     const queue = memoryQueue({ clock: realClock });
     const sandbox = createInProcessSandbox({ projectDir: '/', clock: realClock });
-    const engine = createEngine({ ...keeping, queue, sandbox, secrets: this.#secrets }, { actions: this.#actions });
+    const drivers = { ...this.#keeping(), queue, sandbox, secrets: this.#secrets };
+    return createEngine(drivers, { actions: this.#actions, projects: this.#projects() });
+  }
+
+  #projects() {
+    return projectsOf({ records: this.#records, store: memoryStore({ data: this.#data }) }, { standard: 'all' });
+  }
+
+  #session(engine: Engine | undefined, desk: Desk): ApiSession {
+    const [secrets, records, catalog] = [this.#secrets, this.#records, createCatalog(this.#actions)];
+    const parts = { ...this.#keeping(), desk, secrets, records, catalog, projects: this.#projects() };
+    const local = localApi(parts, engine, () => undefined);
     return {
-      desk: engine,
-      engine,
-      logs: this.#logs,
-      workflowIds: async () => (await keeping.store.workflows({ limit: 1_000 })).map(({ workflowId }) => workflowId),
-      newExecutionId: () => this.#random.id('exe'),
-      keyedExecutionId: (workflowId, key) => keyedExecutionId(sha256, workflowId, key),
-      definition: (id, version) => definitionOf(keeping.store, id, version),
-      close: () => engine.close(),
+      api: new NebulaClient(local.transport),
+      server: undefined,
+      as: () => noServer(),
+      work: async (only) => await engine?.open(only === undefined ? {} : { only }),
+      onTrouble: () => () => undefined,
+      stop: async (grace) => await engine?.close(grace),
+      async close() {
+        local.close();
+        await engine?.close();
+      },
     };
   }
 }
@@ -170,15 +179,4 @@ export interface RunJson {
   readonly nodes: Readonly<Record<string, { readonly status: string; readonly rounds?: Json }>>;
   readonly parent?: Json;
   readonly children?: readonly { readonly node: string; readonly executionId: string; readonly status: string }[];
-}
-
-async function definitionOf(
-  store: ReturnType<typeof memoryStore>,
-  id: string,
-  version?: number,
-): Promise<WorkflowDefinition | undefined> {
-  const row = await store.workflowVersion(id, version);
-  return row === undefined
-    ? undefined
-    : { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
 }

@@ -6,14 +6,14 @@ import type { AppParts } from '../http/app.ts';
 import { unknownWorkflow } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Launcher } from '../launcher.ts';
-import type { Parts } from '../parts.ts';
+import type { EngineParts } from '../parts.ts';
 import type { Registry } from '../workers/registry.ts';
 import { type Access, allowed } from './access.ts';
 import { type GraphRecord, type Graphs, type NamedRun, namedRun } from './graphs.ts';
 import { type Query, queryIn } from './input.ts';
 
 export interface CompatParts extends Pick<AppParts, 'audit'>, Access {
-  readonly parts: Parts;
+  readonly parts: EngineParts;
   readonly launcher: Launcher;
   readonly registry: Registry;
 }

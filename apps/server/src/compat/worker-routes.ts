@@ -96,7 +96,7 @@ async function claimedDocument(
   ttlSeconds: number,
 ): Promise<JsonObject> {
   const { workflowId, version, executionId, node } = work;
-  const { root } = await parts.engine.plan(workflowId, version);
+  const { root } = await parts.desk.plan(workflowId, version);
   const plan = root.nodes[root.indexOf.get(node) ?? -1];
   return claimDocument({
     work,

@@ -27,7 +27,7 @@ import { problemOf } from './problem.ts';
 import type { Repeats } from './repeats.ts';
 import { sendEvents } from './sse.ts';
 import { subjectOf } from './subject.ts';
-import { type Validator, validators } from './validate.ts';
+import { type Validator, validatorOf } from './validate.ts';
 
 export interface AppOptions {
   readonly bodyLimitBytes: number;
@@ -104,8 +104,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     if (!(known instanceof NebulaError)) own.onFault(error, { method: request.method, url: routeOf(request) });
     return refuse(reply, known);
   });
-  const checks = validators();
-  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(app, own, operation, checks[operation]);
+  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(app, own, operation, validatorOf(operation));
   return app;
 }
 

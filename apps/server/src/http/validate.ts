@@ -10,27 +10,28 @@ const options = { allErrors: false, useDefaults: true, strict: false, removeAddi
 
 export type Validator = (input: Input) => void;
 
-/** Compiled once per operation. Throws `BODY_INVALID` or `QUERY_INVALID` with the place that is wrong. */
-export function validators(): Readonly<Record<OperationId, Validator>> {
-  const text = withFormats(new Ajv({ ...options, coerceTypes: true }));
-  const json = withFormats(new Ajv(options));
-  const of = (operation: Operation): Validator => {
-    const { params, query, body } = operation;
-    const checks: readonly (readonly [keyof Input, ValidateFunction])[] = [
-      ...(params === undefined ? [] : [['params', text.compile(params)] as const]),
-      ...(query === undefined ? [] : [['query', text.compile(query)] as const]),
-      ...(body === undefined ? [] : [['body', json.compile(body)] as const]),
-    ];
-    return (input) => {
-      for (const [part, check] of checks) {
-        if (!check(input[part])) throw invalid(part, check.errors);
-      }
-    };
+const text = withFormats(new Ajv({ ...options, coerceTypes: true }));
+const json = withFormats(new Ajv(options));
+const known = new Map<OperationId, Validator>();
+
+/** Compiled when it is asked for, once. Throws `BODY_INVALID` or `QUERY_INVALID` with the place that is wrong. */
+export function validatorOf(id: OperationId): Validator {
+  const validator = known.get(id) ?? compiled(OPERATIONS[id]);
+  known.set(id, validator);
+  return validator;
+}
+
+function compiled({ params, query, body }: Operation): Validator {
+  const checks: readonly (readonly [keyof Input, ValidateFunction])[] = [
+    ...(params === undefined ? [] : [['params', text.compile(params)] as const]),
+    ...(query === undefined ? [] : [['query', text.compile(query)] as const]),
+    ...(body === undefined ? [] : [['body', json.compile(body)] as const]),
+  ];
+  return (input) => {
+    for (const [part, check] of checks) {
+      if (!check(input[part])) throw invalid(part, check.errors);
+    }
   };
-  return Object.fromEntries(Object.entries(OPERATIONS).map(([id, operation]) => [id, of(operation)])) as Record<
-    OperationId,
-    Validator
-  >;
 }
 
 function withFormats(ajv: Ajv): Ajv {

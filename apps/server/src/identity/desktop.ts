@@ -1,9 +1,8 @@
 /** Desktop: whoever can read the token file owns the machine. */
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { OWNER } from './owner.ts';
 import { NOBODY, type Principal } from './principal.ts';
-
-export const OWNER: Principal = { kind: 'token', name: 'owner', isAdmin: true, roles: {}, scopes: null };
 
 export function desktopIdentity(token: string): (request: Pick<FastifyRequest, 'headers'>) => Promise<Principal> {
   const wanted = Buffer.from(token);

@@ -1,5 +1,6 @@
 /** Signing in and out, and the people, keys and projects of the server. */
-import { type AnswerOf, type OperationId, ROUTES, type Role } from '@nebula/client/contract';
+import type { AnswerOf, OperationId, Role } from '@nebula/client/contract';
+import { ROUTES } from '@nebula/client/routes';
 import { NebulaError, parseDuration } from '@nebula/core';
 import type { RecordChange } from '@nebula/ports';
 import { type Call, created, gone, type Handlers, ok, reply } from '../http/handler.ts';

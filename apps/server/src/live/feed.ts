@@ -27,7 +27,8 @@ const BUFFER = LIVE_LIMITS.maxBuffered;
 const TROUBLE_MS = 500;
 
 export interface FeedParts {
-  readonly engine: Engine;
+  /** Left out: runs go on in another process, and what it writes is seen in the store. */
+  readonly engine?: Engine;
   readonly store: Store;
   readonly clock: Clock;
   onTrouble(error: unknown): void;
@@ -93,10 +94,10 @@ export class Feed {
     this.tail = await store.lastPosition();
     this.stops.push(
       store.watch(() => this.hint()),
-      engine.on((event) => {
+      engine?.on((event) => {
         if (event.type === 'changed' || event.type === 'timeline') this.hint();
         else if (event.type === 'progress') this.tellProgress(event);
-      }),
+      }) ?? (() => undefined),
     );
     this.lookLater();
   }

@@ -3,7 +3,7 @@ import type { OperationId } from '@nebula/client/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notSignedIn, refuse } from '../http/app.ts';
 import type { Principal } from '../identity/principal.ts';
-import type { Parts } from '../parts.ts';
+import type { EngineParts } from '../parts.ts';
 import { EventLoop } from './event-loop.ts';
 import { EXPOSITION_TYPE } from './exposition.ts';
 import { Health, type SchedulerStanding } from './health.ts';
@@ -47,7 +47,7 @@ export class Observability {
   private readonly repeated: Repeated;
   private readonly stops: (() => void)[] = [];
 
-  constructor(parts: Parts, options: ObservabilityOptions, observed: Observed) {
+  constructor(parts: EngineParts, options: ObservabilityOptions, observed: Observed) {
     const { engine, clock } = parts;
     this.options = options;
     this.log = createLog(options.log ?? {});
@@ -77,7 +77,7 @@ export class Observability {
     );
   }
 
-  private traced({ engine, clock, digest, random }: Parts, options: TraceOptions): SpanExporter {
+  private traced({ engine, clock, digest, random }: EngineParts, options: TraceOptions): SpanExporter {
     const { version } = this.options;
     const exporter = new SpanExporter({
       clock,

@@ -34,25 +34,25 @@ export function bulkRoutes(parts: Parts): Pick<Handlers, 'bulkExecutions'> {
 
 type BulkBody = Parameters<Handlers['bulkExecutions']>[0]['body'];
 
-function bulkOperation({ engine }: Parts, body: BulkBody, who: Principal): (executionId: string) => Promise<boolean> {
+function bulkOperation({ desk }: Parts, body: BulkBody, who: Principal): (executionId: string) => Promise<boolean> {
   const { operation, reason, compensate, signal } = body;
   switch (operation) {
     case 'cancel':
       return (id) =>
-        engine.requestCancel(id, reason ?? `cancelled by ${who.name}`, compensate === undefined ? {} : { compensate });
+        desk.requestCancel(id, reason ?? `cancelled by ${who.name}`, compensate === undefined ? {} : { compensate });
     case 'pause':
-      return (id) => engine.requestPause(id, reason);
+      return (id) => desk.requestPause(id, reason);
     case 'resume':
-      return (id) => engine.requestResume(id);
+      return (id) => desk.requestResume(id);
     case 'retry':
-      return (id) => engine.requestRetry(id);
+      return (id) => desk.requestRetry(id);
     case 'delete':
-      return (id) => engine.delete(id);
+      return (id) => desk.delete(id);
     case 'signal': {
       if (signal === undefined) throw bodyLacks('signal', 'Which signal?');
       const { signal: name, key, payload } = signal;
       return (id) =>
-        engine.requestSignal(id, {
+        desk.requestSignal(id, {
           signal: name,
           ...(key !== undefined && { key }),
           payload: (payload ?? null) as Json,

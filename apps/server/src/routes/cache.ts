@@ -8,7 +8,7 @@ import { isoTime, isoTimeOrNull } from './times.ts';
 
 const OWN = ['listCache', 'forgetCache'] as const satisfies readonly OperationId[];
 
-export function cacheRoutes({ store, engine }: Parts): Pick<Handlers, (typeof OWN)[number]> {
+export function cacheRoutes({ store, desk }: Parts): Pick<Handlers, (typeof OWN)[number]> {
   return {
     async listCache({ query: { action, cursor, limit = 50 } }) {
       const after = cursor === undefined ? {} : { after: placeIn(cursor) };
@@ -25,7 +25,7 @@ export function cacheRoutes({ store, engine }: Parts): Pick<Handlers, (typeof OW
         });
       }
       const which = key === undefined ? { prefix: prefixOf(action) } : { key };
-      return ok({ forgotten: await engine.forgetCached(which) });
+      return ok({ forgotten: await desk.forgetCached(which) });
     },
   };
 }

@@ -8,10 +8,11 @@ import { isoTime } from './times.ts';
 
 type Own = 'getJournal' | 'getTimeline' | 'explainExecution' | 'getUndoPlan' | 'getDefinition' | 'getBlob' | 'listLogs';
 
-export function executionReads({ engine, store, blobs, logs }: Parts): Pick<Handlers, Own> {
+/** `isWriting`: lines of the log are written by this process, and may wait to be. */
+export function executionReads({ desk, store, blobs, logs }: Parts, isWriting: boolean): Pick<Handlers, Own> {
   return {
     async getJournal({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
-      const frames = await engine.journal(executionId, after);
+      const frames = await desk.journal(executionId, after);
       const items = frames
         .slice(0, limit)
         .map((frame) => ({ ...frame, at: isoTime(frame.at), entries: [...frame.entries] }));
@@ -19,19 +20,19 @@ export function executionReads({ engine, store, blobs, logs }: Parts): Pick<Hand
     },
 
     async getTimeline({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
-      const events = await engine.timeline(executionId);
+      const events = await desk.timeline(executionId);
       const items = events.slice(after, after + limit).map((event) => ({ ...event, at: isoTime(event.at) }));
       return ok({ items, next: events.length > after + limit ? String(after + limit) : null });
     },
 
     async explainExecution({ params: { executionId }, query: { node } }) {
-      const explanation = await engine.explain(executionId, node);
+      const explanation = await desk.explain(executionId, node);
       if (explanation === undefined) throw unknownNode(executionId, node);
       return ok(explanation as AnswerOf<'explainExecution'>);
     },
 
     async getUndoPlan({ params: { executionId } }) {
-      const plan = await engine.undoPlan(executionId);
+      const plan = await desk.undoPlan(executionId);
       if (plan === undefined) throw unknownExecution(executionId);
       return ok({ toUndo: [...plan.toUndo], undone: [...plan.undone] });
     },
@@ -59,6 +60,7 @@ export function executionReads({ engine, store, blobs, logs }: Parts): Pick<Hand
     },
 
     async listLogs({ params: { executionId }, query: { node, level, after, limit = 1_000 } }) {
+      if (isWriting) await logs.flush();
       const lines = await logs.read({
         executionId,
         limit: limit + 1,

@@ -18,31 +18,31 @@ type Own =
   | 'settleNode';
 
 export function executionRequests(parts: Parts): Pick<Handlers, Own> {
-  const { engine } = parts;
+  const { desk } = parts;
   return {
     async cancelExecution({ params: { executionId }, body: { reason, node, compensate }, who }) {
       await refuseInVain(parts, executionId, 'cancel');
       const options = { ...(node !== undefined && { node }), ...(compensate !== undefined && { compensate }) };
       const why = reason ?? `cancelled by ${who.name}`;
-      return accepted(executionId, engine.requestCancel(executionId, why, options));
+      return accepted(executionId, desk.requestCancel(executionId, why, options));
     },
     async pauseExecution({ params: { executionId }, body: { reason } }) {
       await refuseInVain(parts, executionId, 'pause');
-      return accepted(executionId, engine.requestPause(executionId, reason));
+      return accepted(executionId, desk.requestPause(executionId, reason));
     },
     async resumeExecution({ params: { executionId } }) {
       await refuseInVain(parts, executionId, 'resume');
-      return accepted(executionId, engine.requestResume(executionId));
+      return accepted(executionId, desk.requestResume(executionId));
     },
     async signalExecution({ params: { executionId }, body: { signal, key, payload } }) {
       await refuseInVain(parts, executionId, 'signal');
       const request = { signal, ...(key !== undefined && { key }), payload: (payload ?? null) as Json };
-      return accepted(executionId, engine.requestSignal(executionId, request));
+      return accepted(executionId, desk.requestSignal(executionId, request));
     },
     answerApproval: ({ params: { executionId }, body: { node, approved, by, comment, form }, who }) =>
       accepted(
         executionId,
-        engine.requestAnswer(executionId, node, {
+        desk.requestAnswer(executionId, node, {
           approved,
           by: answering(who, by),
           ...(comment !== undefined && { comment }),
@@ -50,22 +50,22 @@ export function executionRequests(parts: Parts): Pick<Handlers, Own> {
         }),
       ),
     callBack: ({ params: { executionId }, body: { node, payload } }) =>
-      accepted(executionId, engine.requestCallback(executionId, node, (payload ?? null) as Json)),
+      accepted(executionId, desk.requestCallback(executionId, node, (payload ?? null) as Json)),
     async retryExecution({ params: { executionId } }) {
       await refuseInVain(parts, executionId, 'retry');
-      return accepted(executionId, engine.requestRetry(executionId));
+      return accepted(executionId, desk.requestRetry(executionId));
     },
 
     async replayExecution({ params: { executionId }, body: { node, input, fork } }) {
       const edited = input as Json | undefined;
-      if (!fork) return accepted(executionId, engine.requestReplay(executionId, node, edited));
-      return reply(202, { executionId: await engine.fork(executionId, node, edited), accepted: true });
+      if (!fork) return accepted(executionId, desk.requestReplay(executionId, node, edited));
+      return reply(202, { executionId: await desk.fork(executionId, node, edited), accepted: true });
     },
 
     settleNode: ({ params: { executionId }, body: { node, happened, output, then = 'retry', attempt } }) =>
       accepted(
         executionId,
-        engine.requestSettle(
+        desk.requestSettle(
           executionId,
           node,
           happened ? { happened: true, output: (output ?? null) as Json } : { happened: false, then },

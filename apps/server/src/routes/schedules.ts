@@ -21,25 +21,10 @@ import { nextTime } from '../triggers/schedules.ts';
 import { resultOf } from './executions.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 
-const OWN = [
-  'listSchedules',
-  'getSchedule',
-  'putSchedule',
-  'deleteSchedule',
-  'fireSchedule',
-] as const satisfies readonly OperationId[];
+const OWN = ['listSchedules', 'getSchedule', 'putSchedule', 'deleteSchedule'] as const satisfies readonly OperationId[];
 
-export function scheduleRoutes(
-  parts: Parts,
-  launcher: Launcher,
-  onChange: () => void,
-): Pick<Handlers, (typeof OWN)[number]> {
+export function scheduleRoutes(parts: Parts, onChange: () => void): Pick<Handlers, (typeof OWN)[number]> {
   const { records, clock } = parts;
-  const found = async (scheduleId: string): Promise<Read<ScheduleRecord>> => {
-    const schedule = await readRecord<ScheduleRecord>(records, 'schedule', scheduleId);
-    if (schedule === undefined) throw new NebulaError('UNKNOWN_SCHEDULE', `There is no schedule '${scheduleId}'.`);
-    return schedule;
-  };
   return {
     async listSchedules({ query, who, project }) {
       const visible = project === undefined ? visibleProjects(who) : [project];
@@ -49,7 +34,7 @@ export function scheduleRoutes(
     },
 
     async getSchedule({ params: { scheduleId } }) {
-      const schedule = await found(scheduleId);
+      const schedule = await scheduleNamed(parts, scheduleId);
       return ok(documentOf(schedule, clock.now()), { etag: etagOf(schedule) });
     },
 
@@ -78,21 +63,31 @@ export function scheduleRoutes(
     },
 
     async deleteSchedule({ params: { scheduleId }, headers }) {
-      const { body } = await found(scheduleId);
+      const { body } = await scheduleNamed(parts, scheduleId);
       if (body.trigger !== null) throw ofWorkflow(scheduleId, body);
       await removeRecord(records, 'schedule', scheduleId, headers['if-match']);
       onChange();
       return gone();
     },
+  };
+}
 
-    async fireSchedule({ params: { scheduleId }, who, signal, repeatId }) {
-      const { body } = await found(scheduleId);
-      const trigger = { type: 'schedule', id: scheduleId, at: isoTime(clock.now()), by: who.name };
+export function fireRoutes(parts: Parts, launcher: Launcher): Pick<Handlers, 'fireSchedule'> {
+  return {
+    async fireSchedule({ params: { scheduleId }, who, repeatId }) {
+      const { body } = await scheduleNamed(parts, scheduleId);
+      const trigger = { type: 'schedule', id: scheduleId, at: isoTime(parts.clock.now()), by: who.name };
       const own = repeatId === undefined ? undefined : `exe_r${repeatId.slice(0, 40)}`;
       const { executionId } = await fireSchedule(parts, launcher, body, trigger, own);
-      return created(await resultOf(parts, executionId, undefined, signal));
+      return created(await resultOf(parts, executionId, undefined));
     },
   };
+}
+
+async function scheduleNamed({ records }: Parts, scheduleId: string): Promise<Read<ScheduleRecord>> {
+  const schedule = await readRecord<ScheduleRecord>(records, 'schedule', scheduleId);
+  if (schedule === undefined) throw new NebulaError('UNKNOWN_SCHEDULE', `There is no schedule '${scheduleId}'.`);
+  return schedule;
 }
 
 type Body = Parameters<Handlers['putSchedule']>[0]['body'];

@@ -6,7 +6,7 @@ import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { publishEvent } from '../triggers/events.ts';
 
-export function signalRoutes(parts: Parts, launcher: Launcher): Pick<Handlers, 'publishSignal'> {
+export function signalRoutes(parts: Parts, launcher: Launcher | undefined): Pick<Handlers, 'publishSignal'> {
   return {
     async publishSignal({ body: { signal, key = '', payload, keep }, who, project, headers }) {
       const keepMs = keep === undefined ? undefined : parseDuration(keep);

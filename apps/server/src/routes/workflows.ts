@@ -31,7 +31,7 @@ const ACTIVATION_TRIES = 10;
 export type OnActivation = () => void;
 
 export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<Handlers, (typeof OWN)[number]> {
-  const { engine, store, records } = parts;
+  const { desk, store, records } = parts;
 
   const summary = async (workflowId: string): Promise<AnswerOf<'getWorkflow'>> => {
     const newest = await versionOf(parts, workflowId);
@@ -67,6 +67,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       return ok({
         valid: problems.every(({ severity }) => severity !== 'error'),
         problems: problems.map(problemDocument),
+        ceiling: await parts.projects.ceilingOf(project ?? DEFAULT_PROJECT),
       });
     },
 
@@ -78,8 +79,8 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       await requireProject(parts, home);
       const isActive = body.activate !== false;
       if (isActive) await checkTriggers(parts, definition, home);
-      await claimIds(parts, definition, home);
-      const { workflowId, version, created: isNew } = await engine.register(definition as unknown as Json);
+      await claimIds(parts, definition, home, isLocal === true && !isActive);
+      const { workflowId, version, created: isNew } = await desk.register(definition as unknown as Json);
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       if (isActive && record?.body.active !== version) await setActive(workflowId, version);
       const answer = {
@@ -245,8 +246,20 @@ async function isClaimed(parts: Parts, workflowId: string, project: string): Pro
  * A workflow runs workflows of its own project only: the engine finds no others. Those that it names and that are
  * nobody's become its project's. One of another project is passed over, as one that is not there would be.
  */
-async function claimIds(parts: Parts, definition: WorkflowDefinition, project: string): Promise<void> {
-  if (!(await isClaimed(parts, definition.id, project))) throw idTaken(definition.id);
+async function claimIds(
+  parts: Parts,
+  definition: WorkflowDefinition,
+  project: string,
+  isStoredOnly: boolean,
+): Promise<void> {
+  const { id: workflowId } = definition;
+  // A workflow without a record is of the default project: a run on a data folder leaves none behind.
+  if (isStoredOnly && project === DEFAULT_PROJECT) {
+    const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
+    if (record !== undefined && record.body.project !== project) throw idTaken(workflowId);
+    return;
+  }
+  if (!(await isClaimed(parts, workflowId, project))) throw idTaken(workflowId);
   for (const id of new Set(usedWorkflows(definition).map((used) => used.id))) await isClaimed(parts, id, project);
 }
 

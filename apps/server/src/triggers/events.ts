@@ -26,14 +26,19 @@ export interface Delivered {
   readonly refused: readonly { readonly workflowId: string; readonly code: string; readonly message: string }[];
 }
 
-export async function publishEvent(parts: Parts, launcher: Launcher, event: PublishedEvent): Promise<Delivered> {
+/** Without a launcher, since no engine runs here, no workflow is started. */
+export async function publishEvent(
+  parts: Parts,
+  launcher: Launcher | undefined,
+  event: PublishedEvent,
+): Promise<Delivered> {
   const { name, key, payload, keepMs, messageId, project } = event;
   const started: string[] = [];
   const refusals: { readonly workflowId: string; readonly error: NebulaError }[] = [];
   let told: string | undefined;
   const trigger = { type: 'event', id: name, at: isoTime(parts.clock.now()), key };
   for await (const { body: source } of everyRecord<EventRecord>(parts.records, 'event', eventPrefix(name))) {
-    if (source.project !== project) continue;
+    if (launcher === undefined || source.project !== project) continue;
     try {
       const { executionId, isStarted } = await handOver(parts, launcher, { source, came: payload, trigger }, event);
       if (isStarted) started.push(executionId);
@@ -50,7 +55,7 @@ export async function publishEvent(parts: Parts, launcher: Launcher, event: Publ
   const [first] = refusals;
   if (first !== undefined) throw first.error;
   const keep = keepMs === undefined ? {} : { keepMs };
-  const taken = await parts.engine.publishSignal({ signal: name, key, payload, messageId, project, ...keep });
+  const taken = await parts.desk.publishSignal({ signal: name, key, payload, messageId, project, ...keep });
   return { taken, started, refused };
 }
 
@@ -94,14 +99,14 @@ async function correlated(
   family: string,
   { name, key, payload, messageId }: PublishedEvent,
 ): Promise<HandedOver> {
-  const { records, store, clock, digest, engine } = parts;
+  const { records, store, clock, digest, desk } = parts;
   const id = digest(family);
   const before = await readRecord<CorrelationRecord>(records, 'correlation', id);
   if (before !== undefined && before.body.messageId !== messageId) {
     const { executionId } = before.body;
     const row = await store.execution(executionId);
     if (row !== undefined && row.finishedAt === null) {
-      await engine.requestSignal(executionId, { signal: name, key, payload });
+      await desk.requestSignal(executionId, { signal: name, key, payload });
       return { executionId, isStarted: false };
     }
   }

@@ -10,6 +10,7 @@ import type { Parts } from '../parts.ts';
 import { readRecord } from '../records.ts';
 import { resultOf } from '../routes/executions.ts';
 import { isoTime } from '../routes/times.ts';
+import type { Waits } from '../waits.ts';
 import { fire } from './fire.ts';
 import type { WebhookRecord } from './records.ts';
 
@@ -26,10 +27,15 @@ interface Called {
   readonly hook: WebhookRecord;
 }
 
+interface WebhookParts {
+  readonly parts: Parts;
+  readonly launcher: Launcher;
+  readonly waits: Waits;
+}
+
 export function webhookRoutes(
   app: FastifyInstance,
-  parts: Parts,
-  launcher: Launcher,
+  { parts, launcher, waits }: WebhookParts,
   origins: readonly string[],
 ): void {
   const called = new WeakMap<FastifyRequest, Called>();
@@ -63,7 +69,11 @@ export function webhookRoutes(
         if (hook.respond === 'immediate') return reply.status(202).send({ executionId });
         const gone = new AbortController();
         reply.raw.once('close', () => gone.abort());
-        const { status, output, error } = await resultOf(parts, executionId, RESULT_WAIT, gone.signal);
+        const { status, output, error } = await resultOf(
+          parts,
+          executionId,
+          await waits.ended(executionId, RESULT_WAIT, gone.signal),
+        );
         reply.header('x-nebula-execution', executionId);
         if (status === 'completed')
           return reply.status(200).type('application/json; charset=utf-8').send(JSON.stringify(output));

@@ -4,14 +4,14 @@
  */
 import { type Action, type ActionDescription, announcedAction, compileSchema, NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT, type RecordRow } from '@nebula/ports';
-import type { Parts } from '../parts.ts';
+import type { EngineParts, Parts } from '../parts.ts';
 
 const KIND = 'action';
 const PAGE = 500;
 /** How often to look for what workers have announced to other servers on the same store. */
 const LOOK_MS = 10_000;
 
-type OfAnnounced = Pick<Parts, 'records' | 'engine' | 'catalog' | 'clock'>;
+type OfAnnounced = Pick<EngineParts, 'records' | 'engine' | 'catalog' | 'clock'>;
 
 /** As a catalogue takes them. */
 export async function announcedActions({ records }: Pick<Parts, 'records'>): Promise<Action[]> {

@@ -3,7 +3,7 @@ import type { AnswerOf, Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { isAtLeast, type Principal, visibleProjects } from '../identity/principal.ts';
-import type { Parts } from '../parts.ts';
+import type { EngineParts } from '../parts.ts';
 import { listRecords, type Read, readRecord } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
 
@@ -29,7 +29,7 @@ export interface WorkerRecord {
 
 type Announcement = Pick<WorkerRecord, 'project' | 'labels' | 'actions'>;
 
-type OfRegistry = Pick<Parts, 'records' | 'clock' | 'engine'>;
+type OfRegistry = Pick<EngineParts, 'records' | 'clock' | 'engine'>;
 
 export class Registry {
   private readonly parts: OfRegistry;

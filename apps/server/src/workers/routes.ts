@@ -5,7 +5,7 @@ import type { LeaseState, OutsideOutcome, OutsideWork } from '@nebula/engine';
 import { gone, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import { judge } from '../identity/principal.ts';
-import type { Parts } from '../parts.ts';
+import type { EngineParts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import type { Announced } from './announced.ts';
 import { onlyProjectOf, type Registry } from './registry.ts';
@@ -27,7 +27,7 @@ const OWN = [
 const LEASE_LIMITS = { defaultMs: 30_000, minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
 
 export function workerRoutes(
-  parts: Parts,
+  parts: EngineParts,
   registry: Registry,
   announced: Announced,
 ): Pick<Handlers, (typeof OWN)[number]> {

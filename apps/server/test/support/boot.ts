@@ -15,21 +15,21 @@ import type { Clock } from '@nebula/ports';
 import {
   callbackAddresses,
   callbackKey,
+  type EngineParts,
   launchPlans,
   type NebulaServer,
-  type Parts,
   projectsOf,
   type ServerOptions,
   startServer,
 } from '../../src/index.ts';
 
 /** What lasts when a server goes. */
-export type Keeping = Pick<Parts, 'store' | 'records' | 'secrets' | 'blobs' | 'logs'>;
+export type Keeping = Pick<EngineParts, 'store' | 'records' | 'secrets' | 'blobs' | 'logs'>;
 
 export interface Booted {
   readonly client: NebulaClient;
   readonly server: NebulaServer;
-  readonly parts: Parts;
+  readonly parts: EngineParts;
   readonly keeping: Keeping;
   readonly troubles: unknown[];
   close(): Promise<void>;
@@ -91,7 +91,16 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
   const projects = projectsOf(keeping, { standard: ceiling });
   const engine = createEngine(drivers, { actions, callbackUrl, projects, launchPlan: launchPlans(keeping) });
   const troubles: unknown[] = [];
-  const parts: Parts = { ...keeping, engine, clock, random, digest: sha256, catalog: createCatalog(actions), projects };
+  const parts: EngineParts = {
+    ...keeping,
+    desk: engine,
+    engine,
+    clock,
+    random,
+    digest: sha256,
+    catalog: createCatalog(actions),
+    projects,
+  };
   const server = await startServer(parts, {
     host: '127.0.0.1',
     port: 0,

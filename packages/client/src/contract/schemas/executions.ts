@@ -250,7 +250,7 @@ export const Explanation = Type.Object({
   next: Type.Array(Type.String(), { description: 'Commands that a person could give next.' }),
 });
 
-/** `settled`: false when the wait was over before the run had come to rest. */
+/** `settled`: false when the wait was over before the run had come to rest; `execution`: as it is at rest. */
 export const Rest = Type.Object({
   executionId: Type.String(),
   settled: Type.Boolean(),
@@ -258,6 +258,7 @@ export const Rest = Type.Object({
   resting: Type.Boolean({ description: 'The same, or an execution that runs for it.' }),
   waitingFor: Type.Array(Explanation),
   inside: Type.Array(Type.String({ description: 'Executions for which it waits, which are parked themselves.' })),
+  execution: nullable(Execution),
 });
 
 export const Places = Type.Object({

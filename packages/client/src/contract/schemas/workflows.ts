@@ -27,7 +27,11 @@ const DefinitionProblem = Type.Object({
   column: Type.Optional(Type.Integer()),
 });
 
-export const Validation = Type.Object({ valid: Type.Boolean(), problems: Type.Array(DefinitionProblem) });
+export const Validation = Type.Object({
+  valid: Type.Boolean(),
+  problems: Type.Array(DefinitionProblem),
+  ceiling: { ...AnyJson, description: 'What runs of its project may be granted at the most: `all`, or capabilities.' },
+});
 
 export const RegisterBody = Type.Object(
   {

@@ -1,0 +1,36 @@
+/** Options of commands, as they were typed. */
+import { NebulaError } from '@nebula/core';
+import type { CommandOptions } from './services.ts';
+
+export function textOption(options: CommandOptions, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Of an option that may be given several times. */
+export function textsOption(options: CommandOptions, name: string): readonly string[] | undefined {
+  const value = options[name];
+  return Array.isArray(value) ? (value as string[]) : undefined;
+}
+
+export function countOption(options: CommandOptions, name: string, fallback: number): number {
+  const text = textOption(options, name);
+  if (text === undefined) return fallback;
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new NebulaError('USAGE', `--${name} ${text}: not a whole number above 0`);
+}
+
+/** As `--project` says. */
+export function inProject(options: CommandOptions): { readonly project?: string } {
+  const project = textOption(options, 'project');
+  return project === undefined ? {} : { project };
+}
+
+/** A version as it is typed. */
+export function versionOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const version = Number(text.replace(/^v/, ''));
+  if (Number.isInteger(version) && version > 0) return version;
+  throw new NebulaError('USAGE', `${text} is not a version`, { hint: 'versions are 1, 2, 3 …' });
+}

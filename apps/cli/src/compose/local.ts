@@ -1,0 +1,128 @@
+/** The operations of the contract on a data folder, by handlers of this process. */
+import { NebulaClient } from '@nebula/client';
+import { createCatalog, NebulaError } from '@nebula/core';
+import type { Desk, Engine, EngineOptions } from '@nebula/engine';
+import type { Secrets } from '@nebula/ports';
+import type { DirectTransport, Parts } from '@nebula/server/local';
+import type { ApiSession, Project } from '../services.ts';
+import type { Io } from '../terminal/io.ts';
+import { engineOptions } from './engine-options.ts';
+import { driverContext, type Keeping, type OpenContext, openDoing, openKeeping, openSecrets } from './keeping.ts';
+
+/**
+ * Looks, and leaves requests. With `isAlone` no engine works on the folder meanwhile, and one that is not there is made;
+ * else rejects with `DATA_DIR_MISSING`.
+ */
+export async function openLocalDesk(project: Project, env: Io['env'], isAlone = false): Promise<ApiSession> {
+  const { createDesk } = await import('@nebula/engine');
+  const options = await engineOptions(project);
+  return await openLocal(project, env, isAlone, options, async (context, opened, known) => ({
+    desk: createDesk({ ...context, ...opened }, known),
+    stop: async () => undefined,
+    close: async () => undefined,
+  }));
+}
+
+/** With an engine of its own. Rejects with `STORE_LOCKED` where another one has the folder. */
+export async function openLocalEngine(project: Project, env: Io['env']): Promise<ApiSession> {
+  const { createEngine } = await import('@nebula/engine');
+  const { workflowGraphJob } = await import('@nebula/actions');
+  const options = await engineOptions(project);
+  // A server hands jobs of workflow-graph to workers; a command that somebody waits for runs them itself.
+  const own = { ...options, actions: [...options.actions, workflowGraphJob] };
+  return await openLocal(project, env, true, own, async (context, opened, known) => {
+    const doing = await openDoing(project, context, env);
+    const launchPlan: EngineOptions['launchPlan'] = async (...start) => {
+      const { launchPlans } = await import('@nebula/server/launch-plan');
+      return await launchPlans({ store: opened.store, records: await opened.records() })(...start);
+    };
+    const engine = createEngine({ ...context, ...opened, ...doing }, { ...known, launchPlan });
+    return { desk: engine, engine, stop: (grace) => engine.close(grace), close: () => doing.queue.close() };
+  });
+}
+
+interface Doing {
+  readonly desk: Desk;
+  readonly engine?: Engine;
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Compose = (context: OpenContext, opened: Keeping, options: EngineOptions) => Promise<Doing>;
+
+async function openLocal(
+  project: Project,
+  env: Io['env'],
+  forEngine: boolean,
+  given: EngineOptions,
+  compose: Compose,
+): Promise<ApiSession> {
+  const context = await driverContext(project);
+  const opened = await openKeeping(project, context, forEngine);
+  try {
+    const [announced, projects] = [await opened.announced(), await opened.projects()];
+    const options = { ...given, announced, projects };
+    const doing = await compose(context, opened, options);
+    const { actions, retryPolicies, capabilities, labels } = options;
+    const catalog = createCatalog(actions, retryPolicies, capabilities, labels);
+    catalog.announce(announced);
+    const { clock, random, digest } = context;
+    const { store, blobs, logs } = opened;
+    const secrets = lazySecrets(() => openSecrets(project, context, env));
+    const records = await opened.recordsOrNone();
+    const { desk } = doing;
+    const parts = { desk, store, records, secrets, blobs, logs, clock, random, digest, catalog, projects };
+    return await sessionOn(parts, doing, opened.close);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function sessionOn(parts: Parts, doing: Doing, closeStore: () => Promise<void>): Promise<ApiSession> {
+  const { localApi } = await import('@nebula/server/local');
+  const { engine } = doing;
+  const local = localApi(parts, engine, () => undefined);
+  let isClosed = false;
+  const sessionAs = (transport: DirectTransport): ApiSession => ({
+    api: new NebulaClient(transport),
+    server: undefined,
+    as: async (user) => sessionAs(await transport.as(user)),
+    async work(only) {
+      if (engine === undefined) throw new NebulaError('INTERNAL', 'this command has no engine');
+      await engine.open(only === undefined ? {} : { only });
+    },
+    onTrouble(listener) {
+      const stop = engine?.on((event) => {
+        if (event.type === 'trouble') listener(event.error);
+      });
+      return () => stop?.();
+    },
+    stop: (grace) => doing.stop(grace),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      local.close();
+      await doing.stop();
+      await doing.close();
+      await closeStore();
+    },
+  });
+  return sessionAs(local.transport);
+}
+
+/** Opened when somebody asks for one: most commands do not. */
+function lazySecrets(open: () => Promise<Secrets>): Secrets {
+  let opened: Promise<Secrets> | undefined;
+  const secrets = (): Promise<Secrets> => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    list: async () => await (await secrets()).list(),
+    get: async (name) => await (await secrets()).get(name),
+    set: async (name, value) => await (await secrets()).set(name, value),
+    rotate: async (name, value) => await (await secrets()).rotate(name, value),
+    delete: async (name) => await (await secrets()).delete(name),
+  };
+}

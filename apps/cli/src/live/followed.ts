@@ -1,0 +1,158 @@
+/**
+ * One run whose events and lines are shown as they come, over the operations that stream them.
+ *
+ *  1 Events come from the beginning of the run; those that the view knows already (`known`) are passed over.
+ *  2 The document of the run is read when events have come, and is what is shown.
+ *  3 Lines come after those that were there when following began, each of them once: those that were missed at the end
+ *     are read.
+ */
+import type { NebulaClient } from '@nebula/client';
+import type { RunDocument, TimelineEvent } from '@nebula/core';
+import type { StoredLogLine } from '@nebula/ports';
+import { findRun, timelineEvent } from '../runs.ts';
+import type { LiveView } from './live-view.ts';
+import type { ShownRun } from './shown-run.ts';
+
+const LOG_PAGE = 1_000;
+/** Events come a little later than the answer that tells where they have led. */
+const LAST_EVENTS_MS = 1_000;
+const QUIET_MS = 100;
+const LOOK_MS = 10;
+
+const ENDS: ReadonlySet<string> = new Set([
+  'WorkflowCompleted',
+  'WorkflowFailed',
+  'WorkflowCancelled',
+  'WorkflowTimedOut',
+]);
+/** How soon after an event the run is read; what happens meanwhile is seen with it. */
+const READ_MS = 40;
+/** Reading takes a tenth of the time at most, however large the run is: the same process may run it. */
+const PAUSE_FACTOR = 9;
+
+interface Progress {
+  readonly node: string;
+  readonly fraction: number;
+  readonly message?: string;
+}
+
+export interface FollowedOptions {
+  readonly hasLogs: boolean;
+  /** How many events of the run the view knows. */
+  readonly known: number;
+}
+
+export class Followed {
+  readonly #api: NebulaClient;
+  readonly #run: ShownRun;
+  readonly #view: LiveView;
+  readonly #stop = new AbortController();
+  readonly #events: Promise<void>;
+  readonly #lines: Promise<void> | undefined;
+  #position = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isStale = false;
+  /** Of the newest end that was told. */
+  #endedAt = Number.NEGATIVE_INFINITY;
+  #isOver = false;
+
+  constructor(api: NebulaClient, run: ShownRun, view: LiveView, { hasLogs, known }: FollowedOptions) {
+    this.#api = api;
+    this.#run = run;
+    this.#view = view;
+    // What is shown is not the truth: a run that cannot be followed is waited for all the same.
+    this.#events = this.#followEvents(known)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isOver = true;
+      });
+    if (run.document !== undefined) this.#readSoon();
+    this.#lines = hasLogs ? this.#followLines().catch(() => undefined) : undefined;
+  }
+
+  /** Waits for the events that led to where the run rests: to the last of them, where it has ended. */
+  async caughtUp({ finishedAt }: RunDocument): Promise<void> {
+    const waitMs = finishedAt === null ? QUIET_MS : LAST_EVENTS_MS;
+    const isThere = (): boolean => finishedAt !== null && this.#endedAt >= Date.parse(finishedAt);
+    for (let waitedMs = 0; waitedMs < waitMs && !isThere() && !this.#isOver; waitedMs += LOOK_MS) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  /** Shows the lines that are left. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    await this.#events;
+    if (this.#lines === undefined) return;
+    await this.#lines;
+    await this.#showLines().catch(() => undefined);
+  }
+
+  async #followEvents(known: number): Promise<void> {
+    const { signal } = this.#stop;
+    const onProgress = ({ node, fraction, message }: Progress): void =>
+      this.#run.hint(node, { fraction, ...(message !== undefined && { message }) });
+    let toSkip = known;
+    for await (const told of this.#api.events(this.#run.executionId, { signal, onProgress })) {
+      const event = timelineEvent(told);
+      if (toSkip-- <= 0) await this.#show(event);
+      if (ENDS.has(event.type)) this.#endedAt = event.at;
+    }
+  }
+
+  async #show(event: TimelineEvent): Promise<void> {
+    // Lines come on a way of their own: what was said before the end is shown before it.
+    if (ENDS.has(event.type) && this.#lines !== undefined) await this.#showLines();
+    this.#view.event(this.#run, event);
+    this.#readSoon();
+  }
+
+  #readSoon(): void {
+    this.#isStale = true;
+    this.#timer ??= setTimeout(() => void this.#read(), READ_MS);
+  }
+
+  async #read(): Promise<void> {
+    const begun = performance.now();
+    this.#isStale = false;
+    const document = await findRun(this.#api, this.#run.executionId).catch(() => undefined);
+    if (this.#stop.signal.aborted) return;
+    if (document !== undefined && this.#run.isOpen) this.#run.show(document);
+    const pauseMs = Math.max(READ_MS, (performance.now() - begun) * PAUSE_FACTOR);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#isStale) this.#readSoon();
+    }, pauseMs);
+  }
+
+  async #followLines(): Promise<void> {
+    const { executionId, document } = this.#run;
+    if (document !== undefined) this.#position = (await this.#readLines()).at(-1)?.position ?? 0;
+    const { signal } = this.#stop;
+    for await (const line of this.#api.logs(executionId, { level: 'info', after: this.#position, signal })) {
+      this.#showLine(storedLine(executionId, line));
+    }
+  }
+
+  async #showLines(): Promise<void> {
+    for (const line of await this.#readLines()) this.#showLine(line);
+  }
+
+  #showLine(line: StoredLogLine): void {
+    if (line.position <= this.#position) return;
+    this.#position = line.position;
+    this.#view.log(this.#run, line);
+  }
+
+  async #readLines(): Promise<StoredLogLine[]> {
+    const { executionId } = this.#run;
+    const query = { level: 'info' as const, limit: LOG_PAGE, after: this.#position };
+    const page = await this.#api.call('listLogs', { params: { executionId }, query });
+    return page.items.map((line) => storedLine(executionId, line));
+  }
+}
+
+export function storedLine(executionId: string, line: { readonly at: string }): StoredLogLine {
+  return { ...line, executionId, at: Date.parse(line.at) } as StoredLogLine;
+}

@@ -1,0 +1,28 @@
+/** The actions of a server. They cannot be run here. */
+import type { NebulaClient } from '@nebula/client';
+import { type Action, type Catalog, createCatalog } from '@nebula/core';
+import type { Project } from '../services.ts';
+
+export async function remoteActions(client: NebulaClient): Promise<readonly Action[]> {
+  const actions: Action[] = [];
+  for await (const action of client.all('listActions', { query: { limit: 1_000 } })) {
+    const { id, version, title, description, input, output, effect, capabilities } = action;
+    actions.push({
+      id,
+      version,
+      ...(title !== null && { title }),
+      ...(description !== null && { description }),
+      ...(input !== null && { input }),
+      ...(output !== null && { output }),
+      effect: effect === 'pure' || effect === 'idempotent' ? effect : 'once',
+      capabilities,
+      run: () => Promise.reject(new Error(`${id} runs at the server`)),
+    } as unknown as Action);
+  }
+  return actions;
+}
+
+/** Retry policies are code: those of the project here stand for those of the server, which has the last word. */
+export async function remoteCatalog(client: NebulaClient, { config }: Project): Promise<Catalog> {
+  return createCatalog(await remoteActions(client), config.retryPolicies, config.capabilities);
+}

@@ -1,0 +1,97 @@
+/** What is known of runs, from the operations of the contract. */
+import type { AnswerOf, NebulaClient, QueryOf } from '@nebula/client';
+import type { Json, RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
+import { allItems, found } from './api.ts';
+import { unknownExecution } from './place.ts';
+import type { ApiSession, Project } from './services.ts';
+
+/** As much as an operation gives at once. */
+const MAX_ROWS = 1_000;
+const MAX_FRAMES = 10_000;
+
+export type RunSummary = AnswerOf<'listExecutions'>['items'][number];
+export type RunFilter = Omit<QueryOf<'listExecutions'>, 'limit' | 'cursor'>;
+
+export interface JournalFrame {
+  readonly seq: number;
+  readonly at: number;
+  readonly position: number;
+  readonly entries: readonly Json[];
+}
+
+/** Undefined: there is no such run. */
+export async function findRun(api: NebulaClient, executionId: string): Promise<RunDocument | undefined> {
+  return (await found(api.call('getExecution', { params: { executionId } }))) as RunDocument | undefined;
+}
+
+export async function runNamed({ api }: ApiSession, project: Project, executionId: string): Promise<RunDocument> {
+  return (await findRun(api, executionId)) ?? unknownExecution(project, executionId);
+}
+
+/** What a request for a run comes to; where there is no such run, that is told as everywhere. */
+export async function requested<T>(project: Project, executionId: string, call: Promise<T>): Promise<T> {
+  return (await ifRun(call)) ?? unknownExecution(project, executionId);
+}
+
+async function ifRun<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && GONE.has(String(error.code))) return undefined;
+    throw error;
+  }
+}
+
+const GONE: ReadonlySet<string> = new Set(['UNKNOWN_EXECUTION', 'NOT_FOUND']);
+
+export async function timelineOf(api: NebulaClient, executionId: string): Promise<TimelineEvent[]> {
+  const events = await allItems((cursor) => {
+    const query = { after: Number(cursor ?? 0), limit: MAX_FRAMES };
+    return api.call('getTimeline', { params: { executionId }, query });
+  });
+  return events.map(timelineEvent);
+}
+
+/** As the contract tells it, in the form of the core. */
+export function timelineEvent({ at, type, node, details }: AnswerOf<'getTimeline'>['items'][number]): TimelineEvent {
+  return { at: Date.parse(at), type, node, details } as TimelineEvent;
+}
+
+/** Empty where there is no such run. */
+export async function journalOf(api: NebulaClient, executionId: string): Promise<JournalFrame[]> {
+  const read = allItems((cursor) => {
+    const query = { after: Number(cursor ?? 0), limit: MAX_FRAMES };
+    return api.call('getJournal', { params: { executionId }, query });
+  });
+  const frames = (await found(read)) ?? [];
+  return frames.map((frame) => ({ ...frame, entries: frame.entries as Json[], at: Date.parse(frame.at) }));
+}
+
+/** The newest, or those after a cursor: at most so many. */
+export async function runsOf(
+  api: NebulaClient,
+  filter: RunFilter,
+  { limit, cursor: from }: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<{ readonly rows: readonly RunSummary[]; readonly next: string | null }> {
+  const rows: RunSummary[] = [];
+  let cursor = from;
+  do {
+    const page = { limit: Math.min(MAX_ROWS, limit - rows.length), ...(cursor !== undefined && { cursor }) };
+    const { items, next } = await api.call('listExecutions', { query: { ...filter, ...page } });
+    rows.push(...items);
+    cursor = next ?? undefined;
+  } while (cursor !== undefined && rows.length < limit);
+  return { rows, next: cursor ?? null };
+}
+
+/** Without a version, the newest. */
+export async function definitionOf(
+  api: NebulaClient,
+  workflowId: string,
+  version?: number,
+): Promise<WorkflowDefinition | undefined> {
+  const params = { workflowId, version: version ?? ('newest' as const) };
+  const answer = await found(api.call('getWorkflowVersion', { params }));
+  if (answer === undefined) return undefined;
+  return { ...(answer.definition as unknown as WorkflowDefinition), version: answer.version };
+}

@@ -1,0 +1,105 @@
+/**
+ * The operations of the contract without HTTP, for a process that has the data folder, and so owns what is in it: a
+ * transport for `NebulaClient` that calls the handlers themselves. Permissions are not checked.
+ */
+import type { BodyOf, OperationId } from '@nebula/client/contract';
+import { isJsonObject, NebulaError } from '@nebula/core';
+import type { Deed } from './http/app.ts';
+import type { Call, EventStream, Reply } from './http/handler.ts';
+import { subjectOf } from './http/subject.ts';
+import { OWNER } from './identity/owner.ts';
+import type { Principal } from './identity/principal.ts';
+import type { Parts } from './parts.ts';
+import { readRecord, type UserRecord } from './records.ts';
+
+/** As `Transport` of the client has them. */
+interface Input {
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+interface Following {
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: { executionId: string; node: string; fraction: number; message?: string }) => void;
+}
+
+export interface DirectTransport {
+  readonly url: string;
+  json(operation: OperationId, input: Input): Promise<unknown>;
+  bytes(operation: OperationId, input: Input): Promise<Uint8Array>;
+  follow(operation: OperationId, input: Input, options: Following): AsyncGenerator<unknown>;
+  /** The same in the name of a user. Rejects with `UNKNOWN_USER`. */
+  as(userId: string): Promise<DirectTransport>;
+}
+
+export type AnyHandler = (call: Call<OperationId>) => Promise<Reply<unknown>>;
+
+export interface DirectParts {
+  readonly parts: Parts;
+  /** Rejects with `NEEDS_SERVER`. */
+  handlerOf(operation: OperationId): Promise<AnyHandler>;
+  /** Throws where what goes in is not as the contract says. */
+  check(operation: OperationId, input: Readonly<Record<'params' | 'query' | 'body', unknown>>): Promise<void>;
+  /** Writes what was done into the audit log, where it belongs there. */
+  audit(deed: Deed): Promise<void>;
+}
+
+export function directTransport(own: DirectParts, who: Principal = OWNER): DirectTransport {
+  const { parts } = own;
+
+  const reply = async (operation: OperationId, input: Input, headers: Record<string, string> = {}) => {
+    const { params = {}, query = {}, body = {}, signal = new AbortController().signal } = input;
+    const handler = await own.handlerOf(operation);
+    const given = { params: { ...params }, query: { ...query }, body };
+    await own.check(operation, given);
+    const project = (await subjectOf(parts, operation, given))?.project;
+    const call = { operation, ...given, who, project, headers, ip: '', isSecure: false, isLocal: true, signal };
+    const before = await workflowMark(parts, operation, body);
+    const { status, body: answer } = await handler(call as unknown as Call<OperationId>);
+    // As over HTTP: nobody gets an answer after having gone.
+    signal.throwIfAborted();
+    const isUnchanged = before !== undefined && before === (await workflowMark(parts, operation, body));
+    if (!isUnchanged) await own.audit({ operation, who, params, body, answer, project, status });
+    return answer;
+  };
+
+  return {
+    url: '',
+    json: reply,
+    bytes: async (operation, input) => (await reply(operation, input)) as Uint8Array,
+    async *follow(operation, input, { after, signal, onProgress }) {
+      const headers = after === undefined ? {} : { 'last-event-id': after };
+      const batches = (await reply(operation, { ...input, ...(signal && { signal }) }, headers)) as EventStream;
+      for await (const batch of batches) {
+        for (const { event, json } of batch) {
+          if (event === 'progress') onProgress?.(JSON.parse(json));
+          else if (event === undefined) yield JSON.parse(json);
+        }
+      }
+    },
+    async as(userId) {
+      const user = await readRecord<UserRecord>(parts.records, 'user', userId);
+      if (user === undefined) throw new NebulaError('UNKNOWN_USER', `There is no user '${userId}'.`);
+      const { principalOf } = await import('./identity/accounts.ts');
+      return directTransport(own, principalOf(user));
+    },
+  };
+}
+
+/** A server registers its files with every start: of those that stay as they are nothing is to be told. */
+async function workflowMark(
+  { store, records }: Parts,
+  operation: OperationId,
+  body: unknown,
+): Promise<string | undefined> {
+  if (operation !== 'registerWorkflow') return undefined;
+  if ((body as BodyOf<'registerWorkflow'>).activate === false) return undefined;
+  const { definition } = body as BodyOf<'registerWorkflow'>;
+  if (!isJsonObject(definition) || typeof definition.id !== 'string') return undefined;
+  const newest = await store.workflowVersion(definition.id);
+  const record = await records.get('workflow', definition.id);
+  return `${newest?.version ?? 0} ${record?.revision ?? 0}`;
+}

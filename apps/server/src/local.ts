@@ -1,0 +1,236 @@
+/**
+ * The operations of the contract on a data folder, where no server runs: for commands. Handlers are loaded with the first
+ * call that needs them, so that a run starts as fast as without them.
+ */
+import type { OperationId } from '@nebula/client/contract';
+import { ROUTES } from '@nebula/client/routes';
+import { NebulaError } from '@nebula/core';
+import type { Engine } from '@nebula/engine';
+import { type AnyHandler, type DirectTransport, directTransport } from './direct.ts';
+import type { Handlers } from './http/handler.ts';
+import type { Feed } from './live/feed.ts';
+import type { EngineParts, Parts } from './parts.ts';
+import { Waits } from './waits.ts';
+
+export type { DirectTransport } from './direct.ts';
+export type { Parts } from './parts.ts';
+
+export interface LocalApi {
+  readonly transport: DirectTransport;
+  /** Ends what follows runs. */
+  close(): void;
+}
+
+interface Local {
+  readonly parts: Parts;
+  /** With the engine of this process, where there is one. */
+  readonly own: EngineParts | undefined;
+  readonly waits: Waits;
+  feed(): Promise<Feed>;
+}
+
+type Load = (local: Local) => Promise<Partial<Handlers>>;
+
+/** Handlers that belong together. */
+const GROUPS = {
+  async runs({ parts, own, waits }) {
+    const { executionRoutes } = await import('./routes/executions.ts');
+    const { restRoutes } = await import('./routes/rest.ts');
+    const engine = own?.engine;
+    return {
+      ...executionRoutes(parts, waits, (executionId) => engine?.peek(executionId)),
+      ...restRoutes(parts, waits, async (executionId) => (await engine?.isResting(executionId)) ?? false),
+    };
+  },
+  reads: async ({ parts, own }) =>
+    (await import('./routes/execution-reads.ts')).executionReads(parts, own !== undefined),
+  requests: async ({ parts }) => (await import('./routes/execution-requests.ts')).executionRequests(parts),
+  bulk: async ({ parts }) => (await import('./routes/bulk.ts')).bulkRoutes(parts),
+  async starts({ own, waits }) {
+    if (own === undefined) return {};
+    const { Launcher } = await import('./launcher.ts');
+    const { startRoutes } = await import('./routes/starts.ts');
+    return startRoutes(own, new Launcher(own), waits);
+  },
+  async signals({ parts, own }) {
+    const { Launcher } = await import('./launcher.ts');
+    const { signalRoutes } = await import('./routes/signals.ts');
+    return signalRoutes(parts, own && new Launcher(own));
+  },
+  async live({ parts, feed }) {
+    const { Followers } = await import('./live/followers.ts');
+    const { liveRoutes } = await import('./live/routes.ts');
+    return liveRoutes(parts, await feed(), new Followers());
+  },
+  workflows: async ({ parts }) => (await import('./routes/workflows.ts')).workflowRoutes(parts, () => undefined),
+  actions: async ({ parts }) => (await import('./routes/actions.ts')).actionRoutes(parts),
+  credentials: async ({ parts }) => (await import('./routes/credentials.ts')).credentialRoutes(parts),
+  plans: async ({ parts }) => (await import('./routes/plans.ts')).planRoutes(parts),
+  cache: async ({ parts }) => (await import('./routes/cache.ts')).cacheRoutes(parts),
+  async schedules({ parts, own }) {
+    const { Launcher } = await import('./launcher.ts');
+    const { fireRoutes, scheduleRoutes } = await import('./routes/schedules.ts');
+    return { ...scheduleRoutes(parts, () => undefined), ...(own && fireRoutes(own, new Launcher(own))) };
+  },
+  audit: async ({ parts }) => (await import('./identity/audit.ts')).auditRoutes(parts),
+  async identity({ parts }) {
+    const { Accounts } = await import('./identity/accounts.ts');
+    const { identityRoutes } = await import('./identity/routes.ts');
+    return identityRoutes(parts, new Accounts(parts), { isSecure: false });
+  },
+  /** Only a server does these. */
+  server: async () => ({}),
+} satisfies Readonly<Record<string, Load>>;
+
+type Group = keyof typeof GROUPS;
+
+/**
+ * What goes in is checked by the schemas of the contract, and what is changed is written into the audit log. Of the others
+ * engine and compiler check what they are given, and the journal tells what happened.
+ */
+const OF_RECORDS: ReadonlySet<Group> = new Set<Group>([
+  'actions',
+  'credentials',
+  'plans',
+  'cache',
+  'schedules',
+  'audit',
+  'identity',
+]);
+
+const GROUP_OF: Readonly<Record<OperationId, Group>> = {
+  getInfo: 'server',
+  validateWorkflow: 'workflows',
+  registerWorkflow: 'workflows',
+  listWorkflows: 'workflows',
+  getWorkflow: 'workflows',
+  listWorkflowVersions: 'workflows',
+  getWorkflowVersion: 'workflows',
+  activateWorkflow: 'workflows',
+  deactivateWorkflow: 'workflows',
+  diffWorkflow: 'workflows',
+  startExecution: 'starts',
+  listExecutions: 'runs',
+  countExecutions: 'runs',
+  bulkExecutions: 'bulk',
+  getExecution: 'runs',
+  getResult: 'runs',
+  awaitRest: 'runs',
+  deleteExecution: 'runs',
+  relaunchExecution: 'starts',
+  getJournal: 'reads',
+  getTimeline: 'reads',
+  explainExecution: 'reads',
+  getUndoPlan: 'reads',
+  getDefinition: 'reads',
+  getBlob: 'reads',
+  listLogs: 'reads',
+  cancelExecution: 'requests',
+  pauseExecution: 'requests',
+  resumeExecution: 'requests',
+  signalExecution: 'requests',
+  answerApproval: 'requests',
+  callBack: 'requests',
+  retryExecution: 'requests',
+  replayExecution: 'requests',
+  settleNode: 'requests',
+  publishSignal: 'signals',
+  listPlaces: 'runs',
+  followExecution: 'live',
+  followLogs: 'live',
+  followAll: 'live',
+  listActions: 'actions',
+  getAction: 'actions',
+  removeAnnouncedAction: 'server',
+  listCredentials: 'credentials',
+  putCredential: 'credentials',
+  deleteCredential: 'credentials',
+  listPlans: 'plans',
+  getPlan: 'plans',
+  putPlan: 'plans',
+  deletePlan: 'plans',
+  listSchedules: 'schedules',
+  getSchedule: 'schedules',
+  putSchedule: 'schedules',
+  deleteSchedule: 'schedules',
+  fireSchedule: 'schedules',
+  listWorkers: 'server',
+  registerWorker: 'server',
+  claimWork: 'server',
+  beatWorker: 'server',
+  deleteWorker: 'server',
+  extendLease: 'server',
+  logLease: 'server',
+  completeLease: 'server',
+  failLease: 'server',
+  revealCredential: 'server',
+  listCache: 'cache',
+  forgetCache: 'cache',
+  listAudit: 'audit',
+  login: 'server',
+  logout: 'server',
+  getMe: 'identity',
+  listUsers: 'identity',
+  putUser: 'identity',
+  deleteUser: 'identity',
+  listKeys: 'identity',
+  createKey: 'identity',
+  deleteKey: 'identity',
+  listProjects: 'identity',
+  putProject: 'identity',
+  deleteProject: 'identity',
+};
+
+/** Changes that the audit log tells of: a version that is stored changes nothing before it is activated. */
+function isAudited(operation: OperationId, body: unknown): boolean {
+  if (ROUTES[operation].startsWith('GET ')) return false;
+  if (operation === 'registerWorkflow') return (body as { readonly activate?: boolean }).activate !== false;
+  return OF_RECORDS.has(GROUP_OF[operation]) || ['activateWorkflow', 'deactivateWorkflow'].includes(operation);
+}
+
+/** `engine`: of this process; without it runs are looked at, and requests are left for the engine that finds them. */
+export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (error: unknown) => void): LocalApi {
+  const loaded = new Map<Group, Promise<Partial<Handlers>>>();
+  let opened: Promise<Feed> | undefined;
+  const openFeed = async (): Promise<Feed> => {
+    const { Feed } = await import('./live/feed.ts');
+    const feed = new Feed({ ...parts, ...(engine && { engine }), onTrouble });
+    await feed.open();
+    return feed;
+  };
+  const local: Local = {
+    parts,
+    own: engine && { ...parts, engine },
+    waits: new Waits(parts, engine),
+    feed() {
+      opened ??= openFeed();
+      return opened;
+    },
+  };
+  const transport = directTransport({
+    parts,
+    async handlerOf(operation) {
+      const group = GROUP_OF[operation];
+      const handlers: Promise<Partial<Handlers>> = loaded.get(group) ?? GROUPS[group](local);
+      loaded.set(group, handlers);
+      const handler = (await handlers)[operation] as AnyHandler | undefined;
+      if (handler === undefined) throw needsServer(operation);
+      return handler;
+    },
+    async check(operation, input) {
+      if (OF_RECORDS.has(GROUP_OF[operation])) (await import('./http/validate.ts')).validatorOf(operation)(input);
+    },
+    async audit(deed) {
+      if (!isAudited(deed.operation, deed.body)) return;
+      const { auditLog } = await import('./identity/audit.ts');
+      await auditLog(parts)(deed);
+    },
+  });
+  return { transport, close: () => void opened?.then((feed) => feed.close()) };
+}
+
+function needsServer(operation: OperationId): NebulaError {
+  return new NebulaError('NEEDS_SERVER', `${operation} is done by a server only.`, {
+    hint: '`nebula serve` starts one; --server names one that runs.',
+  });
+}
