@@ -1,8 +1,7 @@
 /**
  * Waiting for runs, for callers that come and go.
  *
- *  1 The engine keeps each of its waiters until the run settles. Here all callers that wait for the same thing of a run
- *     are one of them, so requests that time out one after the other leave nothing behind.
+ *  1 All callers that wait for the same thing of a run are one waiter of the engine; it goes with the last of them.
  *  2 Beside an engine of another process nobody is told of an end: the row of the run is read again until it has one.
  */
 import { NebulaError, parseDuration, type RunDocument } from '@nebula/core';
@@ -16,10 +15,16 @@ const LOOK_MS = 50;
 
 type Until = 'end' | 'rest';
 
+interface Shared {
+  readonly settled: Promise<Settled>;
+  readonly stop: AbortController;
+  callers: number;
+}
+
 export class Waits {
   private readonly parts: Pick<Parts, 'desk' | 'store' | 'clock'>;
   private readonly engine: Engine | undefined;
-  private readonly known = new Map<string, Promise<Settled>>();
+  private readonly shared = new Map<string, Shared>();
 
   constructor(parts: Pick<Parts, 'desk' | 'store' | 'clock'>, engine?: Engine) {
     this.parts = parts;
@@ -35,7 +40,14 @@ export class Waits {
   ): Promise<Settled | undefined> {
     const waitMs = wait === undefined ? 0 : waitOf(wait);
     if (this.engine === undefined) return await this.looked(executionId, waitMs, signal);
-    return await within(this.parts.clock, waitMs, signal, this.settled(this.engine, executionId, until));
+    const key = `${until} ${executionId}`;
+    const shared = this.shared.get(key) ?? this.wait(this.engine, key, executionId, until);
+    shared.callers++;
+    try {
+      return await within(this.parts.clock, waitMs, signal, shared.settled);
+    } finally {
+      if (--shared.callers === 0) this.leave(key, shared);
+    }
   }
 
   /** The document of a run that has ended within this time. */
@@ -43,15 +55,19 @@ export class Waits {
     return wait === undefined ? undefined : (await this.of(executionId, 'end', wait, signal))?.document;
   }
 
-  private settled(engine: Engine, executionId: string, until: Until): Promise<Settled> {
-    const key = `${until} ${executionId}`;
-    const known = this.known.get(key);
-    if (known !== undefined) return known;
-    const waiting = engine.settled(executionId, until).finally(() => this.known.delete(key));
+  private wait(engine: Engine, key: string, executionId: string, until: Until): Shared {
+    const stop = new AbortController();
+    const settled = engine.settled(executionId, until, stop.signal);
     // Every caller may have gone.
-    waiting.catch(() => undefined);
-    this.known.set(key, waiting);
-    return waiting;
+    settled.catch(() => undefined);
+    const shared = { settled, stop, callers: 0 };
+    this.shared.set(key, shared);
+    return shared;
+  }
+
+  private leave(key: string, shared: Shared): void {
+    if (this.shared.get(key) === shared) this.shared.delete(key);
+    shared.stop.abort();
   }
 
   private async looked(executionId: string, waitMs: number, signal: AbortSignal): Promise<Settled | undefined> {

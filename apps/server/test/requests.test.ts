@@ -313,18 +313,16 @@ describe.each(['memory', 'SQLite'])('pages, on %s', (kind) => {
 
 describe('waiting', () => {
   let booted: Booted;
-  let listeners = 0;
+  let waiters = 0;
   beforeAll(async () => {
     booted = await boot();
     const { engine } = booted.parts;
-    const on = engine.on.bind(engine);
-    engine.on = (listener) => {
-      const stop = on(listener);
-      listeners++;
-      return () => {
-        listeners--;
-        stop();
-      };
+    const settled = engine.settled.bind(engine);
+    engine.settled = async (...waiting) => {
+      waiters++;
+      return await settled(...waiting).finally(() => {
+        waiters--;
+      });
     };
     for (const definition of [echo(), waiting()]) {
       await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition } });
@@ -340,11 +338,11 @@ describe('waiting', () => {
     expect(fast.json).toMatchObject({ ended: true, status: 'completed', output: { a: 1 } });
     const slow = await started('waiting', '?wait=50ms');
     expect(slow.json).toMatchObject({ ended: false, output: null });
-    expect(listeners).toBe(0);
+    await until(() => waiters === 0);
     const waits = ask(booted, `GET /api/v1/executions/${slow.json.executionId}/result?wait=20s`, { headers });
     await ask(booted, `POST /api/v1/executions/${slow.json.executionId}/signal`, { headers, body: { signal: 'go' } });
     expect((await waits).json).toMatchObject({ ended: true, status: 'completed' });
-    expect(listeners).toBe(0);
+    await until(() => waiters === 0);
   });
 
   it('[SRV-46] who goes while waiting leaves nothing behind', async () => {
@@ -352,10 +350,10 @@ describe('waiting', () => {
     const gone = new AbortController();
     const url = `${booted.server.url}/api/v1/executions/${json.executionId}/result?wait=60s`;
     const waits = fetch(url, { headers, signal: gone.signal }).catch((error: Error) => error.name);
-    await until(() => listeners === 1);
+    await until(() => waiters === 1);
     gone.abort();
     expect(await waits).toBe('AbortError');
-    await until(() => listeners === 0);
+    await until(() => waiters === 0);
     expect(booted.troubles).toEqual([]);
   });
 });

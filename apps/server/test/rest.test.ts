@@ -39,9 +39,9 @@ describe('rest', () => {
     });
     let asked = 0;
     const { settled } = parts.engine;
-    parts.engine.settled = (id, until) => {
+    parts.engine.settled = (...waiting) => {
       asked++;
-      return settled.call(parts.engine, id, until);
+      return settled.call(parts.engine, ...waiting);
     };
     await client.call('answerApproval', { params: { executionId }, body: { node: 'ask', approved: true, by: 'ann' } });
     const [first, second] = await Promise.all([rest('5s'), rest('5s')]);

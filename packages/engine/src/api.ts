@@ -273,9 +273,9 @@ export interface Engine extends Desk {
   /**
    * Waits until the run has ended or, with `rest` (the default), until nothing but a person, a signal or a far time
    * moves it. A run that waits for other executions rests when all of these do: its children, and those that hold the
-   * permits for which its nodes wait.
+   * permits for which its nodes wait. Rejects with the reason of `signal` when that aborts.
    */
-  settled(executionId: string, until?: 'end' | 'rest'): Promise<Settled>;
+  settled(executionId: string, until?: 'end' | 'rest', signal?: AbortSignal): Promise<Settled>;
   /** Neither time nor a worker nor a request moves the run: only people, signals and the executions that run for it. */
   isResting(executionId: string): Promise<boolean>;
   /** The newest view of a run that is in memory; undefined when it is not. */

@@ -252,10 +252,10 @@ class LocalEngine extends StoreDesk implements Engine {
     return this.starts.start(workflowId, version, options);
   }
 
-  async settled(executionId: string, until: 'end' | 'rest' = 'rest'): Promise<Settled> {
+  async settled(executionId: string, until: 'end' | 'rest' = 'rest', signal?: AbortSignal): Promise<Settled> {
     if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
     if (this.lost !== undefined) throw this.lost;
-    return this.settling.settled(executionId, until);
+    return this.settling.settled(executionId, until, signal);
   }
 
   async isResting(executionId: string): Promise<boolean> {

@@ -58,12 +58,19 @@ export class Settling {
     this.parts = parts;
   }
 
-  async settled(executionId: string, until: Waiter['until'] = 'rest'): Promise<Settled> {
+  async settled(executionId: string, until: Waiter['until'] = 'rest', signal?: AbortSignal): Promise<Settled> {
     const { promise: waiting, ...settle } = Promise.withResolvers<Settled>();
     const waiter = { ...settle, until };
     this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
     // The engine may be closed while the store is asked, before anybody listens.
     waiting.catch(() => {});
+    const leave = (): void => {
+      this.remove(executionId, waiter);
+      waiter.reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    const forget = (): void => signal?.removeEventListener('abort', leave);
+    waiting.then(forget, forget);
     const run = this.parts.runs.get(executionId);
     // Something happens to it: what it comes to is told then.
     if (run !== undefined && !(isResting(run.state, this.parts.clock.now()) && this.parts.runs.isIdle(run))) {
@@ -72,8 +79,7 @@ export class Settling {
     try {
       await this.lookInStore(executionId);
     } catch (error) {
-      const others = this.take(executionId).filter((other) => other !== waiter);
-      if (others.length > 0) this.waiters.set(executionId, others);
+      this.remove(executionId, waiter);
       throw error;
     }
     return waiting;
@@ -193,6 +199,12 @@ export class Settling {
     const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
     const document = documentOf(state, this.parts.values.glance);
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
+  }
+
+  private remove(executionId: string, waiter: Waiter): void {
+    const others = (this.waiters.get(executionId) ?? []).filter((other) => other !== waiter);
+    if (others.length > 0) this.waiters.set(executionId, others);
+    else this.waiters.delete(executionId);
   }
 
   private isAwaitedAtRest(executionId: string): boolean {

@@ -1,4 +1,5 @@
 import { didYouMean, idsInOrder, NebulaError } from '@nebula/core';
+import type { Explanation } from '@nebula/engine';
 import { found, withApi } from '../api.ts';
 import { localCommand, writeLines } from '../conclude.ts';
 import { type Links, linksOf, present } from '../links.ts';
@@ -16,8 +17,9 @@ export function execute(context: Context, args: readonly string[], options: Comm
     const { api } = session;
     const document = await runNamed(session, project, executionId);
     const query = node === undefined ? {} : { node };
-    const explanation = await found(api.call('explainExecution', { params: { executionId }, query }));
-    if (explanation === undefined) return unknownNode(node ?? '', idsInOrder(document));
+    const explained = await found(api.call('explainExecution', { params: { executionId }, query }));
+    if (explained === undefined) return unknownNode(node ?? '', idsInOrder(document));
+    const explanation = explained as Explanation;
     const next = explanation.next.map((step) => localCommand(context, project, step));
     const links = linksFor(await linksOf(api, document), node);
     if (options.json === true) {
