@@ -15,9 +15,11 @@ export async function typeErrors(fences: readonly Fence[]): Promise<string[]> {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'nebula-types-')));
   try {
     await promisify(execFile)(process.execPath, [path.join(ROOT, 'apps/cli/bin/nebula.js'), 'init', folder]);
+    // The clone's command links its own packages only; documents also use others, such as zod.
+    rmSync(path.join(folder, 'node_modules'), { recursive: true });
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
     for (const { document, line, marks, text } of fences) {
-      const file = path.join(folder, path.basename(document, '.md'), marks.get('file') ?? `line-${line}.ts`);
+      const file = path.join(folder, document.replace(/\.md$/, ''), marks.get('file') ?? `line-${line}.ts`);
       mkdirSync(path.dirname(file), { recursive: true });
       writeFileSync(file, text);
     }

@@ -144,7 +144,6 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   CAPABILITY_DENIED: 'The action wanted something that nobody granted; the hint is the YAML that would.',
   CAPABILITY_INVALID: 'A granted capability cannot be understood.',
   CHILD_FAILED: 'The execution that ran for the node did not complete.',
-  FAILED: 'The node or the round failed without a code of its own.',
   CREDENTIAL_INVALID: 'The credential does not have the form that the action needs; its value is not shown.',
   CREDENTIAL_NOT_DECLARED: 'The action asks for a credential that it does not declare.',
   CREDENTIAL_NOT_NAMED: 'The action asks for a credential for which the node names no secret.',
