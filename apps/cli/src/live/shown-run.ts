@@ -136,7 +136,7 @@ export function waitingIn(document: RunDocument): [path: string, state: NodeDocu
   });
 }
 
-export function nodeIn({ nodes }: RunDocument, path: string): NodeDocument | undefined {
+function nodeIn({ nodes }: RunDocument, path: string): NodeDocument | undefined {
   return Object.hasOwn(nodes, path) ? nodes[path] : undefined;
 }
 
