@@ -17,11 +17,13 @@ const EXAMPLE = 'examples/order.yaml';
 /** One workflow, to see what a run looks like. */
 export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, program } = context;
-  const file = path.join(existsSync(PACKAGED) ? copied(path.join(io.cwd, COPY)) : CLONE, EXAMPLE);
+  const isInstalled = existsSync(PACKAGED);
+  const file = path.join(isInstalled ? copied(path.join(io.cwd, COPY)) : CLONE, EXAMPLE);
   const dataDir = textOption(options, 'dataDir');
   const project = await context.services.openProject({ file, ...(dataDir !== undefined && { dataDir }) });
   const workflow = await loadWorkflow(context, project, file);
   const shown = path.relative(io.cwd, file);
+  const again = isInstalled ? EXAMPLE : shown;
   const { colors } = io.out;
   writeLines(io.out, [
     `${colors.bold('This is Nebula.')} It runs ${colors.bold(shown)}: ${workflow.definition.description ?? workflow.definition.name}`,
@@ -32,9 +34,10 @@ export async function execute(context: Context, _args: readonly string[], option
     '',
     ...nextLines(
       [
-        [`${program} run ${shown}`, 'run it again; press Ctrl-C in the middle, then:'],
+        ...(isInstalled ? ([[`cd ${COPY}`, 'the examples are yours']] as const) : []),
+        [`${program} run ${again}`, 'run it again; press Ctrl-C in the middle, then:'],
         [`${program} resume`, 'nothing finished is done twice'],
-        [`${program} graph ${shown}`, 'see its shape'],
+        [`${program} graph ${again}`, 'see its shape'],
         [`${program} executions list`, 'look at what has run'],
         [`${program} init my-project`, 'begin your own'],
       ],
