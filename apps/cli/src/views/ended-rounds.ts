@@ -19,7 +19,7 @@ export function endedNodes(document: RunDocument, timeline: readonly TimelineEve
   const ended = new Map<string, EndedNode>();
   for (const { path, status, spans, endedAt } of history.nodes) {
     if (endedAt === null || Object.hasOwn(document.nodes, path)) continue;
-    const first = spans.find(({ kind }) => kind === 'running')?.from;
+    const first = spans.find(({ kind }) => kind !== 'queued')?.from;
     ended.set(path, {
       status,
       startedAt: first === undefined ? null : new Date(first).toISOString(),

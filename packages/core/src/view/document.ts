@@ -80,6 +80,7 @@ interface DocumentBase {
   /** As they are now. */
   readonly variables: Readonly<Record<string, Json>>;
   readonly output: Json;
+  readonly error: RunError | null;
   readonly startedAt: string | null;
   /** Time of the newest entry of the journal, and how many frames it has. */
   readonly updatedAt: string | null;
@@ -92,24 +93,22 @@ interface DocumentBase {
   readonly scopes: Readonly<Record<string, ScopeDocument>>;
 }
 
-export type RunDocument = DocumentBase &
-  (
-    | {
-        readonly status: FinalRunStatus;
-        readonly error: RunError | null;
-        readonly finishedAt: string;
-        readonly durationMs: number;
-      }
-    | {
-        readonly status: Exclude<RunStatus, FinalRunStatus>;
-        readonly error: RunError | null;
-        readonly finishedAt: null;
-        readonly durationMs: null;
-        readonly paused?: { readonly since: string; readonly reason: string | null };
-        /** How it will end, once what runs has stopped and what was done is undone. */
-        readonly ending?: FinalRunStatus;
-      }
-  );
+interface FinishedDocument extends DocumentBase {
+  readonly status: FinalRunStatus;
+  readonly finishedAt: string;
+  readonly durationMs: number;
+}
+
+interface OpenDocument extends DocumentBase {
+  readonly status: Exclude<RunStatus, FinalRunStatus>;
+  readonly finishedAt: null;
+  readonly durationMs: null;
+  readonly paused?: { readonly since: string; readonly reason: string | null };
+  /** How it will end, once what runs has stopped and what was done is undone. */
+  readonly ending?: FinalRunStatus;
+}
+
+export type RunDocument = FinishedDocument | OpenDocument;
 
 /** Every node by path, skipped ones too. Values in blobs are looked up. */
 export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
@@ -119,38 +118,38 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
     for (const node of scope.nodes) nodes[pathOf(node)] = nodeDocument(node, lookup);
     if (scope !== state.root && !isWhole(scope)) scopes[scope.path] = scopeDocument(scope);
   }
-  const { root, parent, startedAt, finishedAt } = state;
-  const base = {
+  const { root, parent } = state;
+  const ending = (state.ending ?? state.stopping)?.status;
+  return {
     executionId: state.executionId,
     workflowId: state.plan.workflowId,
     version: state.plan.version,
+    ...endOf(state),
+    error: state.error,
     trigger: state.trigger,
     parent: parent === null ? null : { executionId: parent.executionId, node: parent.node },
     input: heldValue(root.realm.input, lookup),
     variables: variablesOf(root, lookup),
     output: heldValue(state.output, lookup),
-    error: state.error,
-    startedAt: isoTime(startedAt),
+    startedAt: isoTime(state.startedAt),
     updatedAt: isoTime(state.updatedAt),
     seq: state.seq,
+    ...(state.pausedAt === null ? {} : { paused: { since: iso(state.pausedAt), reason: state.pauseReason } }),
+    ...(ending === undefined ? {} : { ending }),
     nodes,
     scopes,
     ...orderOf(state, nodes),
   };
-  const { status } = state;
-  if (isFinished(status)) {
-    const durationMs = (finishedAt as number) - startedAt;
-    return { ...base, status: status as FinalRunStatus, finishedAt: isoTime(finishedAt) as string, durationMs };
+}
+
+type End = Pick<FinishedDocument, 'status' | 'finishedAt' | 'durationMs'>;
+type NoEnd = Pick<OpenDocument, 'status' | 'finishedAt' | 'durationMs'>;
+
+function endOf({ status, startedAt, finishedAt }: RunState): End | NoEnd {
+  if (isFinished(status) && finishedAt !== null) {
+    return { status, finishedAt: iso(finishedAt), durationMs: finishedAt - startedAt } as End;
   }
-  const ending = (state.ending ?? state.stopping)?.status;
-  return {
-    ...base,
-    status: status as Exclude<RunStatus, FinalRunStatus>,
-    finishedAt: null,
-    durationMs: null,
-    ...(state.pausedAt === null ? {} : { paused: { since: iso(state.pausedAt), reason: state.pauseReason } }),
-    ...(ending === undefined ? {} : { ending }),
-  };
+  return { status, finishedAt: null, durationMs: null } as NoEnd;
 }
 
 /** Paths of nodes in bodies have a slash: they do not look like integers. */

@@ -2,6 +2,7 @@
  * How the time of each node was spent: in queues, in waits and in attempts. Fed by the events of a timeline, each in
  * constant time; whoever has only events needs nothing else.
  */
+import type { RunError } from '../error.ts';
 import type { NodeStatus } from '../run/status.ts';
 import type { TimelineEvent } from './timeline.ts';
 
@@ -26,6 +27,16 @@ export interface NodeHistory {
   readonly endedAt: number | null;
 }
 
+/** One iteration of a loop. */
+export interface RoundHistory {
+  readonly round: number;
+  readonly status: 'open' | 'completed' | 'failed';
+  readonly startedAt: number;
+  /** Null while it is open. */
+  readonly endedAt: number | null;
+  readonly error?: RunError;
+}
+
 interface Lane {
   readonly path: string;
   status: NodeStatus;
@@ -37,8 +48,11 @@ function isFinal(status: NodeStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
+type Begun = Pick<RoundHistory, 'startedAt'>;
+
 export class RunHistory {
   private readonly lanes = new Map<string, Lane>();
+  private readonly loops = new Map<string, RoundHistory[]>();
 
   /** In the order in which something first happened to them. */
   get nodes(): Iterable<NodeHistory> {
@@ -47,6 +61,11 @@ export class RunHistory {
 
   node(path: string): NodeHistory | undefined {
     return this.lanes.get(path);
+  }
+
+  /** The iterations of a loop, by their number; those of its last attempt, where it was retried. */
+  rounds(path: string): readonly RoundHistory[] {
+    return this.loops.get(path) ?? [];
   }
 
   note({ type, node, at, details }: TimelineEvent): void {
@@ -64,7 +83,16 @@ export class RunHistory {
         const { attempt } = details;
         return this.enter(node, 'running', at, { kind: 'running', from: at, to: null, attempt });
       }
+      case 'RoundStarted':
+        return this.round(node, (round) => ({ round, status: 'open', startedAt: at, endedAt: null }));
+      case 'RoundCompleted':
+        return this.round(node, (round, before) => ({ ...before, round, status: 'completed', endedAt: at }), at);
+      case 'RoundFailed': {
+        const { error } = details;
+        return this.round(node, (round, before) => ({ ...before, round, status: 'failed', endedAt: at, error }), at);
+      }
       case 'NodeOpened':
+        this.loops.delete(node);
         return this.enter(node, 'running', at, { kind: 'running', from: at, to: null });
       case 'NodeWaiting':
       case 'NodeGated':
@@ -84,6 +112,19 @@ export class RunHistory {
       default:
         return;
     }
+  }
+
+  /** `path` is that of the round: `items/3`. A body that runs once has no rounds. */
+  private round(path: string, next: (round: number, before: Begun) => RoundHistory, at = 0): void {
+    const cut = path.lastIndexOf('/');
+    const loop = path.slice(0, Math.max(0, cut));
+    const round = Number(path.slice(cut + 1));
+    let rounds = this.loops.get(loop);
+    if (rounds === undefined) {
+      rounds = [];
+      this.loops.set(loop, rounds);
+    }
+    rounds[round] = next(round, rounds[round] ?? { startedAt: at });
   }
 
   private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Span['end']): void {

@@ -11,6 +11,7 @@ import type { NodeState, Phase, RunState } from '../run/state.ts';
 import { isTaken, verdictOf } from '../run/taken.ts';
 import { undoingIn } from '../run/transactions.ts';
 import { workerName } from '../run/worker-name.ts';
+import type { JsonObject } from '../value.ts';
 import { type Cause, cause, type EdgeCause } from './cause.ts';
 
 /** Causes of one kind that are listed. */
@@ -238,7 +239,7 @@ export function holderCauses({ holders, before }: Holders, now: number): Cause[]
 
 function listeningCauses({ waits, deadline }: PhaseOf<'listening'>, now: number): Cause[] {
   const words = waits.map((wait) => waitWords(wait, now)).join(', or ');
-  const value = { for: waits.map(({ kind }) => kind) };
+  const value = { events: waits.map((wait) => ({ ...wait })) } as unknown as JsonObject;
   const waiting = cause('wait', `It waits for ${words}.`, { value });
   if (deadline === null) return [waiting];
   const left = formatDuration(Math.max(0, deadline - now));

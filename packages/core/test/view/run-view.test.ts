@@ -155,4 +155,18 @@ describe('a view of a run', () => {
       { kind: 'running', from: t + 1_030, to: t + 1_035, attempt: 2, worker: 'wrk_test', end: 'completed' },
     ]);
   });
+
+  it('[VIEW-14] the history has every iteration of a loop, with its times, its status and its error', () => {
+    const run = drive({
+      nodes: { each: { forEach: { in: [1, 2, 3], parallel: true, minSuccess: 1 }, do: { nodes: { x: {} } } } },
+    });
+    run.advance(5).complete('each/1/x').advance(5).fail('each/0/x', { code: 'BAD' });
+    const t = run.frames[0]?.at ?? 0;
+    expect(viewOf(run).history.rounds('each')).toMatchObject([
+      { round: 0, status: 'failed', startedAt: t, endedAt: t + 10, error: { code: 'BAD' } },
+      { round: 1, status: 'completed', startedAt: t, endedAt: t + 5 },
+      { round: 2, status: 'open', startedAt: t, endedAt: null },
+    ]);
+    expect(viewOf(run).history.rounds('nobody')).toEqual([]);
+  });
 });
