@@ -4,7 +4,7 @@ import { mayLoseOrder, writtenOrder } from '../node-order.ts';
 import type { Awaited, Gate } from '../run/entry.ts';
 import { type BlobLookup, type BlobRef, type Held, heldValue } from '../run/held.ts';
 import { isWhole, runsOnce } from '../run/scopes.ts';
-import { isFinished, pathOf, statusOf } from '../run/standing.ts';
+import { pathOf, statusOf } from '../run/standing.ts';
 import type { BodyState, NodeState, Phase, RunState, ScopeState } from '../run/state.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from '../run/status.ts';
 import { workerName } from '../run/worker-name.ts';
@@ -120,36 +120,30 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
   }
   const { root, parent } = state;
   const ending = (state.ending ?? state.stopping)?.status;
+  const { status, startedAt, finishedAt } = state;
   return {
     executionId: state.executionId,
     workflowId: state.plan.workflowId,
     version: state.plan.version,
-    ...endOf(state),
+    status,
+    output: heldValue(state.output, lookup),
     error: state.error,
+    startedAt: isoTime(startedAt),
+    updatedAt: isoTime(state.updatedAt),
+    finishedAt: isoTime(finishedAt),
+    durationMs: finishedAt === null ? null : finishedAt - startedAt,
+    seq: state.seq,
+    ...(state.pausedAt === null ? {} : { paused: { since: iso(state.pausedAt), reason: state.pauseReason } }),
+    ...(ending === undefined ? {} : { ending }),
     trigger: state.trigger,
     parent: parent === null ? null : { executionId: parent.executionId, node: parent.node },
     input: heldValue(root.realm.input, lookup),
     variables: variablesOf(root, lookup),
-    output: heldValue(state.output, lookup),
-    startedAt: isoTime(state.startedAt),
-    updatedAt: isoTime(state.updatedAt),
-    seq: state.seq,
-    ...(state.pausedAt === null ? {} : { paused: { since: iso(state.pausedAt), reason: state.pauseReason } }),
-    ...(ending === undefined ? {} : { ending }),
     nodes,
     scopes,
     ...orderOf(state, nodes),
-  };
-}
-
-type End = Pick<FinishedDocument, 'status' | 'finishedAt' | 'durationMs'>;
-type NoEnd = Pick<OpenDocument, 'status' | 'finishedAt' | 'durationMs'>;
-
-function endOf({ status, startedAt, finishedAt }: RunState): End | NoEnd {
-  if (isFinished(status) && finishedAt !== null) {
-    return { status, finishedAt: iso(finishedAt), durationMs: finishedAt - startedAt } as End;
-  }
-  return { status, finishedAt: null, durationMs: null } as NoEnd;
+    // `finishedAt` goes with the status: the fold sets both with `run.finished`, and clears both with `run.reopened`.
+  } as RunDocument;
 }
 
 /** Paths of nodes in bodies have a slash: they do not look like integers. */
