@@ -10,8 +10,7 @@ import { findRun } from './runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
-import { type ParkedRun, parkedLines } from './views/parked.ts';
-import { summaryLines } from './views/summary.ts';
+import type { ParkedRun } from './views/parked.ts';
 import { plural, shellWord } from './views/words.ts';
 
 /** Commands for a run, as they can be typed: `executions show` → `nebula executions show exe_1 --data-dir …`. */
@@ -86,7 +85,11 @@ async function runLines(
 ): Promise<string[]> {
   const view = { colors: output.colors, width: output.columns() };
   const command = commandWriter(context, project, rest.document.executionId);
-  if (!rest.parked) return summaryLines(rest.document, { ...view, ...how, command });
+  if (!rest.parked) {
+    const { summaryLines } = await import('./views/summary.ts');
+    return summaryLines(rest.document, { ...view, ...how, command });
+  }
+  const { parkedLines } = await import('./views/parked.ts');
   const runs = await Promise.all(restingIn(rest).map((one) => parkedRun(session, one)));
   return parkedLines(runs, { ...view, command: anyCommandWriter(context, project), now: context.io.now() });
 }

@@ -35,12 +35,11 @@ type Load = (local: Local) => Promise<Partial<Handlers>>;
 const GROUPS = {
   async runs({ parts, own, waits }) {
     const { executionRoutes } = await import('./routes/executions.ts');
+    return executionRoutes(parts, waits, (executionId) => own?.engine.peek(executionId));
+  },
+  async rest({ parts, own, waits }) {
     const { restRoutes } = await import('./routes/rest.ts');
-    const engine = own?.engine;
-    return {
-      ...executionRoutes(parts, waits, (executionId) => engine?.peek(executionId)),
-      ...restRoutes(parts, waits, async (executionId) => (await engine?.isResting(executionId)) ?? false),
-    };
+    return restRoutes(parts, waits, async (executionId) => (await own?.engine.isResting(executionId)) ?? false);
   },
   reads: async ({ parts, own }) =>
     (await import('./routes/execution-reads.ts')).executionReads(parts, own !== undefined),
@@ -115,7 +114,7 @@ const GROUP_OF: Readonly<Record<OperationId, Group>> = {
   bulkExecutions: 'bulk',
   getExecution: 'runs',
   getResult: 'runs',
-  awaitRest: 'runs',
+  awaitRest: 'rest',
   deleteExecution: 'runs',
   relaunchExecution: 'starts',
   getJournal: 'reads',
@@ -135,7 +134,7 @@ const GROUP_OF: Readonly<Record<OperationId, Group>> = {
   replayExecution: 'requests',
   settleNode: 'requests',
   publishSignal: 'signals',
-  listPlaces: 'runs',
+  listPlaces: 'rest',
   followExecution: 'live',
   followLogs: 'live',
   followAll: 'live',

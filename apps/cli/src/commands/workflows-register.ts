@@ -2,7 +2,7 @@ import { withApi } from '../api.ts';
 import { inProject } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
 import { placeOf, placeText } from '../place.ts';
-import { registerAll } from '../serve/workflow-files.ts';
+import { registerAll } from '../register.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';

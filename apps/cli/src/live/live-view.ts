@@ -1,14 +1,16 @@
-/** The ways to watch runs: a tree that moves on a terminal, lines where there is none, or nothing. */
-import type { TimelineEvent } from '@nebula/core';
+/** The ways to watch runs: a tree that moves on a terminal, and lines where there is none. */
+import type { RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
 import type { Io, Output } from '../terminal/io.ts';
 import { Screen } from '../terminal/screen.ts';
 import { printable } from '../terminal/width.ts';
 import { EventLines, logLine } from '../views/event-line.ts';
+import { outlineOf } from '../views/outline.ts';
 import { headerLine, type TreeOptions, treeLines } from '../views/tree.ts';
 import { answerCommands } from '../views/wait-words.ts';
 import { plural } from '../views/words.ts';
-import type { ShownRun } from './shown-run.ts';
+import { type FindWorkflow, graphOf } from '../views/workflow-graph.ts';
+import { ShownRun } from './shown-run.ts';
 
 export interface LiveView {
   event(run: ShownRun, event: TimelineEvent): void;
@@ -33,35 +35,22 @@ const MAX_TREES = 4;
 
 type CommandWriter = NonNullable<TreeOptions['command']>;
 
-export function openLiveView(
-  io: Io,
-  output: Output,
-  runs: readonly ShownRun[],
-  quiet: boolean,
-  command: CommandWriter,
-): LiveView {
-  if (quiet) return new SilentView(io);
-  return output.live ? new TreeView(io, output, runs, command) : new LineView(io, output, runs, command);
+interface Showable {
+  readonly executionId: string;
+  readonly definition: WorkflowDefinition | undefined;
+  readonly find?: FindWorkflow;
+  readonly title: string;
+  readonly document?: RunDocument | undefined;
 }
 
-class SilentView implements LiveView {
-  readonly #io: Io;
+/** `isOutlined`: with nodes whose turn has not come; outlines of many runs would be neither seen nor cheap. */
+export function shownRun({ executionId, definition, find, title, document }: Showable, isOutlined: boolean): ShownRun {
+  const outline = isOutlined && definition !== undefined ? outlineOf(graphOf(definition, find)) : [];
+  return new ShownRun(executionId, title, outline, document);
+}
 
-  constructor(io: Io) {
-    this.#io = io;
-  }
-
-  event(): void {}
-  log(): void {}
-  close(): void {}
-
-  foreign(line: string): void {
-    this.#io.err.write(`${printable(line)}\n`);
-  }
-
-  say(line: string): void {
-    this.#io.err.write(`${line}\n`);
-  }
+export function openLiveView(io: Io, output: Output, runs: readonly ShownRun[], command: CommandWriter): LiveView {
+  return output.live ? new TreeView(io, output, runs, command) : new LineView(io, output, runs, command);
 }
 
 class LineView implements LiveView {

@@ -10,11 +10,11 @@ import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { type Output, outliveReaders } from '../terminal/io.ts';
 import { noteResumeCommand } from '../terminal/leave.ts';
 import { printableLine } from '../terminal/width.ts';
-import { outlineOf } from '../views/outline.ts';
-import { type FindWorkflow, graphOf } from '../views/workflow-graph.ts';
-import { Followed } from './followed.ts';
-import { type LiveView, openLiveView } from './live-view.ts';
-import { ShownRun } from './shown-run.ts';
+import type { FindWorkflow } from '../views/workflow-graph.ts';
+import type { Followed } from './followed.ts';
+import type { LiveView } from './live-view.ts';
+import type { ShownRun } from './shown-run.ts';
+import { silentView } from './silent-view.ts';
 
 export interface WatchOptions {
   /** The one document goes to stdout, so everything else goes to stderr, and only to a terminal. */
@@ -50,10 +50,13 @@ export async function watch(
   begin: () => Promise<unknown>,
 ): Promise<Ended> {
   const output: Output = options.json ? io.err : io.out;
-  const runs = new Map(watched.map((run) => [run.executionId, shownRun(run, watched.length)]));
+  const isFew = watched.length <= MAX_RUNS_WITH_LOGS;
   const quiet = options.quiet || (options.json && !output.live);
+  // What nobody sees is not even loaded.
+  const live = quiet ? undefined : await import('./live-view.ts');
+  const runs = new Map(live && watched.map((run) => [run.executionId, live.shownRun(run, isFew)]));
   const interrupt = listenForInterrupt();
-  const view = openLiveView(io, output, [...runs.values()], quiet, options.command);
+  const view = live?.openLiveView(io, output, [...runs.values()], options.command) ?? silentView(io);
   const releaseOutput = captureForeignOutput((line) => view.foreign(concealed(line)));
   const stopOutliving = outliveReaders();
   const forgetCommand = noteResumeCommand(
@@ -63,11 +66,11 @@ export async function watch(
   const stopTrouble = session.onTrouble(troubleTeller(session, view));
   const followed: Followed[] = [];
   try {
-    const known = quiet ? [] : await knownEvents(session, runs);
+    const known = await knownEvents(session, runs);
     if ((await begin()) === false) return { interrupted: false, rests: [] };
-    const hasLogs = watched.length <= MAX_RUNS_WITH_LOGS;
     for (const [run, events] of known) {
-      followed.push(new Followed(session.api, run, view, { hasLogs, known: events }));
+      const { Followed } = await import('./followed.ts');
+      followed.push(new Followed(session.api, run, view, { hasLogs: isFew, known: events }));
     }
     const all = Promise.all(
       watched.map(async ({ executionId }) => {
@@ -111,13 +114,6 @@ class StrandedRun extends NebulaError {
     const hint = error instanceof NebulaError && error.hint !== undefined ? `${error.hint}\n` : '';
     super(code, wordsOf(error), { cause: error, hint: `${hint}nothing finished is lost: \`nebula resume\` goes on` });
   }
-}
-
-function shownRun(run: WatchedRun, count: number): ShownRun {
-  // Outlines of many runs would be neither seen nor cheap.
-  const isOutlined = run.definition !== undefined && count <= MAX_RUNS_WITH_LOGS;
-  const outline = isOutlined ? outlineOf(graphOf(run.definition as WorkflowDefinition, run.find)) : [];
-  return new ShownRun(run.executionId, run.title, outline, run.document);
 }
 
 /** How many events there are of each run before anything goes on: only those after them are told. */

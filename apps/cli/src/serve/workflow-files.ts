@@ -11,14 +11,8 @@ import { existsSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
-import {
-  isJsonObject,
-  type Json,
-  NebulaError,
-  pinWorkflows,
-  type TriggerDefinition,
-  type WorkflowDefinition,
-} from '@nebula/core';
+import { isJsonObject, type Json, NebulaError, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
+import { registerAll } from '../register.ts';
 import type { Context, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
@@ -162,25 +156,6 @@ function markOf({ definition, problems, others }: CheckedFile): string {
   return JSON.stringify(
     definition === undefined ? problems.map(({ code, message }) => [code, message]) : [definition, inside],
   );
-}
-
-/** What is run inside is stored first, and pinned to what was stored. Only the last one is activated. */
-export async function registerAll(
-  api: NebulaClient,
-  others: readonly WorkflowDefinition[],
-  definition: WorkflowDefinition,
-  { activate, project }: { readonly activate: boolean; readonly project?: string },
-) {
-  const versions = new Map<string, number>();
-  const store = async (one: WorkflowDefinition, isActive: boolean) => {
-    const pinned = pinWorkflows(one, (id) => versions.get(id)) as unknown as Json;
-    const body = { definition: pinned, activate: isActive, ...(project !== undefined && { project }) };
-    const registered = await api.call('registerWorkflow', { body });
-    versions.set(registered.workflowId, registered.version);
-    return registered;
-  };
-  for (const other of others) await store(other, false);
-  return await store(definition, activate);
 }
 
 async function filesOf(dir: string, patterns: readonly string[]): Promise<readonly string[]> {

@@ -1,15 +1,13 @@
 /** Executions: finding them, and what they come to. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { NebulaError, type RunDocument } from '@nebula/core';
-import { type ExecutionRow, FINISHED_STATUSES } from '@nebula/ports';
+import type { ExecutionRow } from '@nebula/ports';
 import { gone, type Handlers, ok } from '../http/handler.ts';
-import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import type { Waits } from '../waits.ts';
 import { filterOf } from './execution-filter.ts';
+import { documentOf, resultOf } from './result.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
-
-type Result = AnswerOf<'getResult'>;
 
 type Own = 'listExecutions' | 'countExecutions' | 'getExecution' | 'getResult' | 'deleteExecution';
 
@@ -63,17 +61,4 @@ function summaryOf(row: ExecutionRow): AnswerOf<'listExecutions'>['items'][numbe
   };
 }
 
-async function documentOf({ desk }: Parts, executionId: string, at?: number): Promise<RunDocument> {
-  const document = await desk.document(executionId, at);
-  if (document === undefined) throw unknownExecution(executionId);
-  return document;
-}
-
 type Peek = (executionId: string) => RunDocument | undefined;
-
-/** `known`: where it stands, where that has been read already. */
-export async function resultOf(parts: Parts, executionId: string, known: RunDocument | undefined): Promise<Result> {
-  const { workflowId, status, output, error } = known ?? (await documentOf(parts, executionId));
-  const isEnded = (FINISHED_STATUSES as readonly string[]).includes(status);
-  return { executionId, workflowId, status, ended: isEnded, output, error: error as Result['error'] };
-}

@@ -18,7 +18,7 @@ import { etagOf, idTaken, listRecords, putRecord, type Read, readRecord, removeR
 import { fireSchedule } from '../triggers/fire.ts';
 import { isTriggerId, type ScheduleRecord } from '../triggers/records.ts';
 import { nextTime } from '../triggers/schedules.ts';
-import { resultOf } from './executions.ts';
+import { resultOf } from './result.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 
 const OWN = ['listSchedules', 'getSchedule', 'putSchedule', 'deleteSchedule'] as const satisfies readonly OperationId[];

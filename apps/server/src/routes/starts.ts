@@ -4,7 +4,7 @@ import { type Call, created, type Handlers, ok } from '../http/handler.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Waits } from '../waits.ts';
-import { resultOf } from './executions.ts';
+import { resultOf } from './result.ts';
 
 export function startRoutes(
   parts: EngineParts,

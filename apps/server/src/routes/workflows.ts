@@ -8,8 +8,6 @@ import { DEFAULT_PROJECT, projectOfWorkflow, requireProject } from '../http/subj
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { etagOf, expectedRevision, idTaken, readRecord, type WorkflowRecord } from '../records.ts';
-import { activate, checkTriggers } from '../triggers/activation.ts';
-import { changesBetween } from './diff.ts';
 import { isoTime } from './times.ts';
 
 const OWN = [
@@ -52,6 +50,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
   };
 
   const setActive = async (workflowId: string, active: number | null, ifMatch?: number): Promise<void> => {
+    const { activate } = await import('../triggers/activation.ts');
     for (let left = ifMatch === undefined ? ACTIVATION_TRIES : 1; ; left--) {
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       const project = record?.body.project ?? DEFAULT_PROJECT;
@@ -78,7 +77,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       const home = project ?? DEFAULT_PROJECT;
       await requireProject(parts, home);
       const isActive = body.activate !== false;
-      if (isActive) await checkTriggers(parts, definition, home);
+      if (isActive) await (await import('../triggers/activation.ts')).checkTriggers(parts, definition, home);
       await claimIds(parts, definition, home, isLocal === true && !isActive);
       const { workflowId, version, created: isNew } = await desk.register(definition as unknown as Json);
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
@@ -167,6 +166,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
     async diffWorkflow({ params: { workflowId }, query: { from, to } }) {
       const before = await versionOf(parts, workflowId, from);
       const after = await versionOf(parts, workflowId, to);
+      const { changesBetween } = await import('./diff.ts');
       const changes = changesBetween(JSON.parse(before.definition) as Json, JSON.parse(after.definition) as Json);
       return ok({ from: before.version, to: after.version, changes });
     },

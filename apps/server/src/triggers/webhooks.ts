@@ -8,7 +8,7 @@ import { isSameSecret } from '../identity/same-secret.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { readRecord } from '../records.ts';
-import { resultOf } from '../routes/executions.ts';
+import { resultOf } from '../routes/result.ts';
 import { isoTime } from '../routes/times.ts';
 import type { Waits } from '../waits.ts';
 import { fire } from './fire.ts';
