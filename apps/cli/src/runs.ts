@@ -1,6 +1,6 @@
 /** What is known of runs, from the operations of the contract. */
 import type { AnswerOf, NebulaClient, QueryOf } from '@nebula/client';
-import type { Json, RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
+import type { BareRun, Json, RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
 import { allItems, found } from './api.ts';
 import { unknownExecution } from './place.ts';
 import type { ApiSession, Project } from './services.ts';
@@ -22,6 +22,12 @@ export interface JournalFrame {
 /** Undefined: there is no such run. */
 export async function findRun(api: NebulaClient, executionId: string): Promise<RunDocument | undefined> {
   return (await found(api.call('getExecution', { params: { executionId } }))) as RunDocument | undefined;
+}
+
+/** How it stands, without what flows through it. */
+export async function findBareRun(api: NebulaClient, executionId: string): Promise<BareRun | undefined> {
+  const query = { values: 'none' as const };
+  return (await found(api.call('getExecution', { params: { executionId }, query }))) as BareRun | undefined;
 }
 
 export async function runNamed({ api }: ApiSession, project: Project, executionId: string): Promise<RunDocument> {

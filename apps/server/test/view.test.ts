@@ -50,6 +50,20 @@ describe('what is seen of a run', () => {
     expect(await client.call('getExecution', { params, query: { at: 1_000 } })).toEqual(ended);
   });
 
+  test('[SRV-663] without values no blob is read', async () => {
+    booted = await boot();
+    const { client, parts } = booted;
+    const definition = { id: 'large', nodes: { say: { action: 'core.noop@1', with: { text: '{{ $input.text }}' } } } };
+    const executionId = await started(booted, definition, { text: 'x'.repeat(100_000) });
+    const params = { executionId };
+    const { nodes, input } = await client.call('getExecution', { params });
+    expect(nodes.say?.output).toEqual(input);
+    parts.blobs.get = () => Promise.reject(new Error('no blob is needed'));
+    const bare = await client.call('getExecution', { params, query: { values: 'none' } });
+    expect(bare).toMatchObject({ status: 'completed', nodes: { say: { status: 'completed', attempts: 1 } } });
+    expect([bare.input, bare.output, bare.variables, bare.nodes.say?.input]).toEqual(Array(4).fill(undefined));
+  });
+
   test('[SRV-661, VIEW-13] an explanation has causes, and names who holds a key', async () => {
     booted = await boot();
     const { client } = booted;

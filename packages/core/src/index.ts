@@ -174,6 +174,9 @@ export {
 export type { Cause, EdgeCause, Explanation } from './view/cause.ts';
 export {
   type AwaitedDocument,
+  type BareNode,
+  type BareRun,
+  bareDocumentOf,
   documentOf,
   type GateDocument,
   type NodeDocument,

@@ -1,6 +1,7 @@
 /** What the engine offers to apps. `Engine` runs things; `Desk` only looks and leaves durable requests. */
 import type {
   Action,
+  BareRun,
   CallbackUrl,
   Capabilities,
   Explanation,
@@ -123,6 +124,8 @@ export interface JournalFrame {
 export interface Desk {
   /** `at`: as it was after that frame of its journal. */
   document(executionId: string, at?: number): Promise<RunDocument | undefined>;
+  /** The same without inputs, outputs and variables: no stored value is read for it. */
+  bareDocument(executionId: string, at?: number): Promise<BareRun | undefined>;
   /** The frames after this one. */
   journal(executionId: string, after?: number): Promise<readonly JournalFrame[]>;
   timeline(executionId: string): Promise<readonly TimelineEvent[]>;

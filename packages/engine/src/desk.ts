@@ -1,6 +1,8 @@
 /** Looks at runs and leaves durable requests. Needs no engine: works beside one of another process. */
 import {
   type Awaited,
+  type BareRun,
+  bareDocumentOf,
   compileSchema,
   createCatalog,
   describePath,
@@ -108,6 +110,11 @@ export class StoreDesk implements Desk {
     const state = await this.state(executionId, at);
     if (state === undefined) return undefined;
     return this.documentIn(state);
+  }
+
+  async bareDocument(executionId: string, at?: number): Promise<BareRun | undefined> {
+    const state = await this.state(executionId, at);
+    return state && bareDocumentOf(state);
   }
 
   /** With its large values. */

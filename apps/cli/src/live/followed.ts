@@ -9,7 +9,7 @@
 import type { NebulaClient } from '@nebula/client';
 import type { RunDocument, TimelineEvent } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
-import { findRun, timelineEvent } from '../runs.ts';
+import { findBareRun, timelineEvent } from '../runs.ts';
 import type { LiveView } from './live-view.ts';
 import type { ShownRun } from './shown-run.ts';
 
@@ -116,7 +116,7 @@ export class Followed {
   async #read(): Promise<void> {
     const begun = performance.now();
     this.#isStale = false;
-    const document = await findRun(this.#api, this.#run.executionId).catch(() => undefined);
+    const document = await findBareRun(this.#api, this.#run.executionId).catch(() => undefined);
     if (this.#stop.signal.aborted) return;
     if (document !== undefined && this.#run.isOpen) this.#run.show(document);
     const pauseMs = Math.max(READ_MS, (performance.now() - begun) * PAUSE_FACTOR);

@@ -5,10 +5,10 @@
  * A document is laid out once, however often it is painted; the spinners of 100,000 nodes cost nothing.
  */
 import {
+  type BareNode,
+  type BareRun,
   idsInOrder,
-  type NodeDocument,
   type NodeStatus,
-  type RunDocument,
   type RunStatus,
   type ScopeDocument,
 } from '@nebula/core';
@@ -26,7 +26,7 @@ export interface ShownNode {
   readonly prefix: string;
   /** Place among the nodes beside it. */
   readonly order: number;
-  readonly state: NodeDocument;
+  readonly state: BareNode;
   readonly scopes: readonly ShownScope[];
 }
 
@@ -36,11 +36,9 @@ export interface ShownScope {
 }
 
 /** What has not been heard of. */
-const PENDING: NodeDocument = {
+const PENDING: BareNode = {
   status: 'pending',
   attempts: 0,
-  input: null,
-  output: null,
   error: null,
   queuedAt: null,
   startedAt: null,
@@ -61,13 +59,13 @@ export class ShownRun {
   /** What the run has done is undone here. */
   undo: ShownScope | undefined;
   /** Undefined until it has begun. */
-  document: RunDocument | undefined;
+  document: BareRun | undefined;
   /** Grows with every change: a painter that has seen it has nothing to do. */
   revision = 0;
   readonly #outline: readonly OutlineRow[];
   readonly #hints = new Map<string, Hint>();
 
-  constructor(executionId: string, title: string, outline: readonly OutlineRow[], document?: RunDocument) {
+  constructor(executionId: string, title: string, outline: readonly OutlineRow[], document?: BareRun) {
     this.executionId = executionId;
     this.title = title;
     this.#outline = outline;
@@ -82,7 +80,7 @@ export class ShownRun {
     return this.document === undefined || this.document.finishedAt === null;
   }
 
-  show(document: RunDocument): void {
+  show(document: BareRun): void {
     this.revision++;
     this.document = document;
     const layout = new Layout(document);
@@ -106,7 +104,7 @@ export class ShownRun {
   }
 
   /** Nodes at any depth that wait for an event, in the order of the definition. */
-  get waiting(): [path: string, state: NodeDocument][] {
+  get waiting(): [path: string, state: BareNode][] {
     return this.document === undefined ? [] : waitingIn(this.document);
   }
 }
@@ -129,14 +127,14 @@ function lastFinished(nodes: readonly ShownNode[], count: number): ShownNode[] {
 }
 
 /** In the order of the definition. */
-export function waitingIn(document: RunDocument): [path: string, state: NodeDocument][] {
-  return idsInOrder(document).flatMap((path): [string, NodeDocument][] => {
+export function waitingIn(document: BareRun): [path: string, state: BareNode][] {
+  return idsInOrder(document).flatMap((path): [string, BareNode][] => {
     const state = nodeIn(document, path);
     return state?.waitsFor?.kind === 'event' ? [[path, state]] : [];
   });
 }
 
-function nodeIn({ nodes }: RunDocument, path: string): NodeDocument | undefined {
+function nodeIn({ nodes }: BareRun, path: string): BareNode | undefined {
   return Object.hasOwn(nodes, path) ? nodes[path] : undefined;
 }
 
@@ -154,13 +152,13 @@ const NONE: Record<NodeStatus, number> = {
 
 /** The nodes and scopes of a document, as they are inside of each other. */
 class Layout {
-  readonly #document: RunDocument;
+  readonly #document: BareRun;
   /** Ids of nodes by the path of their scope. */
   readonly #ids = new Map<string, string[]>();
   /** By the path of the node that they are inside of. */
   readonly #scopes = new Map<string, [path: string, state: ScopeDocument][]>();
 
-  constructor(document: RunDocument) {
+  constructor(document: BareRun) {
     this.#document = document;
     for (const path of idsInOrder(document)) {
       const cut = path.lastIndexOf('/');

@@ -1,5 +1,5 @@
 /** What there is to say about a node behind its name: progress, attempts, rounds, waits, errors. */
-import type { NodeDocument, WaitDocument } from '@nebula/core';
+import type { BareNode, WaitDocument } from '@nebula/core';
 import type { Hint } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
@@ -16,7 +16,7 @@ interface NoteOptions {
 const BAR_CELLS = 12;
 
 /** `hint`: how far its action is, and what it said last. */
-export function noteOf(node: NodeDocument, hint: Hint, { colors, now }: NoteOptions): string {
+export function noteOf(node: BareNode, hint: Hint, { colors, now }: NoteOptions): string {
   const attempt = node.attempts > 1 ? colors.yellow(`attempt ${node.attempts}`) : '';
   const error = node.error === null ? '' : `${node.error.code}: ${printableLine(node.error.message)}`;
   switch (node.status) {
@@ -62,7 +62,7 @@ function joined(...parts: readonly string[]): string {
 }
 
 /** How far a loop is. */
-function roundsNote({ rounds, status }: NodeDocument, colors: Colors, now: number): string {
+function roundsNote({ rounds, status }: BareNode, colors: Colors, now: number): string {
   if (rounds === undefined) return '';
   const { total, succeeded, failed, nextAt } = rounds;
   const words = roundsText(rounds, colors);
@@ -73,7 +73,7 @@ function roundsNote({ rounds, status }: NodeDocument, colors: Colors, now: numbe
 }
 
 /** The execution that runs for it. */
-function childText({ child, status }: NodeDocument, colors: Colors): string {
+function childText({ child, status }: BareNode, colors: Colors): string {
   if (child === undefined) return '';
   const words = `→ ${printableLine(child.workflowId ?? child.plan ?? '')} ${child.executionId}`;
   return status === 'running' ? colors.cyan(words) : colors.dim(words);

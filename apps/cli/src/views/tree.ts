@@ -1,5 +1,5 @@
 /** A run as a tree of nodes: the live view, `executions show` and the last picture of a run. */
-import { formatDuration, type NodeDocument, type NodeStatus } from '@nebula/core';
+import { type BareNode, formatDuration, type NodeStatus } from '@nebula/core';
 import type { ShownNode, ShownRun } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, fit, printableLine, visibleWidth } from '../terminal/width.ts';
@@ -205,7 +205,7 @@ function rowLine(run: ShownRun, { prefix, name, node }: Row, nameCells: number, 
   return fit(note === '' ? left.trimEnd() : `${left}  ${note}`, width);
 }
 
-function durationCell(node: NodeDocument, { colors, now }: TreeOptions): string {
+function durationCell(node: BareNode, { colors, now }: TreeOptions): string {
   const since = node.attempt?.startedAt ?? node.startedAt;
   if (node.status === 'running' && since !== null) return durationText(tickText(now - Date.parse(since)));
   const { durationMs } = node;

@@ -6,7 +6,7 @@ import { gone, type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import type { Waits } from '../waits.ts';
 import { filterOf } from './execution-filter.ts';
-import { documentOf, resultOf } from './result.ts';
+import { known, resultOf } from './result.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 
 type Own = 'listExecutions' | 'countExecutions' | 'getExecution' | 'getResult' | 'deleteExecution';
@@ -28,11 +28,11 @@ export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => u
       return ok({ counts: { ...(await store.counts(filterOf(query, who, project))) } });
     },
 
-    async getExecution({ params: { executionId }, query: { at }, isLocal }) {
+    async getExecution({ params: { executionId }, query: { at, values }, isLocal }) {
       // A command that watches its own engine reads often: what is in memory is at hand.
       const live = isLocal && at === undefined ? peek(executionId) : undefined;
-      const document = live ?? (await documentOf(parts, executionId, at));
-      return ok(document as AnswerOf<'getExecution'>);
+      const read = () => (values === 'none' ? desk.bareDocument(executionId, at) : desk.document(executionId, at));
+      return ok((live ?? known(executionId, await read())) as AnswerOf<'getExecution'>);
     },
 
     async getResult({ params: { executionId }, query: { wait }, signal }) {

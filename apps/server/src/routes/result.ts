@@ -7,15 +7,15 @@ import type { Parts } from '../parts.ts';
 
 type Result = AnswerOf<'getResult'>;
 
-export async function documentOf({ desk }: Parts, executionId: string, at?: number): Promise<RunDocument> {
-  const document = await desk.document(executionId, at);
+export function known<T>(executionId: string, document: T | undefined): T {
   if (document === undefined) throw unknownExecution(executionId);
   return document;
 }
 
-/** `known`: where it stands, where that has been read already. */
-export async function resultOf(parts: Parts, executionId: string, known: RunDocument | undefined): Promise<Result> {
-  const { workflowId, status, output, error } = known ?? (await documentOf(parts, executionId));
+/** `read`: where it stands, where that has been read already. */
+export async function resultOf(parts: Parts, executionId: string, read: RunDocument | undefined): Promise<Result> {
+  const document = read ?? known(executionId, await parts.desk.document(executionId));
+  const { workflowId, status, output, error } = document;
   const isEnded = (FINISHED_STATUSES as readonly string[]).includes(status);
   return { executionId, workflowId, status, ended: isEnded, output, error: error as Result['error'] };
 }

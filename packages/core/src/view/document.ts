@@ -146,6 +146,19 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
   } as RunDocument;
 }
 
+type Valueless<T> = T extends unknown ? Omit<T, 'input' | 'output' | 'variables' | 'nodes'> : never;
+
+/** A document without inputs, outputs and variables: as large as the graph, whatever flows through it. */
+export type BareRun = Valueless<RunDocument> & { readonly nodes: Readonly<Record<string, BareNode>> };
+export type BareNode = Valueless<NodeDocument>;
+
+export function bareDocumentOf(state: RunState): BareRun {
+  const { input: _, output: __, variables: ___, ...run } = documentOf(state, () => null);
+  const nodes = Object.create(null) as Record<string, BareNode>;
+  for (const [path, { input: _input, output: _output, ...node }] of Object.entries(run.nodes)) nodes[path] = node;
+  return { ...run, nodes };
+}
+
 /** Paths of nodes in bodies have a slash: they do not look like integers. */
 function orderOf({ root }: RunState, nodes: RunDocument['nodes']): Pick<RunDocument, 'order'> {
   const order = mayLoseOrder(nodes) ? writtenOrder(root.nodes.map(({ plan }) => plan.id)) : undefined;

@@ -54,8 +54,8 @@ const DurationMs = Type.Number({ description: 'Milliseconds.' });
 const NodeDocument = Type.Object({
   status: Type.String(),
   attempts: Type.Integer(),
-  input: { ...AnyJson, description: 'The resolved parameters; null before they are resolved.' },
-  output: AnyJson,
+  input: Type.Optional({ ...AnyJson, description: 'The resolved parameters; null before they are resolved.' }),
+  output: Type.Optional(AnyJson),
   error: nullable(RunError),
   queuedAt: nullable(Moment),
   startedAt: nullable(Moment),
@@ -103,9 +103,9 @@ export const Execution = Type.Object(
     status: RunStatus,
     trigger: AnyJson,
     parent: nullable(Type.Object({ executionId: Type.String(), node: Type.String() })),
-    input: AnyJson,
-    variables: Type.Record(Type.String(), AnyJson, { description: 'As they are now.' }),
-    output: AnyJson,
+    input: Type.Optional(AnyJson),
+    variables: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'As they are now.' })),
+    output: Type.Optional(AnyJson),
     error: nullable(RunError),
     startedAt: nullable(Moment),
     updatedAt: nullable(Moment),
@@ -131,6 +131,9 @@ export const DocumentQuery = Type.Object(
   {
     at: Type.Optional(
       Type.Integer({ minimum: 1, description: 'As it was after this frame of its journal; left out: as it is now.' }),
+    ),
+    values: Type.Optional(
+      Type.Literal('none', { description: 'Without inputs, outputs and variables: no stored value is read.' }),
     ),
   },
   closed,
