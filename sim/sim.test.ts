@@ -275,7 +275,7 @@ describe('the oracle', () => {
       { ...attempt, attempt: 2 },
       { type: 'node.returned', node: 'a' },
     ]);
-    journal.frame(5, 5, [{ ...stopping, finally: false }, scheduled]);
+    journal.frame(5, 5, [{ ...stopping, cancelRequested: true }, { ...stopping, finally: false }, scheduled]);
     expect(journal.complaints).toEqual(['node.scheduled of a, which is queued']);
   });
 

@@ -71,7 +71,7 @@ export function directTransport(own: DirectParts, who: Principal = OWNER): Direc
     json: reply,
     bytes: async (operation, input) => (await reply(operation, input)) as Uint8Array,
     async *follow(operation, input, { after, signal, onProgress }) {
-      const headers = after === undefined ? {} : { 'last-event-id': after };
+      const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after };
       const batches = (await reply(operation, { ...input, ...(signal && { signal }) }, headers)) as EventStream;
       for await (const batch of batches) {
         for (const { event, json } of batch) {
