@@ -26,7 +26,7 @@ import { type Stage, stagesOf, wordsOf } from '../release/dockerfile.ts';
 import { packagesOf, readManifest } from '../release/packages.ts';
 import { installedIn, SIZE_LIMITS_KB } from '../release/sizes.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
+const ROOT = realpathSync(path.resolve(import.meta.dirname, '../..'));
 const PACKAGES = packagesOf(ROOT);
 const STAGES = stagesOf(readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8'));
 const run = promisify(execFile);
@@ -41,7 +41,7 @@ function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEn
   return { ...Object.fromEntries(kept), PATH: outside.join(path.delimiter), NO_COLOR: '1', ...more };
 }
 
-const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
+const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund'];
 
 let base: string;
 let dist: string;
@@ -134,6 +134,7 @@ describe('installed into an empty folder', () => {
     expect(JSON.parse(await output(cwd, 'npx', 'nebula', 'init', '--json'))).toMatchObject({ kept: [], linked: [] });
     leaveNodeOut(cwd);
     await output(cwd, 'npm', ...INSTALL);
+    expect(existsSync(path.join(cwd, 'node_modules/better-sqlite3/build')), 'nothing is compiled').toBe(false);
     const { version } = readManifest(path.join(ROOT, 'package.json'));
     expect(readManifest(path.join(cwd, 'package.json')).dependencies).toMatchObject({ '@nebula/sdk': `^${version}` });
 
@@ -151,6 +152,14 @@ describe('installed into an empty folder', () => {
 
     await using _server = await serving(cwd, ['npx', 'nebula', 'serve', '--port', '0', '--json']);
     expect(JSON.parse(await output(cwd, 'node', 'call.ts'))).toMatchObject({ output: { text: 'Bonjour, Ada!' } });
+  });
+
+  test('[PKG-3] npm keeps the links of a project that the command of a clone made', { timeout: 300_000 }, async () => {
+    const cwd = folder('linked');
+    await output(cwd, 'node', path.join(ROOT, 'apps/cli/bin/nebula.js'), 'init');
+    await output(cwd, 'npm', ...INSTALL, '--omit=dev', '--omit=optional');
+    expect(realpathSync(path.join(cwd, 'node_modules/@nebula/sdk'))).toBe(path.join(ROOT, 'packages/sdk'));
+    expect(await output(cwd, 'npx', 'nebula', 'validate', 'workflows/hello.yaml')).toContain('✓');
   });
 
   test('[CLI-86] demo copies the examples and runs one', { timeout: 300_000 }, async () => {

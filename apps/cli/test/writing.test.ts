@@ -119,7 +119,7 @@ describe('init', () => {
     expect(made.optionalDependencies).toEqual(repository.optionalDependencies);
   });
 
-  test('[PKG-3] the project names versions; the command of a clone links its packages, which npm keeps', async () => {
+  test('[PKG-3] the project names versions; the command of a clone links its packages', async () => {
     const cwd = projectFolder({});
     const { stdout } = await nebula(['init', 'p', '--json'], { cwd });
     const linked = ['@nebula/actions', '@nebula/cli', '@nebula/sdk', '@nebula/testing'];
@@ -134,6 +134,7 @@ describe('init', () => {
       );
     }
     expect(JSON.stringify(made)).not.toContain('file:');
+    expect(made.allowScripts).toEqual({ 'better-sqlite3': false });
   });
 
   test.each(['/proc/x', 'file', 'file/inside'])('[CLI-87] no project can be made in %s', async (folder) => {

