@@ -2,6 +2,7 @@
  * Commands that change runs: one that is named, several, or all that a filter finds. What is more than one run is shown
  * first, and changed when somebody has said yes.
  */
+import type { BodyOf } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import type { ExecutionStatus } from '@nebula/ports';
 import { withApi } from './api.ts';
@@ -32,6 +33,8 @@ export interface Change {
   /** Why it cannot be done to this run; undefined when it can. */
   refusal(target: Target, project: Project): NebulaError | undefined;
   act(target: Target, session: ApiSession, project: Project): Promise<void>;
+  /** The same for many runs at once; left out: one after the other. */
+  readonly bulk?: Omit<BodyOf<'bulkExecutions'>, 'ids' | 'filter' | 'limit'>;
   /** Its word in `--json`: `requested`. */
   readonly done: string;
 }
@@ -73,6 +76,9 @@ export function changeRuns(
   });
 }
 
+/** As many as one request takes. */
+const MAX_IDS = 1_000;
+
 function whichRuns(verb: string, isBoth: boolean): NebulaError {
   return new NebulaError('USAGE', isBoth ? 'name runs, or say which with a filter: not both' : `${verb} which runs?`, {
     hint: 'name one or several, or find them with --status and --workflow',
@@ -82,6 +88,18 @@ function whichRuns(verb: string, isBoth: boolean): NebulaError {
 async function actOnAll(targets: readonly Target[], session: ApiSession, project: Project, change: Change) {
   const changed: Target[] = [];
   const failures: { target: Target; error: unknown }[] = [];
+  for (let from = 0; change.bulk !== undefined && from < targets.length; from += MAX_IDS) {
+    const some = targets.slice(from, from + MAX_IDS);
+    const body = { ...change.bulk, ids: some.map(({ executionId }) => executionId) };
+    const { failed } = await session.api.call('bulkExecutions', { body });
+    const refused = new Map(failed.map((one) => [one.executionId, new NebulaError(one.code, one.message)]));
+    changed.push(...some.filter(({ executionId }) => !refused.has(executionId)));
+    for (const target of some) {
+      const error = refused.get(target.executionId);
+      if (error !== undefined) failures.push({ target, error });
+    }
+  }
+  if (change.bulk !== undefined) return { changed, failures };
   for (const target of targets) {
     try {
       await change.act(target, session, project);

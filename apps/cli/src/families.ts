@@ -9,6 +9,8 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   workflows: { about: 'versions of workflows, and which of them is active' },
   schedules: { about: 'what runs when' },
   plans: { about: 'workflows to start with inputs and limits of their own' },
+  workers: { about: 'workers of a server, and what they announce' },
+  cache: { about: 'outputs that later runs may use again' },
   users: { about: 'people of a server that they sign in to' },
   keys: { about: 'keys with which programs call a server' },
   projects: { about: 'where workflows belong, and in which people have roles' },

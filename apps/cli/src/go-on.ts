@@ -3,7 +3,7 @@ import { anyCommandWriter, concludeInterrupted, concludeRun, concludeRuns, viewO
 import { type Ended, type WatchedRun, watch } from './live/watch.ts';
 import { unknownExecution } from './place.ts';
 import { engineHere, keptLines } from './requests.ts';
-import { definitionOf, findRun } from './runs.ts';
+import { definitionOfRun, findRun } from './runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
 import { jsonDocument } from './views/json.ts';
 import { registeredWorkflows } from './workflow-folder.ts';
@@ -107,7 +107,7 @@ export async function watchedRun(session: ApiSession, executionId: string): Prom
   const { api } = session;
   const document = await findRun(api, executionId);
   if (document === undefined) return undefined;
-  const definition = await definitionOf(api, document.workflowId, document.version);
+  const definition = await definitionOfRun(api, executionId);
   const title = `${definition?.name ?? document.workflowId} v${document.version}`;
   const find = await registeredWorkflows(session, definition);
   return { executionId, definition, find, title, document };

@@ -90,6 +90,11 @@ export async function runsOf(
   return { rows, next: cursor ?? null };
 }
 
+/** The definition that a run is pinned to; undefined: it is gone. */
+export async function definitionOfRun(api: NebulaClient, executionId: string): Promise<WorkflowDefinition | undefined> {
+  return definitionIn(await found(api.call('getDefinition', { params: { executionId } })));
+}
+
 /** Without a version, the newest. */
 export async function definitionOf(
   api: NebulaClient,
@@ -97,7 +102,10 @@ export async function definitionOf(
   version?: number,
 ): Promise<WorkflowDefinition | undefined> {
   const params = { workflowId, version: version ?? ('newest' as const) };
-  const answer = await found(api.call('getWorkflowVersion', { params }));
+  return definitionIn(await found(api.call('getWorkflowVersion', { params })));
+}
+
+function definitionIn(answer: AnswerOf<'getWorkflowVersion'> | undefined): WorkflowDefinition | undefined {
   if (answer === undefined) return undefined;
   return { ...(answer.definition as unknown as WorkflowDefinition), version: answer.version };
 }

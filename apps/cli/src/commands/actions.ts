@@ -1,7 +1,8 @@
 import { type Action, type Catalog, didYouMean, NebulaError } from '@nebula/core';
+import { found } from '../api.ts';
 import { writeLines } from '../conclude.ts';
 import { placeOf } from '../place.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import type { CommandOptions, Context, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { actionLines, actionListLines } from '../views/actions.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -21,10 +22,19 @@ export async function execute(context: Context, args: readonly string[], options
     else writeLines(out, actionListLines(sorted, view));
     return 0;
   }
-  const found = findAction(actions, name);
-  if (options.json === true) out.write(jsonDocument(actionDocument(found)));
-  else writeLines(out, actionLines(found, view));
+  const shown = (await actionAt(context, project, name)) ?? findAction(actions, name);
+  if (options.json === true) out.write(jsonDocument(actionDocument(shown)));
+  else writeLines(out, actionLines(shown, view));
   return 0;
+}
+
+/** At a server, which knows versions that a list leaves out. */
+async function actionAt({ services }: Context, project: Project, actionId: string): Promise<Action | undefined> {
+  if (project.server === undefined) return undefined;
+  const { actionOf } = await import('../remote/actions.ts');
+  const { api } = await services.openApi(project, 'look');
+  const document = await found(api.call('getAction', { params: { actionId } }));
+  return document && actionOf(document);
 }
 
 /** What workers have announced, and nobody here could run. */

@@ -22,6 +22,7 @@ export async function execute(context: Context, args: readonly string[], options
     verb: node === undefined ? 'cancel' : `cancel ${node} of`,
     done: 'requested',
     refusal: ended,
+    ...(node === undefined && { bulk: { operation: 'cancel', reason, ...(!compensate && { compensate }) } }),
     async act({ executionId }, { api }, project) {
       const body = { reason, ...how };
       await requested(project, executionId, api.call('cancelExecution', { params: { executionId }, body }));

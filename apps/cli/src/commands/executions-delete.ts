@@ -18,6 +18,7 @@ export async function execute(context: Context, args: readonly string[], options
     verb: 'delete',
     done: 'deleted',
     refusal: (target, project) => (target.isFinished ? undefined : refused(target, project)),
+    bulk: { operation: 'delete' },
     async act({ executionId }, { api }) {
       await api.call('deleteExecution', { params: { executionId } });
     },

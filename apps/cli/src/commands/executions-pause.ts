@@ -16,6 +16,7 @@ export async function execute(context: Context, args: readonly string[], options
     verb: 'pause',
     done: 'requested',
     refusal: ended,
+    bulk: { operation: 'pause', ...(reason !== undefined && { reason }) },
     async act({ executionId }, { api }, project) {
       const body = reason === undefined ? {} : { reason };
       await requested(project, executionId, api.call('pauseExecution', { params: { executionId }, body }));

@@ -15,6 +15,7 @@ export async function execute(context: Context, args: readonly string[], options
     verb: 'resume',
     done: 'requested',
     refusal: (target, project) => ended(target) ?? notPaused(context, project, target),
+    bulk: { operation: 'resume' },
     async act({ executionId }, { api }, project) {
       await requested(project, executionId, api.call('resumeExecution', { params: { executionId }, body: {} }));
     },

@@ -12,6 +12,7 @@ export async function execute(context: Context, args: readonly string[], options
     verb: 'retry',
     done: 'requested',
     refusal: (target, project) => refusalOf(context, project, target),
+    bulk: { operation: 'retry' },
     async act({ executionId }, { api }, project) {
       await requested(project, executionId, api.call('retryExecution', { params: { executionId }, body: {} }));
     },

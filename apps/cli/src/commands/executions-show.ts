@@ -5,7 +5,7 @@ import { commandWriter, writeLines } from '../conclude.ts';
 import { linkedDocument, linksOf } from '../links.ts';
 import { ShownRun } from '../live/shown-run.ts';
 import { placeText } from '../place.ts';
-import { definitionOf, runNamed, runsOf, timelineOf } from '../runs.ts';
+import { definitionOfRun, runNamed, runsOf, timelineOf } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { type EndedNode, endedLines, endedNodes } from '../views/ended-rounds.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -71,7 +71,7 @@ async function newestRun(
 
 async function shownRun(session: ApiSession, document: RunDocument): Promise<ShownRun> {
   const { executionId, workflowId, version } = document;
-  const definition = await definitionOf(session.api, workflowId, version);
+  const definition = await definitionOfRun(session.api, executionId);
   const title = `${definition?.name ?? workflowId} v${version}`;
   const find = await registeredWorkflows(session, definition);
   const outline = definition === undefined ? [] : outlineOf(graphOf(definition, find));

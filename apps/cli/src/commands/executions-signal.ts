@@ -26,6 +26,7 @@ export async function execute(context: Context, args: readonly string[], options
     verb: `signal ${signal} to`,
     done: 'requested',
     refusal: ended,
+    bulk: { operation: 'signal', signal: { signal, payload, ...(key !== undefined && { key }) } },
     async act({ executionId }, session, project) {
       if (isOne) waits = await waitsFor(session, project, executionId, signal);
       const given = { signal, payload, ...(key !== undefined && { key }) };

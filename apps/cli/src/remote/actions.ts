@@ -1,25 +1,28 @@
 /** The actions of a server. They cannot be run here. */
-import type { NebulaClient } from '@nebula/client';
+import type { AnswerOf, NebulaClient } from '@nebula/client';
 import { type Action, type Catalog, createCatalog } from '@nebula/core';
 import type { Project } from '../services.ts';
 
 export async function remoteActions(client: NebulaClient): Promise<readonly Action[]> {
   const actions: Action[] = [];
-  for await (const action of client.all('listActions', { query: { limit: 1_000 } })) {
-    const { id, version, title, description, input, output, effect, capabilities } = action;
-    actions.push({
-      id,
-      version,
-      ...(title !== null && { title }),
-      ...(description !== null && { description }),
-      ...(input !== null && { input }),
-      ...(output !== null && { output }),
-      effect: effect === 'pure' || effect === 'idempotent' ? effect : 'once',
-      capabilities,
-      run: () => Promise.reject(new Error(`${id} runs at the server`)),
-    } as unknown as Action);
-  }
+  for await (const one of client.all('listActions', { query: { limit: 1_000 } })) actions.push(actionOf(one));
   return actions;
+}
+
+/** As it is announced at a server. */
+export function actionOf(document: AnswerOf<'getAction'>): Action {
+  const { id, version, title, description, input, output, effect, capabilities } = document;
+  return {
+    id,
+    version,
+    ...(title !== null && { title }),
+    ...(description !== null && { description }),
+    ...(input !== null && { input }),
+    ...(output !== null && { output }),
+    effect: effect === 'pure' || effect === 'idempotent' ? effect : 'once',
+    capabilities,
+    run: () => Promise.reject(new Error(`${id} runs at the server`)),
+  } as unknown as Action;
 }
 
 /** Retry policies are code: those of the project here stand for those of the server, which has the last word. */

@@ -28,6 +28,7 @@ export function serverSession(place: Place): ApiSession {
 
 function sessionOver(transport: HttpTransport, listeners: Set<(error: unknown) => void>): ApiSession {
   const { url } = transport;
+  const logouts: (() => Promise<void>)[] = [];
   return {
     api: new NebulaClient(withKnownErrors(transport)),
     server: url,
@@ -37,7 +38,9 @@ function sessionOver(transport: HttpTransport, listeners: Set<(error: unknown) =
           hint: '--password-stdin reads it from stdin',
         });
       }
-      return sessionOver(await signedIn(url, user, password), listeners);
+      const own = sessionOver(await signedIn(url, user, password), listeners);
+      logouts.push(async () => void (await own.api.call('logout').catch(() => undefined)));
+      return own;
     },
     work: async () => undefined,
     onTrouble(listener) {
@@ -45,7 +48,9 @@ function sessionOver(transport: HttpTransport, listeners: Set<(error: unknown) =
       return () => listeners.delete(listener);
     },
     stop: async () => undefined,
-    close: async () => undefined,
+    async close() {
+      for (const logout of logouts.splice(0)) await logout();
+    },
   };
 }
 

@@ -92,7 +92,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       return isNew ? created(answer) : ok(answer);
     },
 
-    async listWorkflows({ query: { cursor, limit = 50 }, who, project }) {
+    async listWorkflows({ query: { cursor, limit = 50, tag }, who, project }) {
       const visible = project === undefined ? visibleProjects(who) : [project];
       const items: AnswerOf<'listWorkflows'>['items'] = [];
       let after = cursor;
@@ -103,7 +103,9 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
           if (items.length === limit) return ok({ items, next: after ?? null });
           after = workflowId;
           const home = visible === undefined ? undefined : await projectOfWorkflow(parts, workflowId);
-          if (home === undefined || visible?.includes(home)) items.push(await summary(workflowId));
+          if (home !== undefined && visible?.includes(home) !== true) continue;
+          const found = await summary(workflowId);
+          if (tag === undefined || found.tags.includes(tag)) items.push(found);
         }
         if (page.length < limit) return ok({ items, next: null });
       }

@@ -63,7 +63,14 @@ export const OPERATIONS = {
     tag: 'Workflows',
     summary: 'Workflows by id',
     needs: 'viewer',
-    query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
+    query: object(
+      {
+        project: Type.Optional(Id),
+        tag: Type.Optional(Type.String({ maxLength: 200, description: 'Only those that have this tag.' })),
+        ...PageQuery,
+      },
+      closed,
+    ),
     answers: { 200: page(workflows.WorkflowSummary) },
   },
   getWorkflow: {
