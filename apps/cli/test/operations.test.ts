@@ -17,6 +17,9 @@ const BY_NAME: readonly (readonly [call: RegExp, operation: string])[] = [
   [/\.result\(/, 'getResult'],
 ];
 
+/** For workers of others: ours is heard of by its claims and leases. */
+const UNCALLED: ReadonlySet<string> = new Set(['beatWorker']);
+
 function sourcesIn(folder: string): string[] {
   return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && name !== 'command-operations.ts')
@@ -27,8 +30,7 @@ function sourcesIn(folder: string): string[] {
 function called(): Set<string> {
   const found = new Set<string>();
   for (const text of [...sourcesIn('apps/cli/src'), ...sourcesIn('packages/worker/src')]) {
-    for (const [, operation = ''] of text.matchAll(/(?:call|all)\(\s*'(\w+)'|operation: '(\w+)'/g))
-      found.add(operation);
+    for (const [, operation = ''] of text.matchAll(/(?:call|all)\(\s*'(\w+)'/g)) found.add(operation);
     for (const [, operation = ''] of text.matchAll(/operation: '(\w+)'/g)) found.add(operation);
     for (const [call, operation] of BY_NAME) if (call.test(text)) found.add(operation);
   }
@@ -41,7 +43,7 @@ describe('commands and operations', () => {
     const operations = Object.keys(ROUTES);
     expect(operations.filter((operation) => !spoken.has(operation as never))).toEqual([]);
     const calls = called();
-    expect(operations.filter((operation) => !calls.has(operation))).toEqual([]);
+    expect(operations.filter((operation) => !calls.has(operation) && !UNCALLED.has(operation))).toEqual([]);
   });
 
   test('[CLI-400] every command says which operations it speaks', () => {

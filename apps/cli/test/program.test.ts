@@ -60,7 +60,7 @@ describe('the program', () => {
     const plain = await play(argv);
     expect(plain.io.err.text()).toMatch(/^error UNKNOWN_EXECUTION: there is no run exe_9 in .*\nhint: .*\n$/);
     const flagged = await play([...argv, '--debug']);
-    expect(flagged.io.err.text()).toMatch(/\n\s+at .*desk\.ts/);
+    expect(flagged.io.err.text()).toMatch(/\n\s+at .*place\.ts/);
     const inEnvironment = await play(argv, {}, memoryIo({ env: { NEBULA_DEBUG: '1' } }));
     expect(inEnvironment.io.err.text()).toMatch(/\n\s+at /);
   });
@@ -124,7 +124,7 @@ describe('completion', () => {
 
   test('[CLI-12] commands, options, choices and files', async () => {
     expect(words(await complete('r'))).toEqual(['run', 'resume']);
-    expect(words(await complete('executions', 'c'))).toEqual(['callback', 'cancel']);
+    expect(words(await complete('executions', 'c'))).toEqual(['count', 'callback', 'cancel']);
     expect(words(await complete('run', 'x.yaml', '--i'))).toEqual(['--input', '--idempotency-key']);
     expect(words(await complete('graph', 'x.yaml', '--format', ''))).toEqual(['terminal', 'mermaid', 'dot']);
     expect(await complete('run', '')).toEqual([':files']);

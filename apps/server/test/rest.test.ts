@@ -72,6 +72,50 @@ describe('rest', () => {
       ]);
   });
 
+  test('[SRV-680] a run that waits for a permit rests when the holder does', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const first = await started(booted, keyed);
+    const second = await started(booted, keyed);
+    const rest = (executionId: string) =>
+      client.call('awaitRest', { params: { executionId }, query: { wait: '20s' }, waitMs: 20_000 });
+    expect(await rest(second)).toMatchObject({
+      settled: true,
+      parked: true,
+      execution: { executionId: second, status: 'running' },
+    });
+    await client.call('cancelExecution', { params: { executionId: first }, body: {} });
+    expect(await rest(first)).toMatchObject({ parked: false, execution: { status: 'cancelled' } });
+  });
+
+  test('[SRV-681] workflows are found by tag; a check says what may be granted', async () => {
+    booted = await boot();
+    const { client } = booted;
+    for (const definition of [
+      { id: 'one', tags: ['a'], nodes: {} },
+      { id: 'two', tags: ['a', 'b'], nodes: {} },
+    ]) {
+      await client.call('registerWorkflow', { body: { definition } });
+    }
+    const tagged = async (tag: string) =>
+      (await client.call('listWorkflows', { query: { tag, limit: 1 } })).items.map(({ workflowId }) => workflowId);
+    expect([await tagged('a'), await tagged('b'), await tagged('c')]).toEqual([['one'], ['two'], []]);
+    const definition = { id: 'three', nodes: {} };
+    expect(await client.call('validateWorkflow', { body: { definition } })).toMatchObject({ ceiling: 'all' });
+  });
+
+  test('[SRV-682] without an engine of its own, a wait ends with what the store says', async () => {
+    booted = await boot();
+    const executionId = await started(booted, approval);
+    const beside = new NebulaClient(localApi(booted.parts, undefined, () => undefined).transport);
+    const result = (wait: string) => beside.call('getResult', { params: { executionId }, query: { wait } });
+    expect(await result('100ms')).toMatchObject({ ended: false });
+    const waiting = result('20s');
+    await beside.call('cancelExecution', { params: { executionId }, body: {} });
+    // Nobody tells the engine that another process has left a request: it looks for itself.
+    expect(await waiting).toMatchObject({ ended: true, status: 'cancelled' });
+  });
+
   test('[SRV-93] nobody but an administrator answers for others', async () => {
     booted = await boot();
     const { client } = booted;
@@ -96,7 +140,7 @@ describe('rest', () => {
     });
   });
 
-  test('[SRV-95] the office: checked as requests are, without a server for what needs none', async () => {
+  test('[SRV-95] without HTTP: checked as requests are, and refused what only a server can', async () => {
     booted = await boot();
     const { parts, server } = booted;
     const local = localApi(parts, undefined, () => undefined);

@@ -124,6 +124,7 @@ async function answerOf(script: Script, operation: string, { params, query }: Re
         line.position > after && (query?.['node'] === undefined || line.node === query['node']);
       return page((script.logs ?? []).filter(isMeant).map(isoTime));
     }
+    case 'getDefinition':
     case 'getWorkflowVersion':
       if (script.definition !== undefined) return { version: 1, definition: script.definition };
       throw new NebulaError('UNKNOWN_WORKFLOW', 'There is no such workflow.');

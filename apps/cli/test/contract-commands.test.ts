@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { projectFolder } from './support/nebula-process.ts';
+import { Served, say } from './support/served.ts';
+
+const FILES = {
+  'add.yaml': `
+id: add
+tags: [sums, daily]
+input: { type: object, properties: { a: { type: number } } }
+nodes: { sum: { action: core.set@1, with: { value: "{{ $input.a + 1 }}" } } }
+output: "{{ $nodes.sum.output }}"
+`,
+  'other.yaml': `
+id: other
+nodes: { a: { action: core.noop@1 } }
+`,
+  'slow.yaml': `
+id: slow
+nodes: { calm: { action: core.set@1, with: { value: 7 }, cache: { ttl: 1h } } }
+`,
+};
+
+let served: Served;
+
+beforeAll(async () => {
+  served = await Served.open(FILES);
+});
+
+afterAll(async () => {
+  await served.close();
+});
+
+/** With a server, and on a folder that no engine has. */
+const places = [
+  ['at a server', () => ({ cwd: served.cwd, env: { NEBULA_SERVER: served.url } })],
+  ['on a data folder', () => ({ cwd: projectFolder(FILES), env: {} })],
+] as const;
+
+describe.each(places)('operations %s', (_, place) => {
+  test('[CLI-401, CLI-402, CLI-403] a run is relaunched, counted and found by tag', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    const json = async (...argv: string[]) => JSON.parse((await nebula(...argv, '--json')).out);
+    const first = await json('run', 'add.yaml', '--set', 'a=1');
+    expect(first).toMatchObject({ status: 'completed', output: 2 });
+    const again = await nebula('executions', 'relaunch', first.executionId);
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining('✓ completed in')]);
+    const other = await json('executions', 'relaunch', first.executionId, '--set', 'a=5', '--workflow-version', '1');
+    expect(other).toMatchObject({ status: 'completed', output: 6 });
+    expect(other.executionId).not.toBe(first.executionId);
+    const left = await nebula('executions', 'relaunch', first.executionId, '--no-wait');
+    expect([left.code, left.out]).toEqual([0, expect.stringMatching(/^exe_\w+\n$/)]);
+    await nebula('resume', left.out.trim());
+    expect(await nebula('executions', 'relaunch', 'exe_none')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('error UNKNOWN_EXECUTION: there is no run exe_none'),
+    });
+    expect(await json('executions', 'count', '--workflow', 'add')).toMatchObject({ counts: { completed: 4 } });
+    expect((await nebula('executions', 'count', '--workflow', 'nope')).out).toBe('no run matches\n');
+    await nebula('workflows', 'register', 'other.yaml');
+    const ids = async (...more: string[]): Promise<string[]> =>
+      (await json('workflows', 'list', ...more)).workflows.map((one: { workflowId: string }) => one.workflowId);
+    expect(await ids()).toEqual(expect.arrayContaining(['add', 'other']));
+    expect(await ids('--tag', 'daily')).toEqual(['add']);
+    expect(await ids('--tag', 'nope')).toEqual([]);
+    await nebula('executions', 'delete', '--workflow', 'add', '--yes');
+    expect((await nebula('executions', 'count', '--workflow', 'add')).out).toBe('no run matches\n');
+  });
+
+  test('[CLI-404] schedules are made, changed, shown and removed', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    await nebula('workflows', 'register', 'add.yaml');
+    const made = await nebula('schedules', 'set', 'nightly', '--workflow', 'add', '--cron', '0 2 * * *');
+    expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^✓ the schedule nightly is there; next /)]);
+    await nebula('schedules', 'set', 'nightly', '--every', '15m', '--input', '{"a": 3}');
+    await nebula('schedules', 'set', 'nightly', '--off');
+    const shown = JSON.parse((await nebula('schedules', 'show', 'nightly', '--json')).out);
+    expect(shown).toMatchObject({ workflowId: 'add', cron: null, every: '15m', input: { a: 3 }, active: false });
+    expect(await nebula('schedules', 'set', 'nightly', '--on', '--off')).toMatchObject({ code: 2 });
+    expect((await nebula('schedules', 'remove', 'nightly')).out).toBe('✓ the schedule nightly is gone\n');
+    expect(await nebula('schedules', 'show', 'nightly')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('UNKNOWN_SCHEDULE'),
+    });
+  });
+
+  test('[CLI-405] cached outputs are listed and removed', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    const ran = await nebula('run', 'slow.yaml', '--json');
+    expect(ran.code, ran.err).toBe(0);
+    expect((await nebula('cache', 'list', '--action', 'core.set@1')).out).toContain('calm');
+    expect((await nebula('cache', 'clear', '--action', 'core.set@1')).out).toBe('✓ 1 cached output removed\n');
+    expect((await nebula('cache', 'list')).out).toBe('no outputs are cached\n');
+  });
+
+  test('[CLI-406] keys, values and workers', async () => {
+    const { cwd, env } = place();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    const { executionId } = JSON.parse((await nebula('run', 'other.yaml', '--json')).out);
+    expect((await nebula('executions', 'holders', executionId, 'bank')).out).toBe(
+      'nobody holds the key bank, or waits for it\n',
+    );
+    expect(await nebula('executions', 'value', executionId, 'short')).toMatchObject({ code: 2 });
+    const missing = await nebula('executions', 'value', executionId, 'a'.repeat(64));
+    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('BLOB_MISSING')]);
+    const workers = await nebula('workers', 'list');
+    expect(workers.out + workers.err).toContain('NEBULA_SERVER' in env ? 'no workers' : 'error NEEDS_SERVER');
+  });
+});
