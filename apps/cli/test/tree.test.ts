@@ -97,8 +97,11 @@ describe('live tree', () => {
   });
 
   test('[CLI-380] a run that waits for its place is shown as pending, with none of its nodes begun', () => {
-    const run = orderRun(openDocument({ fetch: nodeDocument('pending', { attempts: 0 }) }, { status: 'pending' }));
-    expect(picture(run, 2_000)).toContain('Order fulfilment · pending · 2.0s · 0/7');
+    const place = { key: 'nightly', limit: 1 };
+    const nodes = { fetch: nodeDocument('pending', { attempts: 0 }) };
+    const run = orderRun(openDocument(nodes, { status: 'pending', place }));
+    expect(picture(run, 2_000, { width: 100 })).toContain('pending (waits for the place of nightly) · 2.0s · 0/7');
+    expect(treeLines(run, { colors, width: 100, now: T0, frame: -1 })[0]).toMatch(/^○/);
   });
 
   test('[CLI-51] nodes that the outline does not know come last; hints go with what they are about', () => {

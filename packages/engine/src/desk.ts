@@ -23,6 +23,7 @@ import {
   type Plan,
   pathOf,
   permitKey,
+  placePermit,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
@@ -187,10 +188,17 @@ export class StoreDesk implements Desk {
     nodes: readonly NodeState[],
   ): Promise<Explanation> {
     const causes = [...explained.causes];
+    const { executionId, place } = state;
+    const now = this.drivers.clock.now();
+    if (explained.node === null && place?.standing === 'waiting') {
+      const rows = await this.drivers.store.permits(placePermit(place));
+      causes.push(...holderCauses(await this.holdersOf(executionId, '', rows), now));
+    }
     for (const node of nodes) {
       const key = node.phase.status === 'gated' ? permitKey(node.phase.gate) : undefined;
       if (key === undefined) continue;
-      const held = holderCauses(await this.holdersOf(state.executionId, pathOf(node), key), this.drivers.clock.now());
+      const rows = await this.places(executionId, key);
+      const held = holderCauses(await this.holdersOf(executionId, pathOf(node), rows), now);
       const path = explained.node === null ? pathOf(node) : undefined;
       causes.push(
         ...held.map((one) => (path === undefined ? one : { ...one, message: `${path}: ${one.message}`, node: path })),
@@ -199,14 +207,13 @@ export class StoreDesk implements Desk {
     return { ...explained, causes, reasons: causes.map(({ message }) => message) };
   }
 
-  private async holdersOf(executionId: string, node: string, key: string): Promise<Holders> {
-    const rows = await this.places(executionId, key);
+  private async holdersOf(executionId: string, node: string, rows: readonly PermitRow[]): Promise<Holders> {
     const own = rows.findIndex((row) => row.executionId === executionId && row.node === node);
     const held = rows.filter(({ isHeld }) => isHeld);
     const holders: Holders['holders'][number][] = [];
     for (const row of held) {
       const state = holders.length < MAX_HOLDERS ? await this.state(row.executionId).catch(() => undefined) : undefined;
-      const since = state && nodeAt(state, row.node)?.startedAt;
+      const since = row.node === '' ? state?.startedAt : state && nodeAt(state, row.node)?.startedAt;
       holders.push({ executionId: row.executionId, node: row.node, since: since ?? null });
     }
     return { holders, before: Math.max(0, own - held.length) };

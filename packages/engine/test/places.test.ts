@@ -54,6 +54,21 @@ describe('a place among the runs that go on at once', () => {
     expect(top.data.runs.get(ids[3] as string)?.row.status).toBe('running');
   });
 
+  it('[VIEW-13] the explanation of a run that waits names who has the places', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push(await start(top, place('wait')));
+    await top.clock.advance(100);
+    const { causes = [] } = (await top.engine.explain(ids[2] as string)) ?? {};
+    expect(causes).toMatchObject([
+      { code: 'place', value: { key: 'plan p', limit: 1 } },
+      { code: 'pending' },
+      { code: 'held-by', link: { executionId: ids[0] }, value: { before: 1 } },
+    ]);
+    expect(causes[2]?.message).toContain(`It is held by ${ids[0]} (for `);
+  });
+
   it('[ENG-214] with replace, the oldest is cancelled and the newest begins when it has ended', async () => {
     const top = new BenchTop();
     await top.open();

@@ -104,15 +104,20 @@ export function headerLine(run: ShownRun, options: TreeOptions): string {
 
 function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: string): string {
   const { status, counts, document } = run;
-  const glyph = status === 'running' || status === 'pending' ? spinner(frame) : runGlyph(status);
+  const isMoving = frame >= 0 && (status === 'running' || status === 'pending');
+  const glyph = isMoving ? spinner(frame) : runGlyph(status);
   const paint = runPaint(status, colors);
   const total = run.nodes.length;
   const done = total - counts.pending - counts.queued - counts.running - counts.waiting - counts.unknown;
   const count = total === 0 ? '' : colors.dim(`${countText(done)}/${countText(total)}`);
-  const why = document?.finishedAt === null ? document.paused?.reason : undefined;
-  const reason = why == null ? '' : ` (${printableLine(why)})`;
+  const why = document?.finishedAt === null ? (document.paused?.reason ?? placeText(document.place)) : null;
+  const reason = why === null ? '' : ` (${printableLine(why)})`;
   const parts = [colors.bold(printableLine(run.title)), paint(status + reason), elapsedText(run, now), count, id];
   return `${paint(glyph)} ${parts.filter((part) => part !== '').join(colors.dim(' · '))}`;
+}
+
+function placeText(place: { readonly key: string; readonly limit: number } | undefined): string | null {
+  return place === undefined ? null : `waits for ${place.limit === 1 ? 'the place' : 'a place'} of ${place.key}`;
 }
 
 function elapsedText({ document }: ShownRun, now: number): string {

@@ -4,7 +4,7 @@ import { mayLoseOrder, writtenOrder } from '../node-order.ts';
 import type { Awaited, Gate } from '../run/entry.ts';
 import { type BlobLookup, type BlobRef, type Held, heldValue } from '../run/held.ts';
 import { isWhole, runsOnce } from '../run/scopes.ts';
-import { pathOf, statusOf } from '../run/standing.ts';
+import { pathOf, statusOf, waitsForPlace } from '../run/standing.ts';
 import type { BodyState, NodeState, Phase, RunState, ScopeState } from '../run/state.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from '../run/status.ts';
 import { workerName } from '../run/worker-name.ts';
@@ -103,6 +103,8 @@ interface OpenDocument extends DocumentBase {
   readonly status: Exclude<RunStatus, FinalRunStatus>;
   readonly finishedAt: null;
   readonly durationMs: null;
+  /** It is pending until it is granted one of so many places. */
+  readonly place?: { readonly key: string; readonly limit: number };
   readonly paused?: { readonly since: string; readonly reason: string | null };
   /** How it will end, once what runs has stopped and what was done is undone. */
   readonly ending?: FinalRunStatus;
@@ -133,6 +135,7 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
     finishedAt: isoTime(finishedAt),
     durationMs: finishedAt === null ? null : finishedAt - startedAt,
     seq: state.seq,
+    ...(waitsForPlace(state) ? { place: { key: state.place?.key, limit: state.place?.limit } } : {}),
     ...(state.pausedAt === null ? {} : { paused: { since: iso(state.pausedAt), reason: state.pauseReason } }),
     ...(ending === undefined ? {} : { ending }),
     trigger: state.trigger,

@@ -215,9 +215,9 @@ function gateCause({ gate, since, until }: PhaseOf<'gated'>, now: number): Cause
   }
 }
 
-/** Who holds what a gated node waits for, and how many are granted before it. */
+/** Who holds what a gated node, or a pending run, waits for, and how many are granted before it. */
 export interface Holders {
-  /** `since`: when it began; null when it has not, or is gone. */
+  /** `node`: '' is the run. `since`: when it began; null when it has not, or is gone. */
   readonly holders: readonly { readonly executionId: string; readonly node: string; readonly since: number | null }[];
   readonly before: number;
 }
@@ -232,8 +232,12 @@ export function holderCauses({ holders, before }: Holders, now: number): Cause[]
     const how = since === null ? 'not begun yet' : `for ${formatDuration(Math.max(0, now - since))}`;
     const last = at === Math.min(holders.length, LISTED) - 1;
     const rest = last && holders.length > LISTED ? ` and ${holders.length - LISTED} more` : '';
-    const message = `It is held by ${node} of ${executionId} (${how})${rest}${last && queue !== '' ? `; ${queue}` : ''}.`;
-    return cause('held-by', message, { link: { executionId, node }, value: { ...value, since } });
+    const who = node === '' ? executionId : `${node} of ${executionId}`;
+    const message = `It is held by ${who} (${how})${rest}${last && queue !== '' ? `; ${queue}` : ''}.`;
+    return cause('held-by', message, {
+      link: node === '' ? { executionId } : { executionId, node },
+      value: { ...value, since },
+    });
   });
 }
 

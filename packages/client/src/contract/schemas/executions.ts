@@ -112,6 +112,12 @@ export const Execution = Type.Object(
     finishedAt: nullable(Moment),
     durationMs: nullable(DurationMs),
     seq: Type.Integer({ description: 'Frames of its journal that it shows.' }),
+    place: Type.Optional(
+      Type.Object(
+        { key: Type.String(), limit: Type.Integer() },
+        { description: 'It is pending until it is granted one of so many places.' },
+      ),
+    ),
     paused: Type.Optional(Type.Object({ since: Moment, reason: nullable(Type.String()) })),
     ending: Type.Optional({ ...RunStatus, description: 'How it will end once what runs has stopped.' }),
     nodes: Type.Record(Type.String(), NodeDocument, { description: 'By path, in the order of the definition.' }),
