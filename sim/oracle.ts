@@ -15,6 +15,7 @@ import { isSame } from './same.ts';
 import { Signals } from './signals.ts';
 import { Starts } from './starts.ts';
 
+const NOT_BEGUN: readonly string[] = ['idle', 'queued', 'gated'];
 const FINISHED = ['completed', 'failed', 'cancelled', 'timed-out'];
 
 export interface OracleParts {
@@ -119,7 +120,8 @@ export class Oracle {
     const name = `${executionId} ${node}#${attempt}`;
     const journal = this.journal(executionId);
     const record = journal.nodes.get(node) ?? { attempts: 0, worker: undefined, status: 'idle', isCached: false };
-    const isCurrent = record.attempts === attempt;
+    // A worker outside may hear of its attempt when the run was ended and begun again: the next attempt is to come then.
+    const isCurrent = record.attempts === attempt && !NOT_BEGUN.includes(record.status);
     if (isCurrent && idempotencyKey !== this.keyOf(executionId, node))
       this.violated(`${name} runs with the key ${idempotencyKey}`);
     if (journal.highestOf(node) < attempt) this.violated(`${name} runs before the journal says so`);

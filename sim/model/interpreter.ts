@@ -10,7 +10,16 @@
  */
 import type { Json } from '@nebula/core';
 import { type BodyKeys, Graph } from './graph.ts';
-import { type Cause, type ErrorFact, type Evaluate, evaluatorOf, type Fact, type Join, takenBy } from './meaning.ts';
+import {
+  type Cause,
+  type ErrorFact,
+  type Evaluate,
+  evaluatorOf,
+  type Fact,
+  type Join,
+  joinOf,
+  takenBy,
+} from './meaning.ts';
 import {
   blankNode,
   bodyOutput,
@@ -376,11 +385,13 @@ export class Interpreter {
     return true;
   }
 
-  /** Something else could have happened first. */
+  /** Something else could have happened first, and not as a consequence of this. */
   private noteRace(node: Node): void {
     const others = this.scopes().flatMap((scope) => (scope.phase === 'live' ? [...scope.nodes.values()] : []));
+    // A failure that seemed to be handled at first had consequences by the time that it was judged.
+    const cause = node.wasHandled ? undefined : node.id;
     const isReady = (other: Node): boolean =>
-      (other.status === 'pending' && this.joinOf(other) !== 'open') ||
+      (other.status === 'pending' && this.joinOf(other, other.scope === node.scope ? cause : undefined) !== 'open') ||
       (other.status === 'failed' && !other.isJudged && other.keys.onError !== 'ignore');
     if (this.isHasty || others.some((other) => other !== node && isReady(other))) this.isUnspecified = true;
   }
@@ -471,13 +482,14 @@ export class Interpreter {
       this.open((keys.do ?? keys.group) as BodyKeys, node, rounds.length);
   }
 
-  private joinOf({ id, keys, scope }: Node): Join {
+  /** `without`: as if nothing were known of this source. */
+  private joinOf({ id, keys, scope }: Node, without?: string): Join {
     const view = this.view(scope);
-    const sources = view.sources(id);
+    const sources = view.sources(id, without);
     // Which came first decides, and the order of edges is not kept.
     const rival = keys.join === undefined ? 'failure' : 'taken';
     if (sources.includes('broken') && sources.includes(rival)) this.isUnspecified = true;
-    return view.join(id);
+    return joinOf(keys.join, sources);
   }
 
   private isFollowing({ id, scope }: Node): boolean {

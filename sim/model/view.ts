@@ -21,9 +21,11 @@ export class View {
     return this.decision(edge) === 'taken';
   }
 
-  /** What is known of each source of a node. */
-  sources(id: string): Decision[] {
-    return Array.from(this.graph.incoming(id).values(), (edges) => sourceOf(edges.map((edge) => this.decision(edge))));
+  /** What is known of each source of a node; `without`: a source of which nothing is. */
+  sources(id: string, without?: string): Decision[] {
+    return Array.from(this.graph.incoming(id), ([from, edges]) =>
+      from === without ? 'open' : sourceOf(edges.map((edge) => this.decision(edge))),
+    );
   }
 
   join(id: string): Join {

@@ -120,7 +120,7 @@ export {
 } from './run/entry.ts';
 export type { Estimates } from './run/estimates.ts';
 export { evolve, replay } from './run/evolve.ts';
-export { permitKey } from './run/gates.ts';
+export { askOf, permitKey } from './run/gates.ts';
 export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
 export { blobsToDecide, blobsToStart } from './run/needs.ts';
 export { newRunState } from './run/new-state.ts';

@@ -92,6 +92,8 @@ export interface EngineOptions {
   readonly retentionMs?: number | null;
   /** Unfinished runs that may be in memory at once; others wait in the store. */
   readonly maxCachedRuns?: number;
+  /** A run is snapshotted when its journal has grown by so much, and by as much as the last snapshot has. */
+  readonly snapshotMinBytes?: number;
   /** New runs are refused with `BUSY` while this many wait or run. */
   readonly maxActiveRuns?: number;
 }

@@ -92,9 +92,8 @@ class LocalEngine extends StoreDesk implements Engine {
     this.all = drivers;
     this.workerId = drivers.random.id(WORKER_PREFIX);
     this.plans = plans;
-    this.runs = new Runs(drivers.store, plans, this.workerId, authority, (run) => {
-      this.untilDone(() => this.children.adopt(run));
-    });
+    const adopt = (run: LiveRun): void => this.untilDone(() => this.children.adopt(run));
+    this.runs = new Runs(drivers.store, plans, this.workerId, authority, adopt, options.snapshotMinBytes);
     this.values = new Values(drivers, options.inlineLimitBytes ?? RUN_DEFAULTS.inlineLimitBytes);
     this.cache = new Cache({ ...drivers, values: this.values });
     this.tracing = new Tracing(drivers.digest);

@@ -103,7 +103,7 @@ export function stimulusOf(body: string): Stimulus | undefined {
       return { type, node, payload: message.payload ?? null, ...generationIn(message) };
     case 'granted':
       if (typeof node !== 'string' || (message.gate !== 'concurrency' && message.gate !== 'reserve')) return undefined;
-      return { type, node, gate: message.gate };
+      return { type, node, gate: message.gate, ...(typeof message.ask === 'string' ? { ask: message.ask } : {}) };
     case 'child':
       return childOf(message);
     case 'settle': {

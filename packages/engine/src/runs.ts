@@ -31,6 +31,7 @@ export class Runs {
   private readonly workerId: string;
   private readonly authority: Authority;
   private readonly onRead: (run: LiveRun) => void;
+  private readonly snapshotMinBytes: number;
   private readonly live = new Map<string, LiveRun>();
   private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
 
@@ -41,7 +42,9 @@ export class Runs {
     workerId: string,
     authority: Authority,
     onRead: (run: LiveRun) => void = () => {},
+    snapshotMinBytes: number = SNAPSHOT_MIN_BYTES,
   ) {
+    this.snapshotMinBytes = snapshotMinBytes;
     this.authority = authority;
     this.store = store;
     this.plans = plans;
@@ -115,7 +118,7 @@ export class Runs {
 
   /** Called between frames. */
   async snapshotIfHeavy(run: LiveRun): Promise<boolean> {
-    if (run.journalBytes < SNAPSHOT_MIN_BYTES || run.journalBytes < run.snapshotBytes) return false;
+    if (run.journalBytes < this.snapshotMinBytes || run.journalBytes < run.snapshotBytes) return false;
     const state = encodeSnapshot(run.state);
     run.journalBytes = 0;
     run.snapshotBytes = state.length;

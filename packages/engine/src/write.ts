@@ -1,8 +1,10 @@
 /** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
 import {
+  askOf,
   type FinalRunStatus,
   type Held,
   isFinished,
+  type NodeState,
   nodeAt,
   type Parent,
   permitKey,
@@ -103,15 +105,14 @@ function permitsOf(run: LiveRun, { asks, entries, now }: Turn): PermitChanges | 
   const rates: RateAsk[] = [];
   for (const { node, gate } of asks) {
     const key = permitKey(gate);
-    const attempt = (nodeAt(state, node)?.attempts ?? 0) + 1;
-    const ask = `${attempt}:${state.reopened}`;
+    const ask = askOf(state, nodeAt(state, node) as NodeState);
     if (gate.kind === 'rate')
       rates.push({ key: sharedName(project, gate.key), node, ask, limit: gate.limit, perMs: gate.perMs });
     if (key === undefined) continue;
     const messageId = `permit:${node}:${ask}:${gate.kind}`;
     if (asked.has(messageId)) continue;
     asked.add(messageId);
-    const body = encodeMessage({ type: 'granted', node, gate: gate.kind });
+    const body = encodeMessage({ type: 'granted', node, gate: gate.kind, ask });
     const limit = gate.kind === 'concurrency' ? gate.limit : 1;
     places.push({ key: sharedName(project, key), node, limit, messageId, body });
   }

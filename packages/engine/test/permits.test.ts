@@ -43,6 +43,29 @@ describe('concurrency keys', () => {
   });
 });
 
+describe('concurrency keys in a finally', () => {
+  it('[RUN-455] a place that was granted and given back when the run began to end is granted again', async () => {
+    const top = new BenchTop();
+    await top.open({ concurrency: 1 });
+    const id = await top.start({
+      nodes: { a: hand(), b: hand(), tidy: hand({ concurrency: { key: 'k', limit: 1 } }) },
+      edges: [{ from: 'a', to: 'tidy', on: 'always' }],
+    });
+    top.calls[0]?.complete();
+    await top.settle();
+    // It has its place, and waits for a slot.
+    expect(await top.statuses(id)).toMatchObject({ b: 'running', tidy: 'queued' });
+    await top.engine.requestCancel(id, 'enough');
+    await top.settle();
+    top.calls[1]?.complete();
+    await top.settle();
+    expect(await top.statuses(id)).toMatchObject({ tidy: 'running' });
+    top.calls[2]?.complete();
+    await top.settle();
+    expect(await top.status(id)).toBe('cancelled');
+  });
+});
+
 describe('rate limits', () => {
   it('[ENG-93] spread the starts of many runs', async () => {
     const top = new BenchTop();

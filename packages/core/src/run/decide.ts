@@ -26,6 +26,7 @@ import { expand, nextRound, stopNode } from './composite.ts';
 import { finishIfDone, giveUpEnding } from './ending.ts';
 import { type CacheMiss, JOURNAL_FORMAT } from './entry.ts';
 import { drain, makeReady, pass } from './flow.ts';
+import { askOf } from './gates.ts';
 import { type Held, hold } from './held.ts';
 import { renewOldStops } from './old-stops.ts';
 import { undoesMore } from './refusals.ts';
@@ -242,8 +243,10 @@ function askAgain(turn: Turn): void {
   }
 }
 
-function granted(turn: Turn, { node: path, gate, until, miss }: Stimulus & { type: 'granted' }): void {
+function granted(turn: Turn, { node: path, gate, ask, until, miss }: Stimulus & { type: 'granted' }): void {
   const node = nodeAt(turn.state, path);
+  // A place that was given back since: the node stands in line again.
+  if (node !== undefined && ask !== undefined && ask !== askOf(turn.state, node)) return;
   if (node?.phase.status !== 'gated' || node.phase.gate.kind !== gate || node.phase.until !== null) return;
   if (isStopped(turn.state, node)) return;
   if (turn.state.pausedAt !== null) return grantedInPause(turn, path, until, miss);

@@ -5,7 +5,7 @@
  *
  *  E1 Every open scope below a scope that ends early ends early, too, except in nodes that have a part in its finally.
  *  E2 A node is left pending only if the finally may come to it: an always edge out of something under way leads to it, or
- *     an edge out of such a node.
+ *     an edge out of such a node, or of one that has a part in the finally.
  *  E3 `underWay` counts what has to end before the finally begins: attempts, children, waits, composite nodes. So the
  *     innermost finally runs first.
  *  E4 A node whose outcome nobody knows counts as cancelled for its edges, and holds up nothing.
@@ -93,9 +93,9 @@ function finallyOf({ nodes }: ScopeState): ReadonlySet<NodeState> {
     }
   };
   for (const node of nodes) {
-    if (isFinal(node.phase.status)) continue;
+    // Also one that has ended: the skips that follow from it may be yet to come.
     if (node.inFinally) follow(node, true);
-    else if (node.startedAt !== null) follow(node, false);
+    else if (node.startedAt !== null && !isFinal(node.phase.status)) follow(node, false);
   }
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) follow(node, true);
   return found;

@@ -4,6 +4,7 @@
  */
 import type { NodePlan } from '../plan/plan.ts';
 import type { Gate } from './entry.ts';
+import type { NodeState, RunState } from './state.ts';
 
 /** The kinds of gates of a node, in the order in which it comes to them. */
 export function gatesOf({ concurrency, rateLimit, cache }: NodePlan): readonly Gate['kind'][] {
@@ -24,6 +25,11 @@ export function permitKey(
 ): string | undefined {
   if (gate.kind === 'concurrency') return `key:${gate.key}`;
   return gate.kind === 'reserve' ? `${RESERVED}${gate.key}` : undefined;
+}
+
+/** Which of its asks for a place is the current one. A finally asks anew for what its node gave back when it was put off. */
+export function askOf({ reopened }: RunState, { attempts, scope }: NodeState): string {
+  return `${attempts + 1}:${reopened}${scope.stopping === null ? '' : ':finally'}`;
 }
 
 const RESERVED = 'cache:';

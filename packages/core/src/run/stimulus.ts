@@ -99,11 +99,12 @@ export type Stimulus =
       readonly comment?: string;
       readonly form?: Json;
     }
-  /** A gate lets the node pass, at `until` if that is later. */
+  /** A gate lets the node pass, at `until` if that is later. `ask`: for which the place was granted (`askOf`). */
   | {
       readonly type: 'granted';
       readonly node: string;
       readonly gate: Gate['kind'];
+      readonly ask?: string;
       readonly until?: number;
       readonly miss?: CacheMiss;
     }

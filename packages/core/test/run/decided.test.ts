@@ -1,5 +1,6 @@
 /** Points on which documents once differed: what the run does, and all documents say. */
 import { describe, expect, it } from 'vitest';
+import { askOf, type NodeState } from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 describe('terminate', () => {
@@ -58,6 +59,22 @@ describe('the place for a key', () => {
     expect(permits('a', run)).toEqual(['key:k']);
     run.settle('a', { happened: true, output: null });
     expect(permits('a', run)).toEqual([]);
+  });
+});
+
+describe('the place for a key in a finally', () => {
+  it('[RUN-455] is asked for anew, and one that was granted before is of no use', () => {
+    const run = drive({
+      nodes: { a: {}, b: { retry: { attempts: 1 } }, tidy: { concurrency: { key: 'k', limit: 1 } } },
+      edges: [{ from: 'a', to: 'tidy', on: 'always' }],
+    }).complete('a');
+    const tidy = run.state.root.nodes.find(({ plan }) => plan.id === 'tidy') as NodeState;
+    const before = askOf(run.state, tidy);
+    run.fail('b');
+    const granted = { type: 'granted', node: 'tidy', gate: 'concurrency' } as const;
+    expect(run.statusOf('tidy')).toBe('waiting');
+    expect(run.step({ ...granted, ask: before }).statusOf('tidy')).toBe('waiting');
+    expect(run.step({ ...granted, ask: askOf(run.state, tidy) }).statusOf('tidy')).toBe('running');
   });
 });
 

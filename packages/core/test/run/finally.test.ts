@@ -308,6 +308,15 @@ describe('finally', () => {
     expect([ending.status, ending.statusOf('after')]).toEqual(['failed', 'cancelled']);
   });
 
+  it('[RUN-454] a node that a cleanup leads to by dead edges only is skipped by choice, and what else leads on runs', () => {
+    const run = drive({
+      nodes: { a: {}, t: { terminate: 'failed' }, no: { set: { x: 1 } }, tidy: { needs: ['no'] } },
+      edges: [always('a', 't'), { from: 't', to: 'no', on: 'error' }, always('t', 'tidy')],
+    }).complete('a');
+    expect([run.statusOf('no'), run.statusOf('tidy')]).toEqual(['skipped', 'running']);
+    expect(run.complete('tidy').status).toBe('failed');
+  });
+
   it('[RUN-452] a cleanup with onError: halt that fails fails the run, also with onFailure: ignore', () => {
     const flow = (tidy: Record<string, unknown>) => ({
       config: { onFailure: 'ignore' as const },

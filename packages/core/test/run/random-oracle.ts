@@ -528,7 +528,7 @@ export class Oracle {
     for (const fact of this.running()) expect(this.step.aborted).toContain(idOf(fact.index));
   }
 
-  /** What has not begun, and an always edge out of what is under way may lead to. */
+  /** What has not begun, and an always edge out of what is under way, or a cleanup, may lead to. */
   private mayClean(): Set<number> {
     const kept = new Set<number>();
     for (let before = -1; before !== kept.size; ) {
@@ -536,7 +536,7 @@ export class Oracle {
       for (const { from, to, on } of this.workflow.edges) {
         const source = this.facts[from] as Fact;
         const isOpen = !FINAL.includes(source.status);
-        const leads = kept.has(from) || (isOpen && (source.cleans || (source.began && on === 'always')));
+        const leads = kept.has(from) || source.cleans || (isOpen && source.began && on === 'always');
         if (leads && !(this.facts[to] as Fact).began && !FINAL.includes((this.facts[to] as Fact).status)) kept.add(to);
       }
     }

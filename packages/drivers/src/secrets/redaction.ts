@@ -35,7 +35,7 @@ class FormIndex {
   /** By their first characters, the longest first. */
   readonly #byStart = new Map<string, string[]>();
   /** Which beginnings there are, by a hash: nearly every place of a text is passed over at the price of one look. */
-  readonly #starts = new Uint8Array(HASHES);
+  #starts: Uint8Array | undefined;
 
   add(form: string): void {
     if (form.length < START_CHARS || this.forms.has(form)) return;
@@ -46,6 +46,8 @@ class FormIndex {
       start,
       same.sort((a, b) => b.length - a.length),
     );
+    // Most attempts are given no secret: their index costs nothing.
+    this.#starts ??= new Uint8Array(HASHES);
     this.#starts[hashAt(form, 0)] = 1;
   }
 
@@ -53,6 +55,7 @@ class FormIndex {
   ranges(text: string): Range[] {
     const starts = this.#starts;
     const found: Range[] = [];
+    if (starts === undefined) return found;
     for (let at = 0; at <= text.length - START_CHARS; at++) {
       if (starts[hashAt(text, at)] === 0) continue;
       const form = this.#byStart.get(text.slice(at, at + START_CHARS))?.find((one) => text.startsWith(one, at));
