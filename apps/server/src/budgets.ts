@@ -4,7 +4,7 @@
  */
 import { CONTRACT_LIMITS } from '@nebula/client/contract';
 import { DEFINITION_LIMITS, EXPRESSION_LIMITS, MOMENT_LIMITS, RUN_DEFAULTS, SCHEMA_LIMITS } from '@nebula/core';
-import { COMPAT_LIMITS, FILE_PATTERN_LIMITS, HTTP_LIMITS, LIVE_LIMITS, UPLOAD_LIMITS } from './limits.ts';
+import { CHECK_LIMITS, COMPAT_LIMITS, FILE_PATTERN_LIMITS, HTTP_LIMITS, LIVE_LIMITS, UPLOAD_LIMITS } from './limits.ts';
 
 export interface Budget {
   readonly of: 'size' | 'time' | 'memory' | 'depth' | 'count';
@@ -45,6 +45,13 @@ export const BUDGETS = {
     'A body that anybody may send',
     '413 `TOO_LARGE`',
   ),
+  'body.definition': budget(
+    'size',
+    HTTP_LIMITS.maxDefinitionBodyBytes,
+    'bytes',
+    'A body that brings a definition',
+    '413 `TOO_LARGE`, unread',
+  ),
   'body.values': budget('count', HTTP_LIMITS.maxBodyValues, 'values', 'Values of a JSON body', '413 `TOO_LARGE`'),
   'body.depth': budget('depth', HTTP_LIMITS.maxBodyDepth, 'levels', 'Nesting of a JSON body', '400 `BODY_INVALID`'),
   'body.memory': budget(
@@ -73,6 +80,69 @@ export const BUDGETS = {
     'nodes',
     'Nodes of a definition that is sent',
     '413 `TOO_LARGE`',
+  ),
+  'definition.edges': budget(
+    'count',
+    UPLOAD_LIMITS.maxEdges,
+    'edges',
+    'Edges of a definition that is sent: `needs`, cases and `edges`',
+    '413 `TOO_LARGE`',
+  ),
+  'definition.expressions': budget(
+    'size',
+    DEFINITION_LIMITS.maxExpressionChars,
+    'characters',
+    'Expressions of one node, one edge or one output, together',
+    '`EXPRESSION_LIMIT`',
+  ),
+  'definition.time': budget(
+    'time',
+    CHECK_LIMITS.maxMs,
+    'ms',
+    'CPU time of checking a definition that is sent',
+    '413 `TOO_LARGE`',
+  ),
+  'definition.memory': budget(
+    'memory',
+    CHECK_LIMITS.maxMemoryMb,
+    'MiB',
+    'Memory of checking a definition that is sent',
+    '413 `TOO_LARGE`',
+  ),
+  'definition.waiting': budget(
+    'count',
+    CHECK_LIMITS.maxWaiting,
+    'definitions',
+    'Large definitions that wait to be checked',
+    '503 `BUSY`',
+  ),
+  'returned.size': budget(
+    'size',
+    DEFINITION_LIMITS.maxDynamicBytes,
+    'bytes',
+    'A graph that an action returns, as JSON',
+    'the node fails',
+  ),
+  'returned.values': budget(
+    'count',
+    DEFINITION_LIMITS.maxDynamicValues,
+    'values',
+    'Values of such a graph',
+    'the node fails',
+  ),
+  'returned.nodes': budget(
+    'count',
+    DEFINITION_LIMITS.maxDynamicNodes,
+    'nodes',
+    'Nodes of such a graph',
+    'the node fails',
+  ),
+  'returned.edges': budget(
+    'count',
+    DEFINITION_LIMITS.maxDynamicEdges,
+    'edges',
+    'Edges of such a graph',
+    'the node fails',
   ),
   'definition.depth': budget(
     'depth',

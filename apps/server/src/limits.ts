@@ -1,4 +1,5 @@
 /** Every limit of the server on what comes from outside, by name and unit. `budgets.ts` lists them with all others. */
+import { DEFINITION_LIMITS } from '@nebula/core';
 
 /** The endpoints of workflow-graph. */
 export const COMPAT_LIMITS = {
@@ -26,6 +27,8 @@ export const HTTP_LIMITS = {
   maxBodyDepth: 256,
   /** Lists, objects, members and items of a JSON body: reading so many takes about 30 ms. */
   maxBodyValues: 200_000,
+  /** Of a request that brings a definition, which has at most 1 Mi characters. */
+  maxDefinitionBodyBytes: 2 * 1024 * 1024,
   /** Of a request that anybody may send: a login. */
   maxPublicBodyBytes: 16 * 1024,
 } as const;
@@ -61,7 +64,9 @@ export const LIVE_LIMITS = {
 
 /** Definitions that come by HTTP; files of the project have the limits of the language. */
 export const UPLOAD_LIMITS = {
-  maxNodes: 2_000,
+  maxNodes: DEFINITION_LIMITS.maxDynamicNodes,
+  /** Members of `needs`, cases and `edges`. */
+  maxEdges: DEFINITION_LIMITS.maxDynamicEdges,
   /** As JSON; text in `source` has its own limit in the contract. */
   maxDefinitionChars: 1024 * 1024,
 } as const;
@@ -70,7 +75,9 @@ export const UPLOAD_LIMITS = {
 export const CHECK_LIMITS = {
   /** Larger ones are checked in a thread: so many take about 15 ms of CPU time, and more as YAML. */
   inProcessChars: 16 * 1024,
-  /** Of one that is sent. */
+  /** The same for text: YAML beyond the plain subset takes up to 4 µs for each character. */
+  inProcessTextChars: 4 * 1024,
+  /** CPU time of the thread, for one that is sent. */
   maxMs: 20_000,
   maxMemoryMb: 512,
   /** Large definitions that wait for the thread. */

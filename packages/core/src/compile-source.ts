@@ -3,7 +3,7 @@ import type { Catalog } from './action.ts';
 import { type CompileOptions, compilePlan } from './compile.ts';
 import type { WorkflowDefinition } from './definition/model.ts';
 import { inTextOrder, isLocal } from './definition/problem-list.ts';
-import { type ReadOptions, readDefinition } from './definition/read.ts';
+import { type ReadOptions, type ReadResult, readDefinition } from './definition/read.ts';
 import { bodyDepthOf, type SourceMap } from './definition/source-map.ts';
 import type { Plan } from './plan/plan.ts';
 import type { DocumentPath, Problem } from './problem.ts';
@@ -26,7 +26,15 @@ export function compileSource(
   catalog: Catalog,
   options: SourceOptions = {},
 ): SourceCompilation {
-  const { definition, graphs, draft, problems, source } = readDefinition(input, options);
+  return compileRead(readDefinition(input, options), catalog, options);
+}
+
+/** For text that was read already. */
+export function compileRead(
+  { definition, graphs, draft, problems, source }: ReadResult,
+  catalog: Catalog,
+  options: Omit<SourceOptions, keyof ReadOptions> = {},
+): SourceCompilation {
   const { workflows, knownWorkflows, ceiling } = options;
   const others = {
     ...(workflows && { workflows }),

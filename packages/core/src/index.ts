@@ -31,10 +31,11 @@ export type { CapabilityList } from './capability/pattern.ts';
 export { matchesName, matchesSegments } from './capability/wildcard.ts';
 export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
 export { type Compilation, type CompileOptions, compilePlan, compileSteps } from './compile.ts';
-export { compileSource, type SourceCompilation } from './compile-source.ts';
+export { compileRead, compileSource, type SourceCompilation } from './compile-source.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
   type ConfigDefinition,
+  countGraphs,
   type EdgeDefinition,
   findJsonError,
   MIN_INTERVAL_MS,

@@ -18,8 +18,16 @@ export const DEFINITION_LIMITS = {
   maxIdLength: 200,
   /** Loops in loops in loops. */
   maxBodyDepth: 16,
+  /** Of the expressions of one node, one edge or one output together; parsing so many takes about 8 ms. */
+  maxExpressionChars: 16 * 1024,
   /** A graph that an action returns, as JSON. */
   maxDynamicBytes: 1024 * 1024,
+  /** Its lists, objects, members and items. */
+  maxDynamicValues: 200_000,
+  /** Nodes of such a graph, and of its bodies. */
+  maxDynamicNodes: 2_000,
+  /** Its edges: members of `needs`, cases and `edges`. */
+  maxDynamicEdges: 10_000,
 } as const;
 
 /** JSON Schemas, and what checking a value against one may cost. */

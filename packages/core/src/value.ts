@@ -72,3 +72,14 @@ export function canonicalJson(value: Json): string {
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`);
   return `{${members.join(',')}}`;
 }
+
+/** Whether the value and everything in it are more than so many values. Looks no further than that. */
+export function hasMoreValues(value: Json, most: number): boolean {
+  let count = 0;
+  const visit = (one: Json): boolean => {
+    if (++count > most) return true;
+    if (typeof one !== 'object' || one === null) return false;
+    return Array.isArray(one) ? one.some(visit) : Object.values(one).some((member) => visit(member as Json));
+  };
+  return visit(value);
+}

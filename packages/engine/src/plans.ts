@@ -103,9 +103,14 @@ export class Plans {
   private compileOnce(key: string, row: { readonly definition: string; readonly version: number }): Promise<Plan> {
     const underWay = this.compiling.get(key);
     if (underWay !== undefined) return underWay;
-    const compiling = this.compile(row.definition, row.version)
+    const compiling: Promise<Plan> = this.compile(row.definition, row.version)
+      .catch((error: unknown) => {
+        // Another catalogue is there since, and may have the action that was missing.
+        if (this.compiling.get(key) !== compiling) return this.compileOnce(key, row);
+        throw error;
+      })
       .then((plan) => {
-        // Another catalogue is there since: this plan may name older actions.
+        // The same for a plan: it may name older actions.
         if (this.compiling.get(key) !== compiling) return this.compileOnce(key, row);
         if (this.cache.size >= MAX_CACHED_PLANS) this.cache.delete(this.cache.keys().next().value as string);
         this.cache.set(key, plan);
@@ -175,6 +180,7 @@ export class Plans {
       limits: this.limits,
       now: () => this.clock.now(),
       callbackUrl: this.callbackUrl,
+      isAccepted: true,
       workflows: (id, wanted) => inlined.get(`${id}@${wanted ?? ''}`),
     });
     const { plan, problems } = await inSlices(steps, this.clock);

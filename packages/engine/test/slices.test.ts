@@ -1,5 +1,5 @@
 /** Long work of the core is divided: a clock that moves with every look shows where others get their turn. */
-import { type Action, createCatalog, type Json, type WorkflowDefinition } from '@nebula/core';
+import { type Action, announcedAction, createCatalog, type Json, type WorkflowDefinition } from '@nebula/core';
 import { memoryBlobs, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
@@ -43,15 +43,26 @@ it('[ENG-240] a plan is compiled in slices, once for all who ask meanwhile', asy
   expect(second).toBe(first);
 });
 
-it('[ENG-240] what is announced while a plan is compiled is known to the plan', async () => {
+it.each([
+  ['a newer version of an action', [announcedAction({ id: 'far', version: '1' })]],
+  ['an action that was missing', []],
+])('[ENG-240] %s that is announced while a plan is compiled is known to the whole plan', async (_, known) => {
   const clock = busyClock();
   const store = memoryStore();
   const catalog = createCatalog([noop]);
+  catalog.announce(known);
   const plans = new Plans({ store, clock, digest: sha256 }, catalog);
-  await plans.register({ id: 'large', ...(graph() as object) } as WorkflowDefinition);
+  const nodes = Object.fromEntries(Array.from({ length: NODES }, (_, index) => [`n${index}`, { action: 'far' }]));
+  await plans.register({ id: 'large', nodes } as unknown as WorkflowDefinition);
+  clock.turns = 0;
   const asked = plans.get('large');
+  await expect.poll(() => clock.turns, { interval: 1 }).toBeGreaterThan(0);
+  expect(plans.cached('large', 1)).toBeUndefined();
+  catalog.announce([announcedAction({ id: 'far', version: '2' })]);
   plans.forget();
   const plan = await asked;
+  const versions = plan.root.nodes.map(({ work }) => ('action' in work ? work.action.version : undefined));
+  expect(new Set(versions)).toEqual(new Set(['2']));
   expect(plans.cached('large', 1)).toBe(plan);
 });
 

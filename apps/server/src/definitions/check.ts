@@ -3,8 +3,8 @@ import {
   type Catalog,
   type Ceiling,
   compilePlan,
-  compileSource,
-  isJsonObject,
+  compileRead,
+  countGraphs,
   type Json,
   type Problem,
   type ReadResult,
@@ -12,6 +12,7 @@ import {
   readDefinitionObject,
   type WorkflowDefinition,
 } from '@nebula/core';
+import { UPLOAD_LIMITS } from '../limits.ts';
 import type { FindInside } from './inside.ts';
 
 /** Its text, or what was parsed of it. */
@@ -21,13 +22,13 @@ export interface CheckOptions {
   readonly catalog: Catalog;
   readonly ceiling: Ceiling;
   readonly workflows: FindInside;
-  /** Undefined: files of the project have the limits of the language only. */
-  readonly maxNodes: number | undefined;
+  /** False: files of the project have the limits of the language only. */
+  readonly isBounded: boolean;
 }
 
 export type Checked =
   | { readonly definition: WorkflowDefinition | undefined; readonly problems: readonly Problem[] }
-  | { readonly nodes: number };
+  | { readonly tooMany: 'nodes' | 'edges'; readonly count: number };
 
 export function readGiven(given: Given): ReadResult {
   return 'source' in given
@@ -37,16 +38,13 @@ export function readGiven(given: Given): ReadResult {
 
 export function checkDefinition(
   given: Given,
-  { catalog, ceiling, workflows, maxNodes }: CheckOptions,
+  { catalog, ceiling, workflows, isBounded }: CheckOptions,
   read: ReadResult = readGiven(given),
 ): Checked {
-  if (read.definition !== undefined && maxNodes !== undefined) {
-    const nodes = countNodes(read.definition as unknown as Json);
-    if (nodes > maxNodes) return { nodes };
-  }
+  const excess = isBounded ? excessOf(read.definition ?? read.draft?.definition) : undefined;
+  if (excess !== undefined) return excess;
   if ('source' in given) {
-    const options = { file: given.filename, workflows, ceiling };
-    const { definition, problems } = compileSource(given.source, catalog, options);
+    const { definition, problems } = compileRead(read, catalog, { workflows, ceiling });
     return { definition, problems };
   }
   if (read.definition === undefined) return { definition: undefined, problems: read.problems };
@@ -54,16 +52,9 @@ export function checkDefinition(
   return { definition: read.definition, problems: [...read.problems, ...problems] };
 }
 
-/** Those of bodies included: every member of a `nodes`. */
-function countNodes(root: Json): number {
-  let count = 0;
-  const open: Json[] = [root];
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [name, member] of Object.entries(value)) {
-      if (name === 'nodes' && isJsonObject(member as Json)) count += Object.keys(member as object).length;
-      open.push(member as Json);
-    }
-  }
-  return count;
+function excessOf(definition: WorkflowDefinition | undefined): Extract<Checked, { tooMany: string }> | undefined {
+  if (definition === undefined) return undefined;
+  const { nodes, edges } = countGraphs(definition);
+  if (nodes > UPLOAD_LIMITS.maxNodes) return { tooMany: 'nodes', count: nodes };
+  return edges > UPLOAD_LIMITS.maxEdges ? { tooMany: 'edges', count: edges } : undefined;
 }

@@ -36,11 +36,12 @@ export async function checkedDefinition(
   const text = 'source' in given ? given.source : JSON.stringify(given.definition);
   if (isLocal === undefined && text.length > UPLOAD_LIMITS.maxDefinitionChars) throw tooLong(text.length);
   const ceiling = await parts.projects.ceilingOf(project);
-  const setting: Setting = { parts, project, ceiling, maxNodes: isLocal ? undefined : UPLOAD_LIMITS.maxNodes };
+  const setting: Setting = { parts, project, ceiling, isBounded: isLocal === undefined };
+  const most = 'source' in given ? CHECK_LIMITS.inProcessTextChars : CHECK_LIMITS.inProcessChars;
   const checked =
-    (text.length <= CHECK_LIMITS.inProcessChars ? await checkHere(given, setting) : undefined) ??
-    (await checkBeside('source' in given ? given : { definition: text }, setting, isLocal === undefined));
-  if ('nodes' in checked) throw tooManyNodes(checked.nodes);
+    (text.length <= most ? await checkHere(given, setting) : undefined) ??
+    (await checkBeside('source' in given ? given : { definition: text }, setting));
+  if ('tooMany' in checked) throw tooMany(checked);
   return checked;
 }
 
@@ -48,7 +49,7 @@ interface Setting {
   readonly parts: Parts;
   readonly project: string;
   readonly ceiling: Ceiling;
-  readonly maxNodes: number | undefined;
+  readonly isBounded: boolean;
 }
 
 /** Undefined when it runs large workflows: they are compiled with it. */
@@ -60,19 +61,19 @@ async function checkHere(given: Given, { parts, project, ...options }: Setting):
   return checkDefinition(given, { ...options, catalog: parts.catalog.within(project), workflows }, read);
 }
 
-async function checkBeside(given: Given, setting: Setting, isBounded: boolean): Promise<Checked> {
-  const { parts, ceiling, maxNodes } = setting;
+async function checkBeside(given: Given, setting: Setting): Promise<Checked> {
+  const { parts, ceiling, isBounded } = setting;
   const { capabilities, labels } = parts.catalog;
   const job: Job = {
     given,
     ceiling: ceiling as Json,
     capabilities: capabilities as Json,
     labels: labels as Json,
-    maxNodes: maxNodes ?? null,
+    isBounded,
   };
-  const done = await checkInThread(job, (question) => answerTo(question, setting), isBounded);
+  const done = await checkInThread(job, (question) => answerTo(question, setting));
   if ('fault' in done) throw new Error(`The thread that checks definitions failed: ${done.fault}`);
-  if ('nodes' in done) return done;
+  if ('tooMany' in done) return done;
   return { ...done, definition: (done.definition ?? undefined) as WorkflowDefinition | undefined };
 }
 
@@ -103,12 +104,11 @@ function answerTo(question: Question, { parts, project }: Setting): unknown {
   }
 }
 
-function tooManyNodes(count: number): NebulaError {
-  return new NebulaError(
-    'TOO_LARGE',
-    `The definition has ${count} nodes; one that is sent has at most ${UPLOAD_LIMITS.maxNodes}.`,
-    { hint: DIVIDE },
-  );
+function tooMany({ tooMany: what, count }: Extract<Checked, { tooMany: string }>): NebulaError {
+  const most = what === 'nodes' ? UPLOAD_LIMITS.maxNodes : UPLOAD_LIMITS.maxEdges;
+  return new NebulaError('TOO_LARGE', `The definition has ${count} ${what}; one that is sent has at most ${most}.`, {
+    hint: DIVIDE,
+  });
 }
 
 function tooLong(chars: number): NebulaError {

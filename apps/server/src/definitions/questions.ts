@@ -8,13 +8,13 @@ export interface Job {
   readonly ceiling: Json;
   readonly capabilities: Json;
   readonly labels: Json;
-  readonly maxNodes: number | null;
+  readonly isBounded: boolean;
 }
 
 /** The answer to a job. */
 export type Done =
   | { readonly definition: Json | null; readonly problems: readonly Problem[] }
-  | { readonly nodes: number }
+  | { readonly tooMany: 'nodes' | 'edges'; readonly count: number }
   | { readonly fault: string };
 
 export type Question =

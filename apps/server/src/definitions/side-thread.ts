@@ -2,7 +2,8 @@
  * The checking thread, seen from the process.
  *
  *  1. One job at a time; the others wait for it, and beyond `maxWaiting` they are refused.
- *  2. A job that takes too long, or too much memory, costs the thread; the next one gets a new thread.
+ *  2. A job that takes too much CPU time, or too much memory, costs the thread; the next one gets a new thread. A machine
+ *     that is busy with something else costs nobody their answer.
  *  3. The thread ends when nothing was asked of it for a while, and never keeps the process alive.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -10,18 +11,33 @@ import { type Json, NebulaError } from '@nebula/core';
 import { CHECK_LIMITS } from '../limits.ts';
 import type { Done, Job, Question } from './questions.ts';
 
+export type CheckLimits = { readonly [K in 'maxMs' | 'maxMemoryMb' | 'maxWaiting']: number };
+
+/** The CPU time of the thread is asked for no more often. */
+const MIN_LOOK_MS = 100;
+
 export type Answering = (question: Question) => Promise<unknown> | unknown;
 
 interface Open {
   answer(question: Question): Promise<unknown> | unknown;
-  done(answer: string): void;
+  done(answer: string, usedMs: number): void;
   lost(): void;
+}
+
+/** Of the thread. */
+interface Message {
+  readonly question?: Question;
+  readonly done?: string;
+  readonly usedMs?: number;
 }
 
 interface Thread {
   readonly worker: Worker;
   readonly answers: MessagePort;
   readonly bell: Int32Array;
+  readonly maxMemoryMb: number;
+  /** CPU time of the jobs before. */
+  usedMs: number;
   /** The job that it works on. */
   open: Open | undefined;
 }
@@ -33,23 +49,26 @@ let idle: NodeJS.Timeout | undefined;
 let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
 
-/** `isBounded`: false for files of the project, which may take their time. */
-export async function checkInThread(job: Job, answer: Answering, isBounded: boolean): Promise<Done> {
-  if (waiting >= CHECK_LIMITS.maxWaiting) {
+/** Files of the project may take their time. `limits` are others in tests only. */
+export async function checkInThread(job: Job, answer: Answering, limits: CheckLimits = CHECK_LIMITS): Promise<Done> {
+  if (waiting >= limits.maxWaiting) {
     throw new NebulaError('BUSY', 'Too many large definitions are being checked.', {
       hint: 'Try again.',
       retryable: true,
     });
   }
   waiting++;
-  const turn = last.then(() => work(job, answer, isBounded));
+  const turn = last.then(() => work(job, answer, limits));
   last = turn.catch(() => undefined);
   return await turn.finally(() => waiting--);
 }
 
-function work(job: Job, answer: Answering, isBounded: boolean): Promise<Done> {
+function work(job: Job, answer: Answering, limits: CheckLimits): Promise<Done> {
   clearTimeout(idle);
-  thread ??= start();
+  if (thread?.maxMemoryMb !== limits.maxMemoryMb) {
+    if (thread !== undefined) end(thread);
+    thread = start(limits.maxMemoryMb);
+  }
   const own = thread;
   own.worker.ref();
   return new Promise<Done>((resolve, reject) => {
@@ -58,13 +77,21 @@ function work(job: Job, answer: Answering, isBounded: boolean): Promise<Done> {
       end(own);
       reject(tooCostly());
     };
-    const limit = isBounded ? setTimeout(lost, CHECK_LIMITS.maxMs) : undefined;
-    const done = (text: string): void => {
+    const look = async (): Promise<void> => {
+      const left = limits.maxMs - ((await cpuMs(own)) - own.usedMs);
+      if (own.open !== open) return;
+      if (left <= 0) lost();
+      else limit = setTimeout(() => void look(), Math.max(left, MIN_LOOK_MS));
+    };
+    let limit = job.isBounded ? setTimeout(() => void look(), limits.maxMs) : undefined;
+    const done = (text: string, usedMs: number): void => {
       clearTimeout(limit);
+      own.usedMs = usedMs;
       rest(own);
       resolve(JSON.parse(text) as Done);
     };
-    own.open = { answer, done, lost };
+    const open = { answer, done, lost };
+    own.open = open;
     own.worker.postMessage(job);
   });
 }
@@ -85,7 +112,12 @@ async function reply({ answers, bell, open }: Thread, question: Question): Promi
   Atomics.notify(bell, 0);
 }
 
-function start(): Thread {
+async function cpuMs({ worker }: Thread): Promise<number> {
+  const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }));
+  return (user + system) / 1_000;
+}
+
+function start(maxMemoryMb: number): Thread {
   const { port1: answers, port2 } = new MessageChannel();
   const bell = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(FILE, {
@@ -93,11 +125,11 @@ function start(): Thread {
     transferList: [port2],
     execArgv: [],
     env: {},
-    resourceLimits: { maxOldGenerationSizeMb: CHECK_LIMITS.maxMemoryMb },
+    resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
   });
-  const own: Thread = { worker, answers, bell, open: undefined };
-  worker.on('message', ({ question, done }: { readonly question?: Question; readonly done?: string }) => {
-    if (done !== undefined) own.open?.done(done);
+  const own: Thread = { worker, answers, bell, maxMemoryMb, usedMs: 0, open: undefined };
+  worker.on('message', ({ question, done, usedMs = 0 }: Message) => {
+    if (done !== undefined) own.open?.done(done, usedMs);
     else if (question !== undefined) void reply(own, question);
   });
   const lost = (): void => (own.open === undefined ? end(own) : own.open.lost());

@@ -18,7 +18,7 @@ function ask(question: Question): Json | undefined {
   return message.answer === undefined ? undefined : (JSON.parse(message.answer) as Json);
 }
 
-function done({ given, ceiling, capabilities, labels, maxNodes }: Job): Done {
+function done({ given, ceiling, capabilities, labels, isBounded }: Job): Done {
   const found = new Map<string, WorkflowDefinition | undefined>();
   const catalog = catalogOver(ask, { capabilities, labels } as Pick<Catalog, 'capabilities' | 'labels'>);
   const checked = checkDefinition(
@@ -26,7 +26,7 @@ function done({ given, ceiling, capabilities, labels, maxNodes }: Job): Done {
     {
       catalog,
       ceiling: ceiling as Ceiling,
-      maxNodes: maxNodes ?? undefined,
+      isBounded,
       workflows: (id, version) => {
         const key = keyOf(id, version);
         if (!found.has(key)) {
@@ -39,7 +39,7 @@ function done({ given, ceiling, capabilities, labels, maxNodes }: Job): Done {
       },
     },
   );
-  if ('nodes' in checked) return checked;
+  if ('tooMany' in checked) return checked;
   return { definition: (checked.definition ?? null) as Json, problems: checked.problems };
 }
 
@@ -50,5 +50,7 @@ parentPort?.on('message', (job: Job) => {
   } catch (error) {
     answer = { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
-  parentPort?.postMessage({ done: JSON.stringify(answer) });
+  const text = JSON.stringify(answer);
+  const { user, system } = process.threadCpuUsage();
+  parentPort?.postMessage({ done: text, usedMs: (user + system) / 1_000 });
 });

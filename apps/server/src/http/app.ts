@@ -104,17 +104,32 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     if (!(known instanceof NebulaError)) own.onFault(error, { method: request.method, url: routeOf(request) });
     return refuse(reply, known);
   });
-  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(app, own, operation, validatorOf(operation));
+  for (const operation of Object.keys(ROUTES) as OperationId[])
+    addRoute(app, own, operation, validatorOf(operation), options);
   return app;
 }
 
-function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, check: Validator): void {
+/** Operations whose body is a definition. */
+const DEFINING: ReadonlySet<OperationId> = new Set<OperationId>(['validateWorkflow', 'registerWorkflow']);
+
+function bodyLimitOf(operation: OperationId, { needs }: Operation, { bodyLimitBytes }: AppOptions): number {
+  if (needs === 'public') return HTTP_LIMITS.maxPublicBodyBytes;
+  return DEFINING.has(operation) ? Math.min(bodyLimitBytes, HTTP_LIMITS.maxDefinitionBodyBytes) : bodyLimitBytes;
+}
+
+function addRoute(
+  app: FastifyInstance,
+  own: AppParts,
+  operation: OperationId,
+  check: Validator,
+  options: AppOptions,
+): void {
   const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
   const contract: Operation = OPERATIONS[operation];
   app.route({
     method,
     url: API_PREFIX + path,
-    ...(contract.needs === 'public' && { bodyLimit: HTTP_LIMITS.maxPublicBodyBytes }),
+    bodyLimit: bodyLimitOf(operation, contract, options),
     // Nothing of a body is held for callers whom nobody knows.
     onRequest: async (request) => {
       // A login may carry the cookie of a session whose token is lost.

@@ -1,8 +1,11 @@
 /** Walks the table of budgets: each is probed just below and just above. */
+import { builtinActions } from '@nebula/actions';
 import {
+  compilePlan,
   compileSchema,
   compileValue,
   createBudget,
+  createCatalog,
   isMoment,
   type Json,
   type JsonSchema,
@@ -19,6 +22,7 @@ import { parseFilePattern } from '../../src/triggers/file-pattern.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { ask } from '../support/people.ts';
 import { echo } from '../support/workflows.ts';
+import { CHECK_PROBES } from './check-probes.ts';
 import { SOCKET_PROBES } from './socket-probes.ts';
 
 let booted: Booted;
@@ -80,13 +84,37 @@ function checks(steps: number): boolean {
   return compileSchema(schema as JsonSchema).problems(Array(11).fill(0) as Json) === undefined;
 }
 
-/** Those of sockets are driven over a lowered limit. */
+const OWNER = { authorization: `Bearer ${TOKEN}` };
+const CATALOG = createCatalog([...builtinActions, { id: 'graph', version: '1', effect: 'pure', run: () => null }]);
+
+/** As many edges, between few nodes. */
+function dense(edges: number): { readonly nodes: Readonly<Record<string, Json>> } {
+  const all: Record<string, Json> = {};
+  for (let left = edges, at = 0; left > 0 || at === 0; left -= at, at++) {
+    const needs = Array.from({ length: Math.min(at, left) }, (_, index) => `n${index}`);
+    all[`n${at}`] = { action: 'core.noop', needs };
+  }
+  return { nodes: all };
+}
+
+/** Whether a graph that an action returns is taken; its output is filled up to that size. */
+function isAccepted(graph: Json, bytes?: number): boolean {
+  const { plan } = compilePlan({ id: 'x', nodes: { p: { dynamic: { action: 'graph' } } } } as never, CATALOG);
+  const work = plan?.root.nodes[0]?.work;
+  if (work?.kind !== 'dynamic') throw new Error('no dynamic node');
+  const fill = bytes === undefined ? graph : { ...(graph as object), output: 'x'.repeat(bytes - sizeOf(graph)) };
+  return 'body' in work.accept(fill);
+}
+
+const sizeOf = (value: Json): number => JSON.stringify(value).length;
+
+/** Those of sockets and of the checking thread are driven over a lowered limit. */
 const driven = Object.fromEntries(
-  Object.entries(SOCKET_PROBES).map(([name, probe]): [string, Probe] => [
+  Object.entries({ ...SOCKET_PROBES, ...CHECK_PROBES }).map(([name, probe]): [string, Probe] => [
     name,
     (size) => probe(size > BUDGETS[name as BudgetName].limit),
   ]),
-) as Record<keyof typeof SOCKET_PROBES, Probe>;
+) as Record<keyof typeof SOCKET_PROBES | keyof typeof CHECK_PROBES, Probe>;
 
 const PROBES: Readonly<Record<BudgetName, Probe>> = {
   ...driven,
@@ -97,6 +125,10 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
   },
   'body.values': (size) => bodyFault(`[${'1,'.repeat(size - 1)}1]`) === undefined,
   'body.depth': (size) => bodyFault(nested(size)) === undefined,
+  'body.definition': async (size) => {
+    const raw = JSON.stringify({ source: 'id: x' }).padEnd(size);
+    return (await ask(booted, 'POST /api/v1/workflows/validate', { raw, headers: OWNER })).status !== 413;
+  },
   'input.depth': (size) => start(JSON.parse(nested(size)) as Json),
   'time.latest': (size) => isMoment(size),
   'log.lines': async (size) =>
@@ -116,6 +148,19 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
   },
   'definition.nodes': (size) =>
     isTaken('POST /api/v1/workflows/validate', { body: { definition: { id: 'x', nodes: nodes(size) } } }),
+  'definition.edges': (size) =>
+    isTaken('POST /api/v1/workflows/validate', { body: { definition: { id: 'x', ...dense(size) } } }),
+  'definition.expressions': (size) =>
+    compilePlan(
+      { id: 'x', nodes: { a: { action: 'core.noop', when: `1${' '.repeat(size - 2)}2` } } } as never,
+      CATALOG,
+    ).problems.every(({ code }) => code !== 'EXPRESSION_LIMIT'),
+  'returned.size': (size) => isAccepted({ nodes: { a: { action: 'core.noop' } }, output: '' }, size),
+  'returned.values': (size) =>
+    // The graph, its nodes, the node, its action, the output: five more.
+    isAccepted({ nodes: { a: { action: 'core.noop' } }, output: Array(size - 5).fill(1) as Json[] }),
+  'returned.nodes': (size) => isAccepted({ nodes: nodes(size) }),
+  'returned.edges': (size) => isAccepted(dense(size) as Json),
   'definition.depth': (size) =>
     isRead({ id: 'x', nodes: { a: { action: 'core.set', with: { value: JSON.parse(nested(size - 4)) as Json } } } }),
   'definition.bodies': (size) => isRead({ id: 'x', ...(loops(size) as object) }),

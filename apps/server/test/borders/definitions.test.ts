@@ -2,6 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { boot, TOKEN } from '../support/boot.ts';
 import { addProject, addUser, ask, signIn } from '../support/people.ts';
+import { raw } from '../support/sockets.ts';
 import { echo } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
@@ -43,4 +44,33 @@ it('[SRV-497] a definition that is sent is limited in text and in nodes', async 
   expect((await validate({ definition: { id: 'x', nodes: nodes(500) } })).json).toMatchObject({ valid: true });
   const inner = { id: 'x', nodes: { loop: { forEach: { in: '$.a' }, do: { nodes: nodes(2_000) } } } };
   expect((await validate({ definition: inner })).json.code).toBe('TOO_LARGE');
+});
+
+it('[SRV-649] a definition that is sent is limited in edges', async () => {
+  const booted = await boot();
+  closing.push(() => booted.close());
+  const ids = Array.from({ length: 150 }, (_, index) => `n${index}`);
+  const needs = Object.fromEntries(ids.map((id, at) => [id, { action: 'core.noop', needs: ids.slice(0, at) }]));
+  const cases = {
+    n0: { branch: { cases: Array(10_001).fill({ when: 'true', to: 'n1' }) } },
+    n1: { action: 'core.noop' },
+  };
+  for (const nodes of [needs, cases]) {
+    const body = { definition: { id: 'x', nodes } };
+    const { status, json } = await ask(booted, 'POST /api/v1/workflows/validate', { headers, body });
+    expect([status, json.code, json.title ?? json.detail]).toEqual([413, 'TOO_LARGE', expect.anything()]);
+  }
+});
+
+it('[SRV-650] a definition that is too long is refused by its head', async () => {
+  const booted = await boot();
+  closing.push(() => booted.close());
+  for (const line of ['POST /api/v1/workflows', 'POST /api/v1/workflows/validate']) {
+    const { over } = await raw(
+      booted,
+      `${line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${2 * 1024 * 1024 + 1}\r\n\r\n`,
+    );
+    expect(await over).toMatch(/^HTTP\/1.1 413 .*TOO_LARGE/s);
+  }
 });

@@ -7,6 +7,7 @@ import { CHECK_LIMITS, UPLOAD_LIMITS } from '../../src/limits.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { ask } from '../support/people.ts';
 import { echo } from '../support/workflows.ts';
+import { CHECK_PROBES } from './check-probes.ts';
 
 let booted: Booted;
 beforeAll(async () => {
@@ -31,11 +32,12 @@ const here = (given: Given) =>
     catalog: createCatalog(builtinActions),
     ceiling: { network: ['api.example.com'] },
     workflows: (id) => (id === 'echo' ? (echo() as never) : undefined),
-    maxNodes: undefined,
+    isBounded: false,
   });
 
 it('[SRV-620] checking a large definition takes the process a fraction of what it takes', async () => {
-  const source = yaml(1_200);
+  // A text over two lines is not plain YAML: reading it is much work.
+  const source = yaml(1_200, '  last: { action: core.noop, name: "a\n    b" }\n');
   expect(source.length).toBeGreaterThan(CHECK_LIMITS.inProcessChars);
   expect((await validate({ source })).json).toMatchObject({ valid: true });
   const before = cpuMs();
@@ -86,4 +88,18 @@ it('[SRV-622] a definition of more than 1 Mi characters as JSON is refused', asy
   expect((await validate({ definition: definition(UPLOAD_LIMITS.maxDefinitionChars - frame) })).status).toBe(200);
   const refused = await validate({ definition: definition(UPLOAD_LIMITS.maxDefinitionChars - frame + 1) });
   expect([refused.status, refused.json.code]).toEqual([413, 'TOO_LARGE']);
+});
+
+it.each(['definition.time', 'definition.memory'] as const)(
+  '[SRV-620] [SRV-648] a definition above %s is refused, and the next one is checked',
+  { timeout: 60_000 },
+  async (name) => {
+    expect(await CHECK_PROBES[name](true)).toBe(false);
+    expect((await validate({ source: yaml(150) })).json).toMatchObject({ valid: true });
+  },
+);
+
+it('[SRV-620] definitions beyond those that may wait are refused, and those that wait are answered', async () => {
+  expect(await CHECK_PROBES['definition.waiting'](true)).toBe(false);
+  expect(await CHECK_PROBES['definition.waiting'](false)).toBe(true);
 });

@@ -36,12 +36,30 @@ function checkFailureNode({ config }: WorkflowDefinition, graph: Graph, problems
 }
 
 export function checkNodeCount(definition: BodyDefinition, problems: ProblemList, path: DocumentPath): boolean {
-  let count = 0;
-  for (const { body } of allBodies(definition)) count += Object.keys(body.nodes ?? {}).length;
+  const { nodes: count } = countGraphs(definition);
   if (count <= DEFINITION_LIMITS.maxNodes) return true;
   const message = `the workflow has ${count} nodes; the limit is ${DEFINITION_LIMITS.maxNodes}`;
   problems.error({ code: 'TOO_MANY_NODES', message, hint: 'split it into several workflows', path, at: 'key' });
   return false;
+}
+
+/** Those of all bodies together. Members of `needs`, cases and `edges` are edges. */
+export function countGraphs(definition: BodyDefinition): { readonly nodes: number; readonly edges: number } {
+  let nodes = 0;
+  let edges = 0;
+  for (const { body } of allBodies(definition)) {
+    edges += sizeOf(body.edges);
+    for (const node of Object.values(body.nodes ?? {})) {
+      nodes++;
+      edges += sizeOf(node?.needs) + sizeOf(node?.branch?.cases);
+    }
+  }
+  return { nodes, edges };
+}
+
+/** Of a list or a mapping; a draft has anything. */
+function sizeOf(value: unknown): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
 /** The graph of one body, with its problems told. */

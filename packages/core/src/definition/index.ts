@@ -1,3 +1,4 @@
+export { countGraphs } from './graphs.ts';
 export { findJsonError } from './json/syntax.ts';
 export type {
   ConfigDefinition,

@@ -148,12 +148,22 @@ function readAnyYaml(text: string, file: string | undefined): Reading {
     const source = new TextSourceMap(text, file, () => locatePlainYaml(text));
     return { value: plain.value, source, problems: new ProblemList(source) };
   }
+  if (isBlank(text)) {
+    const empty = emptyReading(text, file);
+    reportEmpty(empty.source, empty.problems);
+    return empty;
+  }
   const reading = readYaml(text, file);
   if (reading.value === null && isEmptyYaml(text)) {
     reportEmpty(reading.source, reading.problems);
     return { source: reading.source, problems: reading.problems };
   }
   return reading;
+}
+
+/** Nothing but blank lines and comments, of which the library would make an object each. */
+function isBlank(text: string): boolean {
+  return !/^[ \t\r]*[^ \t\r\n#]/m.test(text);
 }
 
 function isEmptyYaml(text: string): boolean {

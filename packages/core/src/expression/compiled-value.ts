@@ -2,6 +2,7 @@
 import { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json } from '../value.ts';
+import { Allowance } from './allowance.ts';
 import type { Budget } from './budget.ts';
 import { syntaxError } from './characters.ts';
 import { type Expression, parseExpression } from './expression.ts';
@@ -25,6 +26,8 @@ export interface CompileOptions {
   readonly limits?: ExpressionLimits;
   /** Takes errors instead of having the first one thrown; what failed then evaluates to null. */
   readonly report?: (error: ExpressionError) => void;
+  /** Shared by the values of one part of a definition. */
+  readonly allowance?: Allowance;
 }
 
 type Evaluate = (scope: Scope, budget: Budget) => Json;
@@ -47,10 +50,12 @@ class ValueCompiler {
   private readonly limits: ExpressionLimits;
   private readonly report: ((error: ExpressionError) => void) | undefined;
   private readonly references: ValueReference[] = [];
+  private readonly allowance: Allowance;
 
-  constructor({ limits = EXPRESSION_LIMITS, report }: CompileOptions) {
+  constructor({ limits = EXPRESSION_LIMITS, report, allowance = new Allowance() }: CompileOptions) {
     this.limits = limits;
     this.report = report;
+    this.allowance = allowance;
   }
 
   finish(part: Part): CompiledValue {
@@ -71,8 +76,11 @@ class ValueCompiler {
 
   condition(raw: string): Part {
     return this.attempt([], () => {
-      if (!raw.includes('{{')) return this.expression(parseExpression(raw, this.limits), []);
-      const template = parseTemplate(raw, this.limits);
+      if (!raw.includes('{{')) {
+        this.allowance.take(raw.length);
+        return this.expression(parseExpression(raw, this.limits), []);
+      }
+      const template = parseTemplate(raw, this.limits, this.allowance);
       const only =
         'parts' in template ? template.parts.filter((part) => typeof part !== 'string' || part.trim() !== '') : [];
       if (only.length === 1 && typeof only[0] === 'object') return this.expression(only[0], []);
@@ -89,7 +97,7 @@ class ValueCompiler {
     // Most strings of most definitions end here.
     if (!raw.includes('{{')) return { literal: raw };
     return this.attempt(path, () => {
-      const template = parseTemplate(raw, this.limits);
+      const template = parseTemplate(raw, this.limits, this.allowance);
       if ('literal' in template) return template;
       const [only] = template.parts;
       if (template.parts.length === 1 && typeof only === 'object') return this.expression(only, path);
@@ -157,6 +165,7 @@ class ValueCompiler {
   }
 
   private attempt(path: DocumentPath, compile: () => Part): Part {
+    if (this.allowance.isOver) return { literal: null };
     try {
       return compile();
     } catch (error) {
@@ -165,6 +174,7 @@ class ValueCompiler {
   }
 
   private failed(error: unknown, path: DocumentPath): Part {
+    this.allowance.takeMistake();
     const placed = at(path, error);
     if (this.report === undefined || !(placed instanceof ExpressionError)) throw placed;
     this.report(placed);

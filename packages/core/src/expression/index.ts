@@ -1,7 +1,9 @@
 /** The expression language: what the rest of the core may use of it. */
+export { Allowance } from './allowance.ts';
 export { type Budget, createBudget } from './budget.ts';
 export {
   type CompiledValue,
+  type CompileOptions,
   compileCondition,
   compileValue,
   type ValueReference,

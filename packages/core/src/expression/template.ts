@@ -1,5 +1,6 @@
 /** Text with `{{ expressions }}` inside. */
 import type { ExpressionLimits } from '../limits.ts';
+import { Allowance } from './allowance.ts';
 import type { Budget } from './budget.ts';
 import { syntaxError } from './characters.ts';
 import { type Expression, parseExpressionAt } from './expression.ts';
@@ -16,7 +17,7 @@ export type Template =
     };
 
 /** `\{{` stands for `{{`; any other `{{` begins an expression, which the parser itself finds the end of. */
-export function parseTemplate(source: string, limits: ExpressionLimits): Template {
+export function parseTemplate(source: string, limits: ExpressionLimits, allowance = new Allowance()): Template {
   const parts: (string | Expression)[] = [];
   let text = '';
   let position = 0;
@@ -29,7 +30,7 @@ export function parseTemplate(source: string, limits: ExpressionLimits): Templat
       continue;
     }
     text += source.slice(position, open);
-    const { expression, end } = expressionAt(source, open, limits);
+    const { expression, end } = expressionAt(source, open, limits, allowance);
     if (text !== '') parts.push(text);
     text = '';
     parts.push(expression);
@@ -41,21 +42,43 @@ export function parseTemplate(source: string, limits: ExpressionLimits): Templat
   return { parts, evaluate: (scope, budget) => render(parts, scope, budget) };
 }
 
-function expressionAt(source: string, open: number, limits: ExpressionLimits): { expression: Expression; end: number } {
-  const parsed = parsedOrHint(source, open, limits);
+function expressionAt(
+  source: string,
+  open: number,
+  limits: ExpressionLimits,
+  allowance: Allowance,
+): { expression: Expression; end: number } {
+  const until = open + allowance.left;
+  const parsed = parsedOrHint(source, open, until, limits, allowance);
+  // What was cut off may well end here.
+  if (parsed.end >= until) allowance.refuse();
+  allowance.take(parsed.end - open);
   if (source.startsWith('}}', parsed.end)) return { expression: parsed.expression, end: parsed.end + 2 };
   if (parsed.end >= source.length) throw neverCloses(source, open);
   const rest = source.slice(parsed.end, parsed.end + 20);
   throw syntaxError(`}} expected, but there is ${rest}`, parsed.end, 1, 'write \\{{ for a literal {{');
 }
 
-function parsedOrHint(source: string, open: number, limits: ExpressionLimits): { expression: Expression; end: number } {
+/** Reads no further than `until`. */
+function parsedOrHint(
+  source: string,
+  open: number,
+  until: number,
+  limits: ExpressionLimits,
+  allowance: Allowance,
+): { expression: Expression; end: number } {
   try {
-    return parseExpressionAt(source, open + 2, limits);
+    return parseExpressionAt(until < source.length ? source.slice(0, until) : source, open + 2, limits);
   } catch (error) {
+    if (until < source.length && !isClosedBefore(source, open, until)) allowance.refuse();
     const unclosed = error instanceof ExpressionError && !source.includes('}}', open);
     throw unclosed && error.code === 'EXPRESSION_SYNTAX' ? neverCloses(source, open) : error;
   }
+}
+
+function isClosedBefore(source: string, open: number, until: number): boolean {
+  const close = source.indexOf('}}', open);
+  return close >= 0 && close < until;
 }
 
 function neverCloses(source: string, open: number): ExpressionError {

@@ -10,7 +10,7 @@ import { ProblemList } from '../definition/problem-list.ts';
 import { bodyKey, type SourceMap, TextSourceMap } from '../definition/source-map.ts';
 import { type CompiledValue, createBudget } from '../expression/index.ts';
 import type { Graph } from '../graph/index.ts';
-import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
+import { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
 import { describePath, type SchemaCheck } from '../schema/index.ts';
 import type { Steps } from '../steps.ts';
@@ -25,6 +25,11 @@ import { checkedSchema } from './schema-check.ts';
 import { compileTriggers } from './trigger-plan.ts';
 import { ValueCompiler } from './value-compiler.ts';
 import { variablesOf } from './variables.ts';
+
+const MAX_EXPRESSION_CHARS = DEFINITION_LIMITS.maxExpressionChars;
+
+/** Workflows that are inlined. */
+const ACCEPTED = { isAccepted: true } as const;
 
 export interface Compilation {
   /** Undefined when there is at least one error. */
@@ -41,6 +46,8 @@ export interface CompileOptions {
   /** Gives problems their place; without it they have paths only. */
   readonly source?: SourceMap;
   readonly limits?: ExpressionLimits;
+  /** It was accepted before: limits that are newer do not hold for it. */
+  readonly isAccepted?: boolean;
   /** Looks for what can never work as well, which a plan can do without. */
   readonly verify?: boolean;
   /** The clock against which evaluations are timed; without it only operations are counted. */
@@ -120,7 +127,7 @@ function* compileWorkflow(
   const graphs = options.graphs ?? checkGraphs(definition, problems);
   yield;
   if (graphs === undefined) return undefined;
-  const values = new ValueCompiler(problems);
+  const values = new ValueCompiler(problems, options.isAccepted ? Number.POSITIVE_INFINITY : MAX_EXPRESSION_CHARS);
   const context: CompileContext = {
     definition,
     catalog,
@@ -216,7 +223,11 @@ function inlined(inlining: Inlining, known = new Map<WorkflowDefinition, Compile
   function* compileInside(definition: WorkflowDefinition): Steps<CompiledInside> {
     const problems = new ProblemList(nowhere());
     const inner = inlined({ ...inlining, around: [...around, definition.id], draws }, known);
-    const compiled = yield* compileWorkflow(definition, catalog, problems, {}, { workflows: inner, verify, bound });
+    const compiled = yield* compileWorkflow(definition, catalog, problems, ACCEPTED, {
+      workflows: inner,
+      verify,
+      bound,
+    });
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined
       ? { plan: compiled.sub, output: compiled.output }

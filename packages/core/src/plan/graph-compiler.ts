@@ -95,7 +95,7 @@ class GraphCompiler {
     const { nodes, estimates } = yield* this.nodes();
     const edges = yield* this.edges(nodes);
     const path = [...this.source.path, 'output'];
-    const output = this.source.output ?? values.value(this.source.body.output, path);
+    const output = this.source.output ?? values.forPart().value(this.source.body.output, path);
     const outputReads = this.source.outputReads
       ? this.readsOf(this.source.outputReads)
       : this.references.check(output, path, { place: 'output' });
@@ -238,10 +238,10 @@ class GraphCompiler {
     const firsts = new Map<string, Mutable<EdgePlan>>();
     const edges: EdgePlan[] = [];
     for (const [edge, from] of graph.edgeFrom.entries()) {
-      if (edge % EDGES_PER_STEP === 0) yield;
       const to = graph.edgeTo[edge] as number;
       const origin = graph.edgeOrigin[edge] as number;
       const definition = origin < 0 ? undefined : this.source.body.edges?.[origin];
+      if (definition !== undefined || edge % EDGES_PER_STEP === 0) yield;
       const pair = `${from} ${to}`;
       const first = firsts.get(pair);
       const id = graph.ids[to] as string;
@@ -255,7 +255,10 @@ class GraphCompiler {
         isTwin: first !== undefined,
       };
       if (first === undefined) firsts.set(pair, plan);
-      else first.twins = [...(first.twins ?? []), plan];
+      else {
+        first.twins ??= [];
+        (first.twins as EdgePlan[]).push(plan);
+      }
       edges.push(plan);
     }
     return edges;
@@ -268,7 +271,7 @@ class GraphCompiler {
   ): Pick<EdgePlan, 'when' | 'match' | 'matchError' | 'reads'> {
     if (definition === undefined) return PLAIN_EDGE;
     const path = this.edgePath(edge);
-    const { values } = this.context;
+    const values = this.context.values.forPart();
     const when = values.condition(definition.when, [...path, 'when']);
     const reads = this.references.check(when, [...path, 'when'], { place: 'after', node: from });
     const isError = definition.on === 'error' || definition.on === 'always';

@@ -7,6 +7,7 @@ import type { CompileContext } from './context.ts';
 import type { NodeRead } from './plan.ts';
 import { distinctReads, type References, type Site } from './references.ts';
 import type { GraphScope } from './scope.ts';
+import type { ValueCompiler } from './value-compiler.ts';
 
 export interface NodeParts {
   readonly id: string;
@@ -28,10 +29,12 @@ type More = { readonly self?: boolean; readonly after?: boolean; readonly inRoun
 
 export class NodeReader {
   readonly parts: NodeParts;
+  readonly values: ValueCompiler;
   private readonly found: NodeRead[] = [];
 
   constructor(parts: NodeParts) {
     this.parts = parts;
+    this.values = parts.context.values.forPart();
   }
 
   get reads(): readonly NodeRead[] {
@@ -45,14 +48,14 @@ export class NodeReader {
 
   /** The same for a value that stands elsewhere, and that this node reads. */
   valueAt(raw: Json | undefined, path: DocumentPath, more: More = {}): CompiledValue | undefined {
-    return this.checked(this.parts.context.values.value(raw, path), path, more);
+    return this.checked(this.values.value(raw, path), path, more);
   }
 
   /** A string is an expression. */
   condition(raw: Json | undefined, keys: DocumentPath, more: More = {}): CompiledValue | undefined {
     if (raw === undefined) return undefined;
     const path = [...this.parts.path, ...keys];
-    return this.checked(this.parts.context.values.condition(raw, path), path, more);
+    return this.checked(this.values.condition(raw, path), path, more);
   }
 
   /** The node reads another one, whatever its expressions say. */

@@ -1,8 +1,10 @@
 /** Compiles the values, conditions and matchers of a definition, and places what is wrong with them. */
 import type { ProblemList } from '../definition/problem-list.ts';
 import {
+  Allowance,
   type CompiledMatcher,
   type CompiledValue,
+  type CompileOptions,
   compileCondition,
   compileErrorMatcher,
   compileMatcher,
@@ -16,17 +18,30 @@ import type { Json } from '../value.ts';
 
 export class ValueCompiler {
   private readonly problems: ProblemList;
+  private readonly maxChars: number;
+  private readonly options: CompileOptions;
+  private path: DocumentPath = [];
 
-  constructor(problems: ProblemList) {
+  /** `maxChars`: of the expressions that it compiles, together. */
+  constructor(problems: ProblemList, maxChars: number) {
     this.problems = problems;
+    this.maxChars = maxChars;
+    this.options = { allowance: new Allowance(maxChars), report: (error) => this.report(error) };
+  }
+
+  /** For a part of the definition (a node, an edge, an output) that is compiled in one piece, with as many of its own. */
+  forPart(): ValueCompiler {
+    return new ValueCompiler(this.problems, this.maxChars);
   }
 
   value(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined {
-    return raw === undefined ? undefined : compileValue(raw, { report: (error) => this.report(error, path) });
+    this.path = path;
+    return raw === undefined ? undefined : compileValue(raw, this.options);
   }
 
   condition(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined {
-    return raw === undefined ? undefined : compileCondition(raw, { report: (error) => this.report(error, path) });
+    this.path = path;
+    return raw === undefined ? undefined : compileCondition(raw, this.options);
   }
 
   matcher(raw: Json | undefined, path: DocumentPath): Matcher | undefined {
@@ -37,12 +52,12 @@ export class ValueCompiler {
     return raw === undefined ? undefined : this.placed(compileErrorMatcher(raw), path);
   }
 
-  private report(error: ExpressionError, path: DocumentPath): void {
+  private report(error: ExpressionError): void {
     this.problems.error({
       code: error.code,
       message: error.message,
       hint: error.hint,
-      path: [...path, ...error.path],
+      path: [...this.path, ...error.path],
       at: { offset: error.offset, length: error.length },
     });
   }

@@ -4,7 +4,7 @@ import { parseAt } from '../expression/parser.ts';
 import type { Root, Step, Syntax } from '../expression/syntax.ts';
 import { EXPRESSION_LIMITS } from '../limits.ts';
 import { followPath } from '../schema/index.ts';
-import { canonicalJson, isJsonObject, type Json, type JsonSchema } from '../value.ts';
+import { canonicalJson, hasMoreValues, isJsonObject, type Json, type JsonSchema } from '../value.ts';
 import { type GraphScope, itemAround } from './scope.ts';
 
 /** Where a value stands. */
@@ -18,17 +18,23 @@ export interface ValuePlace {
   readonly inRound?: boolean;
 }
 
+/** Values that are looked at one by one; of a larger value nothing is known. */
+const MAX_VALUES = 5_000;
+
 /** Undefined: nothing is known. Null is never ruled out: nodes that were skipped have it as their output. */
 export function schemaOfValue(raw: Json | undefined, place: ValuePlace): JsonSchema | undefined {
-  if (raw === undefined) return undefined;
+  return raw === undefined || hasMoreValues(raw, MAX_VALUES) ? undefined : schemaAt(raw, place);
+}
+
+function schemaAt(raw: Json, place: ValuePlace): JsonSchema | undefined {
   if (typeof raw === 'string' && raw.includes('{{')) {
     const syntax = wholeExpression(raw);
     if (syntax !== undefined) return schemaOf(syntax, place);
     return raw.includes('\\{{') ? undefined : { type: 'string' };
   }
-  if (Array.isArray(raw)) return listOf(raw.map((one: Json) => schemaOfValue(one, place)));
+  if (Array.isArray(raw)) return listOf(raw.map((one: Json) => schemaAt(one, place)));
   if (isJsonObject(raw)) {
-    return closed(Object.entries(raw).map(([name, value]) => [name, schemaOfValue(value, place)]));
+    return closed(Object.entries(raw).map(([name, value]) => [name, schemaAt(value, place)]));
   }
   return { type: typeOf(raw), const: raw };
 }

@@ -6,6 +6,7 @@ import { type CapabilityList, isOutOfReach } from '../capability/pattern.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
 import type { DocumentPath } from '../problem.ts';
+import type { Steps } from '../steps.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { definitionOf, nodePath, type Verification } from './verification.ts';
 
@@ -19,8 +20,9 @@ interface Call {
   readonly path: DocumentPath;
 }
 
-export function checkGrants(verification: Verification, record: GraphRecord): void {
+export function* checkGrants(verification: Verification, record: GraphRecord): Steps<void> {
   for (const node of record.plan.nodes) {
+    yield;
     if (!node.enabled) continue;
     for (const call of callsOf(record, node)) checkCall(verification, node, call);
   }

@@ -3,6 +3,7 @@ import type { GraphRecord } from '../plan/context.ts';
 import type { EdgePlan, NodePlan } from '../plan/plan.ts';
 import type { ValuePlace } from '../plan/value-schema.ts';
 import type { DocumentPath } from '../problem.ts';
+import type { Steps } from '../steps.ts';
 import { type Chance, type Chances, chancesOf } from './cases.ts';
 import { constantTruth } from './constant.ts';
 import { canFit, canFitError, misfitOf, undeclaredIn } from './fit.ts';
@@ -22,7 +23,7 @@ interface Cause {
   readonly lost: string[];
 }
 
-export function checkReach(verification: Verification, record: GraphRecord, place: ValuePlace): Ways {
+export function checkReach(verification: Verification, record: GraphRecord, place: ValuePlace): Steps<Ways> {
   return new ReachCheck(verification, record, place).check();
 }
 
@@ -46,9 +47,11 @@ class ReachCheck {
     });
   }
 
-  check(): Ways {
+  *check(): Steps<Ways> {
     const { nodes } = this.record.plan;
+    yield* this.ways.find();
     for (const node of nodes.toSorted((a, b) => a.level - b.level)) {
+      yield;
       if (isFailureNode(this.verification, this.record, node)) continue;
       this.checkNode(node);
       this.checkCases(node);

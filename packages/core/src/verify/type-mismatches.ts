@@ -4,12 +4,16 @@ import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
 import { schemaOfCondition, schemaOfValue, type ValuePlace } from '../plan/value-schema.ts';
 import type { DocumentPath } from '../problem.ts';
+import type { Steps } from '../steps.ts';
 import { isJsonObject, type Json, type JsonSchema } from '../value.ts';
 import { type Clash, clashOf } from './clash.ts';
 import { definitionOf, nodePath, type Verification } from './verification.ts';
 
-export function checkTypes(verification: Verification, record: GraphRecord, place: ValuePlace): void {
-  for (const node of record.plan.nodes) new NodeTypes(verification, record, place, node).check();
+export function* checkTypes(verification: Verification, record: GraphRecord, place: ValuePlace): Steps<void> {
+  for (const node of record.plan.nodes) {
+    yield;
+    new NodeTypes(verification, record, place, node).check();
+  }
 }
 
 const LIST: JsonSchema = { type: 'array' };

@@ -32,17 +32,17 @@ export function* verify(
   const ways = new Map<GraphRecord, Ways>();
   for (const record of graphs) {
     const place = { scope: trustedScope(graphOf, record.scope), input: definition.input };
-    ways.set(record, checkReach(verification, record, place));
+    ways.set(record, yield* checkReach(verification, record, place));
     yield;
     checkFailureEdges(verification, record);
     yield;
-    checkTypes(verification, record, place);
+    yield* checkTypes(verification, record, place);
     yield;
     checkLoops(verification, record);
     yield;
     checkTimeLimits(verification, record);
     yield;
-    checkGrants(verification, record);
+    yield* checkGrants(verification, record);
     yield;
     checkWaits(verification, record);
     yield;

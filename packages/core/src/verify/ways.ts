@@ -8,6 +8,7 @@
  *    has nodes after whose failure it is skipped because of that failure. Both may know less than is true, never more.
  */
 import { type EdgePlan, isPlain, type NodePlan } from '../plan/plan.ts';
+import type { Steps } from '../steps.ts';
 import type { Chances } from './cases.ts';
 import { constantTruth } from './constant.ts';
 
@@ -70,7 +71,12 @@ export class Ways {
   constructor(nodes: readonly NodePlan[], knowledge: Knowledge) {
     this.nodes = nodes;
     this.knowledge = knowledge;
-    for (const node of nodes.toSorted((a, b) => a.level - b.level)) {
+  }
+
+  /** Before anything is asked. */
+  *find(): Steps<void> {
+    for (const node of this.nodes.toSorted((a, b) => a.level - b.level)) {
+      yield;
       this.ways[node.index] = this.waysOf(node);
       this.decide(node);
     }

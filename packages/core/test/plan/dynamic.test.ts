@@ -96,4 +96,44 @@ describe('a graph that an action returns', () => {
   ])('[PLN-26] %s is refused', (_, graph, problem) => {
     expect(codesOf(graph)).toEqual([problem]);
   });
+
+  it.each([
+    ['2,001 nodes', { nodes: nodes(DEFINITION_LIMITS.maxDynamicNodes + 1) }],
+    ['nodes of bodies', { nodes: { g: { group: { nodes: nodes(DEFINITION_LIMITS.maxDynamicNodes) } } } }],
+    ['10,001 edges', { nodes: chained(150) }],
+    [
+      'a chain of 10,001 edges',
+      {
+        nodes: nodes(2),
+        edges: [
+          Array(DEFINITION_LIMITS.maxDynamicEdges + 2)
+            .fill('n0')
+            .join(' -> '),
+        ],
+      },
+    ],
+    ['200,001 values', { nodes: nodes(1), output: Array(DEFINITION_LIMITS.maxDynamicValues).fill(1) }],
+  ])('[DEF-100] %s are refused, and what a journal has is not', (_, graph) => {
+    expect(codesOf(graph as Json)).toEqual(['TOO_LARGE ']);
+    const before = compile(structuredClone(graph) as Json);
+    expect('problems' in before ? before.problems.map(({ code }) => code) : []).not.toContain('TOO_LARGE');
+  });
+
+  it('[DEF-101] is read, compiled and verified in steps', () => {
+    const { prepare } = nodeOf(plan, 'loop/dyn').work as DynamicWork;
+    const stepsOf = (count: number): number => [...prepare({ nodes: nodes(count) })].length;
+    // Each node is compiled, its ways are found and checked, its types and its grants are checked: a step each.
+    expect(stepsOf(300) - stepsOf(100)).toBeGreaterThanOrEqual(5 * 200);
+    expect(stepsOf(1)).toBeGreaterThan(15);
+  });
 });
+
+function nodes(count: number): Record<string, Json> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, { action: 'do' }]));
+}
+
+/** Each needs all before it. */
+function chained(count: number): Record<string, Json> {
+  const ids = Array.from({ length: count }, (_, index) => `n${index}`);
+  return Object.fromEntries(ids.map((id, index) => [id, { action: 'do', needs: ids.slice(0, index) }]));
+}

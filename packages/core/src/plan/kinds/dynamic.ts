@@ -1,7 +1,7 @@
 /** Nodes that run a graph which an action returns: it is checked and compiled when it is there. */
 import type { Action, Capabilities } from '../../action.ts';
 import { checkData } from '../../definition/data.ts';
-import { checkedGraph, checkNodeCount } from '../../definition/graphs.ts';
+import { checkedGraph, checkNodeCount, countGraphs } from '../../definition/graphs.ts';
 import type { ActionCall, BodyDefinition } from '../../definition/model.ts';
 import { normaliseBody } from '../../definition/normalise.ts';
 import { ProblemList } from '../../definition/problem-list.ts';
@@ -11,7 +11,7 @@ import { formatSize } from '../../duration.ts';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import type { Problem } from '../../problem.ts';
 import { allSteps, type Steps } from '../../steps.ts';
-import { isJsonObject, type Json, nestsDeeper } from '../../value.ts';
+import { hasMoreValues, isJsonObject, type Json, nestsDeeper } from '../../value.ts';
 import type { CompileContext, GraphRecord } from '../context.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { CompiledReturn, DynamicWork } from '../plan.ts';
@@ -59,9 +59,10 @@ interface Place {
 function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<CompiledReturn> {
   const { context, scope, index, depth, bound } = place;
   const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
-  const body = readBody(returned, problems, depth + 1);
+  const body = yield* readBody(returned, problems, depth + 1, isNew);
   yield;
   const graph = body && checkedGraph(body, [], problems);
+  yield;
   if (body === undefined || graph === undefined || problems.hasErrors) return { problems: errorsIn(problems) };
   const graphs: GraphRecord[] = [];
   const inner: CompileContext = {
@@ -69,7 +70,7 @@ function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<C
     bound,
     workflows: context.workflows.within(bound),
     problems,
-    values: new ValueCompiler(problems),
+    values: new ValueCompiler(problems, isNew ? DEFINITION_LIMITS.maxExpressionChars : Number.POSITIVE_INFINITY),
     variables: new Set([...context.variables, ...assignedIn(body)]),
     graphs: new Map(),
     isGraphWhole: true,
@@ -88,7 +89,12 @@ function errorsIn(problems: ProblemList): Problem[] {
   return problems.sorted().filter(({ severity }) => severity === 'error');
 }
 
-function readBody(returned: Json, problems: ProblemList, depth: number): BodyDefinition | undefined {
+function* readBody(
+  returned: Json,
+  problems: ProblemList,
+  depth: number,
+  isNew: boolean,
+): Steps<BodyDefinition | undefined> {
   if (!isJsonObject(returned)) {
     const message = 'the action returned no graph';
     problems.error({ code: 'WRONG_TYPE', message, hint: 'it must return { nodes, edges, output }' });
@@ -99,15 +105,48 @@ function readBody(returned: Json, problems: ProblemList, depth: number): BodyDef
     problems.error({ code: 'TOO_DEEP', message });
     return undefined;
   }
+  yield;
+  // Before anything is made of it, as far as it can be counted: a chain of edges is one text.
+  if (isNew && !checkCounts(returned as BodyDefinition, problems)) return undefined;
+  const { maxDynamicValues } = DEFINITION_LIMITS;
+  if (isNew && hasMoreValues(returned, maxDynamicValues)) {
+    const message = `the graph has more than ${maxDynamicValues} values`;
+    problems.error({ code: 'TOO_LARGE', message, hint: RETURN_LESS });
+    return undefined;
+  }
+  yield;
   const bytes = new TextEncoder().encode(JSON.stringify(returned)).length;
   if (bytes > DEFINITION_LIMITS.maxDynamicBytes) {
     const message = `the graph has ${formatSize(bytes)}; the limit is ${formatSize(DEFINITION_LIMITS.maxDynamicBytes)}`;
-    problems.error({ code: 'TOO_LARGE', message, hint: 'return less, or hand large data over as a value of its own' });
+    problems.error({ code: 'TOO_LARGE', message, hint: RETURN_LESS });
     return undefined;
   }
+  yield;
   checkData(returned, problems);
+  yield;
   checkBodyShape(returned, problems, depth);
   if (problems.hasErrors) return undefined;
+  yield;
   const body = normaliseBody(returned);
-  return checkNodeCount(body, problems, ['nodes']) ? body : undefined;
+  const isWithin = isNew ? checkCounts(body, problems) : checkNodeCount(body, problems, ['nodes']);
+  return isWithin ? body : undefined;
+}
+
+const RETURN_LESS = 'return less, or hand large data over as a value of its own';
+
+function checkCounts(body: BodyDefinition, problems: ProblemList): boolean {
+  const { maxDynamicNodes, maxDynamicEdges } = DEFINITION_LIMITS;
+  const { nodes, edges } = countGraphs(body);
+  if (nodes > maxDynamicNodes) {
+    const message = `the graph has ${nodes} nodes; the limit is ${maxDynamicNodes}`;
+    problems.error({
+      code: 'TOO_LARGE',
+      message,
+      hint: 'run a loop over the items, or a child workflow for each part',
+    });
+  } else if (edges > maxDynamicEdges) {
+    const message = `the graph has ${edges} edges; the limit is ${maxDynamicEdges}`;
+    problems.error({ code: 'TOO_LARGE', message, hint: 'let a node between two groups stand for all their pairs' });
+  }
+  return !problems.hasErrors;
 }

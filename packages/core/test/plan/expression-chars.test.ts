@@ -1,0 +1,50 @@
+/** Expressions of one part of a definition are parsed in one piece: how many there may be. */
+import { expect, it } from 'vitest';
+import { compilePlan, createCatalog, DEFINITION_LIMITS, type Json } from '../../src/index.ts';
+
+const MAX = DEFINITION_LIMITS.maxExpressionChars;
+const catalog = createCatalog([{ id: 'do', version: '1', run: () => null }]);
+
+function codesOf(more: object, isAccepted = false): string[] {
+  const definition = { id: 'x', nodes: { a: { action: 'do' }, b: { action: 'do', needs: ['a'] } }, ...more };
+  return compilePlan(definition as never, catalog, { isAccepted }).problems.map(({ code }) => code);
+}
+const withValue = (value: Json) => ({ nodes: { a: { action: 'do', with: { value } } } });
+const templates = (count: number): Json => Array.from({ length: count }, (_, index) => `{{ $input.a + ${index} }}`);
+
+it.each([
+  ['many in one value', withValue(templates(2_000))],
+  ['many in one text', withValue('{{ $input.a }} '.repeat(2_000))],
+  ['one that is long', withValue(`{{ [${'$input.a,'.repeat(2_000)}1] }}`)],
+  ['one that never ends', withValue(`{{ [${'$input.a,'.repeat(2_000)}`)],
+  ['a condition', { nodes: { a: { action: 'do', when: `true${' || true'.repeat(3_000)}` } } }],
+  [
+    'many values of one node',
+    { nodes: { a: { set: Object.fromEntries([...Array(3_000).keys()].map((at) => [`v${at}`, '{{ 1 + 1 }}'])) } } },
+  ],
+  ['an edge', { edges: [{ from: 'a', to: 'b', when: `true${' || true'.repeat(3_000)}` }] }],
+  ['an output', { output: templates(2_000) }],
+])('[DEF-102] %s: expressions beyond the limit are refused once, and not in a stored definition', (_, more) => {
+  expect(codesOf(more).filter((code) => code !== 'EXPRESSION_SYNTAX')).toEqual(['EXPRESSION_LIMIT']);
+  expect(codesOf(more, true)).not.toContain('EXPRESSION_LIMIT');
+});
+
+it('[DEF-102] the limit is of each part: many nodes have many expressions', () => {
+  const nodes = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`n${index}`, { action: 'do', with: { value: templates(600) } }]),
+  );
+  expect(JSON.stringify(nodes).length).toBeGreaterThan(10 * MAX);
+  expect(codesOf({ nodes })).toEqual([]);
+});
+
+it('[DEF-102] text around expressions does not count, and a mistake in a long text is told as what it is', () => {
+  const text = 'x'.repeat(10 * MAX);
+  expect(codesOf(withValue(`{{ $input.a }}${text}{{ $input.b }}`))).toEqual([]);
+  expect(codesOf(withValue(`{{ $input.a + }}${text}`))).toEqual(['EXPRESSION_SYNTAX']);
+});
+
+it('[DEF-102] thousands of mistakes end the parsing, too', () => {
+  const codes = codesOf(withValue(Array(5_000).fill('{{ + }}')));
+  expect(codes.length).toBeLessThan(MAX / 100 + 2);
+  expect(codes).toContain('EXPRESSION_SYNTAX');
+});
