@@ -27,6 +27,7 @@ import { problemOf } from './problem.ts';
 import type { Repeats } from './repeats.ts';
 import { sendEvents } from './sse.ts';
 import { subjectOf } from './subject.ts';
+import { Turns } from './turns.ts';
 import { type Validator, validatorOf } from './validate.ts';
 
 export interface AppOptions {
@@ -92,11 +93,15 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
   limitConnections(app.server, limits, options.trustProxy.length === 0);
   limitBodies(app, limits);
   readJsonBodies(app);
+  const turns = new Turns();
   app.addHook('onRequest', async (request, reply) => {
     guardHeaders(reply);
     guardHost(request, options.hosts);
     if (answersCors(request, reply, options.origins)) return reply;
-    if (!ABOUT_HEALTH.has(request.url)) await own.opened;
+    if (ABOUT_HEALTH.has(request.url)) return;
+    const turn = turns.take();
+    if (turn !== undefined) await turn;
+    await own.opened;
   });
   app.setNotFoundHandler((request, reply) => refuse(reply, unknownRoute(request)));
   app.setErrorHandler((error, request, reply) => {

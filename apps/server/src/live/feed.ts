@@ -167,11 +167,12 @@ export class Feed {
     if (isFresh) {
       const page = await this.replays.read(
         `${executionId ?? ''} ${executionId === undefined ? from : seq}`,
+        tail,
         async () =>
           (executionId === undefined ? await store.feed(from, PAGE) : await store.frames(executionId, seq)).map(
             decoded,
           ),
-        (rows) => executionId === undefined && rows.length === PAGE,
+        (rows) => (rows.length < PAGE ? 'last' : executionId === undefined ? 'whole' : 'large'),
       );
       listener.ahead = page.filter(({ row }) => row.position > from);
     }

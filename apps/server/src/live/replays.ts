@@ -3,28 +3,42 @@
  *
  *  1 At most `maxReplays` pages are read at a time; listeners wait for their turn, in order, and others are served in
  *    between.
- *  2 A page is read and decoded once for all who stand at the same place; `maxSharedPages` are kept.
+ *  2 A page is read and decoded once for all who stand at the same place; `maxSharedPages` are kept. A page at the end of
+ *    the past is shared as long as the reader has found nothing new (`version`).
  */
 import { LIVE_LIMITS } from '../limits.ts';
 
+/** `whole`: it never changes. `last`: more may come behind it. `large`: it is not kept. */
+export type PageKind = 'whole' | 'last' | 'large';
+
+interface Shared<Page> {
+  readonly page: Promise<Page>;
+  readonly version: number;
+  kind: PageKind | undefined;
+}
+
 export class Replays<Page> {
-  readonly #pages = new Map<string, Promise<Page>>();
+  readonly #pages = new Map<string, Shared<Page>>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** `key` names the page; one that may grow is not to be shared. */
-  async read(key: string, load: () => Promise<Page>, isWhole: (page: Page) => boolean): Promise<Page> {
+  /** `key` names the page. */
+  async read(key: string, version: number, load: () => Promise<Page>, kindOf: (page: Page) => PageKind): Promise<Page> {
     const known = this.#pages.get(key);
-    if (known !== undefined) {
+    if (known !== undefined && (known.kind === 'whole' || known.version === version)) {
       await breathe();
-      return await known;
+      return await known.page;
     }
     const page = this.#turn(load);
-    this.#pages.set(key, page);
+    const shared: Shared<Page> = { page, version, kind: undefined };
+    this.#pages.set(key, shared);
     const forget = (): void => {
-      if (this.#pages.get(key) === page) this.#pages.delete(key);
+      if (this.#pages.get(key) === shared) this.#pages.delete(key);
     };
-    page.then((read) => isWhole(read) || forget(), forget);
+    page.then((read) => {
+      shared.kind = kindOf(read);
+      if (shared.kind === 'large') forget();
+    }, forget);
     const [oldest] = this.#pages.keys();
     if (this.#pages.size > LIVE_LIMITS.maxSharedPages && oldest !== undefined) this.#pages.delete(oldest);
     return await page;

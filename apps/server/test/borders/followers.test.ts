@@ -1,8 +1,9 @@
 /** Streams that many open and nobody reads. */
 
 import { expect, it } from 'vitest';
+import { Turns } from '../../src/http/turns.ts';
 import { NOBODY } from '../../src/identity/principal.ts';
-import { LIVE_LIMITS } from '../../src/limits.ts';
+import { HTTP_LIMITS, LIVE_LIMITS } from '../../src/limits.ts';
 import { Followers } from '../../src/live/followers.ts';
 import { Replays } from '../../src/live/replays.ts';
 
@@ -37,7 +38,7 @@ it('[SRV-499] a page of the past is read once for all, few at a time, and others
     return page;
   };
   const all = Array.from({ length: 1_000 }, (_, index) =>
-    replays.read(`page ${index % 10}`, load(`page ${index % 10}`), () => true),
+    replays.read(`page ${index % 10}`, 0, load(`page ${index % 10}`), () => 'whole'),
   );
   let turns = 0;
   let isOver = false;
@@ -53,14 +54,46 @@ it('[SRV-499] a page of the past is read once for all, few at a time, and others
   expect(turns).toBeGreaterThan(3);
 });
 
-it('[SRV-499] a page that may still grow is read again', async () => {
+it.each([
+  ['whole', [1, 1, 1]],
+  ['last', [1, 1, 2]],
+  ['large', [1, 2, 3]],
+] as const)('[SRV-652] a page that is %s is read again only where it may have grown', async (kind, expected) => {
   const replays = new Replays<number>();
   let reads = 0;
-  const read = () =>
+  const read = (version: number) =>
     replays.read(
-      'tail',
+      'page',
+      version,
       async () => ++reads,
-      () => false,
+      () => kind,
     );
-  expect([await read(), await read()]).toEqual([1, 2]);
+  expect([await read(1), await read(1), await read(2)]).toEqual(expected);
+});
+
+it('[SRV-652] a page that is being read is not shared with a listener who knows of more', async () => {
+  const replays = new Replays<number>();
+  const read = (version: number) =>
+    replays.read(
+      'page',
+      version,
+      async () => version,
+      () => 'last',
+    );
+  expect(await Promise.all([read(1), read(1), read(2)])).toEqual([1, 1, 2]);
+});
+
+it('[SRV-651] requests that come at once begin a few per turn of the event loop, in order', async () => {
+  const turns = new Turns();
+  const begun: number[] = [];
+  const counts: number[] = [];
+  for (let at = 0; at < 500; at++) void Promise.resolve(turns.take()).then(() => begun.push(at));
+  while (begun.length < 500) {
+    const before = begun.length;
+    await new Promise((resolve) => setImmediate(resolve));
+    counts.push(begun.length - before);
+  }
+  expect(Math.max(...counts)).toBeLessThanOrEqual(2 * HTTP_LIMITS.maxBegunPerTurn);
+  expect(counts.length).toBeGreaterThan(500 / (2 * HTTP_LIMITS.maxBegunPerTurn));
+  expect(begun).toEqual(begun.toSorted((a, b) => a - b));
 });

@@ -1,0 +1,31 @@
+/** Requests that come at the same time begin a few at a time: between them everybody else has a turn of the event loop. */
+import { HTTP_LIMITS } from '../limits.ts';
+
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #left: number = HTTP_LIMITS.maxBegunPerTurn;
+  #isSet = false;
+
+  /** Undefined: it may begin at once. */
+  take(): Promise<void> | undefined {
+    this.#nextLater();
+    if (this.#left === 0) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#left--;
+    return undefined;
+  }
+
+  #nextLater(): void {
+    if (this.#isSet) return;
+    this.#isSet = true;
+    setImmediate(() => this.#next());
+  }
+
+  /** Those that wait are first. */
+  #next(): void {
+    this.#isSet = false;
+    const begun = this.#waiting.splice(0, HTTP_LIMITS.maxBegunPerTurn);
+    this.#left = HTTP_LIMITS.maxBegunPerTurn - begun.length;
+    if (begun.length > 0) this.#nextLater();
+    for (const begin of begun) begin();
+  }
+}
