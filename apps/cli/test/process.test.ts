@@ -135,8 +135,10 @@ describe('run', () => {
       status: 'skipped',
       skipped: 'when',
       attempts: 0,
+      input: null,
       output: null,
       error: null,
+      queuedAt: null,
       startedAt: null,
       finishedAt: expect.any(String),
     });
