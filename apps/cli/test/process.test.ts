@@ -141,6 +141,7 @@ describe('run', () => {
       queuedAt: null,
       startedAt: null,
       finishedAt: expect.any(String),
+      durationMs: null,
     });
     expect(stderr).toBe('');
   });
