@@ -58,8 +58,8 @@ export const RARE_ENTRY_KINDS = [
   'signal.taken',
 ] as const satisfies readonly EntryKind[];
 
-/** No life draws a setting that is an expression yet. */
-const NOT_DRAWN: readonly EntryKind[] = ['node.configured'];
+/** No life draws a setting that is an expression yet, nor a journal that is worth a snapshot. */
+const NOT_DRAWN: readonly EntryKind[] = ['node.configured', 'run.checkpointed'];
 
 const SELDOM: readonly EntryKind[] = [...RARE_ENTRY_KINDS, ...NOT_DRAWN];
 export const ENTRY_KINDS = (Object.keys(EVERY_ENTRY) as EntryKind[]).filter((kind) => !SELDOM.includes(kind));
