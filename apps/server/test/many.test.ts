@@ -34,7 +34,7 @@ it('[SRV-330] audit entries that come meanwhile are one write, and each waits fo
   expect(await records.list('audit', { limit: 9 })).toHaveLength(3);
 });
 
-it('[SRV-331] many wait with one listener', async () => {
+it('[SRV-331] many callers are one waiter of the engine', async () => {
   const open: (() => void)[] = [];
   const hang: Action = {
     id: 'hang',
@@ -44,16 +44,15 @@ it('[SRV-331] many wait with one listener', async () => {
   };
   booted = await boot({ actions: [hang] });
   const { client, parts } = booted;
-  let listeners = 0;
+  let waiters = 0;
   let most = 0;
-  const { on } = parts.engine;
-  parts.engine.on = (listener) => {
-    most = Math.max(most, ++listeners);
-    const stop = on.call(parts.engine, listener);
-    return () => {
-      listeners--;
-      stop();
-    };
+  const { settled } = parts.engine;
+  parts.engine.settled = async (id, until, signal) => {
+    most = Math.max(most, ++waiters);
+    const left = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+    const outcome = settled.call(parts.engine, id, until, signal);
+    void Promise.race([left, outcome]).finally(() => waiters--);
+    return await outcome;
   };
   await client.call('registerWorkflow', { body: { definition: { id: 'w', nodes: { a: { action: 'hang@1' } } } } });
   const { executionId } = await client.call('startExecution', { body: { workflowId: 'w' } });
@@ -65,5 +64,5 @@ it('[SRV-331] many wait with one listener', async () => {
   open[0]?.();
   expect(new Set((await long).map(({ status }) => status))).toEqual(new Set(['completed']));
   expect(await wait('30s')).toMatchObject({ ended: true });
-  expect({ most, listeners }).toEqual({ most: 1, listeners: 0 });
+  expect({ most, waiters }).toEqual({ most: 1, waiters: 0 });
 });

@@ -138,7 +138,9 @@ export class BenchTop {
   }
 
   async register(definition: Record<string, unknown>): Promise<{ workflowId: string; version: number }> {
-    return this.engine.register({ id: 'test', ...definition } as Json);
+    const registered = this.engine.register({ id: 'test', ...definition } as Json);
+    await this.settle();
+    return registered;
   }
 
   /** Registers and starts; the run has had its first turn when this returns. */
