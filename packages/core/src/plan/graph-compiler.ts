@@ -235,15 +235,17 @@ class GraphCompiler {
 
   private *edges(nodes: readonly NodePlan[]): Steps<EdgePlan[]> {
     const { graph } = this;
-    const firsts = new Map<string, Mutable<EdgePlan>>();
+    // Only edges that are written out can repeat one; a node is named once in `needs`.
+    const mayRepeat = (this.source.body.edges?.length ?? 0) > 0;
+    const firsts = new Map<number, Mutable<EdgePlan>>();
     const edges: EdgePlan[] = [];
     for (const [edge, from] of graph.edgeFrom.entries()) {
       const to = graph.edgeTo[edge] as number;
       const origin = graph.edgeOrigin[edge] as number;
       const definition = origin < 0 ? undefined : this.source.body.edges?.[origin];
       if (definition !== undefined || edge % EDGES_PER_STEP === 0) yield;
-      const pair = `${from} ${to}`;
-      const first = firsts.get(pair);
+      const pair = from * graph.ids.length + to;
+      const first = mayRepeat ? firsts.get(pair) : undefined;
       const id = graph.ids[to] as string;
       const plan: Mutable<EdgePlan> = {
         key: first === undefined ? id : `${id}#${(first.twins?.length ?? 0) + 2}`,
@@ -254,11 +256,10 @@ class GraphCompiler {
         twins: undefined,
         isTwin: first !== undefined,
       };
-      if (first === undefined) firsts.set(pair, plan);
-      else {
+      if (first !== undefined) {
         first.twins ??= [];
         (first.twins as EdgePlan[]).push(plan);
-      }
+      } else if (mayRepeat) firsts.set(pair, plan);
       edges.push(plan);
     }
     return edges;
