@@ -5,8 +5,8 @@ import type { NodeState, Phase, Realm, RunState, ScopeState } from './state.ts';
 import { goesFirst, rankOf } from './urgency.ts';
 import { newAssignments, varsOf } from './variables.ts';
 
-const NONE: readonly string[] = [];
-const NO_RETRIES: readonly number[] = [];
+export const NO_PERMITS: readonly string[] = [];
+export const NO_RETRIES: readonly number[] = [];
 const PENDING: Phase = { status: 'pending' };
 
 export function newRunState(plan: Plan, executionId: string): RunState {
@@ -132,7 +132,7 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     input: undefined,
     output: undefined,
     passed: 0,
-    permits: NONE,
+    permits: NO_PERMITS,
     missed: undefined,
     generation: 0,
     attemptsBefore,

@@ -6,7 +6,7 @@
 import type { Plan } from '../plan/plan.ts';
 import { isJsonObject, type Json } from '../value.ts';
 import type { Held } from './held.ts';
-import { newRunState } from './new-state.ts';
+import { NO_PERMITS, NO_RETRIES, newRunState } from './new-state.ts';
 import { enterRunning, isBusy, mustEnd, placeReady } from './phases.ts';
 import { countBusy, newBody, placeScope, realmInside, runsOnce } from './scopes.ts';
 import { isEndingNode, isFinal, isQuiet, nodeAt, pathOf } from './standing.ts';
@@ -79,6 +79,18 @@ const NODE_FIELDS = [
   'inFinally',
   'decidedAs',
 ] as const satisfies readonly (keyof NodeState)[];
+
+/** Values of a new node. `attempts` and `attemptsBefore` depend on the node around. */
+const UNCHANGED: Partial<NodeState> = {
+  inFinally: false,
+  retries: NO_RETRIES,
+  lost: 0,
+  queuedAt: null,
+  startedAt: null,
+  passed: 0,
+  permits: NO_PERMITS,
+  generation: 0,
+};
 
 const BODY_FIELDS = [
   'items',
@@ -155,7 +167,7 @@ function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
       )
       .map((node) => [
         node.plan.id,
-        { fields: pick(node, NODE_FIELDS), ...(node.body === undefined ? {} : { body: pick(node.body, BODY_FIELDS) }) },
+        { fields: changedFields(node), ...(node.body === undefined ? {} : { body: pick(node.body, BODY_FIELDS) }) },
       ]),
   };
 }
@@ -306,6 +318,13 @@ function indexNode(state: RunState, node: NodeState): void {
   else if (status === 'listening') state.listening.add(node);
   else if (status === 'gated') state.gated.add(node);
   else if (status === 'queued') placeReady(state, node);
+}
+
+/** Most fields of most nodes are as in a new node, and are left out. */
+function changedFields(node: NodeState): Partial<NodeState> {
+  const changed: Partial<Record<keyof NodeState, unknown>> = {};
+  for (const key of NODE_FIELDS) if (node[key] !== UNCHANGED[key]) changed[key] = node[key];
+  return changed as Partial<NodeState>;
 }
 
 function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Partial<Record<K, T[K]>> {
