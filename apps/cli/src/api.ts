@@ -81,7 +81,7 @@ export async function workflowIdsOf(api: NebulaClient): Promise<readonly string[
   return known.map(({ workflowId }) => workflowId);
 }
 
-/** What a call says about a workflow, with a suggestion where the name is none. */
+/** Adds a suggestion to the error of a call that names an unknown workflow. */
 export async function ofWorkflow<Result>(
   api: NebulaClient,
   workflowId: string,

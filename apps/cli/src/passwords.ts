@@ -1,4 +1,4 @@
-/** What is typed, or comes from stdin, and is not shown. */
+/** Reads a password from the terminal without echo, or from stdin. */
 import { NebulaError } from '@nebula/core';
 import type { CommandOptions, Context } from './services.ts';
 

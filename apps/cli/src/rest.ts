@@ -1,17 +1,10 @@
 /** Waiting for runs: the one place where commands do, by the one operation that waits. */
 import { NebulaError, type RunDocument } from '@nebula/core';
-import type { Explanation } from '@nebula/engine';
+import type { Explanation, Settled } from '@nebula/engine';
 import type { ApiSession } from './services.ts';
 
-/** A run that has come to rest; `inside`: the executions for which it waits, which are parked themselves. */
-export type Rest =
-  | { readonly parked: false; readonly document: RunDocument }
-  | {
-      readonly parked: true;
-      readonly document: RunDocument;
-      readonly waitingFor: readonly Explanation[];
-      readonly inside: readonly Rest[];
-    };
+/** The engine's own type: the operation carries it. */
+export type Rest = Settled;
 
 /** One call waits so long; then the next one does. */
 const WAIT_SECONDS = 30;

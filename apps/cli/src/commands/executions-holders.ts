@@ -4,7 +4,7 @@ import type { CommandOptions, Context } from '../services.ts';
 import { tellList } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 
-/** Who holds a concurrency key that the run shares with others, and who waits for it, in the order of granting. */
+/** Lists the runs that hold a concurrency key of this run, and those that wait for it, in the order of granting. */
 export function execute(
   context: Context,
   [executionId = '', key = '']: readonly string[],

@@ -58,7 +58,7 @@ export async function runWorkflow(
     const find = (id: string) => others.find((other) => other.id === id);
     const run = { executionId, definition, find, title: definition.name ?? definition.id };
     return await startWatched(context, project, session, run, options, async () => {
-      // Whoever runs a file once does not mean its triggers.
+      // A single run of a file does not activate its triggers.
       const how = { activate: false, ...inProject(options) };
       const { workflowId, version } = await registerAll(session.api, others, definition, how);
       const body = { workflowId, version, executionId, input };

@@ -60,7 +60,7 @@ export class Followed {
     this.#api = api;
     this.#run = run;
     this.#view = view;
-    // What is shown is not the truth: a run that cannot be followed is waited for all the same.
+    // The command waits for the end of a run even when the run cannot be followed.
     this.#events = this.#followEvents(known)
       .catch(() => undefined)
       .finally(() => {

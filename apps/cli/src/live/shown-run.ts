@@ -35,7 +35,7 @@ export interface ShownScope {
   readonly nodes: readonly ShownNode[];
 }
 
-/** What has not been heard of. */
+/** A node of which no event has arrived yet. */
 const PENDING: BareNode = {
   status: 'pending',
   attempts: 0,
@@ -56,7 +56,7 @@ export class ShownRun {
   notable: readonly ShownNode[] = [];
   /** The last ones that finished, the newest first. */
   recent: readonly ShownNode[] = [];
-  /** What the run has done is undone here. */
+  /** The scope in which the run compensates its finished nodes. */
   undo: ShownScope | undefined;
   /** Undefined until it has begun. */
   document: BareRun | undefined;

@@ -52,7 +52,7 @@ export async function watch(
   const output: Output = options.json ? io.err : io.out;
   const isFew = watched.length <= MAX_RUNS_WITH_LOGS;
   const quiet = options.quiet || (options.json && !output.live);
-  // What nobody sees is not even loaded.
+  // A quiet run does not load the view.
   const live = quiet ? undefined : await import('./live-view.ts');
   const runs = new Map(live && watched.map((run) => [run.executionId, live.shownRun(run, isFew)]));
   const interrupt = listenForInterrupt();
