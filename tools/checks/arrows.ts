@@ -13,19 +13,22 @@ import path from 'node:path/posix';
 import { type Import, importsOf } from './imports.ts';
 import { at, type Code, isCode, isConformance, isTest, type Repository, type Verdict } from './repository.ts';
 
-/** What the sources of a package may import of the others; `types` means by `import type` only. */
-const ARROWS: Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>> = {
+/** `types`: by `import type` only. `./name`: values through this entrance only, types through any. */
+type Allowed = 'all' | 'types' | `./${string}`;
+
+/** What the sources of a package may import of the others. */
+const ARROWS: Readonly<Record<string, Readonly<Record<string, Allowed>>>> = {
   core: {},
   ports: { core: 'all' },
   engine: { core: 'all', ports: 'all' },
   drivers: { core: 'all', ports: 'all' },
-  // Authors of actions install it: neither engine nor drivers come along.
-  sdk: { core: 'all', ports: 'types' },
+  // Authors of actions install it: neither engine nor drivers come along, and little of the core is loaded.
+  sdk: { core: './authoring', ports: 'types' },
   // Runs workflows with the real engine in memory.
   testing: { core: 'all', ports: 'all', engine: 'all', drivers: 'all', sdk: 'all' },
   // Talks to a server, and runs actions in a sandbox of its own.
   worker: { core: 'all', ports: 'all', drivers: 'all', client: 'all' },
-  actions: { core: 'all', sdk: 'all' },
+  actions: { core: './authoring', sdk: 'all' },
   client: {},
   // It meets the world through ports: whoever composes it chooses the drivers.
   server: { core: 'all', ports: 'all', engine: 'all', client: 'all' },
@@ -54,7 +57,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
 };
 
 /** Files of the core that put its folders together. `catalog.ts` knows the one action that an import brings. */
-const COMPOSING = new Set(['index.ts', 'compile.ts', 'compile-source.ts', 'catalog.ts']);
+const COMPOSING = new Set(['index.ts', 'authoring.ts', 'compile.ts', 'compile-source.ts', 'catalog.ts']);
 
 interface Manifest {
   readonly folder: string;
@@ -165,9 +168,12 @@ function folderOf(file: string): string | undefined {
   return /^packages\/[^/]+\/src\/(?:([^/]+)\/)?/.exec(file)?.map((part) => part ?? '')[1];
 }
 
-function judge(from: string, to: string, allowed: 'all' | 'types' | undefined, entry: Import): string[] {
+function judge(from: string, to: string, allowed: Allowed | undefined, entry: Import): string[] {
   if (allowed === undefined) return [`${from} may not import ${to}`];
-  return allowed === 'types' && !entry.typeOnly ? [`${from} may import types of ${to} only: use import type`] : [];
+  if (allowed === 'all' || entry.typeOnly) return [];
+  if (allowed === 'types') return [`${from} may import types of ${to} only: use import type`];
+  const isThrough = entry.specifier?.endsWith(`/${to}${allowed.slice(1)}`) ?? false;
+  return isThrough ? [] : [`${from} may import values of ${to} through ${allowed} only`];
 }
 
 function judgePackage(

@@ -9,7 +9,10 @@ const needs = (...names: string[]) => ({ dependencies: Object.fromEntries(names.
 /** A workspace in which everything is right. */
 const WORKSPACE: Readonly<Record<string, string>> = {
   'package.json': JSON.stringify({ name: 'root', devDependencies: { vitest: '5', '@types/pg': '8' } }),
-  'packages/core/package.json': manifest('@nebula/core', needs('yaml')),
+  'packages/core/package.json': manifest('@nebula/core', {
+    ...needs('yaml'),
+    exports: { '.': './src/index.ts', './authoring': './src/a.ts' },
+  }),
   'packages/core/src/index.ts': "import { parse } from 'yaml';\nexport { a } from './a.ts';",
   'packages/core/src/a.ts': 'export const a = 1;',
   'packages/core/test/a.test.ts':
@@ -28,7 +31,8 @@ const WORKSPACE: Readonly<Record<string, string>> = {
   }),
   'packages/drivers/src/memory/index.ts': "import '@nebula/ports';\nimport type { Pool } from 'pg';",
   'packages/sdk/package.json': manifest('@nebula/sdk', needs('@nebula/core', '@nebula/ports')),
-  'packages/sdk/src/index.ts': "import '@nebula/core';\nimport type { Store } from '@nebula/ports';",
+  'packages/sdk/src/index.ts':
+    "import type { A } from '@nebula/core';\nimport '@nebula/core/authoring';\nimport type { Store } from '@nebula/ports';",
   'packages/actions/package.json': manifest('@nebula/actions', needs('@nebula/core', '@nebula/sdk')),
   'packages/actions/src/index.ts': "import { readFile } from 'node:fs/promises';\nimport '@nebula/sdk';",
   'apps/cli/package.json': JSON.stringify({ name: '@nebula/cli', ...needs('@nebula/engine', '@nebula/drivers') }),
@@ -72,6 +76,12 @@ describe('arrows between packages', () => {
       [`packages/${from}/src/index.ts`]: `import '@nebula/${to}';`,
     });
     expect(found).toContain(`packages/${from}/src/index.ts:1 ${from} may not import ${to.split('/')[0]}`);
+  });
+
+  it('lets the sdk load the light part of the core only', () => {
+    expect(problemsWith({ 'packages/sdk/src/index.ts': "import { a } from '@nebula/core';" })).toEqual([
+      'packages/sdk/src/index.ts:1 sdk may import values of core through ./authoring only',
+    ]);
   });
 
   it.each([

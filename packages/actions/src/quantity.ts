@@ -1,6 +1,6 @@
 /** Durations and sizes in the input of actions: text as the language writes it, or a plain number. */
 
-import { parseDuration, parseSize } from '@nebula/core';
+import { parseDuration, parseSize } from '@nebula/core/authoring';
 import { ActionError } from '@nebula/sdk';
 
 /** For JSON Schemas: milliseconds or text. */

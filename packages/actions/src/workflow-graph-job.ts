@@ -1,4 +1,4 @@
-import { JOB_ACTION, JOB_FAILED, jobCommand } from '@nebula/core';
+import { JOB_ACTION, JOB_FAILED, jobCommand } from '@nebula/core/authoring';
 import { ActionError, defineAction } from '@nebula/sdk';
 
 /** Of each of stdout and stderr this much reaches the log. */

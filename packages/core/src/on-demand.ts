@@ -1,6 +1,6 @@
 /**
- * The one place where the core reaches for its host: heavy libraries that most processes never need are loaded
- * when they are first used, synchronously, because deciding is synchronous. re2js takes 8 ms.
+ * The one place where the core reaches for its host: libraries that most processes never need are loaded on first use,
+ * synchronously, because deciding is synchronous (decision 012 has the figures).
  * A host without `require` (a browser) hands them over beforehand.
  */
 import { NebulaError } from './error.ts';

@@ -1,5 +1,6 @@
 /** The error that an action throws on purpose: it says what happened, and whose budget a retry is charged to. */
-import { type ErrorKind, NebulaError, type NebulaErrorOptions } from '@nebula/core';
+import type { ErrorKind, NebulaErrorOptions } from '@nebula/core';
+import { NebulaError } from '@nebula/core/authoring';
 
 export interface ActionErrorOptions extends Pick<NebulaErrorOptions, 'cause' | 'details' | 'hint'> {
   /** What error edges, matchers and `retry.on` look at, e.g. `CARD_DECLINED`. */

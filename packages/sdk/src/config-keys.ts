@@ -1,5 +1,6 @@
 /** Every key of the configuration: what it may be, what it means. The check of a configuration and its reference page are made from this table. */
-import { type Capabilities, EXPRESSION_LIMITS, type ExpressionLimits, parseDuration, parseSize } from '@nebula/core';
+import type { Capabilities, ExpressionLimits } from '@nebula/core';
+import { EXPRESSION_LIMITS, parseDuration, parseSize } from '@nebula/core/authoring';
 import type { DriverOpeners, NebulaConfig, ServerConfig } from './config-model.ts';
 
 export interface ConfigKey {

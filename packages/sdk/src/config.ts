@@ -1,5 +1,5 @@
 /** `nebula.config.ts`: what a project adds to the engine, which drivers it runs on, and what its server goes by. */
-import { didYouMean, NebulaError } from '@nebula/core';
+import { didYouMean, NebulaError } from '@nebula/core/authoring';
 import { CONFIG_KEYS, type ConfigKey } from './config-keys.ts';
 import type { NebulaConfig } from './config-model.ts';
 

@@ -1,5 +1,6 @@
 /** Credentials of several parts: a secret whose value is a JSON object, `{"username": "…", "password": "…"}`. */
-import { type ActionContext, isJsonObject, type Json } from '@nebula/core';
+import type { ActionContext, Json } from '@nebula/core';
+import { isJsonObject } from '@nebula/core/authoring';
 import { ActionError } from './action-error.ts';
 
 /** The members of a credential that is a JSON object, as text. The error never repeats the value. */

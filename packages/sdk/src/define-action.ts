@@ -1,16 +1,15 @@
 /** `defineAction`: an author's typed definition becomes the `Action` that the engine knows, or an error that helps. */
-import {
-  type Action,
-  type ActionContext,
-  type Capabilities,
-  didYouMean,
-  type Effect,
-  type Json,
-  type JsonSchema,
-  NebulaError,
-  type Reaches,
-  type Verification,
+import type {
+  Action,
+  ActionContext,
+  Capabilities,
+  Effect,
+  Json,
+  JsonSchema,
+  Reaches,
+  Verification,
 } from '@nebula/core';
+import { didYouMean, NebulaError } from '@nebula/core/authoring';
 import { ActionError } from './action-error.ts';
 import { type FromSchema, isJsonSchema } from './json-schema.ts';
 import {

@@ -2,7 +2,8 @@
  * The parts of Standard Schema (standardschema.dev) and of Standard JSON Schema that Nebula uses.
  * zod 4, valibot, arktype and others implement them, so authors keep the library that they know.
  */
-import { isJsonObject, type JsonSchema } from '@nebula/core';
+import type { JsonSchema } from '@nebula/core';
+import { isJsonObject } from '@nebula/core/authoring';
 
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {

@@ -2,7 +2,8 @@
  * What authors hold in their hands: things that have a value when the workflow runs. To the compiler they are typed; here
  * they are a `Source`, which `render.ts` turns into the text of an expression once it is known where that text stands.
  */
-import { type Json, type JsonSchema, NebulaError } from '@nebula/core';
+import type { Json, JsonSchema } from '@nebula/core';
+import { NebulaError } from '@nebula/core/authoring';
 import { alternatives, mayBeNull, memberSchema } from './schema-path.ts';
 
 declare const resolved: unique symbol;

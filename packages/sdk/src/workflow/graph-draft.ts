@@ -6,17 +6,8 @@
  *    added at the end, when all of the author's own are known. 5. What lies between a split and its merge is written as a
  *    body is, with ids that the graph around it shares, and stands in that graph in the end.
  */
-import {
-  type EdgeDefinition,
-  idsInOrder,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type JsonSchema,
-  type NodeDefinition,
-  type WorkflowDefinition,
-  writtenOrder,
-} from '@nebula/core';
+import type { EdgeDefinition, Json, JsonObject, JsonSchema, NodeDefinition, WorkflowDefinition } from '@nebula/core';
+import { idsInOrder, isJsonObject, writtenOrder } from '@nebula/core/authoring';
 import { type NodePlace, sourceOf } from './expression.ts';
 import { type Arrow, impliedNeeds } from './implied-needs.ts';
 import { type Before, Handle, placeOf } from './node-handle.ts';

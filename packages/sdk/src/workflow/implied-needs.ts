@@ -4,7 +4,7 @@
  * A node that reads another one comes after it. Where it already does, by an edge of the author's or by another node
  * that it reads, nothing is added: a second edge past a branch would let the node run although its case was not taken.
  */
-import { Heap } from '@nebula/core';
+import { Heap } from '@nebula/core/authoring';
 
 export interface Arrow {
   readonly from: string;

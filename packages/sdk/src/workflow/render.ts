@@ -1,5 +1,6 @@
 /** References and values → the text of the language, seen from the place where it will stand. */
-import { isJsonObject, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import type { Json, JsonObject } from '@nebula/core';
+import { isJsonObject, NebulaError } from '@nebula/core/authoring';
 import {
   type NodePlace,
   type PathSource,

@@ -2,7 +2,8 @@
  * What a schema promises about members. It decides between `.` and `?.`: only what is certainly there is read without a
  * question mark, so that what the types call optional never fails a run.
  */
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '@nebula/core';
+import type { Json, JsonObject, JsonSchema } from '@nebula/core';
+import { isJsonObject } from '@nebula/core/authoring';
 
 /** The schemas of which a value fits one; `null` among them is left out. */
 export function alternatives(schema: JsonSchema): readonly JsonSchema[] {

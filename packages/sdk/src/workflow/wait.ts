@@ -1,5 +1,6 @@
 /** What a wait waits for. */
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '@nebula/core';
+import type { Json, JsonObject, JsonSchema } from '@nebula/core';
+import { isJsonObject } from '@nebula/core/authoring';
 import type { Parsed, Schema } from '../define-action.ts';
 import type { Expression, Value } from './expression.ts';
 import { invalid, type Place, renderCondition, renderValue } from './render.ts';

@@ -1,5 +1,6 @@
 /** Schemas that become part of a workflow, and so must be data. */
-import { canonicalJson, isJsonObject, type Json, type JsonSchema } from '@nebula/core';
+import type { Json, JsonSchema } from '@nebula/core';
+import { canonicalJson, isJsonObject } from '@nebula/core/authoring';
 import type { Schema } from '../define-action.ts';
 import { isJsonSchema } from '../json-schema.ts';
 import { describeStandardSchema, isStandardSchema, type StandardSchema } from '../standard-schema.ts';

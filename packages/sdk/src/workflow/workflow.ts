@@ -1,16 +1,14 @@
 /** `workflow`: typed code becomes the same data as a YAML file. */
-import {
-  type ConfigDefinition,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type JsonSchema,
-  NebulaError,
-  type Problem,
-  readDefinitionObject,
-  type TriggerDefinition,
-  type WorkflowDefinition,
+import type {
+  ConfigDefinition,
+  Json,
+  JsonObject,
+  JsonSchema,
+  Problem,
+  TriggerDefinition,
+  WorkflowDefinition,
 } from '@nebula/core';
+import { isJsonObject, NebulaError, readDefinitionObject } from '@nebula/core/authoring';
 import type { Parsed, Schema, Written } from '../define-action.ts';
 import { type Expression, type Resolved, type Root, rootReference } from './expression.ts';
 import { Graph } from './graph.ts';

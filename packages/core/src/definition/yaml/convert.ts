@@ -1,5 +1,5 @@
 /** YAML nodes → JSON data, with every construct that JSON does not have either resolved or refused. */
-import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml';
+import type { Alias, ParsedNode, YAMLMap } from 'yaml';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import { didYouMean } from '../../problem.ts';
 import type { Json } from '../../value.ts';
@@ -7,6 +7,7 @@ import { setMember, tooDeepMessage } from '../data.ts';
 import type { ProblemList } from '../problem-list.ts';
 import type { TextSourceMap } from '../source-map.ts';
 import { YAML_LIMITS } from './limits.ts';
+import { isAlias, isMap, isScalar, isSeq } from './on-demand.ts';
 import { TEMPLATE_HINT } from './syntax.ts';
 
 interface Anchor {

@@ -4,7 +4,7 @@
  * The library composes documents recursively and keeps an object per token (about 200 bytes each), so depth and
  * number of tokens are bounded while the text is being lexed, before anything is composed.
  */
-import { Composer, type Document, Lexer, type ParsedNode, Parser, type YAMLError } from 'yaml';
+import type { Composer, Document, ParsedNode, YAMLError } from 'yaml';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import type { Json } from '../../value.ts';
 import { tooDeepMessage } from '../data.ts';
@@ -12,6 +12,7 @@ import { ProblemList } from '../problem-list.ts';
 import { TextSourceMap } from '../source-map.ts';
 import { YamlConverter } from './convert.ts';
 import { YAML_LIMITS, type YamlLimits } from './limits.ts';
+import { yamlLibrary } from './on-demand.ts';
 import { locateYaml } from './positions.ts';
 import { explainYamlError } from './syntax.ts';
 
@@ -72,6 +73,7 @@ function composeText(
 type Token = Parameters<Composer['next']>[0];
 
 function tokenize(text: string, source: TextSourceMap, problems: ProblemList, maxLexemes: number): Token[] | undefined {
+  const { Lexer, Parser } = yamlLibrary();
   const parser = new Parser();
   const tokens: Token[] = [];
   let lexemes = 0;
@@ -99,7 +101,8 @@ function tokenize(text: string, source: TextSourceMap, problems: ProblemList, ma
 }
 
 function compose(tokens: readonly Token[], length: number): YamlDocument[] {
-  const composer = new Composer({
+  const library = yamlLibrary();
+  const composer = new library.Composer({
     version: '1.2',
     schema: 'core',
     merge: false,

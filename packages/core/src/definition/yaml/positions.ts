@@ -1,7 +1,8 @@
 /** Positions in YAML that the library has read. */
-import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
+import type { Alias, Document, ParsedNode } from 'yaml';
 import type { ScalarStyle } from '../scalar-replay.ts';
 import type { Located } from '../source-map.ts';
+import { isAlias, isMap, isScalar, isSeq } from './on-demand.ts';
 
 const STYLES: Readonly<Record<string, ScalarStyle>> = {
   PLAIN: 'plain',

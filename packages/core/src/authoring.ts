@@ -1,0 +1,13 @@
+/**
+ * The part of the core that authors' files load, through `@nebula/sdk`: values, errors, durations and the reader of
+ * definitions. Plans, runs and views stay out of it, so a file with an action loads a fifth of the core's files.
+ */
+export { readDefinitionObject } from './definition/read.ts';
+export { parseDuration, parseSize } from './duration.ts';
+export { NebulaError } from './error.ts';
+export { Heap } from './heap.ts';
+export { JOB_ACTION, JOB_FAILED, jobCommand } from './imports/job-action.ts';
+export { EXPRESSION_LIMITS } from './limits.ts';
+export { idsInOrder, writtenOrder } from './node-order.ts';
+export { didYouMean } from './problem.ts';
+export { canonicalJson, isJsonObject } from './value.ts';
