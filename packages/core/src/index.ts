@@ -28,7 +28,7 @@ export {
   patternsOf,
 } from './capability/narrow.ts';
 export type { CapabilityList } from './capability/pattern.ts';
-export { matchesName, matchesSegments } from './capability/wildcard.ts';
+export { matchesName, matchesSegments, matchesSequence } from './capability/wildcard.ts';
 export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
 export { type Compilation, type CompileOptions, compilePlan, compileSteps } from './compile.ts';
 export { compileRead, compileSource, type SourceCompilation } from './compile-source.ts';

@@ -2,13 +2,13 @@
  * Patterns of file triggers: `*` and `?` within a name, `[a-z]`, `{a,b}`, and `**` for any folders.
  *
  *  1 A pattern stands for at most `maxAlternatives` plain ones; more are refused before any is made.
- *  2 Names are matched without backtracking over more than one star: O(pattern × name), never exponential.
+ *  2 Names are matched by `matchesSequence`: O(pattern × name), never exponential.
  *  3 One look reads at most `maxEntries` names of folders, piece by piece, and every folder once.
  */
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import path from 'node:path';
-import { NebulaError } from '@nebula/core';
+import { matchesSequence, NebulaError } from '@nebula/core';
 import { FILE_PATTERN_LIMITS } from '../limits.ts';
 
 export interface FilePattern {
@@ -120,41 +120,38 @@ async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   if (entries !== undefined) yield* entries;
 }
 
-/** One remembered star: on a mismatch it takes one character more. */
 export function matchesName(pattern: string, name: string): boolean {
-  let [at, index, star, resume] = [0, 0, -1, 0];
-  while (index < name.length) {
-    const token = tokenAt(pattern, at);
-    if (token.kind === 'star') {
-      star = at++;
-      resume = index;
-    } else if (token.kind === 'one' && token.fits(name[index] as string)) {
-      at = token.next;
-      index++;
-    } else if (star >= 0) {
-      at = star + 1;
-      index = ++resume;
-    } else return false;
-  }
-  while (pattern[at] === '*') at++;
-  return at === pattern.length;
+  const tokens = tokensOf(pattern);
+  return matchesSequence(
+    tokens.length,
+    name.length,
+    (at) => tokens[at] === 'star',
+    (at, index) => (tokens[at] as FitsOne)(name[index] as string),
+  );
 }
 
-type Token =
-  | { readonly kind: 'star' | 'end' }
-  | { readonly kind: 'one'; readonly next: number; fits(char: string): boolean };
+type FitsOne = (char: string) => boolean;
 
-function tokenAt(pattern: string, at: number): Token {
-  const char = pattern[at];
-  if (char === undefined) return { kind: 'end' };
-  if (char === '*') return { kind: 'star' };
-  if (char === '?') return { kind: 'one', next: at + 1, fits: () => true };
-  const end = char === '[' ? pattern.indexOf(']', at + 2) : -1;
-  if (end < 0) return { kind: 'one', next: at + 1, fits: (one) => one === char };
-  const text = pattern.slice(at + 1, end);
+function tokensOf(pattern: string): ('star' | FitsOne)[] {
+  const tokens: ('star' | FitsOne)[] = [];
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at] as string;
+    const end = char === '[' ? pattern.indexOf(']', at + 2) : -1;
+    if (char === '*') tokens.push('star');
+    else if (char === '?') tokens.push(() => true);
+    else if (end < 0) tokens.push((one) => one === char);
+    else {
+      tokens.push(setOf(pattern.slice(at + 1, end)));
+      at = end;
+    }
+  }
+  return tokens;
+}
+
+function setOf(text: string): FitsOne {
   const isNegated = text[0] === '!' || text[0] === '^';
   const set = isNegated ? text.slice(1) : text;
-  return { kind: 'one', next: end + 1, fits: (one) => isIn(set, one) !== isNegated };
+  return (one) => isIn(set, one) !== isNegated;
 }
 
 function isIn(set: string, char: string): boolean {

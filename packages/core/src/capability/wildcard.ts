@@ -22,8 +22,11 @@ export function matchesSegments(pattern: readonly string[], path: readonly strin
   );
 }
 
-/** Wildcard matching with one remembered star: O(pattern × text) at the worst, never exponential. */
-function matchesSequence(
+/**
+ * Wildcard matching with one remembered star, which takes one item more on a mismatch: O(pattern × text) at the worst,
+ * never exponential. `matches` says whether the item of the pattern fits the item of the text.
+ */
+export function matchesSequence(
   patternLength: number,
   length: number,
   isStar: (at: number) => boolean,
