@@ -1,11 +1,11 @@
 /**
- * What an action prints by itself, or throws where nothing can catch it, never goes through its sandbox. It is shown
- * without the secrets that were handed out in this process.
+ * Removes handed-out secrets from text that bypasses the sandbox: output that an action prints itself, and errors that it
+ * throws where nothing can catch them.
  */
 
 let conceal: ((text: string) => string) | undefined;
 
-/** From now on. There is one engine in a process. */
+/** Set once per process: there is one engine in it. */
 export function concealWith(take: (text: string) => string): void {
   conceal = take;
 }

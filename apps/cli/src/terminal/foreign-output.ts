@@ -1,9 +1,9 @@
 /**
- * Actions run in this process and may print. What they print must neither break the one document of `--json`
- * nor tear the live tree, so both streams are taken over while an engine runs.
+ * Actions run in this process and may print. Their output must neither break the document of `--json` nor tear the live
+ * tree, so both streams are captured while an engine runs.
  */
 
-/** Gives every foreign write, in whole lines, to `onLine`, until the returned function is called. */
+/** Passes foreign output to `onLine`, line by line, until the returned function is called. */
 export function captureForeignOutput(onLine: (line: string) => void): () => void {
   const streams = [process.stdout, process.stderr];
   const originals = streams.map((stream) => stream.write);

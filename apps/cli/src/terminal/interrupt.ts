@@ -1,4 +1,4 @@
-/** Ctrl-C and its kin: the first one asks politely, the second one ends the process at once. */
+/** SIGINT, SIGTERM and SIGHUP: the first signal asks the command to stop, the second one exits at once. */
 import { EXIT } from '../exit-code.ts';
 import { leave } from './leave.ts';
 
@@ -7,7 +7,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export interface Interrupt {
   /** Resolves with the first signal. */
   readonly happened: Promise<NodeJS.Signals>;
-  /** Gives the signals back. */
+  /** Removes the listeners. */
   release(): void;
 }
 
@@ -18,7 +18,7 @@ export function listenForInterrupt(): Interrupt {
     resolve = done;
   });
   const onSignal = (signal: NodeJS.Signals): void => {
-    // What must be put right on the terminal is put right by its `exit` listeners.
+    // `exit` listeners restore the terminal.
     if (isSecond) leave(EXIT.interrupted);
     isSecond = true;
     resolve(signal);

@@ -1,4 +1,4 @@
-/** Where a command writes and what those places can do. Passed in, so that commands can be tried without a process. */
+/** Input and output of a command. Passed in, so that commands can be tested without a process. */
 import { userInfo } from 'node:os';
 import picocolors from 'picocolors';
 import { EXIT } from '../exit-code.ts';
@@ -16,7 +16,7 @@ export interface Output {
   onResize(callback: () => void): () => void;
 }
 
-/** A pipe has no edge at which lines would have to be cut. */
+/** Lines are cut on a terminal only. */
 export function readingWidth(output: Output): number {
   return output.live ? output.columns() : Number.POSITIVE_INFINITY;
 }
@@ -28,9 +28,9 @@ export interface Io {
   readonly cwd: string;
   now(): number;
   readStdin(): Promise<Uint8Array>;
-  /** The name of whoever sits here. */
+  /** The name of the user. */
   user(): string;
-  /** Asks whoever sits here; undefined when nobody does. */
+  /** Asks the user; undefined when stdin or stderr is not a terminal. */
   readonly ask: ((question: string, options?: { readonly hidden?: boolean }) => Promise<string>) | undefined;
 }
 
@@ -61,8 +61,8 @@ export function processIo(): Io {
 }
 
 /**
- * The environment as it was given. The keys of secrets are gone from `process.env` afterwards: neither an action nor a
- * program that it starts by itself finds them there.
+ * A copy of the environment. The keys of secrets are deleted from `process.env`, so neither an action nor a program that
+ * it starts can read them there.
  */
 function withoutKeys(env: NodeJS.ProcessEnv): Environment {
   const given = { ...env };
@@ -72,7 +72,7 @@ function withoutKeys(env: NodeJS.ProcessEnv): Environment {
 
 const KEY_VARIABLES = ['NEBULA_SECRETS_KEY', 'NEBULA_SECRETS_NEXT_KEY'];
 
-/** A user without an entry in the system's list has no name there. */
+/** `userInfo` throws for a user without an entry in the password file, e.g. in a container. */
 function userName(env: Environment): string {
   try {
     return userInfo().username;
@@ -81,7 +81,7 @@ function userName(env: Environment): string {
   }
 }
 
-/** `hidden`: what is typed is not shown. Rejects with `INTERRUPTED` when nobody answers (Ctrl-C, Ctrl-D). */
+/** `hidden`: input is not echoed. Rejects with `INTERRUPTED` on Ctrl-C and Ctrl-D. */
 async function askTerminal(question: string, { hidden = false } = {}): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const { Writable } = await import('node:stream');
@@ -107,7 +107,7 @@ function interrupted(): Error {
 
 function streamOutput(stream: NodeJS.WriteStream, env: Environment): Output {
   const isTerminal = stream.isTTY === true;
-  // Bound now: what actions print later is taken off the stream (terminal/foreign-output.ts), our own text is not.
+  // Bound now, before `captureForeignOutput` replaces `write`: our own text is not captured.
   const write = stream.write.bind(stream);
   return {
     write: (text) => {
@@ -140,7 +140,7 @@ async function readStdin(): Promise<Uint8Array> {
 
 let needed = 0;
 
-/** Until the returned function is called, a reader that goes away does not end the process: a run must not die of it. */
+/** Until the returned function is called, a closed pipe does not end the process: a run must survive it. */
 export function outliveReaders(): () => void {
   needed++;
   return () => {
@@ -149,8 +149,8 @@ export function outliveReaders(): () => void {
 }
 
 /**
- * A reader that has gone (`nebula … | head`, a closed terminal) is not an error worth a word. A stdout that cannot take
- * what is written is one, once nothing runs any more; of a stderr that cannot, nobody could be told.
+ * A closed reader (`nebula … | head`, a closed terminal) ends the command without an error. Any other error of stdout is
+ * reported once nothing runs any more; an error of stderr cannot be reported.
  */
 export function watchStreams(): void {
   for (const stream of [process.stdout, process.stderr]) {

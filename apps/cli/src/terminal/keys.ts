@@ -1,8 +1,8 @@
-/** Single keys, where somebody sits at a terminal. While they are listened to, Ctrl-C is a key like the others. */
+/** Reads single keys from a terminal. In raw mode Ctrl-C is a key like the others. */
 
 export const CTRL_C = '\x03';
 
-/** Until the returned function is called; where nobody sits, nothing happens. */
+/** Listens until the returned function is called. Does nothing when stdin is not a terminal. */
 export function listenForKeys(onKey: (key: string) => void): () => void {
   const { stdin } = process;
   if (stdin.isTTY !== true) return () => undefined;

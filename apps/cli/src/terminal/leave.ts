@@ -1,12 +1,12 @@
 /**
- * Actions and configurations run in this process and may end it. Nebula itself always says goodbye first, so that an
- * end nobody announced can be told from its own.
+ * Actions and configurations run in this process and may call `process.exit`. Nebula marks its own exits, so that a
+ * foreign one can be reported.
  */
 
 let isExpected = true;
 let goOn: string | undefined;
 
-/** From now on, until `farewell` or `leave`, an end of the process is somebody else's: `onForeignExit` is told. */
+/** Until `farewell` or `leave` is called, an exit of the process is foreign and calls `onForeignExit`. */
 export function guardExit(onForeignExit: (goOn: string | undefined) => void): void {
   isExpected = false;
   process.on('exit', (code) => {
@@ -15,21 +15,21 @@ export function guardExit(onForeignExit: (goOn: string | undefined) => void): vo
   });
 }
 
-/** Node's own end, with words of its own, of a program whose last `await` waits for nothing. */
+/** Node's exit code for a top-level `await` that never settles; Node prints its own message. */
 const UNSETTLED_AWAIT = 13;
 
-/** Whoever ends the process from here on may. */
+/** Marks the exit as expected. */
 export function farewell(): void {
   isExpected = true;
 }
 
-/** Ends the process at once, on purpose. */
+/** Exits at once, as expected. */
 export function leave(code: number | string | null | undefined): never {
   farewell();
   process.exit(code);
 }
 
-/** The command that continues what is worked on, until the returned function is called. */
+/** Notes the command that resumes the current run, for the message of a foreign exit. The returned function clears it. */
 export function noteResumeCommand(command: string): () => void {
   goOn = command;
   return () => {

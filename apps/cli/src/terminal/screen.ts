@@ -1,5 +1,5 @@
 /**
- * A block of lines at the bottom of a terminal that is painted anew in place.
+ * A block of lines at the bottom of a terminal that is repainted in place.
  *
  *  1 The cursor is hidden from the first paint until `close`, and shown again on every way out of the process.
  *  2 One paint is one write, inside a synchronised update, so a terminal never shows half of it.
@@ -44,7 +44,7 @@ export class Screen {
     this.#paintedWidths = [];
   }
 
-  /** Leaves the last painting where it is and gives the cursor back. */
+  /** Leaves the last block on the screen and shows the cursor again. */
   close(): void {
     if (!this.#open) return;
     this.#open = false;

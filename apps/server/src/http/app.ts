@@ -36,23 +36,23 @@ export interface AppOptions {
   readonly origins: readonly string[];
   /** Host names under which the server answers; null: any. Keeps pages of strangers away from a server on loopback. */
   readonly hosts: readonly string[] | null;
-  /** Addresses and ranges of proxies whose word about who calls them, and how, is believed. */
+  /** Addresses and ranges of proxies whose `X-Forwarded-…` headers are trusted. */
   readonly trustProxy: readonly string[];
   /** For tests: other limits than those of the server. */
   readonly limits?: Partial<ConnectionLimits>;
 }
 
-/** One call that has been let through, or refused. */
+/** One authenticated call for the audit log, accepted or refused. */
 export interface Deed {
   readonly operation: OperationId;
   readonly who: Principal;
   readonly params: unknown;
   readonly body?: unknown;
-  /** What was answered, where it was done. */
+  /** The answer of a call that succeeded. */
   readonly answer?: unknown;
   readonly project: string | undefined;
   readonly status: number;
-  /** Left out: it was done on the data folder. */
+  /** Left out when the call came in process, on the data folder. */
   readonly ip?: string;
 }
 
@@ -61,12 +61,12 @@ export interface AppParts {
   readonly handlers: Handlers;
   authenticate(request: FastifyRequest): Promise<Principal>;
   readonly repeats: Repeats;
-  /** Writes down what was changed, before the answer goes out. */
+  /** Writes the audit entry before the answer is sent. */
   audit(deed: Deed): Promise<void>;
-  /** Something nobody expected: for the log of the server. */
+  /** Reports an unexpected error to the server's log. */
   onFault(error: unknown, request: { readonly method: string; readonly url: string }): void;
   onRequest?(operation: OperationId, status: number, milliseconds: number): void;
-  /** Requests wait until then, besides those that ask for its health. */
+  /** Requests other than `/health` and `/ready` wait for it. */
   readonly opened: Promise<void>;
 }
 
@@ -135,9 +135,9 @@ function addRoute(
     method,
     url: API_PREFIX + path,
     bodyLimit: bodyLimitOf(operation, contract, options),
-    // Nothing of a body is held for callers whom nobody knows.
+    // Callers are authenticated before the body is read, so an unknown caller costs no memory.
     onRequest: async (request) => {
-      // A login may carry the cookie of a session whose token is lost.
+      // A login request may still carry the cookie of an expired session.
       if (contract.needs === 'public') return;
       const begun = performance.now();
       try {
@@ -193,7 +193,7 @@ function addRoute(
         return await sendStream(response, answer, call.signal).finally(stop);
       } catch (error) {
         const { status } = problemOf(bodyError(error));
-        // Of those whom nobody knows, only guesses at passwords; they are limited in number.
+        // Of unauthenticated calls only failed logins are audited; their rate is limited.
         const isToTell = who.kind === 'nobody' ? operation === 'login' && status === 401 : status < 500;
         if (isAudited && isToTell) await own.audit({ ...deed, project, status });
         own.onRequest?.(operation, status, performance.now() - begun);
@@ -220,7 +220,7 @@ async function allowed(
   who: Principal,
   input: Parameters<typeof subjectOf>[2],
 ): Promise<string | undefined> {
-  // Before anything is looked up: a key that lacks the operation learns nothing from it.
+  // Checked before any lookup, so that a key without the scope learns nothing about what exists.
   if (!isInScope(who, operation)) throw outOfScope(who, operation);
   const subject = needs === 'public' ? undefined : await subjectOf(parts, operation, input);
   const project = subject?.project;
@@ -269,24 +269,24 @@ async function sendStream(
   return response;
 }
 
-/** What has no revision of its own is known by what it says. */
+/** The ETag of a document without a revision: a hash of its text. */
 function tagOf(text: string): string {
   return `"${hash('sha1', text, 'base64url')}"`;
 }
 
-/** `If-None-Match` names what the caller has, one or several; weakly is enough here. */
+/** `If-None-Match` may list several tags; weak comparison applies. */
 function knows(header: string | undefined, tag: string): boolean {
   return header?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag) ?? false;
 }
 
 const signals = new WeakMap<FastifyRequest, AbortSignal>();
 
-/** One per request, made when it is asked for. */
+/** One signal per request, created on first use. */
 function signalOf(request: FastifyRequest, response: FastifyReply, { stream }: Operation): AbortSignal {
   let signal = signals.get(request);
   if (signal === undefined) {
     const controller = new AbortController();
-    // Of one that was answered nobody asks any more, and an abort costs as much as a request. Whoever feeds a stream does.
+    // An abort costs as much as a request, so a request that was answered is not aborted. A stream always is.
     response.raw.once('close', () => {
       if (stream === 'events' || !response.raw.writableFinished) controller.abort();
     });
@@ -323,7 +323,7 @@ function unknownRoute({ method, url }: FastifyRequest): NebulaError {
   });
 }
 
-/** What cannot even be read as a request has no reply to be written to. */
+/** Bytes that are not an HTTP request have no `FastifyReply`: the answer is written to the socket. */
 function refuseRaw(socket: Socket, error: unknown): void {
   if (!socket.writable) return void socket.destroy();
   const { status, body } = problemOf(error instanceof NebulaError ? error : unreadable());
@@ -358,8 +358,8 @@ function guardHeaders(reply: FastifyReply): void {
 }
 
 /**
- * A page of somebody else may resolve its own name to this machine; it cannot choose the Host header, though. What a proxy
- * forwards as one it could.
+ * DNS rebinding: a foreign page may resolve its own name to this machine, but it cannot choose the Host header. It could
+ * choose `X-Forwarded-Host`, so that one is not looked at.
  */
 function guardHost({ headers, raw }: FastifyRequest, hosts: readonly string[] | null): void {
   if (raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1) {

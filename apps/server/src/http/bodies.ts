@@ -1,9 +1,9 @@
-/** How bodies are read, and what is said of those that cannot be. */
+/** Reads request bodies and words the errors of those that cannot be read. */
 import { findJsonError, NebulaError } from '@nebula/core';
 import type { FastifyInstance } from 'fastify';
 import { HTTP_LIMITS } from '../limits.ts';
 
-/** Bodies are JSON, and nothing else: a form of a page elsewhere cannot send that without being asked first. */
+/** Only JSON bodies are accepted: a form on a foreign page cannot send them without a CORS preflight. */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
@@ -57,7 +57,7 @@ export function notJson(text: string): NebulaError {
   });
 }
 
-/** What the HTTP library refuses by itself, in our words. */
+/** Errors of the HTTP library as errors of the API. */
 export function bodyError(error: unknown): unknown {
   if (error instanceof NebulaError || typeof error !== 'object' || error === null) return error;
   const { code = '', statusCode } = error as { code?: string; statusCode?: number };

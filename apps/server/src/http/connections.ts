@@ -14,7 +14,7 @@ import type { HTTP_LIMITS } from '../limits.ts';
 
 export type ConnectionLimits = { readonly [K in keyof typeof HTTP_LIMITS]: number };
 
-/** For the constructor of the HTTP server. Late sockets are looked for as often as they may be late by. */
+/** For the constructor of the HTTP server. Sockets are checked three times per `headMs`, every five seconds at least. */
 export function serverTimeouts(limits: ConnectionLimits) {
   return {
     headersTimeout: limits.headMs,
@@ -41,7 +41,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, count
   });
 }
 
-/** Watches bodies while they come. To be called before they are read, and after the caller is known. */
+/** Limits bodies while they arrive: after the caller is authenticated, before the body is parsed. */
 export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): void {
   let inFlight = 0;
   app.addHook('preParsing', async (request: FastifyRequest) => {
@@ -49,11 +49,11 @@ export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): voi
     if (raw.complete || !hasBody(request)) return;
     const length = raw.headers['content-length'];
     const most = request.routeOptions.bodyLimit ?? limits.maxBodyBytes;
-    // A body without a length may be as long as any.
+    // A chunked body is counted with the largest size allowed.
     const held = length === undefined ? most : Math.min(Number(length), most);
     if (inFlight + held > limits.maxBodyBytesInFlight) throw tooBusy();
     inFlight += held;
-    // A request that was injected has none.
+    // An injected request has no socket.
     const socket = raw.socket instanceof Socket ? raw.socket : undefined;
     const late = (): void => void socket?.destroy();
     socket?.setTimeout(limits.silentBodyMs, late);
@@ -63,7 +63,7 @@ export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): voi
       isOver = true;
       inFlight -= held;
       socket?.setTimeout(0);
-      // A connection that is kept open carries many requests.
+      // A keep-alive connection carries many requests: remove the listener of this one.
       socket?.off('timeout', late);
     };
     raw.once('end', over);

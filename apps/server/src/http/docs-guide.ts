@@ -1,4 +1,4 @@
-/** What the reference says before its tables: how to talk to the server at all, and what is not an operation. */
+/** The guide above the reference: first call, errors, pages, webhooks and live updates. */
 
 interface Chapter {
   readonly title: string;

@@ -1,4 +1,4 @@
-/** The API reference as one page without scripts: readable where there is no network, and under a strict policy. */
+/** The API reference as one page without scripts: it works offline and under a strict content security policy. */
 import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
 import { GUIDE, LIVE } from './docs-guide.ts';
 import { STYLE } from './docs-style.ts';
@@ -99,7 +99,7 @@ function meaning(member: SchemaNode): string {
   return [prose(description), range, usual].filter((one) => one !== '').join(' ');
 }
 
-/** Members of lists and objects within, one level at a time. */
+/** The members of a nested list or object, one level at a time. */
 function inner(node: SchemaNode): string {
   const within = node.items ?? node.anyOf?.find(({ properties }) => properties !== undefined) ?? node;
   return within.properties === undefined ? '' : schemaView(within);
@@ -125,7 +125,7 @@ const isValue = (node: SchemaNode): boolean => node.const !== undefined;
 
 const slug = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]+/g, '-');
 
-/** Text in which code stands in backticks. */
+/** Text with code in backticks as HTML. */
 function prose(text: string): string {
   return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

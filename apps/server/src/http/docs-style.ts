@@ -1,4 +1,4 @@
-/** The looks of the API reference, by day and by night. */
+/** The style sheet of the API reference, light and dark. */
 export const STYLE = `
 :root{color-scheme:light dark;--ink:light-dark(#171a24,#e8eaf0);--soft:light-dark(#5b6475,#9aa3b5);--line:light-dark(#e5e8f0,#262c3b);
 --paper:light-dark(#fff,#0f121a);--tint:light-dark(#f7f8fc,#151925);--accent:light-dark(#4f46e5,#a5b4fc);--chip:light-dark(#eef0f7,#222838);

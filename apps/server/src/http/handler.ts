@@ -1,4 +1,4 @@
-/** What a route is, seen from the resource that it serves: a typed call goes in, a reply comes out. */
+/** A route as its handler sees it: a typed call goes in, a reply comes out. */
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from '@nebula/client/contract';
 import type { Principal } from '../identity/principal.ts';
 
@@ -12,11 +12,11 @@ export interface Call<K extends OperationId> {
   readonly project: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly ip: string;
-  /** It came over HTTPS, here or to a proxy that is believed. */
+  /** The request came over HTTPS, to this server or to a trusted proxy. */
   readonly isSecure: boolean;
   /** The call comes from the owner of the data folder, not over HTTP. */
   readonly isLocal?: true;
-  /** Made of the caller's `Idempotency-Key`, where there is one: what is started under it is started once. */
+  /** Derived from the caller's `Idempotency-Key`: an execution started under it is started once. */
   readonly repeatId?: string;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal;
@@ -30,7 +30,7 @@ export interface Reply<Body> {
 
 /** One event of a stream, encoded once for all who listen. */
 export interface StreamEvent {
-  /** Where to go on from; events without one are hints that are not repeated. */
+  /** The position to resume from. Events without an id are hints and are not repeated. */
   readonly id?: string;
   readonly event?: string;
   readonly json: string;

@@ -101,7 +101,7 @@ function members(schema: Operation['params'], where: 'path' | 'query'): Node[] {
   }));
 }
 
-/** Schemas with a name are components; whoever uses them refers to them. */
+/** Schemas with a name become components and are referred to by `$ref`. */
 function named(schema: unknown, schemas: Record<string, unknown>): unknown {
   return plain(schema, (name, node) => {
     schemas[name] ??= node;

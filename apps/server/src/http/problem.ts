@@ -1,4 +1,4 @@
-/** Errors as RFC 9457 problems. A caller's mistake never shows how the server is made. */
+/** Errors as RFC 9457 problems. They never show internals of the server. */
 import type { ProblemDetails } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
 
@@ -89,7 +89,7 @@ export function problemOf(error: unknown): ProblemAnswer {
   };
 }
 
-/** Their messages name files of the server: those are for its log. */
+/** Messages of these errors name files of the server; they belong in its log only. */
 const OF_THE_MACHINE = /^(STORE|SECRETS|DATA_DIR|DISK|JOURNAL|THREAD)_/;
 
 function machineProblem({ code, retryable }: NebulaError): ProblemAnswer {
@@ -109,7 +109,7 @@ function base(status: number, code: string, detail: string): ProblemDetails {
   };
 }
 
-/** Of what somebody sent, no more than this is said back: an answer is no mirror. */
+/** At most this much of the caller's own text is repeated in an error. */
 const MAX_ECHO = 200;
 const MAX_TEXT = 4_000;
 const MAX_ITEMS = 100;

@@ -1,4 +1,4 @@
-/** What everybody may look at: how to talk to the server. */
+/** Public documents: the API reference and the OpenAPI document. */
 import { API_PREFIX } from '@nebula/client/contract';
 import type { FastifyInstance } from 'fastify';
 import { docsPage } from './docs-page.ts';

@@ -1,10 +1,10 @@
 /**
  * `Idempotency-Key`: the same key from the same caller for the same operation is the same request, for a day.
  *
- *  I1 What a request was answered is kept; who asks while it is under way waits for it.
- *  I2 What it starts has an id made of the key (`repeatId`): a process that dies before it keeps the answer, and a caller
- *     that goes before there is one, leave nothing that would be started twice.
- *  I3 What is said to a caller who has gone is nobody's answer, and not kept. That the key was used is.
+ *  I1 The answer of the first request is stored; a repeat that arrives while the first is under way waits for it.
+ *  I2 An execution that the request starts has an id derived from the key (`repeatId`), so a repeat cannot start it twice
+ *     even if the process dies, or the caller disconnects, before the answer is stored.
+ *  I3 An answer to a caller that has disconnected is not stored; that the key was used is.
  */
 import type { OperationId } from '@nebula/client/contract';
 import { canonicalJson, type Json, NebulaError } from '@nebula/core';
@@ -17,7 +17,7 @@ const MAX_KEY = 500;
 interface Kept {
   /** Of the request. */
   readonly hash: string;
-  /** Null: nobody was there to hear it. */
+  /** Null: the caller disconnected before the answer. */
   readonly answer: Pick<Reply<unknown>, 'status' | 'body'> | null;
 }
 

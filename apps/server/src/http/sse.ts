@@ -1,10 +1,10 @@
-/** Server-Sent Events. A reader that does not read is waited for, here and nowhere else. */
+/** Server-Sent Events. The only place that waits for a slow reader (backpressure). */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { EventStream, StreamEvent } from './handler.ts';
 import { problemOf } from './problem.ts';
 
-/** Proxies give up connections on which nothing is said. */
+/** Proxies close idle connections, so a comment is sent now and then. */
 const KEEP_ALIVE_MS = 15_000;
 
 export async function sendEvents(response: ServerResponse, stream: EventStream, signal: AbortSignal): Promise<void> {
@@ -20,7 +20,7 @@ export async function sendEvents(response: ServerResponse, stream: EventStream, 
       if (!isTaken) await once(response, 'drain', { signal });
     }
   } catch (error) {
-    // The head has gone out: whoever listens is told, and comes back with the last id.
+    // The head is sent already: an event reports the error, and the client reconnects with its last id.
     if (!signal.aborted) response.write(`event: error\ndata: ${JSON.stringify(problemOf(error).body)}\n\n`);
   } finally {
     clearInterval(keepAlive);

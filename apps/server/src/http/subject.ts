@@ -1,4 +1,4 @@
-/** Which project a request concerns: the one place that says so, so that no route can forget it. */
+/** Finds the project that a request concerns, for all operations, so that no route can forget to check it. */
 import type { OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { executionOfLease, staleLease } from '@nebula/engine';
@@ -12,7 +12,7 @@ type Things = Pick<Parts, 'store' | 'records'>;
 interface Kind {
   /** Undefined: there is none. */
   project(things: Things, id: string): Promise<string | undefined>;
-  /** The answer to callers for whom there is none: that of another project is told from no other id. */
+  /** The error for an id that does not exist. An id of another project gets the same one. */
   missing(id: string): NebulaError;
 }
 
@@ -33,7 +33,7 @@ const WORKFLOW: Kind = {
   async project({ store, records }, workflowId) {
     const record = await records.get('workflow', workflowId);
     if (record !== undefined) return (JSON.parse(record.body) as { project: string }).project;
-    // One that was registered without a server belongs to the default project.
+    // A workflow that was registered without a server has no record and belongs to the default project.
     return (await store.workflowVersion(workflowId)) === undefined ? undefined : DEFAULT_PROJECT;
   },
   missing: unknownWorkflow,
@@ -58,7 +58,7 @@ const ofRecord = (kind: string, missing: Kind['missing']): Kind => ({
 
 const PLAN = ofRecord('plan', unknownPlan);
 
-/** Rejects with the answer of the kind where there is no such thing. */
+/** Rejects with the error of the kind when the thing does not exist. */
 async function projectOf(kind: Kind, things: Things, id: string): Promise<string> {
   const project = await kind.project(things, id);
   if (project === undefined) throw kind.missing(id);
@@ -76,7 +76,7 @@ export async function requireProject({ records }: Pick<Parts, 'records'>, projec
   throw unknown('UNKNOWN_PROJECT', 'project', project);
 }
 
-/** A project is named by itself. One that is not there yet is nobody's: only an administrator makes it. */
+/** A project that does not exist yet has no members: only an administrator can create it. */
 const PROJECT: Kind = {
   project: async (_things, id) => id,
   missing: () => new NebulaError('NOT_FOUND', 'There is no such thing here, or it is not yours.'),
@@ -91,7 +91,7 @@ const BY_PARAMETER: Readonly<Record<string, Kind>> = {
   projectId: PROJECT,
 };
 
-/** What is named like a parameter in the body of these is not there yet, or is somebody else's matter. */
+/** Operations whose body may name an id that the operation itself creates. */
 const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set([
   'publishSignal',
   'putPlan',
@@ -99,10 +99,10 @@ const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set([
   'registerWorkflow',
 ]);
 
-/** Without a name it is the default project that these concern, and whoever does so needs a role there. */
+/** Operations that concern the default project when the body names none. */
 const BY_DEFAULT: ReadonlySet<OperationId> = new Set(['publishSignal', 'registerWorkflow']);
 
-/** They concern the project that the query names, or the default one. */
+/** Operations that concern the project in the query, or the default one. */
 const OF_QUERY: ReadonlySet<OperationId> = new Set([
   'listCredentials',
   'putCredential',
@@ -118,11 +118,11 @@ interface Request {
 
 export interface Subject {
   readonly project: string;
-  /** The answer to callers who may not know of the thing: the one that they get where there is none. */
+  /** The error for callers that may not see the thing: the same as for one that does not exist. */
   readonly missing: () => NebulaError;
 }
 
-/** Undefined where an operation concerns no project, or several. Throws where the thing it names is not there. */
+/** Undefined when the operation concerns no project, or several. Throws when the thing that it names does not exist. */
 export async function subjectOf(
   parts: Parts,
   operation: OperationId,

@@ -1,4 +1,4 @@
-/** Requests that come at the same time begin a few at a time: between them everybody else has a turn of the event loop. */
+/** Admits a few requests per turn of the event loop, so that a burst does not hold up everything else. */
 import { HTTP_LIMITS } from '../limits.ts';
 
 export class Turns {
@@ -6,7 +6,7 @@ export class Turns {
   #left: number = HTTP_LIMITS.maxBegunPerTurn;
   #isSet = false;
 
-  /** Undefined: it may begin at once. */
+  /** Undefined: the request begins at once. */
   take(): Promise<void> | undefined {
     this.#nextLater();
     if (this.#left === 0) return new Promise((resolve) => this.#waiting.push(resolve));
@@ -20,7 +20,7 @@ export class Turns {
     setImmediate(() => this.#next());
   }
 
-  /** Those that wait are first. */
+  /** Waiting requests go before new ones. */
   #next(): void {
     this.#isSet = false;
     const begun = this.#waiting.splice(0, HTTP_LIMITS.maxBegunPerTurn);

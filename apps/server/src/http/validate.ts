@@ -1,4 +1,4 @@
-/** Checks what comes in against the contract. Queries and paths are text and are converted; bodies are taken as they are. */
+/** Checks requests against the contract. Text of queries and paths is converted; bodies are checked as they are. */
 import { OPERATIONS, type Operation, type OperationId } from '@nebula/client/contract';
 import { momentIn, NebulaError } from '@nebula/core';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
@@ -35,7 +35,7 @@ function compiled({ params, query, body }: Operation): Validator {
 }
 
 function withFormats(ajv: Ajv): Ajv {
-  // The dates of the libraries take leap seconds, which no date can hold.
+  // The format of `ajv-formats` accepts leap seconds, which a `Date` cannot hold.
   ajv.addFormat('date-time', { type: 'string', validate: (text: string) => momentIn(text) !== undefined });
   return ajv;
 }
@@ -51,7 +51,7 @@ function invalid(part: keyof Input, errors: readonly ErrorObject[] | null | unde
 }
 
 function said(part: keyof Input, errors: readonly ErrorObject[] | null | undefined) {
-  // Of something that may be one of several, the last error says so; those before it are what each of them wants.
+  // For `anyOf` the last error is the one that counts; the errors before it belong to the alternatives.
   const last = errors?.at(-1);
   const error = last?.keyword === 'anyOf' ? last : errors?.[0];
   if (error === undefined) return { place: '', detail: 'is not valid' };

@@ -1,4 +1,4 @@
-/** What a validator finds, in words for people. */
+/** Words for the errors of the validator. */
 import { didYouMean } from '@nebula/core';
 import type { ErrorObject } from 'ajv';
 
@@ -11,7 +11,7 @@ interface Schema {
 }
 
 export interface Wrong {
-  /** Goes on after the name of what is wrong. */
+  /** The predicate of a sentence whose subject is the wrong member. */
   readonly detail: string;
   readonly hint?: string;
 }
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** `error` comes of a validator that is verbose. */
+/** Needs a validator with `verbose`. */
 export function wrongIn({ keyword, params, message, parentSchema }: ErrorObject): Wrong {
   const own = (parentSchema ?? {}) as Schema;
   const limit = Number(params['limit']);

@@ -1,14 +1,14 @@
-/** Whether the event loop of this process turns, and how late it is. Real time, whatever clock the engine has. */
+/** Measures the delay of the event loop and remembers stalls. Uses real time, whatever clock the engine has. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const BEAT_MS = 500;
-/** Figures are of the last whole window, so that several who ask see the same. */
+/** Figures describe the last complete window, so that concurrent scrapers see the same ones. */
 const WINDOW_MS = 10_000;
 
 export interface EventLoopOptions {
-  /** A turn that takes so long is a stall. */
+  /** A turn that takes longer is a stall. */
   readonly stallMs?: number;
-  /** For how long a stall is told. */
+  /** How long a stall is reported. */
   readonly rememberMs?: number;
 }
 
@@ -41,7 +41,7 @@ export class EventLoop {
     this.histogram.disable();
   }
 
-  /** How long the loop stood still, where it did not long ago, or does now; 0: it turns. */
+  /** Length of the stall that is under way or was remembered; 0: none. */
   stalledMs(): number {
     const now = performance.now();
     this.notice(now);
@@ -70,7 +70,7 @@ export class EventLoop {
   private measured(): LoopDelay {
     const ms = (nanoseconds: number): number => (Number.isFinite(nanoseconds) ? nanoseconds / 1e6 : 0);
     const { histogram } = this;
-    // Before the first tick there is nothing to tell.
+    // An empty histogram has no percentiles.
     if (histogram.count === 0) return { p50Ms: 0, p99Ms: 0, maxMs: 0 };
     return { p50Ms: ms(histogram.percentile(50)), p99Ms: ms(histogram.percentile(99)), maxMs: ms(histogram.max) };
   }

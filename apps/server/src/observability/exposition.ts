@@ -1,4 +1,4 @@
-/** Metrics as Prometheus reads them: the text format 0.0.4. */
+/** The Prometheus text format, version 0.0.4. Decision 012 says why no library does it. */
 
 export type Labels = Readonly<Record<string, string>>;
 

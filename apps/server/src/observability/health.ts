@@ -1,30 +1,30 @@
 /**
- * What `/health` and `/ready` answer.
+ * The answers of `/health` and `/ready`.
  *
- *  H1 `/health` is about the process alone: whoever starts it anew when this is bad makes it better.
- *  H2 `/ready` is about what is needed to serve: whoever asks others meanwhile is right to.
- *  H3 Everybody may ask: it costs one small write in a few seconds, however often, and tells codes, not insides.
+ *  H1 `/health` is about the process alone (liveness): it fails only when a restart helps.
+ *  H2 `/ready` is about what the server needs (readiness): while it fails, a load balancer asks another server.
+ *  H3 Both are public: they cost one small write every few seconds, however often they are asked, and show codes only.
  */
 import { NebulaError } from '@nebula/core';
 import type { EngineHealth } from '@nebula/engine';
 import type { Clock, Records, Store } from '@nebula/ports';
 import type { EventLoop } from './event-loop.ts';
 
-/** A write that went well counts for so long. */
+/** A successful probe is reused for this long. */
 const PROBE_FRESH_MS = 5_000;
-/** One that did not is tried again by whoever asks, but not more often than this. */
+/** A failed probe is repeated by the next request, but not more often than this. */
 const PROBE_AGAIN_MS = 500;
 const PROBE_LIMIT_MS = 2_000;
-/** The engine extends its lease every ten seconds; three missed ones are not chance. */
+/** The engine extends its lease every ten seconds: three extensions were missed. */
 const WRITE_OVERDUE_MS = 35_000;
-/** Whoever leads looks at the schedules every five seconds. */
+/** The leader looks at the schedules every five seconds. */
 const LOOK_OVERDUE_MS = 60_000;
 
 export interface SchedulerStanding {
   readonly role: 'leads' | 'follows' | 'off';
-  /** When it last looked at all schedules, if it leads. */
+  /** When the leader last looked at all schedules. */
   readonly lookedAt: number | null;
-  /** What its last look ended with. */
+  /** The error of the last look; null: none. */
   readonly trouble: unknown;
 }
 
@@ -93,7 +93,7 @@ export class Health {
     return isOverdue ? 'it has not looked at the schedules for too long' : null;
   }
 
-  /** One for all who ask at the same time. */
+  /** Concurrent requests share one probe. */
   private async storeTrouble(): Promise<string | null> {
     const { probe } = this;
     const age = this.parts.clock.now() - (probe?.at ?? Number.NEGATIVE_INFINITY);
@@ -106,7 +106,7 @@ export class Health {
     return this.probing;
   }
 
-  /** Writes, since a store whose disk is full still reads. */
+  /** Writes, because a store on a full disk can still be read. */
   private async tried(): Promise<string | null> {
     const { clock, store, records } = this.parts;
     let late = (): void => {};
@@ -129,7 +129,7 @@ export class Health {
   }
 }
 
-/** What it says in full is in the log. */
+/** The message is in the log only. */
 function codeOf(error: unknown): string {
   return error instanceof NebulaError ? error.code : 'INTERNAL';
 }

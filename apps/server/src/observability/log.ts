@@ -1,13 +1,13 @@
-/** The log of the server: one JSON object per line on stderr, or lines for people on a terminal. */
+/** The server's log: one JSON object per line on stderr, or readable lines on a terminal. */
 import { NebulaError } from '@nebula/core';
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export interface LogOptions {
-  /** `warn` unless told. */
+  /** Default: `warn`. */
   readonly level?: LogLevel;
-  /** Takes secrets out that were handed out in this process: whoever chose the driver of secrets knows them. */
+  /** Removes secrets that were handed out in this process. */
   conceal?(text: string): string;
   readonly stream?: DestinationStream & { readonly isTTY?: boolean };
 }
@@ -15,7 +15,7 @@ export interface LogOptions {
 export type Log = Logger;
 
 const REDACTED = '[redacted]';
-/** Members that hold what proves who somebody is, whatever they are part of. */
+/** Names of members that hold credentials, at any depth. */
 const PRIVATE =
   /^(proxy-)?authorization$|^(set-)?cookie$|pass(word|phrase)|secret|(^|[-_])token$|Token$|api[-_]?key|csrf|^credentials?$/i;
 const MAX_DEPTH = 6;
@@ -42,7 +42,7 @@ export function createLog({ level = 'warn', conceal = (text) => text, stream = p
   );
 }
 
-/** An error as fields: where it has a code it is known, and where it has none its stack is needed. */
+/** An error as fields of a log line. Errors without a code are unexpected and keep their stack. */
 export function errorFields(error: unknown): {
   readonly code: string;
   readonly error: string;
@@ -76,7 +76,7 @@ function cleaned(value: unknown, conceal: (text: string) => string, depth: numbe
   );
 }
 
-/** `12:30:01 error The store … code=STORE_BUSY`. What is not printed as it is cannot move the cursor. */
+/** `12:30:01 error The store … code=STORE_BUSY`. Control characters are replaced, so no text can move the cursor. */
 function forPeople(line: string): string {
   const { level, time, msg, pid: _, stack, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const words = Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify(value)}`);

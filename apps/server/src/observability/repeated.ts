@@ -1,4 +1,4 @@
-/** What goes wrong again and again is told now and then, with how often it was: a store that is away fails every second. */
+/** Limits repeated log lines: a store that is away fails every second. */
 import type { Clock } from '@nebula/ports';
 
 const QUIET_MS = 10_000;
@@ -12,7 +12,7 @@ export class Repeated {
     this.clock = clock;
   }
 
-  /** How often it happened since it was last told, this time included; 0: it is not to be told now. */
+  /** How often it happened since it was last logged, this time included; 0: do not log it now. */
   count(what: string): number {
     const now = this.clock.now();
     const before = this.known.get(what);
