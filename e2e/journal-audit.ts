@@ -5,7 +5,7 @@
  *  2. It knows nothing of the engine's own state: it follows the entries alone.
  */
 import type { Entry } from '@nebula/core';
-import type { Store } from '@nebula/ports';
+import { FEED_START, type Store } from '@nebula/ports';
 
 const PAGE = 5_000;
 
@@ -25,11 +25,11 @@ export class JournalAudit {
   /** `execution/node` of all that was recorded as finished so far. */
   readonly finished = new Set<string>();
   readonly #nodes = new Map<string, NodeHistory>();
-  #position = 0;
+  #position = FEED_START;
 
   async catchUp(store: Store): Promise<void> {
     for (;;) {
-      const frames = await store.feed(this.#position, PAGE);
+      const frames = await store.feed({ after: this.#position, limit: PAGE });
       for (const { executionId, entries, position } of frames) {
         for (const entry of JSON.parse(entries) as Entry[]) this.#follow(executionId, entry);
         this.#position = position;

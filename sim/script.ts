@@ -140,13 +140,13 @@ class Script {
       for (let index = 0; index < world.slots.length; index++) world.open(index);
       for (let index = 0; index < world.workers.length; index++) world.hire(index);
       await this.pass(100);
-      if (round > 0 && this.missing().length === 0 && this.isAtRest()) break;
+      if (round > 0 && this.missing().length === 0 && (await this.isAtRest())) break;
       const people = world.living();
       const person = people[round % people.length];
       if (person !== undefined) this.help(person);
       await this.pass(20_000);
     }
-    this.judge();
+    await this.judge();
   }
 
   /** Starts what was never started, settles what nobody knows, and gives what is waited for. */
@@ -163,12 +163,12 @@ class Script {
     }
   }
 
-  private judge(): void {
+  private async judge(): Promise<void> {
     const { oracle, broker, options } = this.world;
     if (isBroken(this.world)) return;
     oracle.atTheEnd(new Set([...this.orders.map(({ executionId }) => executionId), ...this.runs()]));
     for (const { engine, name } of this.world.living()) {
-      const { gauges } = engine.metrics();
+      const { gauges } = await engine.metrics();
       for (const gauge of GAUGES) {
         if (gauges[gauge] !== 0) oracle.violated(`${name} is not empty: ${gauge} is ${gauges[gauge]}`);
       }
@@ -176,13 +176,14 @@ class Script {
     if (options.sharesQueue && broker.depth > 0) oracle.violated(`${broker.depth} tasks are left in the queue`);
   }
 
-  private isAtRest(): boolean {
+  private async isAtRest(): Promise<boolean> {
     const { broker, options } = this.world;
-    const isEmpty = ({ engine }: Process): boolean => GAUGES.every((gauge) => engine.metrics().gauges[gauge] === 0);
     const isAsleep = (executionId: string): boolean =>
       !this.isOpen(executionId) && this.world.data.runs.get(executionId)?.row.wakeAt === null;
     if (options.sharesQueue && broker.depth > 0) return false;
-    return this.runs().every(isAsleep) && this.world.living().every(isEmpty);
+    if (!this.runs().every(isAsleep)) return false;
+    const metrics = await Promise.all(this.world.living().map(({ engine }) => engine.metrics()));
+    return metrics.every(({ gauges }) => GAUGES.every((gauge) => gauges[gauge] === 0));
   }
 
   private ask(process: Process): void {

@@ -54,7 +54,7 @@ async function fill(folder: string, model: string, total: number): Promise<void>
   const row = await store.execution(model);
   const frames = await store.frames(model, 0);
   if (row === undefined) throw new Error('the model is gone');
-  const { workflowId, version, createdAt, finishedAt, status } = row;
+  const { workflowId, version, createdAt, finishedAt, expiresAt, status } = row;
   for (let from = 0; from < total; from += 500) {
     const writes = Array.from({ length: Math.min(500, total - from) }, (_, n) => {
       const executionId = `exe_fill${from + n}`;
@@ -63,7 +63,7 @@ async function fill(folder: string, model: string, total: number): Promise<void>
         executionId,
         ...(index === 0 && { create }),
         frame: { seq, at, entries },
-        ...(index === frames.length - 1 && { status, finishedAt }),
+        ...(index === frames.length - 1 && { status: { status, finishedAt, expiresAt } }),
       }));
     }).flat();
     const outcomes = await store.append(writes);

@@ -1,4 +1,5 @@
 /** W1: 1,000 runs of a 10-node chain, 50 at a time. W2: the same one at a time. */
+import { FEED_START } from '@nebula/ports';
 import { rowsPerSecond } from '../limit.ts';
 import { median, quantile, round } from '../measure.ts';
 import { chain, openSession, repeat, type Session } from '../session.ts';
@@ -44,7 +45,7 @@ export async function w1(): Promise<Record<string, number>> {
 
 /** The mean size of a frame, so that the limit is measured with rows of the same size. */
 async function frameBytes({ store }: Session): Promise<number> {
-  const frames = await store.feed(0, 5_000);
+  const frames = await store.feed({ after: FEED_START, limit: 5_000 });
   return Math.round(frames.reduce((sum, frame) => sum + frame.entries.length, 0) / frames.length);
 }
 

@@ -61,11 +61,10 @@ export function edgedQueue(process: Process, queue: Queue): Queue {
     poll: (max, routes) => process.callNow('queue.poll', [], () => queue.poll(max, routes)),
     routes: () => queue.routes(),
     onAvailable: (callback) => queue.onAvailable(callback),
-    ack: (delivery) => process.callNow('queue.ack', false, () => queue.ack(delivery)),
-    nack: (delivery, delayMs) => process.callNow('queue.nack', false, () => queue.nack(delivery, delayMs)),
-    extend: (delivery) => process.callNow('queue.extend', false, () => queue.extend(delivery)),
-    depth: () => queue.depth(),
-    waitingSince: () => queue.waitingSince(),
+    ack: (delivery) => process.callNow('queue.ack', undefined, () => queue.ack(delivery)),
+    nack: (delivery, delayMs) => process.callNow('queue.nack', undefined, () => queue.nack(delivery, delayMs)),
+    extend: (delivery) => process.callNow('queue.extend', undefined, () => queue.extend(delivery)),
+    stats: () => queue.stats(),
     close: () => queue.close(),
   };
 }

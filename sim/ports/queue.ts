@@ -60,11 +60,10 @@ export class Broker {
         this.announce();
         return () => this.listeners.delete(listener);
       },
-      ack: (delivery) => process.callNow('queue.ack', false, () => this.settle(delivery, undefined)),
-      nack: (delivery, delayMs) => process.callNow('queue.nack', false, () => this.settle(delivery, delayMs)),
-      extend: (delivery) => process.callNow('queue.extend', false, () => this.extend(delivery)),
-      depth: () => this.depth,
-      waitingSince: () => null,
+      ack: (delivery) => process.callNow('queue.ack', undefined, () => this.settle(delivery, undefined)),
+      nack: (delivery, delayMs) => process.callNow('queue.nack', undefined, () => this.settle(delivery, delayMs)),
+      extend: (delivery) => process.callNow('queue.extend', undefined, () => this.extend(delivery)),
+      stats: async () => ({ depth: this.depth, waitingSince: null }),
       close: async () => {},
     };
   }
@@ -118,20 +117,17 @@ export class Broker {
   }
 
   /** Gone for good, or back after the delay. */
-  private settle(delivery: Delivery, delayMs: number | undefined): boolean {
+  private settle(delivery: Delivery, delayMs: number | undefined): void {
     const message = this.held(delivery);
-    if (message === undefined || message.from <= this.clock.now()) return false;
+    if (message === undefined || message.from <= this.clock.now()) return;
     message.receipt = undefined;
-    if (delayMs === undefined) return this.messages.delete(message);
-    this.hide(message, delayMs);
-    return true;
+    if (delayMs === undefined) this.messages.delete(message);
+    else this.hide(message, delayMs);
   }
 
-  private extend(delivery: Delivery): boolean {
+  private extend(delivery: Delivery): void {
     const message = this.held(delivery);
-    if (message === undefined || message.from <= this.clock.now()) return false;
-    this.hide(message, VISIBILITY_MS);
-    return true;
+    if (message !== undefined && message.from > this.clock.now()) this.hide(message, VISIBILITY_MS);
   }
 
   private announce(): void {

@@ -1,7 +1,7 @@
 /** The store as one process sees it. */
 import type { Entry } from '@nebula/core';
 import { type MemoryData, memoryStore } from '@nebula/drivers/memory';
-import type { InboxRow, Store, Write, WriteOutcome } from '@nebula/ports';
+import type { InboxRow, Store, WorkerLease, Write, WriteOutcome } from '@nebula/ports';
 import type { Chance } from '../chance.ts';
 import type { Coverage } from '../coverage.ts';
 import type { Injector } from '../injector.ts';
@@ -108,14 +108,18 @@ function asked({ process, chance, faults }: StoreParts, name: string, work: Call
     const run = runIn(args[0]);
     if (run !== undefined) process.runs.add(run);
     const runs = run === undefined ? process.runs : [run];
-    // Leases of workers outside are not its own.
-    if (name === 'heartbeat' && !isLease(args[0])) process.workerId = args[0];
+    if (name === 'heartbeat') noteWorker(process, args[0] as unknown as readonly WorkerLease[]);
     if (faults.strikes('call delayed', runs)) await process.later(chance.pick(DELAYS_MS));
     return process.call(`store.${name}`, async () => {
       if (faults.strikes('call refused', runs)) throw new Error(`${name} is not possible now`);
       return work(...args);
     });
   };
+}
+
+/** Leases of workers outside are not its own. */
+function noteWorker(process: Process, leases: readonly WorkerLease[]): void {
+  for (const { worker } of leases) if (!isLease(worker)) process.workerId = worker;
 }
 
 function runIn(argument: unknown): string | undefined {

@@ -15,7 +15,7 @@ export type RunFilter = Omit<QueryOf<'listExecutions'>, 'limit' | 'cursor'>;
 export interface JournalFrame {
   readonly seq: number;
   readonly at: number;
-  readonly position: number;
+  readonly position: number | string;
   readonly entries: readonly Json[];
 }
 

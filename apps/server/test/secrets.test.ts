@@ -1,5 +1,6 @@
 /** Planted values are looked for everywhere. */
 import { type Json, NebulaError } from '@nebula/core';
+import { FEED_START } from '@nebula/ports';
 import { defineAction } from '@nebula/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
@@ -98,7 +99,7 @@ describe('secrets', () => {
     for (const kind of ['audit', 'idempotency', 'workflow', 'webhook', 'triggers']) {
       answers.push(JSON.stringify(await records.list(kind, { limit: 1_000 })));
     }
-    answers.push(JSON.stringify(await store.feed(0, 10_000)));
+    answers.push(JSON.stringify(await store.feed({ after: FEED_START, limit: 10_000 })));
     answers.push(JSON.stringify(await logs.read({ executionId: json.executionId, limit: 100 })));
     for (const text of answers) {
       for (const form of FORMS) expect(text.includes(form), `${form} in ${text.slice(0, 200)}`).toBe(false);

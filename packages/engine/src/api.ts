@@ -28,6 +28,7 @@ import type {
   LogLevel,
   Logs,
   PermitRow,
+  Position,
   Queue,
   Random,
   Sandbox,
@@ -118,7 +119,7 @@ export type LiveEvent =
 export interface JournalFrame {
   readonly seq: number;
   readonly at: number;
-  readonly position: number;
+  readonly position: Position;
   readonly entries: readonly Json[];
 }
 
@@ -286,7 +287,7 @@ export interface Engine extends Desk {
   /** The newest view of a run that is in memory; undefined when it is not. */
   peek(executionId: string): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;
-  metrics(): Metrics;
+  metrics(): Promise<Metrics>;
   /** From now on workers outside run these, besides what this process has: plans are compiled with them. */
   announce(actions: readonly Action[]): void;
   /** What workers of other processes do with this engine. */

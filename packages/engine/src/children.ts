@@ -179,7 +179,8 @@ export class Children {
       const child = openChild(state, node, executionId);
       // What is being decided on may still be refused; but it only ever gives a child up.
       const isCertain = draft === null || child?.stop === null;
-      if (isCertain && (store.exclusive || (await store.frames(parentId, state.seq)).length === 0)) return child;
+      if (isCertain && (store.exclusive || ((await store.heads([parentId])).get(parentId) ?? 0) <= state.seq))
+        return child;
     }
     const state = await stateOf(parentId);
     return state && openChild(state, node, executionId);

@@ -130,7 +130,7 @@ export class Claims {
     }));
     try {
       // Before the journal names it: whoever looks at the run then must find that it is good.
-      await Promise.all(named.map(({ lease }) => store.heartbeat(lease.worker, until)));
+      await store.heartbeat(named.map(({ lease }) => ({ worker: lease.worker, expiresAt: until })));
     } catch (error) {
       for (const delivery of deliveries) queue.nack(delivery, 0);
       throw error;

@@ -12,7 +12,7 @@ export function encodeEntries(entries: readonly Entry[]): string {
   return JSON.stringify(entries);
 }
 
-export function decodeFrame(row: FrameRow): Frame {
+export function decodeFrame(row: Omit<FrameRow, 'position'>): Frame {
   try {
     return { seq: row.seq, at: row.at, entries: JSON.parse(row.entries) as Entry[] };
   } catch (cause) {

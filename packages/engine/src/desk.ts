@@ -305,8 +305,7 @@ export class StoreDesk implements Desk {
         executionId: forkId,
         create: { project, workflowId, version, createdAt: now, owner: null },
         frame: { seq: 1, at: now, entries: encodeEntries(entries) },
-        status: state.status,
-        finishedAt: now,
+        status: { status: state.status, finishedAt: now, expiresAt: null },
         // With it, so that no copy is left that nobody replays.
         sends: [{ messageId: random.id('msg'), executionId: forkId, body: encodeMessage(replay), wakeAt: now }],
       },

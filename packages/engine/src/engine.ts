@@ -163,9 +163,15 @@ class LocalEngine extends StoreDesk implements Engine {
       onTrouble: (error) => this.trouble(error),
     });
     this.meter.gauge('engine.cached_runs', () => this.runs.size);
-    this.meter.gauge('engine.queue_depth', () => drivers.queue.depth());
-    this.meter.gauge('engine.ready_nodes', () => this.backlog().count);
-    this.meter.gauge('engine.ready_oldest_ms', () => Math.max(0, drivers.clock.now() - this.backlog().since));
+    this.meter.asked(async () => {
+      const { depth, waitingSince } = await drivers.queue.stats();
+      const { count, since } = this.backlog(waitingSince);
+      return {
+        'engine.queue_depth': depth,
+        'engine.ready_nodes': count,
+        'engine.ready_oldest_ms': Math.max(0, drivers.clock.now() - since),
+      };
+    });
   }
 
   private newWaker(shared: OfWaker): Waker {
@@ -276,7 +282,7 @@ class LocalEngine extends StoreDesk implements Engine {
     return () => this.listeners.delete(listener);
   }
 
-  metrics(): Metrics {
+  metrics(): Promise<Metrics> {
     return this.meter.read();
   }
 
@@ -404,10 +410,9 @@ class LocalEngine extends StoreDesk implements Engine {
     if (run !== undefined && this.runs.isIdle(run)) this.rest(run, this.all.clock.now(), false);
   }
 
-  /** What waits for a slot: in the queue, and behind it. */
-  private backlog(): { readonly count: number; readonly since: number } {
-    const { queue, clock } = this.all;
-    let [count, since] = [0, queue.waitingSince() ?? clock.now()];
+  /** Nodes that wait for a slot: since when in the queue, how many behind it. */
+  private backlog(queuedSince: number | null): { readonly count: number; readonly since: number } {
+    let [count, since] = [0, queuedSince ?? this.all.clock.now()];
     for (const state of this.runs.states()) {
       const own = backlogOf(state);
       count += own.count;

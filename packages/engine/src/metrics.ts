@@ -39,10 +39,12 @@ type GaugeName =
   | 'engine.ready_nodes'
   | 'engine.ready_oldest_ms';
 
+type Gauges = Readonly<Partial<Record<GaugeName, number>>>;
+
 export class Meter {
   /** All are there from the beginning: a counter that appears with its first event hides that event from rates. */
   private readonly counters = new Map<string, number>(COUNTERS.map((name) => [name, 0]));
-  private readonly gauges = new Map<string, () => number>();
+  private readonly gauges: (() => Gauges | Promise<Gauges>)[] = [];
   private readonly histograms = new Map<string, { count: number; sum: number; counts: number[] }>(
     HISTOGRAMS.map((name) => [name, { count: 0, sum: 0, counts: BUCKETS_MS.map(() => 0) }]),
   );
@@ -52,7 +54,12 @@ export class Meter {
   }
 
   gauge(name: GaugeName, read: () => number): void {
-    this.gauges.set(name, read);
+    this.gauges.push(() => ({ [name]: read() }));
+  }
+
+  /** Gauges that are asked for together. When that fails they are left out. */
+  asked(read: () => Promise<Gauges>): void {
+    this.gauges.push(() => read().catch(() => ({})));
   }
 
   observe(name: HistogramName, valueMs: number): void {
@@ -63,7 +70,8 @@ export class Meter {
     if (bucket >= 0) (histogram.counts[bucket] as number)++;
   }
 
-  read(): Metrics {
+  async read(): Promise<Metrics> {
+    const gauges: Gauges = Object.assign({}, ...(await Promise.all(this.gauges.map((read) => read()))));
     const histograms: Record<string, Histogram> = {};
     for (const [name, { count, sum, counts }] of this.histograms) {
       let below = 0;
@@ -75,7 +83,7 @@ export class Meter {
     }
     return {
       counters: Object.fromEntries(this.counters),
-      gauges: Object.fromEntries([...this.gauges].map(([name, read]) => [name, read()])),
+      gauges: { ...gauges },
       histograms,
     };
   }

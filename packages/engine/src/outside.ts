@@ -455,7 +455,7 @@ export class OutsideAttempts implements Outside {
   private async prolong(known: Known): Promise<void> {
     const { store, clock } = this.parts;
     const until = clock.now() + known.leaseMs;
-    await store.heartbeat(known.lease.worker, until);
+    await store.heartbeat([{ worker: known.lease.worker, expiresAt: until }]);
     known.until = until;
     if (this.known.get(known.lease.leaseId) === known) this.watch(known);
   }

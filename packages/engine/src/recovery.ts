@@ -213,9 +213,9 @@ export class Recovery {
   async catchUp(run: LiveRun): Promise<boolean> {
     if (this.parts.store.exclusive) return true;
     if (run.isBusy || run.draft !== null) return false;
-    const news = await this.parts.store.frames(run.executionId, run.state.seq);
+    const head = (await this.parts.store.heads([run.executionId])).get(run.executionId) ?? 0;
     if (run.isBusy || run.draft !== null) return false;
-    if ((news.at(-1)?.seq ?? 0) > run.state.seq) await this.reload(run);
+    if (head > run.state.seq) await this.reload(run);
     return true;
   }
 

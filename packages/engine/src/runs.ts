@@ -170,20 +170,20 @@ export async function readState(
   executionId: string,
   upTo = Number.POSITIVE_INFINITY,
 ): Promise<Loaded> {
-  const stored = await store.snapshot(executionId);
-  const snapshot = stored === undefined || stored.seq > upTo ? undefined : stored;
+  const stored = await store.load(executionId, { upTo });
+  const snapshot = stored?.snapshot;
   const base = snapshot === undefined ? undefined : decodeSnapshot(plan, executionId, snapshot.state);
   const state = base ?? newRunState(plan, executionId);
-  // From the snapshot's own frame on, which is in it: its time is the last one when nothing came after.
-  const rows = await store.frames(executionId, Math.max(0, state.seq - 1));
+  // A snapshot of an earlier format cannot be used: then the whole journal is folded.
+  const isWhole = snapshot === undefined || base !== undefined;
+  const frames = (isWhole ? stored : await store.load(executionId, { after: 0, upTo }))?.frames ?? [];
   let journalBytes = 0;
   let lastAt = 0;
-  for (const row of rows) {
-    if (row.seq > upTo) break;
-    lastAt = row.at;
-    if (row.seq <= state.seq) continue;
-    fold(state, decodeFrame(row));
-    journalBytes += row.entries.length;
+  for (const frame of frames) {
+    lastAt = frame.at;
+    if (frame.seq <= state.seq) continue;
+    fold(state, decodeFrame({ executionId, ...frame }));
+    journalBytes += frame.entries.length;
   }
   if (state.seq === 0) {
     throw new NebulaError('JOURNAL_MISSING', `Execution ${executionId} has no journal.`, {

@@ -284,7 +284,7 @@ export class Waker {
   private async extendLease(): Promise<void> {
     const { store, clock, workerId } = this.parts;
     const until = clock.now() + LEASE_MS;
-    await store.heartbeat(workerId, until);
+    await store.heartbeat([{ worker: workerId, expiresAt: until }]);
     this.leaseUntil = until;
     this.parts.onWritten();
   }

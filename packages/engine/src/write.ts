@@ -79,7 +79,7 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (run.isNew) {
     const { workflowId, version } = run.plan;
     write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner: parts.workerId };
-    write.status = state.status;
+    write.status = { status: state.status, finishedAt: null, expiresAt: null };
   }
   if (wake !== undefined) write.wakeAt = wake.at;
   const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.has(stimulus));
@@ -204,13 +204,10 @@ function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMa
     }
     if (!isNews) return;
     const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
-    write.status = state.status;
-    write.finishedAt = state.finishedAt;
-    write.expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
+    const expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
+    write.status = { status: state.status, finishedAt: state.finishedAt, expiresAt };
   } else if (turn.entries.some(({ type }) => CHANGES_STATUS.has(type))) {
-    write.status = state.status;
-    write.finishedAt = null;
-    write.expiresAt = null;
+    write.status = { status: state.status, finishedAt: null, expiresAt: null };
   }
 }
 

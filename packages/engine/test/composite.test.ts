@@ -217,12 +217,12 @@ describe('waiting for a run with children', () => {
     await top.clock.advance(5_000);
     expect(await top.statuses(executionId)).toMatchObject({ each: 'completed', ok: 'waiting' });
     expect(read.filter((id) => id === executionId).length).toBeLessThan(5);
-    expect(top.engine.metrics().gauges['engine.cached_runs']).toBe(0);
+    expect((await top.engine.metrics()).gauges['engine.cached_runs']).toBe(0);
     await top.register(approval);
     await top.start(both);
     await top.complete('work');
     await top.clock.advance(5_000);
-    expect(top.engine.metrics().gauges['engine.cached_runs']).toBe(0);
+    expect((await top.engine.metrics()).gauges['engine.cached_runs']).toBe(0);
   });
 
   async function waited(top: BenchTop, executionId: string): Promise<Settled> {

@@ -62,8 +62,7 @@ function sharedQueue(top: BenchTop, loses: (task: Task) => boolean = () => false
     ack: (delivery) => queue.ack(delivery),
     nack: (delivery, delayMs) => queue.nack(delivery, delayMs),
     extend: (delivery) => queue.extend(delivery),
-    depth: () => queue.depth(),
-    waitingSince: () => queue.waitingSince(),
+    stats: () => queue.stats(),
     close: () => queue.close(),
   };
   return { shared, polled };
@@ -112,7 +111,7 @@ describe('one queue for all', () => {
     await top.complete('b');
     await top.complete('c');
     expect(await second.engine.document('exe_1')).toMatchObject({ status: 'completed' });
-    expect(shared.depth()).toBe(0);
+    expect((await shared.stats()).depth).toBe(0);
   });
 
   it('[ENG-68] a task that the queue loses is offered again', async () => {
@@ -184,8 +183,7 @@ describe('one store for all', () => {
         if (isSlow && writes.length > 0) await new Promise<void>((resolve) => (answer = resolve));
         return outcomes;
       },
-      heartbeat: (worker, expiresAt) =>
-        isSlow ? Promise.reject(new Error('no connection')) : store.heartbeat(worker, expiresAt),
+      heartbeat: (leases) => (isSlow ? Promise.reject(new Error('no connection')) : store.heartbeat(leases)),
     });
     const first = await join(top, undefined, slow);
     isSlow = true;

@@ -143,7 +143,7 @@ describe('claims', () => {
     const half = top.engine.outside.claim(asking({ signal: late.signal }));
     late.abort();
     expect(await during(top, half)).toEqual([]);
-    expect(top.engine.metrics().gauges['workflow.outside_tasks']).toBe(0);
+    expect((await top.engine.metrics()).gauges['workflow.outside_tasks']).toBe(0);
     await complete(top, await claimOne(top));
     expect(await top.status(executionId)).toBe('completed');
   });
@@ -503,8 +503,7 @@ describe('in a fleet', () => {
       ack: (delivery) => memory.ack(delivery),
       nack: (delivery, delayMs) => memory.nack(delivery, delayMs),
       extend: (delivery) => memory.extend(delivery),
-      depth: () => memory.depth(),
-      waitingSince: () => memory.waitingSince(),
+      stats: () => memory.stats(),
       close: () => memory.close(),
     };
   }
@@ -552,9 +551,9 @@ describe('in a fleet', () => {
     const [work] = await during(top, first.outside.claim(asking()));
     await second.plan(workflowId, version);
     const again = second.start(workflowId, version, { executionId });
-    for (let step = 0; step < 20 && second.metrics().gauges['engine.cached_runs'] === 0; step++)
+    for (let step = 0; step < 20 && (await second.metrics()).gauges['engine.cached_runs'] === 0; step++)
       await Promise.resolve();
-    expect(second.metrics().gauges['engine.cached_runs']).toBe(1);
+    expect((await second.metrics()).gauges['engine.cached_runs']).toBe(1);
     await during(top, second.outside.end(work?.leaseId ?? '', { status: 'completed', output: 1 }));
     expect(await during(top, again)).toBe(executionId);
     expect(await first.document(executionId)).toMatchObject({ status: 'completed', output: { a: 1 } });
@@ -573,7 +572,7 @@ describe('in a fleet', () => {
     await during(top, first.outside.end(leaseId, { status: 'completed', output: 1 }));
     await expect(during(top, second.outside.extend(leaseId))).rejects.toMatchObject(STALE);
     await expect(during(top, second.outside.end(leaseId, { status: 'returned' }))).rejects.toMatchObject(STALE);
-    expect(second.metrics().gauges['engine.cached_runs']).toBe(0);
+    expect((await second.metrics()).gauges['engine.cached_runs']).toBe(0);
     await closed(top, first, second);
   });
 

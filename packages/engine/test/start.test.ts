@@ -62,7 +62,7 @@ describe('starting', () => {
     await top.complete('a');
     await top.start({ id: 'bad', nodes: { b: { action: 'hand@1' } } });
     await top.fail('b');
-    const { counters, histograms } = top.engine.metrics();
+    const { counters, histograms } = await top.engine.metrics();
     expect(counters).toMatchObject({
       'workflow.started': 2,
       'workflow.completed': 1,

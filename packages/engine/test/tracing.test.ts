@@ -67,7 +67,7 @@ describe('traces', () => {
     await started(top, { nodes }, CALLER);
     await top.clock.advance(1_000);
     expect(top.call('last').attempt).toBe(1);
-    expect(top.engine.metrics().counters['engine.snapshots']).toBeGreaterThan(0);
+    expect((await top.engine.metrics()).counters['engine.snapshots']).toBeGreaterThan(0);
     await top.open();
     top.engine.trace(() => undefined);
     const given = heard(top);
@@ -146,15 +146,15 @@ describe('how the engine gets on', () => {
     await top.open({ concurrency: 1 });
     await top.start({ nodes: { a: { action: 'hand@1' }, b: { action: 'hand@1' } } });
     await top.clock.advance(700);
-    expect(top.engine.metrics().gauges['engine.ready_oldest_ms']).toBe(700);
-    expect(top.engine.metrics().gauges['engine.ready_nodes']).toBe(1);
+    expect((await top.engine.metrics()).gauges['engine.ready_oldest_ms']).toBe(700);
+    expect((await top.engine.metrics()).gauges['engine.ready_nodes']).toBe(1);
     await top.complete('a');
-    expect(top.engine.metrics().gauges['engine.ready_oldest_ms']).toBe(0);
+    expect((await top.engine.metrics()).gauges['engine.ready_oldest_ms']).toBe(0);
     const executionId = await top.start({ nodes: { later: { wait: { for: '10s' } } } });
     top.crash();
     await top.clock.advance(25_000);
     await top.open();
-    expect(top.engine.metrics().histograms['engine.wake_late_ms']).toMatchObject({ count: 1, sum: 15_000 });
+    expect((await top.engine.metrics()).histograms['engine.wake_late_ms']).toMatchObject({ count: 1, sum: 15_000 });
     await top.clock.advance(100);
     expect(await top.status(executionId)).toBe('completed');
   });
@@ -162,7 +162,7 @@ describe('how the engine gets on', () => {
   it('[ENG-22] every name is there before anything has happened', async () => {
     const top = new BenchTop();
     await top.open();
-    const { counters, gauges, histograms } = top.engine.metrics();
+    const { counters, gauges, histograms } = await top.engine.metrics();
     expect(counters['workflow.failed']).toBe(0);
     expect(gauges['workflow.parallel_tasks']).toBe(0);
     expect(histograms['workflow.node.duration_ms']).toMatchObject({ count: 0, sum: 0 });

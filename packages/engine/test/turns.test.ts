@@ -92,7 +92,7 @@ describe('turns', () => {
     expect(outcome?.ok).toBe(true);
     await top.complete('a', 42);
     expect(await top.statuses(executionId)).toEqual({ a: 'completed', b: 'running' });
-    expect(top.engine.metrics().counters).toMatchObject({ 'engine.conflicts': 1, 'engine.reloads': 1 });
+    expect((await top.engine.metrics()).counters).toMatchObject({ 'engine.conflicts': 1, 'engine.reloads': 1 });
     expect(top.ran).toEqual(['a', 'b']);
   });
 

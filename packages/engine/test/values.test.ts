@@ -80,7 +80,7 @@ describe('memory', () => {
     expect(top.engine.peek(executionId)).toBeDefined();
     await top.fail('a');
     expect(top.engine.peek(executionId)).toBeUndefined();
-    expect(top.engine.metrics().gauges['engine.cached_runs']).toBe(0);
+    expect((await top.engine.metrics()).gauges['engine.cached_runs']).toBe(0);
     await top.clock.advance(86_400_000);
     expect(top.call('a').attempt).toBe(2);
     await top.complete('a');

@@ -1,28 +1,61 @@
 export type { Blobs } from './blobs.ts';
+export type { CacheChoice, CachePage, CachePlace, CacheRow, OutputCache } from './cache.ts';
 export type { Clock, Timer } from './clock.ts';
+export type {
+  Definitions,
+  DurationRow,
+  NewWorkflowVersion,
+  RegisterOutcome,
+  WorkflowHead,
+  WorkflowVersionHead,
+  WorkflowVersionRow,
+} from './definitions.ts';
 export type { Digest } from './digest.ts';
+export {
+  DEFAULT_PROJECT,
+  type DueClaim,
+  EXECUTION_STATUSES,
+  type ExecutionCounts,
+  type ExecutionFilter,
+  type ExecutionPage,
+  type ExecutionRow,
+  type ExecutionScope,
+  type ExecutionStatus,
+  type Executions,
+  FINISHED_STATUSES,
+  type NewExecution,
+  type StatusChange,
+  UNFINISHED_STATUSES,
+} from './executions.ts';
+export type { Inbox, InboxRow, Listener, ListenerChanges, OutgoingRow, PublishedSignal } from './inbox.ts';
+export type {
+  FeedPage,
+  FrameRow,
+  Journal,
+  LoadedExecution,
+  LoadRange,
+  SnapshotRow,
+  StoredFrame,
+  Write,
+  WriteOutcome,
+} from './journal.ts';
 export type { Campaign, Leader } from './leader.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export {
-  type CacheChoice,
-  type CachePage,
-  type CachePlace,
-  type CacheRow,
   holderInTheWay,
   inTheWayOf,
   isGivenBack,
-  type Listener,
-  type ListenerChanges,
   nextMoment,
   type PermitAsk,
   type PermitChanges,
   type PermitRelease,
   type PermitRow,
+  type Permits,
   type PlaceHolder,
-  type PublishedSignal,
   type RateAsk,
 } from './permits.ts';
-export type { Delivery, Queue, Task } from './queue.ts';
+export { comparePositions, FEED_START, type Position, parsePosition, positionOf } from './position.ts';
+export type { Delivery, Queue, QueueStats, Task } from './queue.ts';
 export type { Random } from './random.ts';
 export type { CommitOutcome, RecordChange, RecordPage, RecordRow, Records } from './records.ts';
 export type { Foreign, ForeignOutcome, Invocation, InvocationOutcome, Line, Sandbox } from './sandbox.ts';
@@ -35,29 +68,5 @@ export {
   secretIn,
   secretsIn,
 } from './secrets.ts';
-export {
-  DEFAULT_PROJECT,
-  type DueClaim,
-  type DurationRow,
-  EXECUTION_STATUSES,
-  type ExecutionCounts,
-  type ExecutionFilter,
-  type ExecutionRow,
-  type ExecutionScope,
-  type ExecutionStatus,
-  FINISHED_STATUSES,
-  type FrameRow,
-  type InboxRow,
-  type NewExecution,
-  type OutgoingRow,
-  type RegisterOutcome,
-  type SnapshotRow,
-  STORE_GONE,
-  type Store,
-  UNFINISHED_STATUSES,
-  type WorkflowHead,
-  type WorkflowVersionHead,
-  type WorkflowVersionRow,
-  type Write,
-  type WriteOutcome,
-} from './store.ts';
+export { STORE_GONE, type Store } from './store.ts';
+export type { WorkerLease, Workers } from './workers.ts';

@@ -1,14 +1,17 @@
 /**
- * The queue carries hints that a node is ready to be run; the journal decides whether it really is.
- * A lost task is found again by the run's resync; a duplicate is refused by the journal.
+ * The queue carries hints that a node is ready to run; the journal decides whether it is. A lost task is offered again
+ * when its run resyncs, and a duplicate is refused by the journal. So nothing waits for the queue's answers: `ack`,
+ * `nack` and `extend` return at once, and a driver may batch them. A lost ack brings the task back, which is harmless.
  *
- * What every driver promises:
+ * Every driver guarantees:
  *  Q1 A task is given to one receiver at a time, until it is acked or its visibility passes.
- *  Q2 An unacked task comes back after `visibilityMs`; `extend` sets that time anew.
- *  Q3 Higher priority first; equal priority in order of arrival.
- *  Q4 A delivery that came back may not be acked by its former receiver (ack returns false).
+ *  Q2 An unacked task comes back after `visibilityMs`; `extend` restarts that time.
+ *  Q4 A receiver whose delivery has come back changes nothing by acking, nacking or extending it.
+ *  Q6 Tasks of one route are not given to a receiver that asks for others.
+ *
+ * A queue with `local` guarantees besides:
+ *  Q3 Higher priority first; equal priority in order of arrival, which a task that comes back keeps.
  *  Q5 Enqueuing the same taskId while it waits or is held is enqueuing it once.
- *  Q6 Tasks of one route are given to nobody who asks for others.
  */
 
 export interface Task {
@@ -19,7 +22,7 @@ export interface Task {
   readonly attempt: number;
   /** 0 to 9; 9 is the most urgent. */
   readonly priority: number;
-  /** Who may run it: '' the process that enqueued it or one like it, else a worker outside that fits. */
+  /** Who may run it: '' the process that enqueued it or one like it, else a remote worker that fits. */
   readonly route: string;
 }
 
@@ -29,26 +32,33 @@ export interface Delivery {
   readonly receipt: number;
 }
 
+export interface QueueStats {
+  /** The number of tasks that wait or are held, delayed ones included. */
+  readonly depth: number;
+  /** Since when the longest-waiting task waits for a receiver; null when none waits. Held and delayed tasks do not wait. */
+  readonly waitingSince: number | null;
+}
+
 export interface Queue {
   /**
-   * True when the queue lives and dies with this process: tasks may then be enqueued in the same turn
-   * that decides them, before the commit. A remote queue is told only after it.
+   * True when the queue lives and dies with this process: tasks may then be enqueued in the turn that decides them,
+   * before the commit. A remote queue is told after the commit.
    */
   readonly local: boolean;
   enqueue(tasks: readonly Task[]): Promise<void> | undefined;
-  /** Takes what is here now, without waiting: of these routes, the most urgent first. Without `routes`, of ''. */
+  /** Takes tasks that are here now, without waiting: most urgent first, of these routes. Without `routes`, of ''. */
   poll(max: number, routes?: readonly string[]): readonly Delivery[];
-  /** Those on which something waits to be taken. */
+  /** Routes on which tasks wait. */
   routes(): readonly string[];
   /** Calls back when `poll` may give something, with the routes on which it may. Returns the way to stop. */
   onAvailable(callback: (routes: readonly string[]) => void): () => void;
-  ack(delivery: Delivery): boolean;
-  /** Gives the task back, to be delivered again after the delay. */
-  nack(delivery: Delivery, delayMs: number): boolean;
-  extend(delivery: Delivery): boolean;
-  /** Number of tasks that wait or are held. */
-  depth(): number;
-  /** When the task that has waited longest for a receiver came (again); null when none waits. For people who look: it may cost a walk over what waits. */
-  waitingSince(): number | null;
+  /** The task is done, or is no longer wanted. */
+  ack(delivery: Delivery): void;
+  /** Returns the task to the queue, to be delivered again after the delay. */
+  nack(delivery: Delivery, delayMs: number): void;
+  extend(delivery: Delivery): void;
+  /** For metrics; may be expensive. */
+  stats(): Promise<QueueStats>;
+  /** Waits for acks that are under way. */
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@
  * process that runs it; they are never part of a definition, a journal or an answer to anybody else.
  */
 import { NebulaError } from '@nebula/core';
-import { DEFAULT_PROJECT } from './store.ts';
+import { DEFAULT_PROJECT } from './executions.ts';
 
 export interface SecretInfo {
   readonly name: string;

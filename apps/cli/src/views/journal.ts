@@ -1,6 +1,6 @@
 /** The journal, one entry per line: what happened, in the order in which it became true. */
 import { type Awaited, isJsonObject, type Json, type JsonObject } from '@nebula/core';
-import type { JournalFrame } from '@nebula/engine';
+import type { JournalFrame } from '../runs.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine } from '../terminal/width.ts';
 import { waitingText } from './wait-words.ts';

@@ -12,7 +12,16 @@
  */
 import { type Entry, timelineOf } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
-import type { Clock, FrameRow, Store } from '@nebula/ports';
+import {
+  type Clock,
+  comparePositions,
+  FEED_START,
+  type FrameRow,
+  type Journal,
+  type Position,
+  parsePosition,
+  type Store,
+} from '@nebula/ports';
 import type { EventStream, StreamEvent } from '../http/handler.ts';
 import { LIVE_LIMITS } from '../limits.ts';
 import { Replays } from './replays.ts';
@@ -29,7 +38,7 @@ const TROUBLE_MS = 500;
 export interface FeedParts {
   /** Left out: runs go on in another process, and what it writes is seen in the store. */
   readonly engine?: Engine;
-  readonly store: Store;
+  readonly store: Pick<Journal, 'feed' | 'frames' | 'lastPosition'> & Pick<Store, 'watch'>;
   readonly clock: Clock;
   onTrouble(error: unknown): void;
 }
@@ -45,7 +54,7 @@ export interface Interest {
 }
 
 interface Place {
-  readonly position: number;
+  readonly position: Position;
   readonly index: number;
 }
 
@@ -80,7 +89,7 @@ export class Feed {
   private readonly level = new Map<string | undefined, Set<Listener>>();
   private readonly stops: (() => void)[] = [];
   private readonly replays = new Replays<readonly Decoded[]>();
-  private tail = 0;
+  private tail: Position = FEED_START;
   private isReading = false;
   private isHinted = false;
   private isClosed = false;
@@ -151,9 +160,9 @@ export class Feed {
 
   /** `now` is the end; a place beyond it is of another history (a copy was put back, say), and is the end, too. */
   private async place(listener: Listener, isNow: boolean): Promise<void> {
-    if (!isNow && listener.cursor.position <= this.tail) return;
+    if (!isNow && comparePositions(listener.cursor.position, this.tail) <= 0) return;
     const last = await this.parts.store.lastPosition();
-    if (isNow || listener.cursor.position > last) listener.cursor = whole(last);
+    if (isNow || comparePositions(listener.cursor.position, last) > 0) listener.cursor = whole(last);
   }
 
   /** One page of the past. With nothing left of it, and nothing handed on meanwhile, the listener is level. */
@@ -162,19 +171,21 @@ export class Feed {
     const { store } = this.parts;
     const { tail } = this;
     // The frame of the cursor may have been taken in part.
-    const from = Number.isFinite(cursor.index) ? cursor.position - 1 : cursor.position;
+    const inclusive = Number.isFinite(cursor.index);
+    const { position: after } = cursor;
     const isFresh = listener.ahead.length === 0;
     if (isFresh) {
       const page = await this.replays.read(
-        `${executionId ?? ''} ${executionId === undefined ? from : seq}`,
+        executionId === undefined ? ` ${after} ${inclusive}` : `${executionId} ${seq}`,
         tail,
         async () =>
-          (executionId === undefined ? await store.feed(from, PAGE) : await store.frames(executionId, seq)).map(
-            decoded,
-          ),
+          (executionId === undefined
+            ? await store.feed({ after, inclusive, limit: PAGE })
+            : await store.frames(executionId, seq)
+          ).map(decoded),
         (rows) => (rows.length < PAGE ? 'last' : executionId === undefined ? 'whole' : 'large'),
       );
-      listener.ahead = page.filter(({ row }) => row.position > from);
+      listener.ahead = page.filter(({ row }) => comparePositions(row.position, after) >= (inclusive ? 0 : 1));
     }
     const isShort = executionId !== undefined || listener.ahead.length < PAGE;
     const rows = listener.ahead.splice(0, PAGE);
@@ -190,7 +201,7 @@ export class Feed {
     const isAll = isFresh && isShort && listener.ahead.length === 0;
     // All up to the tail was read; what comes after it is handed on by the reader. If that has moved on, look again.
     if (!isAll || tail !== this.tail) return;
-    if (listener.cursor.position < tail) listener.cursor = whole(tail);
+    if (comparePositions(listener.cursor.position, tail) < 0) listener.cursor = whole(tail);
     this.join(listener);
   }
 
@@ -247,10 +258,10 @@ export class Feed {
           const last = await this.parts.store.lastPosition();
           // Who has become level meanwhile counts on being handed what is beyond the tail.
           if (this.level.size > 0) continue;
-          this.tail = Math.max(this.tail, last);
+          if (comparePositions(last, this.tail) > 0) this.tail = last;
           return;
         }
-        const rows = await this.parts.store.feed(this.tail, PAGE);
+        const rows = await this.parts.store.feed({ after: this.tail, limit: PAGE });
         for (const row of rows) await this.handOn(row);
         if (rows.length < PAGE) return;
       }
@@ -281,13 +292,13 @@ export class Feed {
     for (const listener of all ?? []) {
       if (listener.wants === undefined || listener.known.get(row.executionId) === true) {
         this.give(listener, row.position, events);
-      } else if (listener.cursor.position < row.position) listener.cursor = whole(row.position);
+      } else if (comparePositions(listener.cursor.position, row.position) < 0) listener.cursor = whole(row.position);
     }
   }
 
-  private give(listener: Listener, position: number, events: readonly FeedEvent[]): void {
+  private give(listener: Listener, position: Position, events: readonly FeedEvent[]): void {
     // It may have read this one from the store, before it became level.
-    if (!listener.isLevel || position <= listener.cursor.position) return;
+    if (!listener.isLevel || comparePositions(position, listener.cursor.position) <= 0) return;
     if (listener.buffer.length + events.length > BUFFER && listener.buffer.length > 0) {
       this.leaveBehind(listener);
       return;
@@ -323,24 +334,29 @@ export class Feed {
   }
 }
 
-/** A listener's place is `<position>.<index>`: of the frame in the store, and of the event in it. */
-function placeOf(id: string | undefined): Place {
-  const [, position, index] = id?.match(/^(\d{1,15})(?:\.(\d{1,9}))?$/) ?? [];
-  if (position === undefined) return whole(0);
-  return index === undefined ? whole(Number(position)) : { position: Number(position), index: Number(index) };
+/** The id of an event is `<position>.<index>`: the position of its frame, and its number in the frame. */
+function placeOf(id = ''): Place {
+  return parsePlace(id) ?? whole(FEED_START);
+}
+
+function parsePlace(id: string): Place | undefined {
+  const [, text = '', index] = /^([^.]*)(?:\.(\d{1,9}))?$/.exec(id) ?? [];
+  const position = parsePosition(text);
+  if (position === undefined) return undefined;
+  return index === undefined ? whole(position) : { position, index: Number(index) };
 }
 
 /** Behind all events of a frame. */
-function whole(position: number): Place {
+function whole(position: Position): Place {
   return { position, index: Number.POSITIVE_INFINITY };
 }
 
 export function isPlace(id: string): boolean {
-  return /^\d{1,15}(\.\d{1,9})?$/.test(id);
+  return parsePlace(id) !== undefined;
 }
 
 function isAfter(one: Place, other: Place): boolean {
-  return one.position === other.position ? one.index > other.index : one.position > other.position;
+  return (comparePositions(one.position, other.position) || one.index - other.index) > 0;
 }
 
 function decoded(row: FrameRow): Decoded {

@@ -13,7 +13,7 @@ export type PageKind = 'whole' | 'last' | 'large';
 
 interface Shared<Page> {
   readonly page: Promise<Page>;
-  readonly version: number;
+  readonly version: string | number;
   kind: PageKind | undefined;
 }
 
@@ -23,7 +23,12 @@ export class Replays<Page> {
   #running = 0;
 
   /** `key` names the page. */
-  async read(key: string, version: number, load: () => Promise<Page>, kindOf: (page: Page) => PageKind): Promise<Page> {
+  async read(
+    key: string,
+    version: string | number,
+    load: () => Promise<Page>,
+    kindOf: (page: Page) => PageKind,
+  ): Promise<Page> {
     const known = this.#pages.get(key);
     if (known !== undefined && (known.kind === 'whole' || known.version === version)) {
       await breathe();

@@ -65,7 +65,7 @@ class Histogram {
 export interface MetricsParts {
   readonly version: string;
   readonly preset: string;
-  engine(): Metrics;
+  engine(): Promise<Metrics>;
   subscribers(): number;
   isLeader(): boolean;
   readonly loop: EventLoop;
@@ -105,8 +105,9 @@ export class ServerMetrics {
     this.troubles++;
   }
 
-  text(): string {
-    return expositionOf([...engineFamilies(this.parts.engine()), ...this.serverFamilies(), ...this.processFamilies()]);
+  async text(): Promise<string> {
+    const engine = engineFamilies(await this.parts.engine());
+    return expositionOf([...engine, ...this.serverFamilies(), ...this.processFamilies()]);
   }
 
   private serverFamilies(): Family[] {

@@ -145,7 +145,7 @@ export class Observability {
       if (this.options.metrics !== 'public' && (await authenticate(request)).kind === 'nobody') {
         return refuse(reply, notSignedIn());
       }
-      return reply.type(EXPOSITION_TYPE).send(this.metrics.text());
+      return reply.type(EXPOSITION_TYPE).send(await this.metrics.text());
     });
     // Operations tell of themselves, from their table; these are what else people call.
     app.addHook('onResponse', async (request, reply) => {

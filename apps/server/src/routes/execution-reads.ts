@@ -1,6 +1,7 @@
 /** What is known of an execution beyond its document. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
+import type { Position } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
@@ -13,9 +14,12 @@ export function executionReads({ desk, store, blobs, logs }: Parts, isWriting: b
   return {
     async getJournal({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
       const frames = await desk.journal(executionId, after);
-      const items = frames
-        .slice(0, limit)
-        .map((frame) => ({ ...frame, at: isoTime(frame.at), entries: [...frame.entries] }));
+      const items = frames.slice(0, limit).map(({ seq, at, position, entries }) => ({
+        seq,
+        at: isoTime(at),
+        position: wirePosition(position),
+        entries: [...entries],
+      }));
       return ok({ items, next: frames.length > limit ? String(items.at(-1)?.seq) : null });
     },
 
@@ -72,6 +76,12 @@ export function executionReads({ desk, store, blobs, logs }: Parts, isWriting: b
       return ok({ items, next: lines.length > limit ? String(items.at(-1)?.position) : null });
     },
   };
+}
+
+/** A number where JSON can hold it exactly: clients have known positions as numbers. */
+function wirePosition(position: Position): number | string {
+  const number = Number(position);
+  return Number.isSafeInteger(number) ? number : position;
 }
 
 function unknownNode(executionId: string, node: string | undefined): NebulaError {

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { virtualClock } from '@nebula/drivers/memory';
 import type { Engine } from '@nebula/engine';
-import type { FrameRow, Store } from '@nebula/ports';
+import { type FeedPage, type FrameRow, positionOf, type Store } from '@nebula/ports';
 import type { BudgetName } from '../../src/budgets.ts';
 import { LIVE_LIMITS } from '../../src/limits.ts';
 import { Feed } from '../../src/live/feed.ts';
@@ -109,8 +109,8 @@ async function waitingEvents(count: number): Promise<number> {
   const rows: FrameRow[] = [];
   let watcher = (): void => undefined;
   const store = {
-    lastPosition: async () => rows.length,
-    feed: async (after: number, limit: number) => rows.filter(({ position }) => position > after).slice(0, limit),
+    lastPosition: async () => positionOf(rows.length),
+    feed: async ({ after, limit }: FeedPage) => rows.slice(Number(after), Number(after) + limit),
     watch: (told: () => void) => {
       watcher = told;
       return () => undefined;
@@ -127,9 +127,9 @@ async function waitingEvents(count: number): Promise<number> {
   };
   const append = async (many: number): Promise<void> => {
     for (let at = 0; at < many; at++) {
-      const position = rows.length + 1;
-      const entries = JSON.stringify([{ type: 'node.completed', node: `n${position}`, output: { value: null } }]);
-      rows.push({ executionId: 'exe_a', seq: position, at: 0, position, entries } as FrameRow);
+      const seq = rows.length + 1;
+      const entries = JSON.stringify([{ type: 'node.completed', node: `n${seq}`, output: { value: null } }]);
+      rows.push({ executionId: 'exe_a', seq, at: 0, position: positionOf(seq), entries });
     }
     watcher();
     await settle();

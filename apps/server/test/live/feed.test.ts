@@ -2,7 +2,7 @@
 
 import { type VirtualClock, virtualClock } from '@nebula/drivers/memory';
 import type { Engine } from '@nebula/engine';
-import type { FrameRow, Store } from '@nebula/ports';
+import { comparePositions, type FeedPage, type FrameRow, positionOf, type Store } from '@nebula/ports';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Feed } from '../../src/live/feed.ts';
@@ -34,7 +34,8 @@ class ModelStore {
       output: { value: null },
     }));
     this.position += 1;
-    this.rows.push({ executionId, seq, at: 0, position: this.position, entries: JSON.stringify(entries) });
+    const position = positionOf(this.position);
+    this.rows.push({ executionId, seq, at: 0, position, entries: JSON.stringify(entries) });
     for (const watcher of this.watchers) watcher();
   }
 
@@ -58,9 +59,12 @@ class ModelStore {
   }
 
   readonly store = {
-    lastPosition: () => this.answer(() => this.position),
-    feed: (after: number, limit: number) =>
-      this.answer(() => this.rows.filter(({ position }) => position > after).slice(0, limit)),
+    lastPosition: () => this.answer(() => positionOf(this.position)),
+    feed: ({ after, inclusive = false, limit }: FeedPage) =>
+      this.answer(() => {
+        const isAhead = (order: number): boolean => (inclusive ? order >= 0 : order > 0);
+        return this.rows.filter(({ position }) => isAhead(comparePositions(position, after))).slice(0, limit);
+      }),
     frames: (executionId: string, after: number) =>
       this.answer(() => this.rows.filter((row) => row.executionId === executionId && row.seq > after)),
     watch: (watcher: () => void) => {

@@ -2,7 +2,7 @@
 import { NebulaError } from '@nebula/core';
 import { memoryRecords, virtualClock } from '@nebula/drivers/memory';
 import type { EngineHealth } from '@nebula/engine';
-import type { Leader } from '@nebula/ports';
+import { FEED_START, type Leader, type Position } from '@nebula/ports';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EventLoop } from '../../src/observability/event-loop.ts';
 import { Health, type HealthParts, type SchedulerStanding } from '../../src/observability/health.ts';
@@ -33,7 +33,7 @@ function bench(more: Partial<HealthParts> = {}) {
   const records = memoryRecords({ clock });
   const health = new Health({
     clock,
-    store: { lastPosition: async () => 1 },
+    store: { lastPosition: async () => FEED_START },
     records: {
       commit: async (changes) => {
         world.commits++;
@@ -95,7 +95,7 @@ describe('health', () => {
   });
 
   it('[SRV-232] a store that hangs does not hang whoever asks', async () => {
-    const { world, health } = bench({ store: { lastPosition: () => new Promise<number>(() => {}) } });
+    const { world, health } = bench({ store: { lastPosition: () => new Promise<Position>(() => {}) } });
     const asked = health.ready();
     await world.clock.advance(2_500);
     expect(await asked).toMatchObject({ status: 503, body: { troubles: { store: 'it takes too long to answer' } } });

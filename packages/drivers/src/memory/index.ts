@@ -1,5 +1,6 @@
 export { memoryBlobs } from './blobs.ts';
 export { type VirtualClock, virtualClock } from './clock.ts';
+export { type MemoryData, memoryData } from './data.ts';
 export { localLeader } from './leader.ts';
 export { memoryLogs } from './logs.ts';
 export { type MemoryQueueOptions, memoryQueue } from './queue.ts';
@@ -10,4 +11,4 @@ export {
   memoryRecords,
   memoryRecordsData,
 } from './records.ts';
-export { type MemoryData, type MemoryStoreOptions, memoryData, memoryStore } from './store.ts';
+export { type MemoryStoreOptions, memoryStore } from './store.ts';

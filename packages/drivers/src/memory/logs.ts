@@ -1,6 +1,5 @@
 import type { LogFilter, Logs, StoredLogLine } from '@nebula/ports';
-import { followLines, News } from './follow.ts';
-import { decodeLine, encodeLine, rankOf } from './line.ts';
+import { decodeLine, encodeLine, followLines, News, rankOf } from '@nebula/ports/rows';
 
 export function memoryLogs(): Logs {
   let lines: StoredLogLine[] = [];

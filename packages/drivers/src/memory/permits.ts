@@ -1,4 +1,4 @@
-/** What runs share, in memory. */
+/** Permits, rates, listeners and signals, and the rows of the output cache. */
 import {
   type CacheRow,
   holderInTheWay,
@@ -24,21 +24,21 @@ interface Place extends PermitAsk {
 export class MemoryPermits {
   /** By key, in the order of asking. */
   readonly #places = new Map<string, Place[]>();
-  /** The newest moments of each, as many as count. */
+  /** By key, the newest moments, as many as the limit counts. */
   readonly #rates = new Map<string, number[]>();
-  /** By execution and node, what was given to their last ask. */
+  /** By execution and node, the moment that was granted to the last ask. */
   readonly #moments = new Map<string, Map<string, { readonly ask: string; readonly at: number }>>();
   readonly cache = new Map<string, CacheRow>();
   #listeners: (Listener & { readonly executionId: string; isTaken: boolean })[] = [];
   #signals: PublishedSignal[] = [];
   readonly #published = new Set<string>();
 
-  /** Who has a place that the write requires; undefined when it may have it. */
+  /** The holder of a place that the write requires; undefined when the write may have it. */
   inTheWay(executionId: string, changes: PermitChanges): PlaceHolder | undefined {
     return holderInTheWay(executionId, changes, (key) => this.rows(key));
   }
 
-  /** Returns the moments of its rates. */
+  /** Returns the granted moments of its rates. */
   change(executionId: string, changes: PermitChanges, deliver: (message: InboxRow, wakeAt: number) => void): number[] {
     const { at, releases = [], asks = [], rates = [] } = changes;
     const touched = new Set<string>();

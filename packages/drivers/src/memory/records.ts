@@ -1,12 +1,12 @@
-/** The reference of records: the shortest that keeps every promise of the port. Scans where others have indexes. */
+/** The reference driver of records: the shortest one that keeps every guarantee of the port. */
 import type { Clock, CommitOutcome, RecordChange, RecordPage, RecordRow, Records } from '@nebula/ports';
-import { byCodePoints } from './order.ts';
+import { byCodePoints } from '@nebula/ports/rows';
 
-/** Outlives its records, as a disk outlives its processes. */
+/** The data, which outlives its drivers as a disk outlives its processes. */
 export interface MemoryRecordsData {
   /** By kind, then by id. */
   readonly kinds: Map<string, Map<string, RecordRow>>;
-  /** The last one given. */
+  /** The revision of the last commit. */
   revision: number;
 }
 

@@ -1,16 +1,16 @@
 /**
  * The hot path: frames of many executions into one transaction.
  *
- *  1. Runs inside a transaction that its caller began, and is told to `forget` whenever the database may have changed
- *     without it: another connection wrote, or its own transaction was rolled back.
- *  2. So what it knows of an execution (number, newest seq) is true, and a conflict is found without asking SQLite.
- *  3. `position` is the highest number that any frame or execution ever had, deleted ones included.
+ *  1. Runs inside a transaction that its caller began. The caller calls `forget` whenever the database may have changed
+ *     otherwise: another connection wrote, or the transaction was rolled back.
+ *  2. So the cached number and newest seq of an execution are true, and a conflict is found without asking SQLite.
+ *  3. `position` is the highest number of any frame or execution, deleted ones included.
  *  4. Accepted frames wait in `#rows` until `flush`, which must be called before the commit.
  *
  * A frame without a change of status or wake time touches the table `frames` only. Rows go in eight to a statement:
  * 2.1 µs per row against 2.9 one by one.
  */
-import { DEFAULT_PROJECT, type PlaceHolder, type Write, type WriteOutcome } from '@nebula/ports';
+import { DEFAULT_PROJECT, type PlaceHolder, type StatusChange, type Write, type WriteOutcome } from '@nebula/ports';
 import type { Statement } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
 
@@ -24,25 +24,27 @@ const ROWS_PER_STATEMENT = 8;
 const COLUMNS_PER_ROW = 5;
 const VALUES_PER_STATEMENT = ROWS_PER_STATEMENT * COLUMNS_PER_ROW;
 
+const ACCEPTED: WriteOutcome = { ok: true };
 const REFUSED: WriteOutcome = { ok: false };
+const PENDING: StatusChange = { status: 'pending', finishedAt: null, expiresAt: null };
 
 export class Appender {
-  readonly #connection: Connection;
   readonly #find: Statement<[string], Known>;
   readonly #newest: Statement<[], number>;
   readonly #create: Statement<unknown[]>;
   readonly #insertOne: Statement<unknown[]>;
   readonly #insertMany: Statement<unknown[]>;
   readonly #take: Statement<[number, string]>;
-  readonly #changes = new Map<number, Statement<unknown[]>>();
-  /** Two generations: when the young one is full it becomes the old one, and what nobody asked for since is gone. */
+  readonly #changeWake: Statement<unknown[]>;
+  readonly #changeStatus: Statement<unknown[]>;
+  readonly #changeBoth: Statement<unknown[]>;
+  /** Two generations: a full young one becomes the old one, and entries that nobody asked for since then are dropped. */
   #young = new Map<string, Known>();
   #old = new Map<string, Known>();
   #position: number | undefined;
   #rows: unknown[] = [];
 
   constructor(connection: Connection) {
-    this.#connection = connection;
     this.#find = connection.prepare(
       `SELECT number, coalesce((SELECT max(seq) FROM frames WHERE execution = number), 0) AS head
        FROM executions WHERE execution_id = ?`,
@@ -64,6 +66,12 @@ export class Appender {
     this.#insertOne = connection.prepare(`${insert} ${row}`);
     this.#insertMany = connection.prepare(`${insert} ${Array(ROWS_PER_STATEMENT).fill(row).join(', ')}`);
     this.#take = connection.prepare('DELETE FROM inbox WHERE execution = ? AND message_id = ?');
+    const change = (columns: string): Statement<unknown[]> =>
+      connection.prepare(`UPDATE executions SET ${columns} WHERE number = ?`);
+    const status = 'status = ?, finished_at = ?, expires_at = ?';
+    this.#changeWake = change(`wake_at = ${WAKE_AT}`);
+    this.#changeStatus = change(status);
+    this.#changeBoth = change(`${status}, wake_at = ${WAKE_AT}`);
   }
 
   forget(executionId?: string): void {
@@ -84,7 +92,7 @@ export class Appender {
     return this.#position;
   }
 
-  /** `heldBy`: who has a place that the write requires. */
+  /** `heldBy`: the holder of a place that the write requires. */
   write(write: Write, heldBy?: PlaceHolder): WriteOutcome {
     const { frame } = write;
     const known = this.#known(write.executionId);
@@ -98,10 +106,10 @@ export class Appender {
       this.#position = position;
       this.#rows.push(position, known.number, frame.seq, frame.at, frame.entries);
     }
-    // Before the row: its wake time depends on which messages are left.
+    // Before the row, whose wake time depends on the messages that are left.
     if (write.taken !== undefined) for (const messageId of write.taken) this.#take.run(known.number, messageId);
     this.#changeRow(known.number, write);
-    return { ok: true, position: this.position() };
+    return ACCEPTED;
   }
 
   flush(): void {
@@ -121,7 +129,8 @@ export class Appender {
     if (create === undefined || (frame !== undefined && frame.seq !== 1)) return REFUSED;
     if (heldBy !== undefined) return { ok: false, heldBy };
     const number = this.position() + 1;
-    const { status = 'pending', finishedAt = null, wakeAt = null, expiresAt = null } = write;
+    const { wakeAt = null } = write;
+    const { status, finishedAt, expiresAt } = write.status ?? PENDING;
     const { workflowId, version, createdAt, owner, project = DEFAULT_PROJECT } = create;
     const { changes } = this.#create.run(
       number,
@@ -140,7 +149,7 @@ export class Appender {
     this.#position = number;
     if (frame !== undefined) this.#rows.push(number, number, 1, frame.at, frame.entries);
     this.#remember(executionId, { number, head: frame === undefined ? 0 : 1 });
-    return { ok: true, position: number };
+    return ACCEPTED;
   }
 
   #known(executionId: string): Known | undefined {
@@ -160,31 +169,18 @@ export class Appender {
   }
 
   #changeRow(number: number, write: Write): void {
-    const { status, finishedAt, expiresAt, wakeAt } = write;
-    const which =
-      (status === undefined ? 0 : 1) |
-      (finishedAt === undefined ? 0 : 2) |
-      (expiresAt === undefined ? 0 : 4) |
-      (wakeAt === undefined ? 0 : 8);
-    if (which === 0) return;
-    const statement = this.#changeStatement(which);
-    // Nearly always: a run ends.
-    if (which === 15) statement.run(status, finishedAt, expiresAt, wakeAt, number);
-    else statement.run(...[status, finishedAt, expiresAt, wakeAt].filter((value) => value !== undefined), number);
-  }
-
-  #changeStatement(which: number): Statement<unknown[]> {
-    const known = this.#changes.get(which);
-    if (known !== undefined) return known;
-    const columns = ['status = ?', 'finished_at = ?', 'expires_at = ?', `wake_at = ${WAKE_AT}`];
-    const changed = columns.filter((_, bit) => (which & (1 << bit)) !== 0);
-    const statement = this.#connection.prepare(`UPDATE executions SET ${changed.join(', ')} WHERE number = ?`);
-    this.#changes.set(which, statement);
-    return statement;
+    const { status: change, wakeAt } = write;
+    if (change === undefined) {
+      if (wakeAt !== undefined) this.#changeWake.run(wakeAt, number);
+      return;
+    }
+    const { status, finishedAt, expiresAt } = change;
+    if (wakeAt === undefined) this.#changeStatus.run(status, finishedAt, expiresAt, number);
+    else this.#changeBoth.run(status, finishedAt, expiresAt, wakeAt, number);
   }
 }
 
-/** The given wake time; the earlier of old and new while messages wait, so that their wake-up is not lost. */
+/** The given wake time; while messages wait, the earlier of old and new, so that their wake-up is not lost. */
 const WAKE_AT = `(
   SELECT CASE WHEN EXISTS (SELECT 1 FROM inbox WHERE execution = executions.number)
               THEN coalesce(min(executions.wake_at, given), executions.wake_at, given) ELSE given END

@@ -1,11 +1,11 @@
-/** Commits away from the main thread, for disks that make one wait. Imports little, to start quickly. */
-import { carryOut, Journal, type JournalMethod } from './journal.ts';
+/** Commits on a thread of their own, for slow disks. Imports little, to start quickly. */
 import { serveCalls } from './serve-calls.ts';
+import { carryOut, type WriteMethod, Writes } from './writes.ts';
 
 serveCalls((connection) => {
-  const journal = new Journal(connection);
+  const writes = new Writes(connection);
   return (method, args) => {
-    const result = carryOut(journal, method as JournalMethod, args);
-    return { result, commitMs: journal.lastCommitMs };
+    const result = carryOut(writes, method as WriteMethod, args);
+    return { result, commitMs: writes.lastCommitMs };
   };
 });

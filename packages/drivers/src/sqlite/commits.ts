@@ -1,26 +1,26 @@
 /**
- * The order in which things are written, and where.
+ * The order of writes, and the thread that carries them out.
  *
  *  1. Calls are carried out in the order in which they were made.
  *  2. On the main thread a call is carried out at once, inside the call. It waits in `#waiting` only while writing is
  *     paused, the database is locked by another process, or commits run in the thread.
  *  3. At most `MAX_IN_THREAD` transactions are in the thread, so that it always has the next one; appends that wait
  *     meanwhile share the next transaction.
- *  4. Before the place changes from thread to main, what the thread has is answered.
+ *  4. Before the place changes from thread to main, the thread has answered everything.
  *  5. Log lines that wait go into the transaction of the next append, and back into the buffer if it fails.
  */
 import type { Clock, Write, WriteOutcome } from '@nebula/ports';
-import type { EncodedLine } from '../memory/line.ts';
+import type { EncodedLine } from '@nebula/ports/rows';
 import { explained, isBusy } from './failure.ts';
-import { carryOut, type Journal, type JournalMethod } from './journal.ts';
 import type { LineBuffer } from './line-buffer.ts';
 import { Pace, type Place } from './pace.ts';
 import type { SideThread } from './side-thread.ts';
+import { carryOut, type WriteMethod, type Writes } from './writes.ts';
 
 export interface CommitsOptions {
   readonly path: string;
   readonly clock: Clock;
-  readonly journal: Journal;
+  readonly writes: Writes;
   readonly lines: LineBuffer;
   /** Starts the commit thread; called once, when it is needed. */
   readonly startThread: () => SideThread;
@@ -28,33 +28,33 @@ export interface CommitsOptions {
   readonly slowCommitMs: number;
   /** How long a call waits for another process's lock before it is refused. */
   readonly busyTimeoutMs: number;
-  /** Told after each commit about how many bytes went into the log. */
+  /** Called after each commit with the approximate number of bytes that went into the log. */
   readonly onCommit: (bytes: number) => void;
   readonly onLines: () => void;
 }
 
 interface Job {
-  readonly method: JournalMethod;
+  readonly method: WriteMethod;
   readonly args: readonly unknown[];
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   firstTriedAt: number | undefined;
 }
 
-type Result<K extends JournalMethod> = ReturnType<Journal[K]>;
+type Result<K extends WriteMethod> = ReturnType<Writes[K]>;
 
 const MAX_IN_THREAD = 2;
 const MAX_SHARED_WRITES = 512;
 const MAX_LINES_PER_APPEND = 128;
-/** In an append without writes, which is how lines are flushed. */
+/** In an append without writes, which flushes lines. */
 const MAX_LINES_PER_FLUSH = 1_000;
 const LOCK_RETRY_MS = 15;
-/** What a commit costs in the log besides its rows: about four pages. */
+/** The cost of a commit in the log besides its rows: about four pages. */
 const COMMIT_OVERHEAD_BYTES = 16_384;
 
 export class Commits {
   readonly #options: CommitsOptions;
-  readonly #journal: Journal;
+  readonly #writes: Writes;
   readonly #lines: LineBuffer;
   readonly #pace: Pace;
   #place: Place;
@@ -69,7 +69,7 @@ export class Commits {
 
   constructor(options: CommitsOptions) {
     this.#options = options;
-    this.#journal = options.journal;
+    this.#writes = options.writes;
     this.#lines = options.lines;
     this.#pace = new Pace(options.slowCommitMs);
     this.#place = options.place === 'thread' ? 'thread' : 'main';
@@ -84,8 +84,8 @@ export class Commits {
     if (this.#mayRunNow()) {
       const lines = this.#takeLines(writes);
       try {
-        const outcomes = this.#journal.append(writes, lines);
-        this.#committed(this.#journal.lastCommitMs, bytesOf(writes), lines);
+        const outcomes = this.#writes.append(writes, lines);
+        this.#committed(this.#writes.lastCommitMs, bytesOf(writes), lines);
         return Promise.resolve(outcomes);
       } catch (error) {
         this.#lines.putBack(lines);
@@ -95,7 +95,7 @@ export class Commits {
     return this.#enqueue('append', [writes]) as Promise<readonly WriteOutcome[]>;
   }
 
-  call<K extends JournalMethod>(method: K, ...args: Parameters<Journal[K]>): Promise<Result<K>> {
+  call<K extends WriteMethod>(method: K, ...args: Parameters<Writes[K]>): Promise<Result<K>> {
     if (this.#mayRunNow()) {
       try {
         return Promise.resolve(this.#runOnMain(method, args) as Result<K>);
@@ -117,7 +117,7 @@ export class Commits {
     this.#pump();
   }
 
-  /** Carries out what waits, and ends the thread. */
+  /** Carries out what waits, and releases the thread. */
   async close(): Promise<void> {
     if (this.#waiting.length > 0 || this.#inThread > 0) {
       await new Promise<void>((resolve) => this.#onDrained.push(resolve));
@@ -135,7 +135,7 @@ export class Commits {
     );
   }
 
-  #enqueue(method: JournalMethod, args: readonly unknown[]): Promise<unknown> {
+  #enqueue(method: WriteMethod, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ method, args, resolve, reject, firstTriedAt: undefined });
       this.#pump();
@@ -172,8 +172,8 @@ export class Commits {
   #tryOnMain(jobs: readonly Job[]): void {
     const { method, args, lines, bytes } = this.#combined(jobs);
     try {
-      const result = carryOut(this.#journal, method, args);
-      this.#committed(this.#journal.lastCommitMs, bytes, lines);
+      const result = carryOut(this.#writes, method, args);
+      this.#committed(this.#writes.lastCommitMs, bytes, lines);
       settle(jobs, result);
     } catch (error) {
       this.#lines.putBack(lines);
@@ -202,14 +202,14 @@ export class Commits {
     }
   }
 
-  /** Without its thread, writing is slower, not impossible. */
+  /** A lost thread makes writing slower, not impossible. */
   #stayOnMain(): void {
     this.#mayMove = false;
     this.#place = 'main';
   }
 
   #combined(jobs: readonly Job[]): {
-    readonly method: JournalMethod;
+    readonly method: WriteMethod;
     readonly args: readonly unknown[];
     readonly lines: readonly EncodedLine[];
     readonly bytes: number;
@@ -227,9 +227,9 @@ export class Commits {
     return this.#lines.take(writes.length > 0 ? MAX_LINES_PER_APPEND : MAX_LINES_PER_FLUSH);
   }
 
-  #runOnMain(method: JournalMethod, args: readonly unknown[]): unknown {
-    const result = carryOut(this.#journal, method, args);
-    this.#committed(this.#journal.lastCommitMs, COMMIT_OVERHEAD_BYTES, []);
+  #runOnMain(method: WriteMethod, args: readonly unknown[]): unknown {
+    const result = carryOut(this.#writes, method, args);
+    this.#committed(this.#writes.lastCommitMs, COMMIT_OVERHEAD_BYTES, []);
     return result;
   }
 
@@ -257,7 +257,7 @@ export class Commits {
   }
 }
 
-/** Gives each job its part of what they did together. */
+/** Gives each job its part of the shared result. */
 function settle(jobs: readonly Job[], result: unknown): void {
   if (jobs.length === 1) {
     jobs[0]?.resolve(result);

@@ -5,7 +5,7 @@
  *  2. A line that can never be written is set aside by a note in its place: it holds up no other line and no frame.
  *  3. For every execution that lost lines, a note with their number goes out before its next lines.
  */
-import { type EncodedLine, encodeLine } from '../memory/line.ts';
+import { type EncodedLine, encodeLine } from '@nebula/ports/rows';
 
 export interface LineBufferLimits {
   readonly maxLines: number;

@@ -1,7 +1,7 @@
 /**
- * Lists of executions and workflows, for people. What a page costs depends on its size, not on how much is stored.
+ * Lists of executions and workflows. The cost of a page depends on its size, not on the amount of data.
  *
- * Which index finds the executions of a filter:
+ * The index for each filter:
  *   workflow (with or without project)   executions_by_workflow   the project is looked at in the index
  *   project                              executions_by_project
  *   neither                              executions_by_status
@@ -19,13 +19,13 @@ import {
   type WorkflowHead,
   type WorkflowVersionHead,
 } from '@nebula/ports';
-import type { ExecutionPlace } from '../memory/cursor.ts';
+import type { ExecutionPlace } from '@nebula/ports/rows';
 import { bounded, type Statements } from './statements.ts';
 
 export const EXECUTION_COLUMNS = `execution_id AS executionId, project, workflow_id AS workflowId, version, status,
   created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt`;
 
-/** One row more than the limit, where there is one: it says that there is a next page. */
+/** One row more than the limit, where there is one: then there is a next page. */
 export function executionsOf(
   statements: Statements,
   filter: ExecutionFilter,
@@ -59,7 +59,7 @@ export function countsOf(statements: Statements, scope: ExecutionScope): Executi
   ) as ExecutionCounts;
 }
 
-/** Before and after every place that there can be. */
+/** Before and after every possible place. */
 const FIRST_PLACE: ExecutionPlace = { createdAt: Number.MIN_SAFE_INTEGER, number: 0 };
 const LAST_PLACE: ExecutionPlace = { createdAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 
@@ -85,7 +85,7 @@ function within({ project, workflowId, since, until }: ExecutionScope): {
   return { from, conditions: conditions.join(' AND ') || 'true', values };
 }
 
-/** Goes over the versions of the page's workflows, in an index that has them only. */
+/** Reads the versions of the page's workflows from a covering index. */
 export function workflowsOf(
   statements: Statements,
   { after, limit }: { readonly after?: string; readonly limit: number },

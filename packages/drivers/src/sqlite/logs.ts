@@ -1,12 +1,11 @@
 /**
- * Logs in the same database.
+ * Logs in the database of the store.
  *
  *  1. Lines wait in the buffer until the next append takes them along, or `FLUSH_MS` have passed.
- *  2. Followers hear at once of lines that this process wrote, and look for those of others every `POLL_MS`.
+ *  2. Followers are woken at once by lines of this process, and look for lines of other processes every `POLL_MS`.
  */
 import type { Clock, LogFilter, LogLine, Logs, StoredLogLine, Timer } from '@nebula/ports';
-import { followLines, News } from '../memory/follow.ts';
-import { encodeLine } from '../memory/line.ts';
+import { encodeLine, followLines, News } from '@nebula/ports/rows';
 import type { Commits } from './commits.ts';
 import type { LineBuffer } from './line-buffer.ts';
 import type { Reads } from './reads.ts';
@@ -45,7 +44,7 @@ export class SqliteLogs implements Logs {
   async flush(): Promise<void> {
     const { lines, commits } = this.#options;
     for (let piece = 0; piece < MAX_PIECES_PER_FLUSH; piece++) {
-      // When nothing waits, one more call still comes after whatever is on its way to the thread.
+      // When the buffer is empty, one more append still waits for lines that are on their way to the thread.
       const wasEmpty = lines.isEmpty;
       await commits.append([]);
       if (wasEmpty) return;
@@ -86,13 +85,13 @@ export class SqliteLogs implements Logs {
     this.#flushTimer?.cancel();
     this.#ended.abort();
     this.#stopPolling();
-    // Lines are no part of the truth: a full disk must not keep the store from closing.
+    // Lines may be lost: a full disk must not keep the store from closing.
     await this.flush().catch(() => {});
   }
 
   #onFlushTimer(): void {
     this.#flushTimer = undefined;
-    // What could not be written waits in the buffer, which has its limit, for the next line or append.
+    // Lines that could not be written stay in the buffer, which is bounded, until the next line or append.
     this.flush().catch(() => {});
   }
 

@@ -1,8 +1,5 @@
-/** What runs share, as tables. Called inside of a transaction. */
+/** Permits, rates, listeners, signals and durations as tables. Called inside a transaction. */
 import {
-  type CacheChoice,
-  type CachePage,
-  type CacheRow,
   type DurationRow,
   holderInTheWay,
   type InboxRow,
@@ -16,8 +13,7 @@ import {
   type PublishedSignal,
   type RateAsk,
 } from '@nebula/ports';
-import { endOf } from './records.ts';
-import { bounded, type Statements } from './statements.ts';
+import type { Statements } from './statements.ts';
 
 interface Waiting {
   readonly asked: number;
@@ -27,7 +23,7 @@ interface Waiting {
   readonly body: string;
 }
 
-/** Places that are granted at once, one after the other: more wait for the next to be given back. */
+/** The most places that one change grants; further asks wait for the next release. */
 const MAX_GRANTS = 10_000;
 
 export class Permits {
@@ -37,12 +33,12 @@ export class Permits {
     this.#statements = statements;
   }
 
-  /** Who has a place that the write requires; undefined when it may have it. */
+  /** The holder of a place that the write requires; undefined when the write may have it. */
   inTheWay(executionId: string, changes: PermitChanges): PlaceHolder | undefined {
     return holderInTheWay(executionId, changes, (key) => permitRows(this.#statements, key));
   }
 
-  /** Returns the moments of its rates. */
+  /** Returns the granted moments of its rates. */
   change(executionId: string, changes: PermitChanges, deliver: (message: InboxRow, wakeAt: number) => void): number[] {
     const { at, releases = [], asks = [], rates = [] } = changes;
     const touched = new Set<string>();
@@ -189,38 +185,15 @@ export class Permits {
     return listener.executionId;
   }
 
-  save({ key, family, input, output, executionId, node, at, expiresAt }: CacheRow): void {
-    const sql = 'INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
-    this.#statements.run(sql, key, family, input, output, executionId, node, at, expiresAt);
-  }
-
-  purge(now: number, limit: number): string[] {
-    // A rate of which nothing is asked any more has no history that counts.
+  /** A rate of which nothing was asked for a whole period has no history that counts. */
+  purgeRates(now: number, limit: number): void {
     this.#statements.run(
       'DELETE FROM rates WHERE (key, number) IN (SELECT key, number FROM rates WHERE until <= ? ORDER BY until LIMIT ?)',
       now,
       limit,
     );
-    const sql = 'SELECT key FROM cache WHERE expires_at <= ? ORDER BY expires_at LIMIT ?';
-    return this.#remove(this.#statements.all<{ readonly key: string }>(sql, now, limit));
-  }
-
-  forgetCached(which: CacheChoice, limit: number): string[] {
-    if ('key' in which) {
-      return this.#remove(
-        this.#statements.all<{ readonly key: string }>('SELECT key FROM cache WHERE key = ?', which.key),
-      );
-    }
-    return this.#remove(cachePage(this.#statements, { ...which, limit }));
-  }
-
-  #remove(rows: readonly { readonly key: string }[]): string[] {
-    for (const { key } of rows) this.#statements.run('DELETE FROM cache WHERE key = ?', key);
-    return rows.map(({ key }) => key);
   }
 }
-
-const CACHE_COLUMNS = `key, family, input, output, execution_id AS executionId, node, at, expires_at AS expiresAt`;
 
 export function permitRows(statements: Statements, key: string): PermitRow[] {
   return statements
@@ -236,34 +209,4 @@ export function durationsOf(statements: Statements, workflowId: string): Map<str
   const sql = 'SELECT node, ms FROM durations WHERE workflow_id = ?';
   const rows = statements.all<{ readonly node: string; readonly ms: number }>(sql, workflowId);
   return new Map(rows.map(({ node, ms }) => [node, ms]));
-}
-
-export function cachedRow(statements: Statements, key: string, now: number): CacheRow | undefined {
-  const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)`;
-  return statements.first<CacheRow>(sql, key, now);
-}
-
-/** `cache_by_family` has the key as its last column: the page is read in its order. */
-export function cachePage(statements: Statements, { prefix, after, limit }: CachePage): CacheRow[] {
-  const conditions = ['family >= ?'];
-  const values: (string | number)[] = [prefix];
-  const end = endOf(prefix);
-  if (end !== undefined) {
-    conditions.push('family < ?');
-    values.push(end);
-  }
-  if (after !== undefined) {
-    conditions.push('(family, at, key) > (?, ?, ?)');
-    values.push(after.family, after.at, after.key);
-  }
-  return statements.all<CacheRow>(
-    `SELECT ${CACHE_COLUMNS} FROM cache WHERE ${conditions.join(' AND ')} ORDER BY family, at, key LIMIT ?`,
-    ...values,
-    bounded(limit),
-  );
-}
-
-export function newestOfFamily(statements: Statements, family: string, limit: number): CacheRow[] {
-  const sql = `SELECT ${CACHE_COLUMNS} FROM cache WHERE family = ? ORDER BY at DESC LIMIT ?`;
-  return statements.all<CacheRow>(sql, family, limit);
 }

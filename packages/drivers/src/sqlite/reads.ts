@@ -1,4 +1,4 @@
-/** Everything that is read. Statements end with the call: no reader holds up the log. Errors are SQLite's own. */
+/** All reads. Statements end with the call, so that no reader holds up the log. Errors are those of SQLite. */
 import type {
   CachePage,
   CacheRow,
@@ -6,65 +6,111 @@ import type {
   ExecutionFilter,
   ExecutionRow,
   ExecutionScope,
+  FeedPage,
   FrameRow,
   InboxRow,
+  LoadedExecution,
+  LoadRange,
   LogFilter,
   PermitRow,
+  Position,
   SnapshotRow,
+  StoredFrame,
   StoredLogLine,
   WorkflowHead,
   WorkflowVersionHead,
   WorkflowVersionRow,
 } from '@nebula/ports';
-import { FINISHED_STATUSES } from '@nebula/ports';
-import type { ExecutionPlace } from '../memory/cursor.ts';
-import { decodeLine, type EncodedLine, rankOf } from '../memory/line.ts';
+import { FINISHED_STATUSES, positionOf } from '@nebula/ports';
+import { decodeLine, type EncodedLine, type ExecutionPlace, rankOf } from '@nebula/ports/rows';
+import { cachedRow, cachePage, newestOfFamily } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
-import { cachedRow, cachePage, durationsOf, newestOfFamily, permitRows } from './permits.ts';
+import { durationsOf, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
 const NUMBER_OF = '(SELECT number FROM executions WHERE execution_id = ?)';
 
 const VERSION_COLUMNS = 'workflow_id AS workflowId, version, hash, definition, created_at AS createdAt';
 
+type Numbered<T> = Omit<T, 'position'> & { readonly position: number };
+
 export class Reads {
   readonly #statements: Statements;
+  /** The commit thread may commit between two statements: those of one load see the same state. */
+  readonly #load: (executionId: string, range: LoadRange) => LoadedExecution | undefined;
 
   constructor(connection: Connection) {
     this.#statements = new Statements(connection);
+    this.#load = connection.transaction((executionId: string, range: LoadRange) => this.#loadNow(executionId, range));
   }
 
-  frames(executionId: string, afterSeq: number): readonly FrameRow[] {
-    const rows = this.#statements.all<Omit<FrameRow, 'executionId'>>(
-      `SELECT seq, at, position, entries FROM frames WHERE execution = ${NUMBER_OF} AND seq > ? ORDER BY seq`,
+  load(executionId: string, range: LoadRange): LoadedExecution | undefined {
+    return this.#load(executionId, range);
+  }
+
+  #loadNow(executionId: string, { after, upTo = Number.MAX_SAFE_INTEGER }: LoadRange): LoadedExecution | undefined {
+    const found = this.#statements.first<ExecutionRow & { readonly number: number }>(
+      `SELECT number, ${EXECUTION_COLUMNS} FROM executions WHERE execution_id = ?`,
+      executionId,
+    );
+    if (found === undefined) return undefined;
+    const { number, ...row } = found;
+    const snapshot =
+      after === undefined
+        ? this.#statements.first<SnapshotRow>(
+            'SELECT seq, state FROM snapshots WHERE execution = ? AND seq <= ?',
+            number,
+            bounded(upTo),
+          )
+        : undefined;
+    const frames = this.#statements.all<StoredFrame>(
+      'SELECT seq, at, entries FROM frames WHERE execution = ? AND seq > ? AND seq <= ? ORDER BY seq',
+      number,
+      after ?? (snapshot === undefined ? 0 : snapshot.seq - 1),
+      bounded(upTo),
+    );
+    return { row, snapshot, frames, inbox: this.inbox(executionId) };
+  }
+
+  frames(executionId: string, afterSeq: number, limit = Number.MAX_SAFE_INTEGER): readonly FrameRow[] {
+    const rows = this.#statements.all<Numbered<Omit<FrameRow, 'executionId'>>>(
+      `SELECT seq, at, position, entries FROM frames WHERE execution = ${NUMBER_OF} AND seq > ? ORDER BY seq LIMIT ?`,
       executionId,
       afterSeq,
-    );
-    return rows.map(({ seq, at, position, entries }) => ({ executionId, seq, at, position, entries }));
-  }
-
-  feed(afterPosition: number, limit: number): readonly FrameRow[] {
-    return this.#statements.all<FrameRow>(
-      `SELECT execution_id AS executionId, seq, at, position, entries
-       FROM frames CROSS JOIN executions ON executions.number = frames.execution
-       WHERE position > ? ORDER BY position LIMIT ?`,
-      afterPosition,
       bounded(limit),
     );
-  }
-
-  lastPosition(): number {
-    return (
-      this.#statements.first<{ position: number | null }>('SELECT max(position) AS position FROM frames')?.position ?? 0
-    );
-  }
-
-  snapshot(executionId: string): SnapshotRow | undefined {
-    return this.#statements.first<SnapshotRow>(
-      `SELECT seq, state FROM snapshots WHERE execution = ${NUMBER_OF}`,
+    return rows.map(({ seq, at, position, entries }) => ({
       executionId,
+      seq,
+      at,
+      position: positionOf(position),
+      entries,
+    }));
+  }
+
+  heads(executionIds: readonly string[]): ReadonlyMap<string, number> {
+    const rows = this.#statements.all<{ readonly id: string; readonly head: number }>(
+      `SELECT execution_id AS id, coalesce((SELECT max(seq) FROM frames WHERE execution = number), 0) AS head
+       FROM json_each(?) CROSS JOIN executions ON execution_id = value`,
+      JSON.stringify(executionIds),
     );
+    return new Map(rows.map(({ id, head }) => [id, head]));
+  }
+
+  feed({ after, inclusive = false, limit }: FeedPage): readonly FrameRow[] {
+    const rows = this.#statements.all<Numbered<FrameRow>>(
+      `SELECT execution_id AS executionId, seq, at, position, entries
+       FROM frames CROSS JOIN executions ON executions.number = frames.execution
+       WHERE position ${inclusive ? '>=' : '>'} ? ORDER BY position LIMIT ?`,
+      Number(after),
+      bounded(limit),
+    );
+    return rows.map((row) => ({ ...row, position: positionOf(row.position) }));
+  }
+
+  lastPosition(): Position {
+    return positionOf(this.#statements.value<number | null>('SELECT max(position) FROM frames') ?? 0);
   }
 
   execution(executionId: string): ExecutionRow | undefined {
@@ -82,7 +128,7 @@ export class Reads {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** One row more than the limit, where there is one: it says that there is a next page. */
+  /** One row more than the limit, where there is one: then there is a next page. */
   list(filter: ExecutionFilter, place?: ExecutionPlace): readonly (ExecutionRow & { readonly number: number })[] {
     return executionsOf(this.#statements, filter, place);
   }
@@ -154,7 +200,7 @@ export class Reads {
     return workflowVersionsOf(this.#statements, workflowId, page);
   }
 
-  /** For parts that have their own queries. */
+  /** For records, which have their own queries. */
   with<T>(read: (statements: Statements) => T): T {
     return read(this.#statements);
   }

@@ -1,5 +1,6 @@
-/** Records in the same database as the store. Everything is found by `records_by_id`, purges by `records_by_expiry`. */
+/** Records in the database of the store. Reads use the index `records_by_id`, purges `records_by_expiry`. */
 import type { Clock, CommitOutcome, RecordChange, RecordPage, RecordRow, Records } from '@nebula/ports';
+import { endOfPrefix } from '@nebula/ports/rows';
 import { bounded, type Statements } from './statements.ts';
 
 const COLUMNS = 'kind, id, body, revision, updated_at AS updatedAt, expires_at AS expiresAt';
@@ -25,7 +26,7 @@ export function recordOf(statements: Statements, kind: string, id: string, now: 
   return statements.first(`SELECT ${COLUMNS} FROM records WHERE kind = ? AND id = ? AND ${IS_THERE}`, kind, id, now);
 }
 
-/** Reads what is in the page, and what has expired there and is not purged yet. */
+/** The cost is that of the page, plus the expired records in its range that are not purged yet. */
 export function recordsOf(
   statements: Statements,
   kind: string,
@@ -35,7 +36,7 @@ export function recordsOf(
   const isDescending = order === 'descending';
   const conditions = ['kind = ?', 'id >= ?'];
   const values = [kind, prefix];
-  const end = endOf(prefix);
+  const end = endOfPrefix(prefix);
   if (end !== undefined) {
     conditions.push('id < ?');
     values.push(end);
@@ -53,7 +54,7 @@ export function recordsOf(
   );
 }
 
-/** Inside a transaction of its caller. A conflict is found before anything is changed. */
+/** Called inside a transaction. A conflict is found before anything is changed. */
 export function commitRecords(statements: Statements, changes: readonly RecordChange[], now: number): CommitOutcome {
   const revisionOf = `SELECT revision FROM records WHERE kind = ? AND id = ? AND ${IS_THERE}`;
   for (const { kind, id, expected } of changes) {
@@ -77,21 +78,7 @@ export function commitRecords(statements: Statements, changes: readonly RecordCh
   return { ok: true, revision };
 }
 
-/** Inside a transaction of its caller. */
+/** Called inside a transaction. */
 export function purgeRecords(statements: Statements, now: number, limit: number): number {
   return statements.run('DELETE FROM records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?', now, bounded(limit));
-}
-
-const LAST_CODE_POINT = 0x10ffff;
-const FIRST_SURROGATE = 0xd800;
-const AFTER_SURROGATES = 0xe000;
-
-/** The least text above all that begin with the prefix; undefined when there is none. */
-export function endOf(prefix: string): string | undefined {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
-  while (points.at(-1) === LAST_CODE_POINT) points.pop();
-  const last = points.pop();
-  if (last === undefined) return undefined;
-  const next = last + 1 === FIRST_SURROGATE ? AFTER_SURROGATES : last + 1;
-  return String.fromCodePoint(...points, next);
 }

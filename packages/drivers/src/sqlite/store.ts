@@ -15,31 +15,37 @@ import type {
   DueClaim,
   ExecutionCounts,
   ExecutionFilter,
+  ExecutionPage,
   ExecutionRow,
   ExecutionScope,
+  FeedPage,
   FrameRow,
   InboxRow,
+  LoadedExecution,
+  LoadRange,
   Logs,
+  NewWorkflowVersion,
   PermitRow,
+  Position,
   PublishedSignal,
   Records,
   RegisterOutcome,
   SnapshotRow,
   Store,
   Timer,
+  WorkerLease,
   WorkflowHead,
   WorkflowVersionHead,
   WorkflowVersionRow,
   Write,
   WriteOutcome,
 } from '@nebula/ports';
-import { decodeCursor, encodeCursor } from '../memory/cursor.ts';
+import { decodeCursor, encodeCursor } from '@nebula/ports/rows';
 import { Checkpointer } from './checkpointer.ts';
 import { Commits } from './commits.ts';
 import type { Connection, ConnectionOptions, Durability } from './connection.ts';
 import { explained, gone, isBusy } from './failure.ts';
 import { FileWatch } from './file-watch.ts';
-import { Journal, type JournalMethod } from './journal.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { type EngineLock, lockEngine } from './lock.ts';
 import { SqliteLogs } from './logs.ts';
@@ -48,6 +54,7 @@ import type { Place } from './pace.ts';
 import { Reads } from './reads.ts';
 import { sqliteRecords } from './records.ts';
 import { SideThread } from './side-thread.ts';
+import { type WriteMethod, Writes } from './writes.ts';
 
 export interface SqliteStoreOptions {
   /** The database file. Its folder is the data directory: at most one engine works in it. */
@@ -153,7 +160,7 @@ class OpenStore implements SqliteStore {
     this.#commits = new Commits({
       path: options.path,
       clock,
-      journal: new Journal(connection),
+      writes: new Writes(connection),
       lines,
       startThread: () => new SideThread(COMMIT_THREAD, { ...connectionOptions, lockWaitMs: busyTimeoutMs }),
       place: options.commitsIn ?? 'auto',
@@ -197,20 +204,24 @@ class OpenStore implements SqliteStore {
     return this.#commits.append(writes);
   }
 
-  frames(executionId: string, afterSeq: number): Promise<readonly FrameRow[]> {
-    return this.#read((reads) => reads.frames(executionId, afterSeq));
+  frames(executionId: string, afterSeq: number, limit?: number): Promise<readonly FrameRow[]> {
+    return this.#read((reads) => reads.frames(executionId, afterSeq, limit));
   }
 
-  feed(afterPosition: number, limit: number): Promise<readonly FrameRow[]> {
-    return this.#read((reads) => reads.feed(afterPosition, limit));
+  load(executionId: string, range: LoadRange = {}): Promise<LoadedExecution | undefined> {
+    return this.#read((reads) => reads.load(executionId, range));
   }
 
-  lastPosition(): Promise<number> {
+  heads(executionIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#read((reads) => reads.heads(executionIds));
+  }
+
+  feed(page: FeedPage): Promise<readonly FrameRow[]> {
+    return this.#read((reads) => reads.feed(page));
+  }
+
+  lastPosition(): Promise<Position> {
     return this.#read((reads) => reads.lastPosition());
-  }
-
-  snapshot(executionId: string): Promise<SnapshotRow | undefined> {
-    return this.#read((reads) => reads.snapshot(executionId));
   }
 
   saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void> {
@@ -225,9 +236,7 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.known(executionIds));
   }
 
-  async list(
-    filter: ExecutionFilter,
-  ): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }> {
+  async list(filter: ExecutionFilter): Promise<ExecutionPage> {
     const place = filter.cursor === undefined ? undefined : decodeCursor(filter.cursor);
     const limit = Math.max(1, filter.limit);
     const found = await this.#read((reads) => reads.list({ ...filter, limit }, place));
@@ -299,9 +308,9 @@ class OpenStore implements SqliteStore {
     return this.#write('claimDue', now, until, owner, limit, only);
   }
 
-  heartbeat(worker: string, expiresAt: number): Promise<void> {
+  heartbeat(leases: readonly WorkerLease[]): Promise<void> {
     this.#isGone ||= this.#file.isGone();
-    return this.#write('heartbeat', worker, expiresAt);
+    return this.#write('heartbeat', leases);
   }
 
   liveWorkers(workers: readonly string[], now: number): Promise<ReadonlySet<string>> {
@@ -312,7 +321,7 @@ class OpenStore implements SqliteStore {
     return this.#write('reapWorkers', now, except, wakeAt, processes);
   }
 
-  registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): Promise<RegisterOutcome> {
+  registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome> {
     return this.#write('registerWorkflow', row);
   }
 
@@ -356,7 +365,7 @@ class OpenStore implements SqliteStore {
     this.#lock?.release();
   }
 
-  #write<K extends JournalMethod>(method: K, ...args: Parameters<Journal[K]>): Promise<ReturnType<Journal[K]>> {
+  #write<K extends WriteMethod>(method: K, ...args: Parameters<Writes[K]>): Promise<ReturnType<Writes[K]>> {
     if (this.#closing !== undefined) return Promise.reject(closed());
     if (this.#isGone) return Promise.reject(gone(this.#options.path));
     if (this.#options.readonly === true) return Promise.reject(openedReadonly(this.#options.path));

@@ -39,9 +39,7 @@ async function append(): Promise<void> {
 }
 
 if (what === 'idle') {
-  await store.append([
-    { executionId: 'a', create: { workflowId: 'orders', version: 1, createdAt: 1, owner: null }, status: 'running' },
-  ]);
+  await store.append([{ executionId: 'a', create: { workflowId: 'orders', version: 1, createdAt: 1, owner: null } }]);
   writeSync(1, 'ready\n');
   setInterval(() => {}, 60_000);
 } else {

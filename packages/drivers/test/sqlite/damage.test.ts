@@ -1,6 +1,7 @@
 /** Bytes that change on the disk, page by page: a coded error or the data, never anything else. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { NebulaError } from '@nebula/core';
+import { FEED_START } from '@nebula/ports';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/memory/index.ts';
 import { PAGE_SIZE_BYTES } from '../../src/sqlite/connection.ts';
@@ -30,7 +31,7 @@ test('every page in turn: what cannot be read is told with a code and a hint', {
       const reading = opening.then(async (opened) => {
         try {
           await opened.list({ limit: 100 });
-          await opened.feed(0, 1_000);
+          await opened.feed({ after: FEED_START, limit: 1_000 });
           for (let run = 0; run < RUNS; run++) await opened.frames(`run-${run}`, 0);
           return 'read';
         } finally {

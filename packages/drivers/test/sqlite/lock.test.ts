@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { creating, place } from './opened.ts';
+import { changed, creating, place } from './opened.ts';
 
 const CHILD = new URL('./child-engine.ts', import.meta.url).pathname;
 
@@ -38,7 +38,7 @@ test('the engine of another process is named, and its lock is gone when it is ki
 test('those beside an engine look, send and delete, but do not append', async () => {
   const { open } = await place();
   const engine = await open();
-  await engine.append([creating('a'), creating('b', { status: 'completed' })]);
+  await engine.append([creating('a'), creating('b', { status: changed('completed') })]);
   const desk = await open({ engine: false });
   expect(engine.exclusive).toBe(true);
   expect(desk.exclusive).toBe(false);

@@ -1,5 +1,5 @@
 /** The same random calls on the reference store and on SQLite give the same answers, whatever happens in between. */
-import { FINISHED_STATUSES, type Store, type Write } from '@nebula/ports';
+import { FEED_START, FINISHED_STATUSES, positionOf, type Store, type Write } from '@nebula/ports';
 import { expect, test } from 'vitest';
 import { memoryData, memoryStore, seededRandom } from '../../src/memory/index.ts';
 import type { SqliteStore } from '../../src/sqlite/index.ts';
@@ -34,9 +34,11 @@ function someWrite(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, n
     frame:
       draw.maybe({ seq, at: draw.below(100), entries: `"${draw.below(1_000)}"` }) ??
       draw.maybe({ seq, at: 1, entries: '' }),
-    status: draw.maybe(draw.pick(STATUSES)),
-    finishedAt: draw.maybe(draw.pick([null, 5])),
-    expiresAt: draw.maybe(draw.pick([null, draw.below(100)])),
+    status: draw.maybe({
+      status: draw.pick(STATUSES),
+      finishedAt: draw.pick([null, 5]),
+      expiresAt: draw.pick([null, draw.below(100)]),
+    }),
     wakeAt: draw.maybe(draw.pick([null, draw.below(100)])),
     taken: draw.maybe([`m${draw.below(4)}`, `m${draw.below(4)}`]),
   };
@@ -61,7 +63,7 @@ function someCall(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, nu
     (store) => store.append(writes),
     (store) => store.append(writes),
     (store) => store.frames(executionId, x % 4),
-    (store) => store.feed(x, z),
+    (store) => store.feed({ after: positionOf(x), limit: z, ...draw.maybe({ inclusive: true }) }),
     (store) => store.lastPosition(),
     (store) => store.execution(executionId),
     (store) => store.list({ limit: z, ...(status === undefined ? {} : { status }) }),
@@ -74,11 +76,12 @@ function someCall(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, nu
     (store) => store.send({ messageId: `m${z}`, executionId, body: `${x}` }, y),
     (store) => store.inbox(executionId),
     (store) => store.claimDue(x, x + y, `w${z}`, z),
-    (store) => store.heartbeat(`w${z}`, x),
+    (store) => store.heartbeat([{ worker: `w${z}`, expiresAt: x }]),
     (store) => store.liveWorkers(['w1', 'w2', 'w3'], x),
     (store) => store.reapWorkers(x, 'w1', y, ...(draw.maybe(true) ? ['w'] : [])),
     (store) => store.saveSnapshot(executionId, { seq: x, state: `${y}` }),
-    (store) => store.snapshot(executionId),
+    (store) => store.load(executionId, { ...draw.maybe({ after: x % 4 }), ...draw.maybe({ upTo: y % 8 }) }),
+    (store) => store.heads([executionId, 'run-1', 'nobody']),
     (store) =>
       store.registerWorkflow({
         workflowId: 'a',
@@ -107,7 +110,8 @@ for (const [seed, commitsIn] of [
     const desk = await open({ engine: false });
     for (let call = 0; call < CALLS; call++) {
       const heads = new Map<string, number>();
-      for (const frame of await reference.feed(0, 100_000)) heads.set(frame.executionId, frame.seq);
+      for (const frame of await reference.feed({ after: FEED_START, limit: 100_000 }))
+        heads.set(frame.executionId, frame.seq);
       // Drawn twice from the same state, so that a call that draws while it runs does so equally.
       const before = draw.below(2 ** 31);
       const one = someCall(chance(before), heads);
@@ -125,8 +129,10 @@ for (const [seed, commitsIn] of [
         expect(await desk.send(message, 50)).toBe(await reference.send(message, 50));
       }
     }
-    expect(await engine.feed(0, 100_000)).toEqual(await reference.feed(0, 100_000));
+    expect(await engine.feed({ after: FEED_START, limit: 100_000 })).toEqual(
+      await reference.feed({ after: FEED_START, limit: 100_000 }),
+    );
     expect(await engine.list({ limit: 100 })).toEqual(await reference.list({ limit: 100 }));
-    expect((await reference.feed(0, 100_000)).length).toBeGreaterThan(10);
+    expect((await reference.feed({ after: FEED_START, limit: 100_000 })).length).toBeGreaterThan(10);
   });
 }

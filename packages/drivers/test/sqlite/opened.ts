@@ -1,6 +1,6 @@
 /** What the tests of the SQLite driver share. */
 import { join } from 'node:path';
-import type { Write } from '@nebula/ports';
+import type { ExecutionStatus, StatusChange, Write } from '@nebula/ports';
 import { onTestFinished } from 'vitest';
 import { realClock } from '../../src/real/index.ts';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts';
@@ -39,9 +39,14 @@ export function creating(executionId: string, more: Partial<Write> = {}): Write 
     executionId,
     create: { workflowId: 'orders', version: 1, createdAt: 1, owner: null },
     frame: { seq: 1, at: 1, entries: '[]' },
-    status: 'running',
+    status: changed('running'),
     ...more,
   };
+}
+
+/** A change to this status, without an end. */
+export function changed(status: ExecutionStatus): StatusChange {
+  return { status, finishedAt: null, expiresAt: null };
 }
 
 export function framed(executionId: string, seq: number, entries = '[]'): Write {

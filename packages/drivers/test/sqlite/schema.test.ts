@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { FEED_START } from '@nebula/ports';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { MIGRATIONS } from '../../src/sqlite/migrations/index.ts';
@@ -30,27 +31,33 @@ test('a database of version 1 opens, with everything that is in it', async () =>
   });
   expect((await store.list({ project: 'default', limit: 5 })).rows.map((row) => row.executionId)).toContain('exe_done');
   expect(await store.frames('exe_open', 0)).toEqual([
-    { executionId: 'exe_open', seq: 1, at: 1_790_000_001_000, position: 3, entries: '[{"type":"started"}]' },
+    { executionId: 'exe_open', seq: 1, at: 1_790_000_001_000, position: '3', entries: '[{"type":"started"}]' },
     {
       executionId: 'exe_open',
       seq: 2,
       at: 1_790_000_002_000,
-      position: 4,
+      position: '4',
       entries: '[{"type":"waiting","text":"😀"}]',
     },
   ]);
-  expect((await store.feed(0, 10)).map((frame) => frame.position)).toEqual([1, 2, 3, 4]);
+  expect((await store.feed({ after: FEED_START, limit: 10 })).map((frame) => frame.position)).toEqual([
+    '1',
+    '2',
+    '3',
+    '4',
+  ]);
   expect(await store.inbox('exe_open')).toEqual([
     { messageId: 'm1', executionId: 'exe_open', body: '{"cancel":true}' },
   ]);
-  expect(await store.snapshot('exe_open')).toEqual({ seq: 1, state: '{"nodes":{}}' });
+  expect((await store.load('exe_open'))?.snapshot).toEqual({ seq: 1, state: '{"nodes":{}}' });
   expect(await store.workflowVersion('orders')).toMatchObject({ version: 2, hash: 'h2' });
   expect(await store.liveWorkers(['wrk_1'], 1)).toEqual(new Set(['wrk_1']));
   expect(await store.logs.read({ executionId: 'exe_done', limit: 5 })).toMatchObject([
     { message: 'hello', level: 'warn', fields: { n: 1 } },
   ]);
   // The last position of all belonged to a deleted run, and is not given again.
-  expect(await store.append([framed('exe_open', 3)])).toEqual([{ ok: true, position: 10 }]);
+  expect(await store.append([framed('exe_open', 3)])).toEqual([{ ok: true }]);
+  expect(await store.lastPosition()).toBe('10');
 });
 
 test('the fixture says version 1, and today’s schema is what the migrations make', async () => {

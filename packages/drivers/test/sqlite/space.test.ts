@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { creating, framed, place } from './opened.ts';
+import { changed, creating, framed, place } from './opened.ts';
 
 test('the file shrinks when executions are deleted, a piece at a time', { timeout: 60_000 }, async () => {
   const { open, path } = await place();
@@ -9,7 +9,7 @@ test('the file shrinks when executions are deleted, a piece at a time', { timeou
   for (let run = 0; run < 100; run++) {
     await store.append([creating(`run-${run}`)]);
     const frames = Array.from({ length: 40 }, (_, index) => framed(`run-${run}`, index + 2, 'x'.repeat(5_000)));
-    await store.append([...frames, { executionId: `run-${run}`, status: 'completed' }]);
+    await store.append([...frames, { executionId: `run-${run}`, status: changed('completed') }]);
   }
   await store.close();
   const full = statSync(path).size;
@@ -35,7 +35,7 @@ test('frames of a long run that was deleted go piece by piece, also after a rest
   const store = await open({ durability: 'relaxed' });
   await store.append([creating('long')]);
   await store.append(Array.from({ length: 9_000 }, (_, index) => framed('long', index + 2)));
-  await store.append([{ executionId: 'long', status: 'completed' }]);
+  await store.append([{ executionId: 'long', status: changed('completed') }]);
   expect(await store.deleteExecution('long')).toBe(true);
   await store.close();
   const count = () => {

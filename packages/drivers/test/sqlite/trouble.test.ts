@@ -6,6 +6,7 @@ import { open as openFile, readFile, truncate, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { NebulaError } from '@nebula/core';
+import { FEED_START } from '@nebula/ports';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { creating, framed, place } from './opened.ts';
@@ -158,7 +159,7 @@ test('a damaged database', async () => {
   }
   await file.close();
   const again = await open();
-  const error = await refusal(again.feed(0, 1_000));
+  const error = await refusal(again.feed({ after: FEED_START, limit: 1_000 }));
   expect(error).toMatchObject({ code: 'STORE_CORRUPT', retryable: false });
   expect(error.message).toContain(path);
   await again.close();
@@ -294,7 +295,11 @@ for (const [how, spoil] of [
     const told = new Promise<void>((resolve) => store.watch(resolve));
     spoil(folder);
     await told;
-    for (const call of [store.append([framed('a', 2)]), store.execution('a'), store.heartbeat('w', 1)]) {
+    for (const call of [
+      store.append([framed('a', 2)]),
+      store.execution('a'),
+      store.heartbeat([{ worker: 'w', expiresAt: 1 }]),
+    ]) {
       const error = await refusal(call);
       expect(error).toMatchObject({ code: 'STORE_GONE', retryable: false });
       expect(error.message).toContain(path);
@@ -306,7 +311,7 @@ for (const [how, spoil] of [
 test('[STO-43] without anybody who watches, the lease tells', async () => {
   const { open, folder } = await place();
   const store = await open();
-  await store.heartbeat('w', 1);
+  await store.heartbeat([{ worker: 'w', expiresAt: 1 }]);
   rmSync(folder, { recursive: true });
-  expect(await refusal(store.heartbeat('w', 2))).toMatchObject({ code: 'STORE_GONE' });
+  expect(await refusal(store.heartbeat([{ worker: 'w', expiresAt: 2 }]))).toMatchObject({ code: 'STORE_GONE' });
 });

@@ -2,7 +2,7 @@ export { type BlobsSubject, blobsSuite } from './blobs.ts';
 export { type ClockSubject, clockSuite } from './clock.ts';
 export { type LeaderSubject, leaderSuite } from './leader.ts';
 export { type LogsSubject, logsSuite } from './logs.ts';
-export { type QueueSubject, queueSuite } from './queue.ts';
+export { localQueueSuite, type QueueSubject, queueSuite } from './queue.ts';
 export { randomSuite } from './random.ts';
 export { type RecordsSubject, recordsSuite } from './records.ts';
 export {

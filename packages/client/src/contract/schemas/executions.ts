@@ -203,10 +203,15 @@ export const JournalQuery = Type.Object(
   closed,
 );
 
+/** A number where it is small enough for JSON, as that of a data folder is. */
+const FeedPosition = Type.Union([Type.Integer(), Type.String()], {
+  description: 'The position of the frame among those of all runs. Opaque: its form depends on the store.',
+});
+
 export const JournalFrame = Type.Object({
   seq: Type.Integer(),
   at: Moment,
-  position: Type.Integer(),
+  position: FeedPosition,
   entries: Type.Array(AnyJson),
 });
 

@@ -1,8 +1,8 @@
-/** Places, rates and outputs that runs share. */
+/** Places of keys and moments of rates. */
 import { expect } from 'vitest';
-import type { CacheRow, PermitChanges } from '../permits.ts';
+import type { PermitChanges } from '../permits.ts';
 import type { Store } from '../store.ts';
-import { creating, framed, put, type StoreTest } from './store-subject.ts';
+import { bodies, creating, framed, portSuite, put, outputRow as row } from './store-subject.ts';
 
 const ask = (node: string, limit: number, key = 'k') => ({
   key,
@@ -23,27 +23,11 @@ async function change(store: Store, executionId: string, permits: Partial<Permit
   return (outcome?.ok ? outcome.rates : undefined) ?? [];
 }
 
-async function granted(store: Store, executionId: string): Promise<string[]> {
-  return (await store.inbox(executionId)).map(({ body }) => body);
-}
-
-const row = (key: string, more: Partial<CacheRow> = {}): CacheRow => ({
-  key,
-  family: 'f',
-  input: '{}',
-  output: '1',
-  executionId: 'a',
-  node: 'n',
-  at: 1,
-  expiresAt: null,
-  ...more,
-});
-
-export function permitTests(test: StoreTest): void {
+export const permitsSuite = portSuite('permits', (test) => {
   test('[STO-34] places are granted up to the limit, and then in the order of asking', async ({ store }) => {
     for (const id of ['a', 'b', 'c', 'd']) await put(store, id);
     for (const id of ['a', 'b', 'c', 'd']) await change(store, id, { asks: [ask('n', 2)] });
-    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => granted(store, id)))).toEqual([['n'], ['n'], [], []]);
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => bodies(store, id)))).toEqual([['n'], ['n'], [], []]);
     expect((await store.execution('a'))?.wakeAt).toBe(5);
     expect(await store.permits('k')).toEqual([
       { executionId: 'a', node: 'n', isHeld: true },
@@ -52,7 +36,7 @@ export function permitTests(test: StoreTest): void {
       { executionId: 'd', node: 'n', isHeld: false },
     ]);
     await change(store, 'b', { at: 9, releases: [{ key: 'k', node: 'n' }] });
-    expect([await granted(store, 'c'), await granted(store, 'd')]).toEqual([['n'], []]);
+    expect([await bodies(store, 'c'), await bodies(store, 'd')]).toEqual([['n'], []]);
     expect((await store.execution('c'))?.wakeAt).toBe(9);
     await change(store, 'd', { releases: [{ key: 'k', node: 'n' }] });
     await change(store, 'a', { releases: [{ key: 'k', node: 'n' }] });
@@ -62,9 +46,9 @@ export function permitTests(test: StoreTest): void {
   test('[STO-34] one run may hold several places, and keys do not touch each other', async ({ store }) => {
     await put(store, 'a');
     await change(store, 'a', { asks: [ask('n', 1), ask('m', 1), ask('o', 1, 'other')] });
-    expect(await granted(store, 'a')).toEqual(['n', 'o']);
+    expect(await bodies(store, 'a')).toEqual(['n', 'o']);
     await change(store, 'a', { releases: [{ key: 'k', node: 'n' }] });
-    expect(await granted(store, 'a')).toEqual(['n', 'o', 'm']);
+    expect(await bodies(store, 'a')).toEqual(['n', 'o', 'm']);
   });
 
   test('[STO-35] asking twice is asking once, and giving back what nobody holds changes nothing', async ({ store }) => {
@@ -78,7 +62,7 @@ export function permitTests(test: StoreTest): void {
         { key: 'nothing', node: 'n' },
       ],
     });
-    expect(await granted(store, 'a')).toEqual(['n']);
+    expect(await bodies(store, 'a')).toEqual(['n']);
     expect(await store.permits('k')).toHaveLength(1);
   });
 
@@ -169,7 +153,7 @@ export function permitTests(test: StoreTest): void {
     });
     for (const id of ['a', 'b', 'c', 'd', 'e']) await put(store, id);
     for (const id of ['a', 'b', 'c']) await change(store, id, wish(id, 2));
-    const inboxes = () => Promise.all(['a', 'b', 'c', 'd'].map((id) => granted(store, id)));
+    const inboxes = () => Promise.all(['a', 'b', 'c', 'd'].map((id) => bodies(store, id)));
     expect(await inboxes()).toEqual([['', 'go c'], [''], [], []]);
     expect((await store.execution('a'))?.wakeAt).toBe(5);
     // One has been told already, and will make room for c: so the next must go, too.
@@ -183,100 +167,7 @@ export function permitTests(test: StoreTest): void {
     ]);
     // Whoever only waits makes room as well, when nobody before it is left to go.
     await change(store, 'e', wish('e', 2));
-    expect(await granted(store, 'c')).toEqual(['', 'go e']);
-    expect(await granted(store, 'd')).toEqual(['']);
+    expect(await bodies(store, 'c')).toEqual(['', 'go e']);
+    expect(await bodies(store, 'd')).toEqual(['']);
   });
-
-  test('[STO-42] how long nodes take is kept with the write that says so', async ({ store }) => {
-    await put(store, 'a');
-    const durations = [
-      { workflowId: 'w', node: 'n', ms: 10 },
-      { workflowId: 'w', node: 'm', ms: 20 },
-      { workflowId: 'v', node: 'n', ms: 30 },
-    ];
-    await store.append([{ executionId: 'a', durations }]);
-    await store.append([{ executionId: 'none', durations: [{ workflowId: 'w', node: 'n', ms: 99 }] }]);
-    await store.append([{ executionId: 'a', durations: [{ workflowId: 'w', node: 'm', ms: 25 }] }]);
-    expect([...(await store.durations('w'))].sort()).toEqual([
-      ['m', 25],
-      ['n', 10],
-    ]);
-    expect([...(await store.durations('nothing'))]).toEqual([]);
-  });
-
-  test('[STO-37] outputs are found by key until they expire', async ({ store }) => {
-    await put(store, 'a');
-    const cache = [row('x', { expiresAt: 10 }), row('y', { at: 2, output: '2' }), row('z', { family: 'g' })];
-    await store.append([{ executionId: 'a', cache }]);
-    expect(await store.cached('x', 9)).toEqual(row('x', { expiresAt: 10 }));
-    expect(await store.cached('x', 10)).toBeUndefined();
-    expect(await store.newestCached('f', 1)).toMatchObject([{ key: 'y' }]);
-    expect(await store.newestCached('f', 2)).toMatchObject([{ key: 'y' }, { key: 'x' }]);
-    expect(await store.newestCached('none', 2)).toEqual([]);
-    await store.append([{ executionId: 'a', cache: [row('y', { at: 3, output: '3' })] }]);
-    expect(await store.cached('y', 9)).toMatchObject({ output: '3' });
-    expect(await store.purgeCache(10, 5)).toEqual(['x']);
-    expect(await store.purgeCache(10, 5)).toEqual([]);
-  });
-
-  test('[STO-66] outputs are listed page by page, and forgotten', async ({ store }) => {
-    await put(store, 'a');
-    const of = (key: string, family: string, at: number) => row(key, { family, at });
-    const cache = [of('5', 'http@1#2', 1), of('1', 'http@1#1', 9), of('3', 'http@1#1', 2), of('2', 'http@1#1', 2)];
-    await store.append([{ executionId: 'a', cache: [...cache, of('4', 'httpx@1#1', 1)] }]);
-    const keys = async (prefix: string) => {
-      const found: string[] = [];
-      for (let after: CacheRow | undefined; ; ) {
-        const page = await store.cachedOutputs({ prefix, limit: 2, ...(after !== undefined && { after }) });
-        found.push(...page.map(({ key }) => key));
-        after = page.at(-1);
-        if (page.length < 2) return found;
-      }
-    };
-    expect(await keys('')).toEqual(['2', '3', '1', '5', '4']);
-    expect(await keys('http@')).toEqual(['2', '3', '1', '5']);
-    expect(await keys('http@1#2')).toEqual(['5']);
-    expect(await store.forgetCached({ key: '1' }, 5)).toEqual(['1']);
-    expect(await store.forgetCached({ key: '1' }, 5)).toEqual([]);
-    expect(await store.forgetCached({ prefix: 'http@' }, 2)).toEqual(['2', '3']);
-    expect(await store.forgetCached({ prefix: 'http@' }, 2)).toEqual(['5']);
-    expect(await keys('')).toEqual(['4']);
-    expect(await store.forgetCached({ prefix: '' }, 5)).toEqual(['4']);
-  });
-
-  test('[STO-38] a signal goes to one listener, the oldest, or is kept for the next', async ({ store }) => {
-    for (const id of ['a', 'b', 'c']) await put(store, id);
-    const listen = (executionId: string, node = 'n', key = 'k') =>
-      store.append([{ executionId, listeners: { at: 5, add: [{ signal: 's', key, node }] } }]);
-    const publish = (messageId: string, key = 'k') =>
-      store.publish({ signal: 's', key, messageId, body: messageId, at: 6, expiresAt: 100 });
-    await listen('a');
-    await listen('b');
-    expect(await publish('m1')).toBe('a');
-    expect(await publish('m1')).toBeUndefined();
-    expect(await publish('m2')).toBe('b');
-    expect(await publish('m3')).toBeUndefined();
-    expect(await publish('other', 'x')).toBeUndefined();
-    await listen('c');
-    expect([await granted(store, 'a'), await granted(store, 'b'), await granted(store, 'c')]).toEqual([
-      ['m1'],
-      ['m2'],
-      ['m3'],
-    ]);
-    expect((await store.execution('c'))?.wakeAt).toBe(5);
-    await store.append([
-      { executionId: 'c', listeners: { at: 7, remove: ['n'], add: [{ signal: 's', key: 'x', node: 'o' }] } },
-    ]);
-    expect(await granted(store, 'c')).toEqual(['m3', 'other']);
-  });
-
-  test('[STO-38] a listener that is gone hears nothing, and a kept signal expires', async ({ store }) => {
-    await put(store, 'a');
-    const add = [{ signal: 's', key: '', node: 'n' }];
-    await store.append([{ executionId: 'a', listeners: { at: 1, add } }]);
-    await store.append([{ executionId: 'a', listeners: { at: 1, remove: ['n'] } }]);
-    await store.publish({ signal: 's', key: '', messageId: 'm', body: 'm', at: 2, expiresAt: 10 });
-    await store.append([{ executionId: 'a', listeners: { at: 10, add } }]);
-    expect(await store.inbox('a')).toEqual([]);
-  });
-}
+});

@@ -1,6 +1,6 @@
-/** What the log drivers share: how a line is encoded, and how long it may be. */
+/** Log lines as rows: encoding, and limits of length. */
 import { isMoment } from '@nebula/core';
-import type { LogLevel, LogLine, StoredLogLine } from '@nebula/ports';
+import type { LogLevel, LogLine, StoredLogLine } from '../logs.ts';
 
 const LOG_LIMITS = {
   maxMessageChars: 16_384,
@@ -9,7 +9,7 @@ const LOG_LIMITS = {
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
 
-/** A line as it is stored: levels by rank, fields as JSON. */
+/** A stored line: the level by rank, fields as JSON. */
 export interface EncodedLine {
   readonly executionId: string;
   readonly node: string | null;
@@ -22,10 +22,10 @@ export interface EncodedLine {
 
 export function rankOf(level: LogLevel): number {
   const rank = LEVELS.indexOf(level);
-  return rank < 0 ? 1 : rank; // untyped callers say what they like
+  return rank < 0 ? 1 : rank; // untyped callers may give any text
 }
 
-/** Cut to size, in well-formed Unicode, at a moment that a date can hold, every column of its type. Never throws. */
+/** Cuts long text, makes Unicode well-formed and the time one that a date can hold. Never throws. */
 export function encodeLine(line: LogLine): EncodedLine {
   const { executionId, node, attempt } = line;
   return {
@@ -47,7 +47,7 @@ export function decodeLine(line: EncodedLine, position: number): StoredLogLine {
   return line.fields === null ? decoded : { ...decoded, fields: JSON.parse(line.fields) };
 }
 
-/** A line without a readable time is kept, at the beginning of time: what it says may matter. */
+/** A line without a valid time is kept, at time 0: its text may matter. */
 function momentOf(at: number): number {
   return isMoment(at) ? at : 0;
 }

@@ -1,9 +1,9 @@
 /**
- * Everything that is written, in the words of the port. The same code runs on the main thread and in the commit thread.
+ * All writes, by the methods of the ports. The same code runs on the main thread and in the commit thread.
  *
- *  1. Each method is one transaction, begun as a writer, so that nothing read in it can change before the commit.
+ *  1. Each method is one transaction, begun as a writer, so that nothing that it reads can change before the commit.
  *  2. A method that throws has changed nothing.
- *  3. Nothing here waits, reads a clock or knows of threads; errors are SQLite's own.
+ *  3. Nothing here waits, reads a clock or knows about threads; errors are those of SQLite.
  */
 import {
   type CacheChoice,
@@ -11,18 +11,20 @@ import {
   type DueClaim,
   FINISHED_STATUSES,
   type InboxRow,
+  type NewWorkflowVersion,
   type PublishedSignal,
   type RecordChange,
   type RegisterOutcome,
   type SnapshotRow,
   UNFINISHED_STATUSES,
-  type WorkflowVersionRow,
+  type WorkerLease,
   type Write,
   type WriteOutcome,
 } from '@nebula/ports';
+import type { EncodedLine } from '@nebula/ports/rows';
 import type { Statement } from 'better-sqlite3';
-import type { EncodedLine } from '../memory/line.ts';
 import { Appender } from './appender.ts';
+import { forgetCached, purgeCached, saveCached } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { isUnwritable } from './failure.ts';
 import { setAside } from './line-buffer.ts';
@@ -30,15 +32,15 @@ import { Permits } from './permits.ts';
 import { commitRecords, purgeRecords } from './records.ts';
 import { bounded, Statements } from './statements.ts';
 
-/** Rows or pages that one call removes at most: some 10 ms. */
+/** The most rows or pages that one call deletes: about 10 ms. */
 const PIECE_FRAMES = 2_000;
 const PIECE_LINES = 2_000;
 const PIECE_PAGES = 512;
 
-/** So few free pages are soon used again; giving them back would only make work. */
+/** Fewer free pages are soon reused; returning them would only cost work. */
 const MIN_FREE_PAGES = 64;
 
-export class Journal {
+export class Writes {
   readonly #connection: Connection;
   readonly #statements: Statements;
   readonly #appender: Appender;
@@ -48,7 +50,7 @@ export class Journal {
   readonly #dataVersion: Statement<[], number>;
   #seenDataVersion = -1;
 
-  /** How long the COMMIT of the last call took, the wait for the disk; 0 when it had nothing to commit. */
+  /** The duration of the last call's COMMIT, which waits for the disk; 0 when there was nothing to commit. */
   lastCommitMs = 0;
 
   constructor(connection: Connection) {
@@ -71,7 +73,7 @@ export class Journal {
     });
   }
 
-  /** Frames go in together, at the end; what a write shares with others, too, unless a later one depends on it. */
+  /** Frames are inserted together, at the end, and then the effects on other runs, unless a later write depends on them. */
   #appendAll(writes: readonly Write[]): WriteOutcome[] {
     const outcomes: WriteOutcome[] = [];
     let shared = 0;
@@ -89,13 +91,13 @@ export class Journal {
     return outcomes;
   }
 
-  /** What a write does to other runs, once it is accepted. */
+  /** The effects of an accepted write on other runs. */
   #share(write: Write, outcomes: WriteOutcome[], index: number): void {
     const { executionId, sends, permits, listeners, cache, durations } = write;
     const outcome = outcomes[index];
     if (!outcome?.ok || (sends ?? permits ?? listeners ?? cache ?? durations) === undefined) return;
     for (const message of sends ?? []) this.#deliver(message, message.wakeAt);
-    for (const row of cache ?? []) this.#permits.save(row);
+    for (const row of cache ?? []) saveCached(this.#statements, row);
     for (const row of durations ?? []) this.#permits.saveDuration(row);
     const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
     if (listeners !== undefined) this.#permits.listen(executionId, listeners, deliver);
@@ -109,11 +111,14 @@ export class Journal {
   }
 
   forgetCached(which: CacheChoice, limit: number): readonly string[] {
-    return this.#transaction(() => this.#permits.forgetCached(which, bounded(limit)));
+    return this.#transaction(() => forgetCached(this.#statements, which, bounded(limit)));
   }
 
   purgeCache(now: number, limit: number): readonly string[] {
-    return this.#transaction(() => this.#permits.purge(now, bounded(limit)));
+    return this.#transaction(() => {
+      this.#permits.purgeRates(now, bounded(limit));
+      return purgeCached(this.#statements, now, bounded(limit));
+    });
   }
 
   saveSnapshot(executionId: string, snapshot: SnapshotRow): void {
@@ -146,7 +151,7 @@ export class Journal {
     });
   }
 
-  /** A bounded piece of what deletions left behind; true when more is left. */
+  /** Removes a bounded piece of what deletions left behind; true when more is left. */
   reclaimSpace(): boolean {
     const freePages = (): number => this.#statements.value<number>('PRAGMA freelist_count') ?? 0;
     if (freePages() < MIN_FREE_PAGES && this.#statements.value('SELECT 1 FROM doomed') === undefined) return false;
@@ -194,7 +199,7 @@ export class Journal {
         `SELECT min(wake_at) FROM executions WHERE wake_at IS NOT NULL${among}`,
         ...names,
       ) ?? null;
-    // An engine that has nothing to do must not write.
+    // An idle engine must not write.
     const earliest = nextWakeAt();
     if (earliest === null || earliest > now || limit <= 0)
       return { executionIds: [], nextWakeAt: earliest, dueSince: null };
@@ -213,14 +218,11 @@ export class Journal {
     });
   }
 
-  heartbeat(worker: string, expiresAt: number): void {
-    this.#transaction(() =>
-      this.#statements.run(
-        'INSERT INTO workers VALUES (?, ?) ON CONFLICT (worker) DO UPDATE SET expires_at = excluded.expires_at',
-        worker,
-        expiresAt,
-      ),
-    );
+  heartbeat(leases: readonly WorkerLease[]): void {
+    const sql = 'INSERT INTO workers VALUES (?, ?) ON CONFLICT (worker) DO UPDATE SET expires_at = excluded.expires_at';
+    this.#transaction(() => {
+      for (const { worker, expiresAt } of leases) this.#statements.run(sql, worker, expiresAt);
+    });
   }
 
   reapWorkers(now: number, except: string, wakeAt: number, processes?: string): number {
@@ -229,7 +231,7 @@ export class Journal {
       ? 'worker <> ? AND (expires_at <= ? OR substr(worker, 1, ?) = ?)'
       : 'worker <> ? AND expires_at <= ?';
     const parameters = isAlone ? [except, now, processes.length, processes] : [except, now];
-    // To one that is alone all others are gone, also those that never had a lease.
+    // For an engine that is alone every other owner is dead, also one that never had a lease.
     const owners = isAlone ? 'owner <> ?' : `owner IN (SELECT worker FROM workers WHERE ${gone})`;
     return this.#transaction(() => {
       this.#statements.run(
@@ -243,7 +245,7 @@ export class Journal {
     });
   }
 
-  registerWorkflow(row: Omit<WorkflowVersionRow, 'version'> & { readonly version?: number }): RegisterOutcome {
+  registerWorkflow(row: NewWorkflowVersion): RegisterOutcome {
     return this.#transaction((): RegisterOutcome => {
       const same = this.#statements.value<number>(
         'SELECT version FROM workflow_versions WHERE workflow_id = ? AND hash = ?',
@@ -257,7 +259,7 @@ export class Journal {
         ) as number;
       const registered = highest('registered');
       if (same !== undefined) {
-        // It is the newest again; nearly always it still is.
+        // It becomes the newest again; nearly always it is already.
         this.#statements.run(
           'UPDATE workflow_versions SET registered = ? WHERE workflow_id = ? AND version = ? AND registered < ?',
           registered + 1,
@@ -290,7 +292,7 @@ export class Journal {
     return this.#transaction(() => purgeRecords(this.#statements, now, limit));
   }
 
-  /** A bounded piece of an execution's log; true when more is left. */
+  /** Deletes a bounded piece of an execution's log; true when more is left. */
   deleteLines(executionId: string): boolean {
     return this.#transaction(
       () =>
@@ -315,13 +317,13 @@ export class Journal {
     }
   }
 
-  /** True when all are gone. */
+  /** True when none is left. */
   #deleteFrames(number: number): boolean {
     return this.#statements.run(`DELETE FROM frames WHERE execution = ? LIMIT ${PIECE_FRAMES}`, number) < PIECE_FRAMES;
   }
 
   #transaction<T>(body: () => T): T {
-    if (this.#connection.inTransaction) this.#connection.exec('ROLLBACK'); // an earlier one could not be undone
+    if (this.#connection.inTransaction) this.#connection.exec('ROLLBACK'); // an earlier rollback failed
     this.#begin.run();
     try {
       const dataVersion = this.#dataVersion.get() as number;
@@ -335,7 +337,7 @@ export class Journal {
       this.lastCommitMs = performance.now() - startedAt;
       return result;
     } catch (error) {
-      // SQLite has rolled back by itself after some errors, e.g. a full disk.
+      // SQLite rolls back by itself after some errors, e.g. a full disk.
       if (this.#connection.inTransaction) this.#connection.exec('ROLLBACK');
       this.#appender.forget();
       throw error;
@@ -343,15 +345,15 @@ export class Journal {
   }
 }
 
-export type JournalMethod = {
-  [K in keyof Journal]: Journal[K] extends (...args: never[]) => unknown ? K : never;
-}[keyof Journal];
+export type WriteMethod = {
+  [K in keyof Writes]: Writes[K] extends (...args: never[]) => unknown ? K : never;
+}[keyof Writes];
 
-/** A call as data, so that it can also come from another thread. */
-export function carryOut(journal: Journal, method: JournalMethod, args: readonly unknown[]): unknown {
-  journal.lastCommitMs = 0;
-  const write = journal[method] as (...args: readonly unknown[]) => unknown;
-  return write.apply(journal, args as unknown[]);
+/** A call as data, since it may come from another thread. */
+export function carryOut(writes: Writes, method: WriteMethod, args: readonly unknown[]): unknown {
+  writes.lastCommitMs = 0;
+  const write = writes[method] as (...args: readonly unknown[]) => unknown;
+  return write.apply(writes, args as unknown[]);
 }
 
 function literals(statuses: readonly string[]): string {

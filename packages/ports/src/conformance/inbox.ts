@@ -1,8 +1,8 @@
-/** Messages and wake times. */
+/** Messages, wake times and signals. */
 import { expect } from 'vitest';
-import { accepted, creating, framed, put, type StoreTest } from './store-subject.ts';
+import { accepted, bodies, framed, portSuite, put } from './store-subject.ts';
 
-export function inboxTests(test: StoreTest): void {
+export const inboxSuite = portSuite('inbox', (test) => {
   test('[STO-21] messages wait in order of arrival', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
@@ -107,66 +107,39 @@ export function inboxTests(test: StoreTest): void {
     expect((await store.execution('a'))?.wakeAt).toBe(null);
   });
 
-  test('[STO-6] of many callers one gets the due execution', async ({ store }) => {
-    for (let run = 0; run < 10; run++) await put(store, `run-${run}`, { wakeAt: run });
-    const claims = await Promise.all(
-      Array.from({ length: 25 }, (_, caller) => store.claimDue(100, 1_000, `worker-${caller}`, 3)),
-    );
-    const claimed = claims.flatMap((claim) => claim.executionIds);
-    expect(claimed).toHaveLength(10);
-    expect(new Set(claimed).size).toBe(10);
-    for (const [caller, claim] of claims.entries()) {
-      for (const id of claim.executionIds) expect((await store.execution(id))?.owner).toBe(`worker-${caller}`);
-    }
-  });
-
-  test('[STO-6] a claimed execution is due again when its claim has passed', async ({ store }) => {
-    await put(store, 'a', { wakeAt: 10 });
-    expect((await store.claimDue(10, 20, 'w1', 5)).executionIds).toEqual(['a']);
-    expect((await store.claimDue(19, 30, 'w2', 5)).executionIds).toEqual([]);
-    expect((await store.claimDue(20, 40, 'w2', 5)).executionIds).toEqual(['a']);
-    expect(await store.execution('a')).toMatchObject({ owner: 'w2', wakeAt: 40 });
-  });
-
-  test('[STO-6] a store beside this one does not get what is claimed', async ({ store, beside }) => {
-    await put(store, 'a', { wakeAt: 10 });
-    if (beside === undefined) return;
-    const other = await beside();
-    expect((await store.claimDue(10, 20, 'w1', 5)).executionIds).toEqual(['a']);
-    expect((await other.claimDue(10, 20, 'w2', 5)).executionIds).toEqual([]);
-    await other.close();
-  });
-
-  test('[STO-25] due executions come earliest first, up to the limit', async ({ store }) => {
-    await store.append([
-      creating('late', { wakeAt: 30 }),
-      creating('early', { wakeAt: 10 }),
-      creating('middle', { wakeAt: 20 }),
-      creating('future', { wakeAt: 31 }),
-      creating('parked'),
+  test('[STO-38] a signal goes to one listener, the oldest, or is kept for the next', async ({ store }) => {
+    for (const id of ['a', 'b', 'c']) await put(store, id);
+    const listen = (executionId: string, node = 'n', key = 'k') =>
+      store.append([{ executionId, listeners: { at: 5, add: [{ signal: 's', key, node }] } }]);
+    const publish = (messageId: string, key = 'k') =>
+      store.publish({ signal: 's', key, messageId, body: messageId, at: 6, expiresAt: 100 });
+    await listen('a');
+    await listen('b');
+    expect(await publish('m1')).toBe('a');
+    expect(await publish('m1')).toBeUndefined();
+    expect(await publish('m2')).toBe('b');
+    expect(await publish('m3')).toBeUndefined();
+    expect(await publish('other', 'x')).toBeUndefined();
+    await listen('c');
+    expect([await bodies(store, 'a'), await bodies(store, 'b'), await bodies(store, 'c')]).toEqual([
+      ['m1'],
+      ['m2'],
+      ['m3'],
     ]);
-    expect(await store.claimDue(30, 100, 'w', 2)).toEqual({
-      executionIds: ['early', 'middle'],
-      nextWakeAt: 30,
-      dueSince: 10,
-    });
-    expect(await store.claimDue(30, 100, 'w', 2)).toEqual({ executionIds: ['late'], nextWakeAt: 31, dueSince: 30 });
-    expect(await store.claimDue(31, 100, 'w', 2)).toEqual({ executionIds: ['future'], nextWakeAt: 100, dueSince: 31 });
-    expect(await store.claimDue(32, 100, 'w', 2)).toEqual({ executionIds: [], nextWakeAt: 100, dueSince: null });
-    await store.append([{ executionId: 'parked', wakeAt: 50 }]);
-    expect((await store.claimDue(32, 100, 'w', 2)).nextWakeAt).toBe(50);
+    expect((await store.execution('c'))?.wakeAt).toBe(5);
+    await store.append([
+      { executionId: 'c', listeners: { at: 7, remove: ['n'], add: [{ signal: 's', key: 'x', node: 'o' }] } },
+    ]);
+    expect(await bodies(store, 'c')).toEqual(['m3', 'other']);
   });
 
-  test('[STO-25] with names, only the named executions are looked at', async ({ store }) => {
-    await store.append([creating('a', { wakeAt: 10 }), creating('b', { wakeAt: 20 }), creating('c', { wakeAt: 30 })]);
-    const only = ['b', 'c', 'nobody'];
-    expect(await store.claimDue(25, 100, 'w', 5, only)).toEqual({ executionIds: ['b'], nextWakeAt: 30, dueSince: 20 });
-    expect((await store.execution('a'))?.wakeAt).toBe(10);
-    expect(await store.claimDue(25, 100, 'w', 5, [])).toEqual({ executionIds: [], nextWakeAt: null, dueSince: null });
+  test('[STO-38] a listener that is gone hears nothing, and a kept signal expires', async ({ store }) => {
+    await put(store, 'a');
+    const add = [{ signal: 's', key: '', node: 'n' }];
+    await store.append([{ executionId: 'a', listeners: { at: 1, add } }]);
+    await store.append([{ executionId: 'a', listeners: { at: 1, remove: ['n'] } }]);
+    await store.publish({ signal: 's', key: '', messageId: 'm', body: 'm', at: 2, expiresAt: 10 });
+    await store.append([{ executionId: 'a', listeners: { at: 10, add } }]);
+    expect(await store.inbox('a')).toEqual([]);
   });
-
-  test('[STO-25] without wake times there is nothing to wait for', async ({ store }) => {
-    await put(store, 'parked');
-    expect(await store.claimDue(1_000, 2_000, 'w', 5)).toEqual({ executionIds: [], nextWakeAt: null, dueSince: null });
-  });
-}
+});

@@ -1,8 +1,9 @@
-/** Lists for people: executions by project, time and status, workflows and their versions. */
+/** Lists and counts of executions by project, workflow, time and status. */
 import { expect } from 'vitest';
-import type { ExecutionFilter, ExecutionScope, ExecutionStatus, Store } from '../store.ts';
-import { EXECUTION_STATUSES } from '../store.ts';
-import { creating, framed, put, type StoreTest } from './store-subject.ts';
+import { EXECUTION_STATUSES, type ExecutionFilter, type ExecutionScope, type ExecutionStatus } from '../executions.ts';
+import { FEED_START } from '../position.ts';
+import type { Store } from '../store.ts';
+import { changing, creating, framed, listed, portSuite, put } from './store-subject.ts';
 
 interface Listed {
   readonly executionId: string;
@@ -49,17 +50,6 @@ function expected(all: readonly Listed[], filter: Omit<ExecutionFilter, 'limit'>
   return order === 'oldest' ? found.reverse() : found;
 }
 
-async function pages(store: Store, filter: ExecutionFilter): Promise<readonly string[]> {
-  const seen: string[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const { rows, next } = await store.list({ ...filter, ...(cursor === undefined ? {} : { cursor }) });
-    expect(rows.length).toBeLessThanOrEqual(filter.limit);
-    seen.push(...rows.map((row) => row.executionId));
-    if (next === null) return seen;
-    cursor = next;
-  }
-}
-
 /** Every combination of the given members and of leaving them out. */
 function combinations(
   choices: Readonly<Record<string, readonly unknown[]>>,
@@ -71,7 +61,80 @@ function combinations(
   );
 }
 
-export function listTests(test: StoreTest): void {
+export const executionListsSuite = portSuite('lists of executions', (test) => {
+  test('[STO-16] the newest first, also of one millisecond', async ({ store }) => {
+    for (const id of ['m', 'z', 'a']) await put(store, id);
+    expect(await listed(store, { limit: 10 })).toEqual(['a', 'z', 'm']);
+    expect(await listed(store, { limit: 1 })).toEqual(['a', 'z', 'm']);
+    expect(await store.list({ limit: 3 })).toMatchObject({ next: null });
+    expect((await store.list({ limit: 2 })).rows).toHaveLength(2);
+    expect((await store.list({ limit: Number.POSITIVE_INFINITY })).rows).toHaveLength(3);
+    expect((await store.feed({ after: FEED_START, limit: Number.POSITIVE_INFINITY })).length).toBe(3);
+  });
+
+  test('[STO-16] filters by status and workflow', async ({ store }) => {
+    const statuses: ExecutionStatus[] = [
+      'completed',
+      'failed',
+      'running',
+      'paused',
+      'cancelled',
+      'timed-out',
+      'pending',
+    ];
+    for (const [index, status] of statuses.entries()) {
+      const workflowId = index % 2 === 0 ? 'even' : 'odd';
+      const create = { workflowId, version: 1, createdAt: 1, owner: null };
+      await put(store, `${workflowId}-${status}`, { status, create });
+    }
+    expect(await listed(store, { status: ['failed'], limit: 10 })).toEqual(['odd-failed']);
+    expect(await listed(store, { status: ['completed', 'running'], limit: 1 })).toEqual([
+      'even-running',
+      'even-completed',
+    ]);
+    expect(await listed(store, { status: ['paused', 'failed', 'pending'], limit: 1 })).toEqual([
+      'even-pending',
+      'odd-paused',
+      'odd-failed',
+    ]);
+    expect(await listed(store, { workflowId: 'odd', limit: 2 })).toEqual(['odd-timed-out', 'odd-paused', 'odd-failed']);
+    expect(await listed(store, { workflowId: 'odd', status: ['failed', 'completed'], limit: 2 })).toEqual([
+      'odd-failed',
+    ]);
+    expect(await listed(store, { workflowId: 'none', limit: 2 })).toEqual([]);
+    expect(await listed(store, { status: [], limit: 2 })).toEqual([]);
+    await store.append([framed('odd-failed', 2, { status: 'completed' })]);
+    expect(await listed(store, { status: ['failed'], limit: 10 })).toEqual([]);
+  });
+
+  test('[STO-16] a cursor that no page gave is refused', async ({ store }) => {
+    await put(store, 'a');
+    for (const cursor of ['nonsense', "1' OR 1=1", 'NaN', '', '7', 'at_zzzzzzzzzzz_1', 'at_1_1 ']) {
+      await expect(store.list({ cursor, limit: 5 })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
+    }
+    const create = { workflowId: 'orders', version: 1, owner: null };
+    await put(store, 'before', { create: { ...create, createdAt: -5 } });
+    await put(store, 'later', { create: { ...create, createdAt: 5_000 } });
+    expect(await listed(store, { limit: 1 })).toEqual(['later', 'a', 'before']);
+  });
+
+  test('[STO-17] pages stay stable while executions are added, changed and deleted', async ({ store }) => {
+    for (let run = 0; run < 30; run++) await put(store, `old-${run}`, { status: 'completed' });
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; ; page++) {
+      const { rows, next } = await store.list({ limit: 4, ...(cursor === undefined ? {} : { cursor }) });
+      seen.push(...rows.map((row) => row.executionId));
+      await put(store, `new-${page}`);
+      await store.append([framed(`old-${29 - page}`, 2, { status: 'failed' })]);
+      if (page === 1) await store.deleteExecution('old-0');
+      if (page === 2) await store.deleteExecution(seen.at(-1) as string);
+      if (next === null) break;
+      cursor = next;
+    }
+    expect(seen).toEqual(Array.from({ length: 29 }, (_, index) => `old-${29 - index}`));
+  });
+
   test('[STO-58] an execution belongs to its project', async ({ store, reopen }) => {
     await put(store, 'plain');
     const create = { workflowId: 'orders', version: 1, createdAt: 1_000, owner: null };
@@ -80,9 +143,9 @@ export function listTests(test: StoreTest): void {
     const again = reopen === undefined ? store : await reopen();
     expect(await again.execution('plain')).toMatchObject({ project: 'default' });
     expect(await again.execution('sold')).toMatchObject({ project: 'sales', status: 'completed' });
-    expect(await pages(again, { project: 'sales', limit: 5 })).toEqual(['sold']);
-    expect(await pages(again, { project: 'default', limit: 5 })).toEqual(['plain']);
-    expect(await pages(again, { project: 'Sales', limit: 5 })).toEqual([]);
+    expect(await listed(again, { project: 'sales', limit: 5 })).toEqual(['sold']);
+    expect(await listed(again, { project: 'default', limit: 5 })).toEqual(['plain']);
+    expect(await listed(again, { project: 'Sales', limit: 5 })).toEqual([]);
   });
 
   test('[STO-58] [STO-59] [STO-60] every combination of filters, page by page', async ({ store }) => {
@@ -99,8 +162,8 @@ export function listTests(test: StoreTest): void {
     expect(filters).toHaveLength(3 * 2 * 3 * 2 * 2 * 3);
     for (const filter of filters) {
       const found = expected(all, filter);
-      expect({ filter, found: await pages(store, { ...filter, limit: 9 }) }).toEqual({ filter, found });
-      expect(await pages(store, { ...filter, limit: Number.POSITIVE_INFINITY })).toEqual(found);
+      expect({ filter, found: await listed(store, { ...filter, limit: 9 }) }).toEqual({ filter, found });
+      expect(await listed(store, { ...filter, limit: Number.POSITIVE_INFINITY })).toEqual(found);
     }
   });
 
@@ -108,11 +171,11 @@ export function listTests(test: StoreTest): void {
     for (const createdAt of [10, 20, 30]) {
       await put(store, `at-${createdAt}`, { create: { workflowId: 'w', version: 1, createdAt, owner: null } });
     }
-    expect(await pages(store, { since: 20, limit: 5 })).toEqual(['at-30', 'at-20']);
-    expect(await pages(store, { until: 20, limit: 5 })).toEqual(['at-10']);
-    expect(await pages(store, { since: 10, until: 30, limit: 1 })).toEqual(['at-20', 'at-10']);
-    expect(await pages(store, { since: 20, until: 20, limit: 5 })).toEqual([]);
-    expect(await pages(store, { since: 30, until: 10, limit: 5 })).toEqual([]);
+    expect(await listed(store, { since: 20, limit: 5 })).toEqual(['at-30', 'at-20']);
+    expect(await listed(store, { until: 20, limit: 5 })).toEqual(['at-10']);
+    expect(await listed(store, { since: 10, until: 30, limit: 1 })).toEqual(['at-20', 'at-10']);
+    expect(await listed(store, { since: 20, until: 20, limit: 5 })).toEqual([]);
+    expect(await listed(store, { since: 30, until: 10, limit: 5 })).toEqual([]);
   });
 
   test('[STO-17] [STO-60] pages in either order stay right while executions come, go and change', async ({ store }) => {
@@ -133,14 +196,14 @@ export function listTests(test: StoreTest): void {
         next = given.next;
         const create = { project: 'sales', workflowId: 'orders', version: 1, createdAt: 900 + page * 40, owner: null };
         await put(store, `${order}-new-${page}`, { create });
-        for (const id of seen.slice(-2)) await store.append([{ executionId: id, status: 'completed' }]);
+        for (const id of seen.slice(-2)) await store.append([changing(id, 'completed')]);
         await store.deleteExecution(seen.at(-1) as string);
-        await store.append([{ executionId: there.at(-1 - page) as string, status: 'paused' }]);
+        await store.append([changing(there.at(-1 - page) as string, 'paused')]);
       }
       expect(seen.filter((id) => id.startsWith('run-'))).toEqual(there);
       expect(new Set(seen).size).toBe(seen.length);
-      const left = await pages(store, { limit: 100 });
-      await store.append(left.map((executionId) => ({ executionId, status: 'failed' as const })));
+      const left = await listed(store, { limit: 100 });
+      await store.append(left.map((executionId) => changing(executionId, 'failed')));
       for (const executionId of left) await store.deleteExecution(executionId);
     }
   });
@@ -158,50 +221,7 @@ export function listTests(test: StoreTest): void {
     expect(await store.counts({ project: 'none' })).toEqual(none);
     const before = await store.counts({});
     const running = all.find((row) => row.status === 'running') as Listed;
-    await store.append([{ executionId: running.executionId, status: 'failed' }]);
+    await store.append([changing(running.executionId, 'failed')]);
     expect(await store.counts({})).toEqual({ ...before, running: before.running - 1, failed: before.failed + 1 });
   });
-
-  test('[STO-62] workflows in order of their ids, each with its newest version', async ({ store, reopen }) => {
-    expect(await store.workflows({ limit: 5 })).toEqual([]);
-    await register(store, 'b', [3, 1, 7]);
-    await register(store, 'a', [1]);
-    await register(store, 'c', [2, 1]);
-    await register(store, 'B', [1]);
-    const heads = [
-      { workflowId: 'B', version: 1, versions: 1, createdAt: 10 },
-      { workflowId: 'a', version: 1, versions: 1, createdAt: 10 },
-      { workflowId: 'b', version: 7, versions: 3, createdAt: 70 },
-      { workflowId: 'c', version: 2, versions: 2, createdAt: 20 },
-    ];
-    const again = reopen === undefined ? store : await reopen();
-    expect(await again.workflows({ limit: 10 })).toEqual(heads);
-    expect(await again.workflows({ limit: 2 })).toEqual(heads.slice(0, 2));
-    expect(await again.workflows({ after: 'a', limit: 2 })).toEqual(heads.slice(2));
-    expect(await again.workflows({ after: 'aa', limit: 1 })).toEqual(heads.slice(2, 3));
-    expect(await again.workflows({ after: 'c', limit: 1 })).toEqual([]);
-  });
-
-  test('[STO-63] versions, the highest first, without their definitions', async ({ store }) => {
-    await register(store, 'a', [3, 1, 7]);
-    await register(store, 'b', [9]);
-    const heads = [7, 3, 1].map((version) => ({
-      workflowId: 'a',
-      version,
-      hash: `hash of ${version}`,
-      createdAt: version * 10,
-    }));
-    expect(await store.workflowVersions('a', { limit: 10 })).toEqual(heads);
-    expect(await store.workflowVersions('a', { limit: 2 })).toEqual(heads.slice(0, 2));
-    expect(await store.workflowVersions('a', { after: 3, limit: 2 })).toEqual(heads.slice(2));
-    expect(await store.workflowVersions('a', { after: 1, limit: 2 })).toEqual([]);
-    expect(await store.workflowVersions('ghost', { limit: 2 })).toEqual([]);
-  });
-}
-
-async function register(store: Store, workflowId: string, versions: readonly number[]): Promise<void> {
-  for (const version of versions) {
-    const row = { workflowId, version, hash: `hash of ${version}`, definition: '{}', createdAt: version * 10 };
-    expect(await store.registerWorkflow(row)).toMatchObject({ created: true });
-  }
-}
+});

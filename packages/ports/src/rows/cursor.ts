@@ -1,24 +1,29 @@
-/** The places between the pages of a list of executions. Callers hand the text on and never look into it. */
+/** Cursors between the pages of a list of executions. Callers give the text back unchanged. */
 import { NebulaError } from '@nebula/core';
 
 export interface ExecutionPlace {
   readonly createdAt: number;
-  /** In the order of creation: tells apart what began in the same millisecond. */
+  /** In the order of creation: tells apart executions of the same millisecond. */
   readonly number: number;
 }
 
 const CURSOR = /^at_(-?[0-9a-z]{1,11})_([0-9a-z]{1,11})$/;
 
+/** By time, then in the order of creation. */
+export function byCreation(a: ExecutionPlace, b: ExecutionPlace): number {
+  return a.createdAt - b.createdAt || a.number - b.number;
+}
+
 export function encodeCursor({ createdAt, number }: ExecutionPlace): string {
   return `at_${createdAt.toString(36)}_${number.toString(36)}`;
 }
 
-/** Refuses what `encodeCursor` cannot have made, with `CURSOR_INVALID`. */
+/** Rejects text that `encodeCursor` cannot have made, with `CURSOR_INVALID`. */
 export function decodeCursor(cursor: string): ExecutionPlace {
   const [, createdAt = '', number = ''] = CURSOR.exec(cursor) ?? [];
   const place = { createdAt: Number.parseInt(createdAt, 36), number: Number.parseInt(number, 36) };
   if (Number.isSafeInteger(place.createdAt) && Number.isSafeInteger(place.number)) return place;
   throw new NebulaError('CURSOR_INVALID', `'${cursor.slice(0, 80)}' is not a cursor of this list.`, {
-    hint: 'Give the cursor of an earlier page as it was, or none for the first page.',
+    hint: 'Give the cursor of an earlier page unchanged, or none for the first page.',
   });
 }

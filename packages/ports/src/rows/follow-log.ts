@@ -1,7 +1,7 @@
-/** Following a log: read on from the last line, and wait for news when there is none. */
-import type { LogFilter, StoredLogLine } from '@nebula/ports';
+/** Follows a log: reads on from the last line, and waits for an announcement when there is none. */
+import type { LogFilter, StoredLogLine } from '../logs.ts';
 
-/** Something that changes now and then. */
+/** Wakes everybody who waits for the next announcement. */
 export class News {
   readonly #waiting = new Set<() => void>();
 
@@ -30,7 +30,7 @@ export async function* followLines(
 ): AsyncGenerator<StoredLogLine> {
   let afterPosition = filter.afterPosition ?? 0;
   while (!signal.aborted) {
-    // Asked for before reading: a line that comes in between is not missed.
+    // Subscribed before reading, so that a line written in between is not missed.
     const { arrived, giveUp } = news.next();
     signal.addEventListener('abort', giveUp);
     try {

@@ -1,19 +1,20 @@
-/** Appending: compare-and-set, batches, order, atomicity. */
+/** `append`: compare-and-set, batches, order, atomicity. */
 import { expect } from 'vitest';
-import { accepted, creating, framed, positions, put, type StoreTest, seqs } from './store-subject.ts';
+import type { FrameRow } from '../journal.ts';
+import { comparePositions, FEED_START, type Position } from '../position.ts';
+import { accepted, changing, creating, framed, portSuite, positions, put, seqs } from './store-subject.ts';
 
-export function appendTests(test: StoreTest): void {
+export const appendSuite = portSuite('journal append', (test) => {
   test('[STO-1] what was appended can be read', async ({ store }) => {
-    const outcomes = await store.append([creating('a'), creating('b')]);
-    expect(accepted(outcomes)).toEqual([true, true]);
-    expect(await store.frames('a', 0)).toEqual([
-      { executionId: 'a', seq: 1, at: 1_000, position: positions(outcomes)[0], entries: '["a began"]' },
-    ]);
+    expect(accepted(await store.append([creating('a'), creating('b')]))).toEqual([true, true]);
+    const frame = { seq: 1, at: 1_000, entries: '["a began"]' };
+    const [{ position }] = (await store.feed({ after: FEED_START, limit: 1 })) as [FrameRow];
+    expect(await store.frames('a', 0)).toEqual([{ executionId: 'a', position, ...frame }]);
   });
 
   test('[STO-1] an empty append is nothing', async ({ store }) => {
     expect(await store.append([])).toEqual([]);
-    expect(await store.feed(0, 10)).toEqual([]);
+    expect(await store.feed({ after: FEED_START, limit: 10 })).toEqual([]);
   });
 
   test('[STO-2] the second frame with the same seq is a conflict', async ({ store }) => {
@@ -73,25 +74,29 @@ export function appendTests(test: StoreTest): void {
   });
 
   test('[STO-4] positions grow from write to write and from batch to batch', async ({ store }) => {
-    const first = positions(await store.append([creating('a'), creating('b')]));
-    const second = positions(await store.append([framed('b', 2), framed('a', 2)]));
-    const all = [...first, ...second];
-    expect(all).toEqual([...all].sort((a, b) => a - b));
-    expect(new Set(all).size).toBe(4);
-    expect((await store.feed(0, 10)).map((frame) => frame.position)).toEqual(all);
+    await store.append([creating('a'), creating('b')]);
+    await store.append([framed('b', 2), framed('a', 2)]);
+    const [a, b] = [await positions(store, 'a'), await positions(store, 'b')];
+    const all = [a[0], b[0], b[1], a[1]] as Position[];
+    expect(all).toEqual([...all].sort(comparePositions));
+    expect(new Set([FEED_START, ...all]).size).toBe(5);
+    expect((await store.feed({ after: FEED_START, limit: 10 })).map((frame) => frame.position)).toEqual(all);
   });
 
   test('[STO-4] a position is not given again after its execution was deleted', async ({ store, reopen }) => {
     await put(store, 'a');
-    const [last] = positions(await store.append([creating('b', { status: 'completed' })]));
+    await put(store, 'b', { status: 'completed' });
+    const [last] = (await positions(store, 'b')) as [Position];
     expect(await store.deleteExecution('b')).toBe(true);
-    const [next] = positions(await store.append([creating('c', { status: 'failed' })]));
-    expect(next).toBeGreaterThan(last as number);
+    await put(store, 'c', { status: 'failed' });
+    const [next] = (await positions(store, 'c')) as [Position];
+    expect(comparePositions(next, last)).toBeGreaterThan(0);
     if (reopen === undefined) return;
     expect(await store.deleteExecution('c')).toBe(true);
     const again = await reopen();
-    const [afterwards] = positions(await again.append([creating('d')]));
-    expect(afterwards).toBeGreaterThan(next as number);
+    await put(again, 'd');
+    const [afterwards] = (await positions(again, 'd')) as [Position];
+    expect(comparePositions(afterwards, next)).toBeGreaterThan(0);
   });
 
   test('[STO-5] a refused write changes nothing at all', async ({ store }) => {
@@ -191,33 +196,36 @@ export function appendTests(test: StoreTest): void {
       false,
     ]);
     expect(await store.execution('ghost')).toBeUndefined();
-    expect(await store.feed(0, 10)).toEqual([]);
+    expect(await store.feed({ after: FEED_START, limit: 10 })).toEqual([]);
   });
 
-  test('[STO-9] what is left out stays, null clears', async ({ store }) => {
-    await put(store, 'a', { wakeAt: 5, finishedAt: 6, expiresAt: 7 });
+  test('[STO-9] parts that are left out stay, null clears', async ({ store }) => {
+    await put(store, 'a', { wakeAt: 5, status: 'failed', finishedAt: 6, expiresAt: 7 });
     await store.append([framed('a', 2)]);
-    expect(await store.execution('a')).toMatchObject({ status: 'running', wakeAt: 5, finishedAt: 6, expiresAt: 7 });
-    await store.append([framed('a', 3, { finishedAt: null })]);
-    expect(await store.execution('a')).toMatchObject({ status: 'running', wakeAt: 5, finishedAt: null, expiresAt: 7 });
-    await store.append([framed('a', 4, { wakeAt: null, expiresAt: null })]);
+    expect(await store.execution('a')).toMatchObject({ status: 'failed', wakeAt: 5, finishedAt: 6, expiresAt: 7 });
+    await store.append([framed('a', 3, { wakeAt: null })]);
+    expect(await store.execution('a')).toMatchObject({ status: 'failed', wakeAt: null, finishedAt: 6, expiresAt: 7 });
+    await store.append([framed('a', 4, { wakeAt: 8 }), changing('a', 'paused')]);
     expect(await store.execution('a')).toMatchObject({
-      status: 'running',
-      wakeAt: null,
+      status: 'paused',
+      wakeAt: 8,
       finishedAt: null,
       expiresAt: null,
     });
-    await store.append([framed('a', 5, { status: 'paused' })]);
-    expect(await store.execution('a')).toMatchObject({ status: 'paused', wakeAt: null, owner: 'worker-1' });
+    await store.append([framed('a', 5, { status: 'completed', finishedAt: 9, wakeAt: null })]);
+    expect(await store.execution('a')).toMatchObject({ status: 'completed', finishedAt: 9, wakeAt: null });
+    expect(await store.execution('a')).toMatchObject({ owner: 'worker-1', workflowId: 'orders' });
   });
 
   test('[STO-10] a write without a frame changes the row only', async ({ store }) => {
     await put(store, 'a');
-    const [created] = positions(await store.append([creating('b')]));
-    const outcomes = await store.append([{ executionId: 'a', wakeAt: 42 }, { executionId: 'a' }]);
-    expect(positions(outcomes)).toEqual([created, created]);
+    const before = await store.feed({ after: FEED_START, limit: 10 });
+    expect(accepted(await store.append([{ executionId: 'a', wakeAt: 42 }, { executionId: 'a' }]))).toEqual([
+      true,
+      true,
+    ]);
     expect((await store.execution('a'))?.wakeAt).toBe(42);
-    expect(await seqs(store, 'a')).toEqual([1]);
+    expect(await store.feed({ after: FEED_START, limit: 10 })).toEqual(before);
     expect(accepted(await store.append([framed('a', 2)]))).toEqual([true]);
   });
-}
+});

@@ -1,0 +1,94 @@
+/** The data behind memory stores: it outlives its stores, as a disk outlives its processes. */
+import { NebulaError } from '@nebula/core';
+import type { ExecutionRow, FrameRow, InboxRow, SnapshotRow, WorkflowVersionRow } from '@nebula/ports';
+import { FINISHED_STATUSES } from '@nebula/ports';
+import { MemoryPermits } from './permits.ts';
+
+export interface StoredRun {
+  readonly number: number;
+  row: ExecutionRow;
+  readonly frames: FrameRow[];
+  snapshot: SnapshotRow | undefined;
+  /** In order of arrival. */
+  readonly inbox: Map<string, InboxRow>;
+}
+
+export interface MemoryData {
+  /** In order of creation. */
+  readonly runs: Map<string, StoredRun>;
+  journal: FrameRow[];
+  /** The highest number ever given to a frame or a run. */
+  position: number;
+  readonly workers: Map<string, number>;
+  /** In the order of registration: the newest is last. */
+  workflows: WorkflowVersionRow[];
+  readonly permits: MemoryPermits;
+  /** By workflow and node. */
+  readonly durations: Map<string, Map<string, number>>;
+  /** Each with the store that it watches for. */
+  readonly watchers: Map<() => void, OpenData>;
+}
+
+export function memoryData(): MemoryData {
+  return {
+    runs: new Map(),
+    journal: [],
+    position: 0,
+    workers: new Map(),
+    workflows: [],
+    permits: new MemoryPermits(),
+    durations: new Map(),
+    watchers: new Map(),
+  };
+}
+
+/** The data as one store has it open. */
+export class OpenData {
+  readonly #data: MemoryData;
+  #closed = false;
+
+  constructor(data: MemoryData) {
+    this.#data = data;
+  }
+
+  /** Throws once the store is closed. */
+  get(): MemoryData {
+    if (this.#closed) throw new NebulaError('STORE_CLOSED', 'The store is closed.');
+    return this.#data;
+  }
+
+  /** Calls the watchers of the other stores. */
+  wrote(): void {
+    for (const [watcher, owner] of this.#data.watchers) if (owner !== this) watcher();
+  }
+
+  /** Puts a message into an inbox and makes the run due; false when there is no such run. */
+  deliver(message: InboxRow, wakeAt: number): boolean {
+    const run = this.#data.runs.get(message.executionId);
+    if (run === undefined) return false;
+    if (!run.inbox.has(message.messageId)) run.inbox.set(message.messageId, { ...message });
+    run.row = { ...run.row, wakeAt: earlier(run.row.wakeAt, wakeAt) };
+    return true;
+  }
+
+  watch(onForeignWrite: () => void): () => void {
+    const watcher = (): void => onForeignWrite();
+    this.#data.watchers.set(watcher, this);
+    return () => this.#data.watchers.delete(watcher);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const [watcher, owner] of this.#data.watchers) if (owner === this) this.#data.watchers.delete(watcher);
+  }
+}
+
+export function isFinished(row: ExecutionRow): boolean {
+  return (FINISHED_STATUSES as readonly string[]).includes(row.status);
+}
+
+/** Null is never. */
+export function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}

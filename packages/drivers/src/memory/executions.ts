@@ -1,0 +1,79 @@
+import { EXECUTION_STATUSES, type ExecutionCounts, type ExecutionScope, type Executions } from '@nebula/ports';
+import { byCreation, decodeCursor, encodeCursor } from '@nebula/ports/rows';
+import { earlier, isFinished, type MemoryData, type OpenData, type StoredRun } from './data.ts';
+
+export function memoryExecutions(open: OpenData): Executions {
+  return {
+    async execution(executionId) {
+      return open.get().runs.get(executionId)?.row;
+    },
+    async known(executionIds) {
+      const { runs } = open.get();
+      return new Set(executionIds.filter((executionId) => runs.has(executionId)));
+    },
+    async list(filter) {
+      const { status, order, cursor } = filter;
+      const place = cursor === undefined ? undefined : decodeCursor(cursor);
+      const sign = order === 'oldest' ? 1 : -1;
+      const runs = within(open.get(), filter)
+        .filter(({ row }) => status === undefined || status.includes(row.status))
+        .map((run) => ({ row: run.row, number: run.number, createdAt: run.row.createdAt }))
+        .filter((run) => place === undefined || sign * byCreation(run, place) > 0)
+        .sort((a, b) => sign * byCreation(a, b));
+      const page = runs.slice(0, Math.max(1, filter.limit));
+      const last = page.at(-1);
+      return {
+        rows: page.map((run) => run.row),
+        next: last === undefined || runs.length === page.length ? null : encodeCursor(last),
+      };
+    },
+    async counts(scope) {
+      const counts = Object.fromEntries(EXECUTION_STATUSES.map((status) => [status, 0])) as Record<string, number>;
+      for (const { row } of within(open.get(), scope)) counts[row.status] = (counts[row.status] ?? 0) + 1;
+      return counts as ExecutionCounts;
+    },
+    async claimDue(now, until, owner, limit, only) {
+      const all = [...open.get().runs.values()];
+      const runs = only === undefined ? all : all.filter((run) => only.includes(run.row.executionId));
+      const due = runs
+        .filter((run) => run.row.wakeAt !== null && run.row.wakeAt <= now)
+        .sort((a, b) => (a.row.wakeAt as number) - (b.row.wakeAt as number) || a.number - b.number)
+        .slice(0, limit);
+      const dueSince = due[0]?.row.wakeAt ?? null;
+      for (const run of due) run.row = { ...run.row, wakeAt: until, owner };
+      if (due.length > 0) open.wrote();
+      const nextWakeAt = runs.reduce<number | null>((next, run) => earlier(next, run.row.wakeAt), null);
+      return { executionIds: due.map((run) => run.row.executionId), nextWakeAt, dueSince };
+    },
+    async deleteExecution(executionId) {
+      const data = open.get();
+      const run = data.runs.get(executionId);
+      if (run === undefined || !isFinished(run.row)) return false;
+      data.runs.delete(executionId);
+      data.permits.forget(executionId);
+      data.journal = data.journal.filter((frame) => frame.executionId !== executionId);
+      open.wrote();
+      return true;
+    },
+    async expired(now, limit) {
+      return [...open.get().runs.values()]
+        .map((run) => run.row)
+        .filter((row) => isFinished(row) && row.expiresAt !== null && row.expiresAt <= now)
+        .sort((a, b) => (a.expiresAt as number) - (b.expiresAt as number))
+        .slice(0, limit)
+        .map((row) => row.executionId);
+    },
+    async reclaimSpace() {
+      open.get();
+      return false;
+    },
+  };
+}
+
+function within({ runs }: MemoryData, { project, workflowId, since, until }: ExecutionScope): readonly StoredRun[] {
+  return [...runs.values()]
+    .filter(({ row }) => project === undefined || row.project === project)
+    .filter(({ row }) => workflowId === undefined || row.workflowId === workflowId)
+    .filter(({ row }) => row.createdAt >= (since ?? Number.NEGATIVE_INFINITY))
+    .filter(({ row }) => row.createdAt < (until ?? Number.POSITIVE_INFINITY));
+}

@@ -1,0 +1,118 @@
+/** Versions of workflows, and durations of their nodes. */
+import { expect } from 'vitest';
+import type { Store } from '../store.ts';
+import { portSuite, put } from './store-subject.ts';
+
+export const definitionsSuite = portSuite('definitions', (test) => {
+  test('[STO-62] workflows in order of their ids, each with its newest version', async ({ store, reopen }) => {
+    expect(await store.workflows({ limit: 5 })).toEqual([]);
+    await register(store, 'b', [3, 1, 7]);
+    await register(store, 'a', [1]);
+    await register(store, 'c', [2, 1]);
+    await register(store, 'B', [1]);
+    const heads = [
+      { workflowId: 'B', version: 1, versions: 1, createdAt: 10 },
+      { workflowId: 'a', version: 1, versions: 1, createdAt: 10 },
+      { workflowId: 'b', version: 7, versions: 3, createdAt: 70 },
+      { workflowId: 'c', version: 2, versions: 2, createdAt: 20 },
+    ];
+    const again = reopen === undefined ? store : await reopen();
+    expect(await again.workflows({ limit: 10 })).toEqual(heads);
+    expect(await again.workflows({ limit: 2 })).toEqual(heads.slice(0, 2));
+    expect(await again.workflows({ after: 'a', limit: 2 })).toEqual(heads.slice(2));
+    expect(await again.workflows({ after: 'aa', limit: 1 })).toEqual(heads.slice(2, 3));
+    expect(await again.workflows({ after: 'c', limit: 1 })).toEqual([]);
+  });
+
+  test('[STO-63] versions, the highest first, without their definitions', async ({ store }) => {
+    await register(store, 'a', [3, 1, 7]);
+    await register(store, 'b', [9]);
+    const heads = [7, 3, 1].map((version) => ({
+      workflowId: 'a',
+      version,
+      hash: `hash of ${version}`,
+      createdAt: version * 10,
+    }));
+    expect(await store.workflowVersions('a', { limit: 10 })).toEqual(heads);
+    expect(await store.workflowVersions('a', { limit: 2 })).toEqual(heads.slice(0, 2));
+    expect(await store.workflowVersions('a', { after: 3, limit: 2 })).toEqual(heads.slice(2));
+    expect(await store.workflowVersions('a', { after: 1, limit: 2 })).toEqual([]);
+    expect(await store.workflowVersions('ghost', { limit: 2 })).toEqual([]);
+  });
+
+  test('[STO-28] versions count up; the same content is the same version', async ({ store }) => {
+    const row = (hash: string, workflowId = 'orders') => ({
+      workflowId,
+      hash,
+      definition: `{"${hash}":1}`,
+      createdAt: 5,
+    });
+    expect(await store.registerWorkflow(row('h1'))).toEqual({ ok: true, version: 1, created: true });
+    expect(await store.registerWorkflow(row('h2'))).toEqual({ ok: true, version: 2, created: true });
+    expect(await store.registerWorkflow(row('h1'))).toEqual({ ok: true, version: 1, created: false });
+    expect(await store.registerWorkflow(row('h1', 'other'))).toEqual({ ok: true, version: 1, created: true });
+    expect(await store.registerWorkflow({ ...row('h7'), version: 7 })).toEqual({ ok: true, version: 7, created: true });
+    expect(await store.registerWorkflow(row('h8'))).toEqual({ ok: true, version: 8, created: true });
+    expect(await store.registerWorkflow({ ...row('h9'), version: 7 })).toEqual({ ok: false, reason: 'version-taken' });
+    expect(await store.registerWorkflow({ ...row('h2'), version: 7 })).toEqual({
+      ok: true,
+      version: 2,
+      created: false,
+    });
+    expect(await store.registerWorkflow({ ...row('h5'), version: 5 })).toEqual({ ok: true, version: 5, created: true });
+  });
+
+  test('[STO-28] of many rivals for the same content one creates it', async ({ store }) => {
+    const row = { workflowId: 'orders', hash: 'h', definition: '{}', createdAt: 5 };
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => store.registerWorkflow(row)));
+    expect(outcomes.filter((outcome) => outcome.ok && outcome.created)).toHaveLength(1);
+    expect(outcomes.every((outcome) => outcome.ok && outcome.version === 1)).toBe(true);
+  });
+
+  test('[STO-29] a version, the newest, or none', async ({ store }) => {
+    const row = (hash: string) => ({ workflowId: 'orders', hash, definition: `{"${hash}":"😀"}`, createdAt: 5 });
+    expect(await store.workflowVersion('orders')).toBeUndefined();
+    await store.registerWorkflow({ ...row('h9'), version: 9 });
+    await store.registerWorkflow({ ...row('h9'), workflowId: 'others' });
+    expect(await store.workflowVersion('orders')).toEqual({ ...row('h9'), version: 9 });
+    await store.registerWorkflow({ ...row('h3'), version: 3 });
+    expect(await store.workflowVersion('orders')).toEqual({ ...row('h3'), version: 3 });
+    for (const [hash, version] of [
+      ['h9', 9],
+      ['h9', 9],
+      ['h3', 3],
+      ['h10', 10],
+      ['h3', 3],
+    ] as const) {
+      expect(await store.registerWorkflow(row(hash))).toMatchObject({ ok: true, version });
+      expect(await store.workflowVersion('orders')).toEqual({ ...row(hash), version });
+    }
+    expect(await store.workflowVersion('orders', 3)).toEqual({ ...row('h3'), version: 3 });
+    expect(await store.workflowVersion('orders', 4)).toBeUndefined();
+    expect(await store.workflowVersion('Orders')).toBeUndefined();
+  });
+
+  test('[STO-42] how long nodes take is kept with the write that says so', async ({ store }) => {
+    await put(store, 'a');
+    const durations = [
+      { workflowId: 'w', node: 'n', ms: 10 },
+      { workflowId: 'w', node: 'm', ms: 20 },
+      { workflowId: 'v', node: 'n', ms: 30 },
+    ];
+    await store.append([{ executionId: 'a', durations }]);
+    await store.append([{ executionId: 'none', durations: [{ workflowId: 'w', node: 'n', ms: 99 }] }]);
+    await store.append([{ executionId: 'a', durations: [{ workflowId: 'w', node: 'm', ms: 25 }] }]);
+    expect([...(await store.durations('w'))].sort()).toEqual([
+      ['m', 25],
+      ['n', 10],
+    ]);
+    expect([...(await store.durations('nothing'))]).toEqual([]);
+  });
+});
+
+async function register(store: Store, workflowId: string, versions: readonly number[]): Promise<void> {
+  for (const version of versions) {
+    const row = { workflowId, version, hash: `hash of ${version}`, definition: '{}', createdAt: version * 10 };
+    expect(await store.registerWorkflow(row)).toMatchObject({ created: true });
+  }
+}

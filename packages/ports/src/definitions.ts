@@ -1,0 +1,54 @@
+/** Versions of workflow definitions, and how long their nodes take. */
+
+export interface WorkflowVersionRow {
+  readonly workflowId: string;
+  readonly version: number;
+  /** SHA-256 of the canonical definition. */
+  readonly hash: string;
+  readonly definition: string;
+  readonly createdAt: number;
+}
+
+/** A version to register; without `version` it gets the next free one. */
+export type NewWorkflowVersion = Omit<WorkflowVersionRow, 'version'> & { readonly version?: number };
+
+/** A version without its text. */
+export type WorkflowVersionHead = Omit<WorkflowVersionRow, 'definition'>;
+
+/** A workflow in lists. */
+export interface WorkflowHead {
+  readonly workflowId: string;
+  /** The newest version. */
+  readonly version: number;
+  readonly versions: number;
+  /** When the newest version was made. */
+  readonly createdAt: number;
+}
+
+export type RegisterOutcome =
+  | { readonly ok: true; readonly version: number; readonly created: boolean }
+  | { readonly ok: false; readonly reason: 'version-taken' };
+
+/** The duration of a node of a workflow. */
+export interface DurationRow {
+  readonly workflowId: string;
+  /** The node's path without iteration numbers. */
+  readonly node: string;
+  readonly ms: number;
+}
+
+export interface Definitions {
+  /** The same hash is the same version, and becomes the newest again. */
+  registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome>;
+  /** Without `version`, the newest: the one that was registered last. */
+  workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined>;
+  /** In order of id, after `after`. */
+  workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]>;
+  /** Highest version first, below `after`. */
+  workflowVersions(
+    workflowId: string,
+    page: { readonly after?: number; readonly limit: number },
+  ): Promise<readonly WorkflowVersionHead[]>;
+  /** Known durations of the nodes of a workflow, by node. */
+  durations(workflowId: string): Promise<ReadonlyMap<string, number>>;
+}

@@ -1,0 +1,110 @@
+/**
+ * The rows of executions: projections of their journals, for lists, retention and wake-ups.
+ *
+ *  S6 `claimDue` gives a due execution to one caller only, until the time that the caller sets.
+ */
+import type { RunStatus } from '@nebula/core';
+
+/** The status of a run in lists and filters. */
+export type ExecutionStatus = RunStatus;
+
+export const FINISHED_STATUSES = ['completed', 'failed', 'cancelled', 'timed-out'] as const;
+export const UNFINISHED_STATUSES = ['pending', 'running', 'paused', 'compensating'] as const;
+
+type Listed = (typeof UNFINISHED_STATUSES | typeof FINISHED_STATUSES)[number];
+
+/** Every status. A status that is missing here does not compile. */
+export const EXECUTION_STATUSES: readonly (ExecutionStatus extends Listed ? ExecutionStatus : never)[] = [
+  ...UNFINISHED_STATUSES,
+  ...FINISHED_STATUSES,
+];
+
+/** The project of an execution whose creation names none. */
+export const DEFAULT_PROJECT = 'default';
+
+export interface ExecutionRow {
+  readonly executionId: string;
+  readonly project: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly status: ExecutionStatus;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+  /** Never later than the next moment at which something must be done; null when only a stimulus can move the run. */
+  readonly wakeAt: number | null;
+  /** The worker that last created or claimed it. */
+  readonly owner: string | null;
+  /** After this moment a finished run may be deleted; null: it is kept. */
+  readonly expiresAt: number | null;
+}
+
+export interface NewExecution {
+  /** `DEFAULT_PROJECT` when left out; never changes. */
+  readonly project?: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly owner: string | null;
+}
+
+/** Status, end and retention change together. */
+export interface StatusChange {
+  readonly status: ExecutionStatus;
+  readonly finishedAt: number | null;
+  readonly expiresAt: number | null;
+}
+
+export interface DueClaim {
+  readonly executionIds: readonly string[];
+  /** The earliest wake time that is left, claimed executions included; null when there is none. */
+  readonly nextWakeAt: number | null;
+  /** The earliest wake time among the claimed executions; null when none was claimed. */
+  readonly dueSince: number | null;
+}
+
+/** Selects executions; a member that is left out matches all. */
+export interface ExecutionScope {
+  readonly project?: string;
+  readonly workflowId?: string;
+  /** Created at or after. */
+  readonly since?: number;
+  /** Created before. */
+  readonly until?: number;
+}
+
+export interface ExecutionFilter extends ExecutionScope {
+  readonly status?: readonly ExecutionStatus[];
+  /** By `createdAt`, then by the order of creation; `newest` first when left out. */
+  readonly order?: 'newest' | 'oldest';
+  /** Opaque: from an earlier page with the same order. */
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+export interface ExecutionPage {
+  readonly rows: readonly ExecutionRow[];
+  /** The cursor of the next page; null on the last one. */
+  readonly next: string | null;
+}
+
+export type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>;
+
+export interface Executions {
+  execution(executionId: string): Promise<ExecutionRow | undefined>;
+  /** Those of the given executions that exist. */
+  known(executionIds: readonly string[]): Promise<ReadonlySet<string>>;
+  list(filter: ExecutionFilter): Promise<ExecutionPage>;
+  /** The number of executions of each status. */
+  counts(scope: ExecutionScope): Promise<ExecutionCounts>;
+  /**
+   * Claims up to `limit` executions with wakeAt <= now, earliest first: sets their wakeAt to `until` and their owner.
+   * With `only`, no other executions are looked at.
+   */
+  claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim>;
+  /** Deletes a finished execution and everything that belongs to it; false when it is unknown or unfinished. */
+  deleteExecution(executionId: string): Promise<boolean>;
+  /** Finished executions whose `expiresAt` has passed, oldest first. */
+  expired(now: number, limit: number): Promise<readonly string[]>;
+  /** Returns the disk space of deleted rows, a bounded piece per call; true when more is left. */
+  reclaimSpace(): Promise<boolean>;
+}

@@ -1,0 +1,103 @@
+/**
+ * The journal: frames of all executions in one order, and everything that changes together with a frame.
+ * Drivers see encoded rows only; the meaning of the entries is known above this port.
+ *
+ * Every driver guarantees:
+ *  S1 `append` is all or nothing per write, and durable when its promise resolves (unless the driver is set to `relaxed`).
+ *  S2 (executionId, seq) is unique. A second frame with the same seq is a conflict, and a conflict fails only its own write.
+ *  S3 The seqs of an execution are dense from 1. A frame whose predecessor is missing is a conflict.
+ *  S4 Positions grow in commit order: a reader that has seen position p never sees a new frame at or before p.
+ *  S5 Everything named in one write changes together with its frame, or not at all.
+ *
+ * For a store across a network: `append` takes one round trip per turn, and so does `load` per run that is read.
+ */
+import type { CacheRow } from './cache.ts';
+import type { DurationRow } from './definitions.ts';
+import type { ExecutionRow, NewExecution, StatusChange } from './executions.ts';
+import type { InboxRow, ListenerChanges, OutgoingRow } from './inbox.ts';
+import type { PermitChanges, PlaceHolder } from './permits.ts';
+import type { Position } from './position.ts';
+
+/** One execution's part of an `append`. Parts that are left out change nothing. */
+export interface Write {
+  readonly executionId: string;
+  /** Creates the execution; a conflict when the id exists. Every other write needs an execution that exists. */
+  readonly create?: NewExecution;
+  /** The fence of the write: refused when another frame has its seq. Without a frame only the row changes. */
+  readonly frame?: StoredFrame;
+  readonly status?: StatusChange;
+  /** Null: only a stimulus can move the run. */
+  readonly wakeAt?: number | null;
+  /** Ids of inbox messages of this execution that the frame has journalled; deleted with it. */
+  readonly taken?: readonly string[];
+  /** Messages to other executions. Those to executions that do not exist are dropped. */
+  readonly sends?: readonly OutgoingRow[];
+  readonly permits?: PermitChanges;
+  readonly listeners?: ListenerChanges;
+  /** Outputs that other runs may reuse; a newer output replaces an older one with the same key. */
+  readonly cache?: readonly CacheRow[];
+  /** Measured durations of nodes; each replaces the one that was known before. */
+  readonly durations?: readonly DurationRow[];
+}
+
+export type WriteOutcome =
+  /** `rates`: the moments that were granted, in the order of asking. */
+  | { readonly ok: true; readonly rates?: readonly number[] }
+  /** `heldBy`: the holder of a place that the write requires. */
+  | { readonly ok: false; readonly heldBy?: PlaceHolder };
+
+export interface StoredFrame {
+  readonly seq: number;
+  readonly at: number;
+  readonly entries: string;
+}
+
+export interface FrameRow extends StoredFrame {
+  readonly executionId: string;
+  readonly position: Position;
+}
+
+export interface SnapshotRow {
+  readonly seq: number;
+  readonly state: string;
+}
+
+/** Which part of a journal `load` reads. */
+export interface LoadRange {
+  /** Only frames above this seq, and no snapshot. Left out: the newest snapshot, and the frames from it on. */
+  readonly after?: number;
+  /** No frame and no snapshot above this seq. */
+  readonly upTo?: number;
+}
+
+/** An execution at one moment: the row, the journal and the inbox belong together. */
+export interface LoadedExecution {
+  readonly row: ExecutionRow;
+  readonly snapshot: SnapshotRow | undefined;
+  /** In order. After a snapshot they begin with its own frame, whose time the state needs. */
+  readonly frames: readonly StoredFrame[];
+  readonly inbox: readonly InboxRow[];
+}
+
+export interface FeedPage {
+  /** Frames after this position; with `inclusive` also the frame at it. */
+  readonly after: Position;
+  readonly inclusive?: boolean;
+  readonly limit: number;
+}
+
+export interface Journal {
+  append(writes: readonly Write[]): Promise<readonly WriteOutcome[]>;
+  /** Everything that is needed to go on with an execution, in one round trip. Undefined when there is none. */
+  load(executionId: string, range?: LoadRange): Promise<LoadedExecution | undefined>;
+  /** Frames with seq above `afterSeq`, in order: the first `limit` of them, or all. */
+  frames(executionId: string, afterSeq: number, limit?: number): Promise<readonly FrameRow[]>;
+  /** The newest seq of each of these executions; those that do not exist are left out. */
+  heads(executionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Frames of all executions in commit order: the source of live feeds. */
+  feed(page: FeedPage): Promise<readonly FrameRow[]>;
+  /** The position after which the feed has nothing yet; `FEED_START` in an empty store. */
+  lastPosition(): Promise<Position>;
+  /** Keeps the snapshot with the highest seq. */
+  saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void>;
+}
