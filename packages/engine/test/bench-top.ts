@@ -172,7 +172,33 @@ export class BenchTop {
     return Object.fromEntries(Object.entries(document?.nodes ?? {}).map(([path, node]) => [path, node.status]));
   }
 
+  /** Messages that the run has not acted on. */
+  inboxOf(executionId: string): number {
+    return this.data.runs.get(executionId)?.inbox.size ?? 0;
+  }
+
+  async cachedRuns(): Promise<number | undefined> {
+    return (await this.engine.metrics()).gauges['engine.cached_runs'];
+  }
+
   async status(executionId: string): Promise<string | undefined> {
     return (await this.engine.document(executionId))?.status;
   }
+}
+
+/** A store with some methods replaced. */
+export function changed(store: Store, changes: Partial<Store>): Store {
+  return new Proxy(store, {
+    get(target, key) {
+      const own = Reflect.get(changes, key) as unknown;
+      if (own !== undefined) return own;
+      const value = Reflect.get(target, key) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+/** For `wrapStore`. */
+export function altered(change: (store: Store) => Partial<Store>): (store: Store) => Store {
+  return (store) => changed(store, change(store));
 }

@@ -1,7 +1,7 @@
 /** A run and the executions that run for its nodes: retrying, stopping and waiting for all of them. */
 import type { Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
-import { BenchTop } from './bench-top.ts';
+import { BenchTop, changed } from './bench-top.ts';
 
 const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
 const undo = { compensate: { action: 'hand@1' } };
@@ -288,5 +288,60 @@ describe('a child by a launch plan', () => {
       status: 'failed',
       error: { code: 'NO_LAUNCH_PLANS' },
     });
+  });
+});
+
+describe('children and where they run', () => {
+  const parent = { id: 'main', nodes: { call: { workflow: { id: 'sub', mode: 'child' } } } };
+
+  it('[ENG-81] [ENG-216] of a workflow that debounces its starts are executions of their own all the same', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register({
+      id: 'sub',
+      config: { start: { key: "{{ 'one' }}", policy: 'debounce', window: '1h' } },
+      nodes: { work: hand() },
+    });
+    const ids = [await top.start(parent), await top.start(parent)];
+    await top.clock.advance(1_000);
+    for (const call of top.calls) call.complete();
+    await top.clock.advance(1_000);
+    expect(await Promise.all(ids.map((id) => top.status(id)))).toEqual(['completed', 'completed']);
+  });
+
+  it('[ENG-30] go on with the runs that the engine was opened for', async () => {
+    const top = new BenchTop();
+    await top.open();
+    await top.register({ id: 'sub', nodes: { work: hand(), more: hand({ needs: ['work'] }) } });
+    const executionId = await top.start(parent);
+    await top.complete('work');
+    await top.open({ only: [executionId] });
+    await top.clock.advance(60_000);
+    await top.complete('more');
+    await top.clock.advance(1_000);
+    expect(await top.status(executionId)).toBe('completed');
+  });
+
+  it('[ENG-83] whose output is gone have failed', async () => {
+    const top = new BenchTop();
+    let isOff = false;
+    await top.open({
+      inlineLimitBytes: 100,
+      wrapStore: (store) =>
+        changed(store, {
+          claimDue: (...args) =>
+            isOff ? Promise.resolve({ executionIds: [], nextWakeAt: null, dueSince: null }) : store.claimDue(...args),
+        }),
+    });
+    await top.register({ id: 'sub', nodes: { work: hand() } });
+    const executionId = await top.start(parent);
+    isOff = true;
+    await top.complete('work', 'x'.repeat(500));
+    const { rows } = await top.engine.list({ limit: 10 });
+    await top.engine.delete(rows.find(({ workflowId }) => workflowId === 'sub')?.executionId as string);
+    isOff = false;
+    await top.open({ inlineLimitBytes: 100 });
+    await top.clock.advance(60_000);
+    expect(await top.engine.document(executionId)).toMatchObject({ status: 'failed', error: { code: 'BLOB_MISSING' } });
   });
 });

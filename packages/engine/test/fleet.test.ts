@@ -4,7 +4,7 @@ import { memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import type { Delivery, Queue, Store, Task, Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../src/index.ts';
-import { BenchTop } from './bench-top.ts';
+import { altered, BenchTop, changed } from './bench-top.ts';
 
 const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
 const LEASE_MS = 30_000;
@@ -21,15 +21,7 @@ type Changes = Partial<Pick<Store, 'append' | 'claimDue' | 'execution' | 'heartb
 /** An engine beside the others, on the same data. */
 async function join(top: BenchTop, queue?: Queue, change: (store: Store) => Changes = () => ({})): Promise<Member> {
   const plain = memoryStore({ data: top.data, exclusive: false });
-  const changes = change(plain);
-  const store = new Proxy(plain, {
-    get(target, key) {
-      const own = Reflect.get(changes, key) as unknown;
-      if (own !== undefined) return own;
-      const value = Reflect.get(target, key) as unknown;
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+  const store = changed(plain, change(plain));
   const member = { store, skewMs: 0 } as { -readonly [K in keyof Member]: Member[K] };
   const clock = {
     now: () => top.clock.now() + member.skewMs,
@@ -399,5 +391,48 @@ describe('starts that are one', () => {
     expect(new Set(ids).size).toBe(1);
     await top.clock.advance(1_500);
     expect(top.calls.map(({ input }) => input)).toEqual([{ n: 1 }]);
+  });
+});
+
+describe('an engine that saw a run last long ago', () => {
+  /** Two engines on the same data; the first one can be kept from looking for what is due. */
+  async function two(top: BenchTop, concurrency: number) {
+    const shared = () => memoryStore({ data: top.data, exclusive: false });
+    const first = { isDeaf: false };
+    const wrapStore = altered(() => {
+      const store = shared();
+      const claimDue: Store['claimDue'] = (...args) =>
+        first.isDeaf
+          ? Promise.resolve({ executionIds: [], nextWakeAt: null, dueSince: null })
+          : store.claimDue(...args);
+      return { ...store, exclusive: false, claimDue };
+    });
+    await top.open({ wrapStore, concurrency });
+    const drivers = { ...top.drivers, store: shared(), queue: memoryQueue({ clock: top.clock }), clock: top.clock };
+    const second = createEngine(drivers, { actions: top.actions, concurrency });
+    return { first, second };
+  }
+
+  it('[ENG-63] reads its journal before it says when to wake it', async () => {
+    const top = new BenchTop();
+    const { first, second } = await two(top, 1);
+    const retry = { attempts: 3, delay: '5s' };
+    const executionId = await top.start({ config: { maxParallelism: 1 }, nodes: { a: hand(), b: hand({ retry }) } });
+    first.isDeaf = true;
+    const opened = second.open();
+    await top.clock.advance(31_000);
+    await opened;
+    // The second engine has looked at the run, and keeps it, since `b` waits for a slot.
+    expect(second.peek(executionId)).toMatchObject({ nodes: { a: { status: 'running' }, b: { status: 'queued' } } });
+    await top.complete('a');
+    await top.fail('b');
+    expect(second.peek(executionId)).toMatchObject({ nodes: { a: { status: 'running' } } });
+    await top.clock.advance(5_000);
+    expect(top.call('b').attempt).toBe(2);
+    await top.complete('b');
+    await top.clock.advance(60_000);
+    expect(await top.status(executionId)).toBe('completed');
+    expect(await top.cachedRuns()).toBe(0);
+    expect((await second.metrics()).gauges['engine.cached_runs']).toBe(0);
   });
 });

@@ -223,4 +223,31 @@ describe('crash and close', () => {
     await top.settle();
     expect(await top.engine.settled(executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
   });
+
+  it('[ENG-59] a workflow whose action is gone is told, does not spin, and goes on when the action is back', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ nodes: { a: { action: 'hand@1' } } });
+    const without = top.actions.filter(({ id }) => id !== 'hand');
+    await top.open({ actions: without });
+    await top.clock.advance(90_000);
+    const faults = top.events.filter((event) => event.type === 'fault');
+    expect(faults.length).toBeGreaterThanOrEqual(3);
+    expect(faults.length).toBeLessThanOrEqual(5);
+    expect(faults[0]).toMatchObject({ executionId, error: { code: 'PLAN_INVALID' } });
+    expect(await top.cachedRuns()).toBe(0);
+    await expect(top.engine.document(executionId)).rejects.toMatchObject({ code: 'PLAN_INVALID' });
+    await top.open();
+    await top.settle();
+    expect(top.call('a').attempt).toBe(2);
+  });
+
+  it('[ENG-30] an engine that is opened for certain runs cares for those that it starts itself', async () => {
+    const top = new BenchTop();
+    await top.open({ only: [] });
+    await top.start({ nodes: { a: { action: 'hand@1', retry: { attempts: 2, delay: '90s' } } } });
+    await top.fail('a');
+    await top.clock.advance(90_000);
+    expect(top.call('a').attempt).toBe(2);
+  });
 });

@@ -1,5 +1,9 @@
+import type { Json } from '@nebula/core';
+import type { Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
-import { BenchTop } from './bench-top.ts';
+import { altered, BenchTop } from './bench-top.ts';
+
+const one = { nodes: { a: { action: 'hand@1' } } };
 
 describe('starting', () => {
   it('[ENG-19] an input that does not fit is refused with every problem', async () => {
@@ -84,5 +88,68 @@ describe('starting', () => {
       'WorkflowCompleted',
     ]);
     expect(top.events.filter((event) => event.type === 'finished')).toHaveLength(2);
+  });
+});
+
+describe('starts that go wrong', () => {
+  it('[ENG-1] a start that cannot be written is refused, not forgotten', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const { workflowId, version } = await top.register(one);
+    const refused = top.engine.start(workflowId, version, { input: { n: 10n } as unknown as Json });
+    const outcome = expect(refused).rejects.toThrow('BigInt');
+    await top.settle();
+    await outcome;
+    expect(await top.cachedRuns()).toBe(0);
+  });
+
+  it('[ENG-20] the second of two starts with one id is durable, too, when it resolves', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const { workflowId, version } = await top.register(one);
+    const durable: boolean[] = [];
+    const start = async (): Promise<void> => {
+      await top.engine.start(workflowId, version, { executionId: 'exe_mine' });
+      durable.push(top.data.runs.has('exe_mine'));
+    };
+    const both = Promise.all([start(), start()]);
+    await top.settle();
+    await both;
+    expect(durable).toEqual([true, true]);
+  });
+
+  it('[ENG-64] a start whose answer was lost goes on, although its caller was told of the trouble', async () => {
+    const top = new BenchTop();
+    let isLost = true;
+    const wrapStore = altered((store) => ({
+      append: async (writes: readonly Write[]) => {
+        const outcomes = await store.append(writes);
+        if (isLost) throw new Error('the connection broke');
+        return outcomes;
+      },
+    }));
+    await top.open({ wrapStore });
+    const { workflowId, version } = await top.register(one);
+    const start = () => top.engine.start(workflowId, version, { executionId: 'exe_mine' });
+    const refused = expect(start()).rejects.toThrow('the connection broke');
+    await top.settle();
+    await refused;
+    isLost = false;
+    await top.clock.advance(200);
+    expect(top.call('a').attempt).toBe(2);
+    expect(await start()).toBe('exe_mine');
+    await top.complete('a');
+    expect(await top.status('exe_mine')).toBe('completed');
+  });
+
+  it('[ENG-54] an execution id is a plain word', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const { workflowId, version } = await top.register(one);
+    for (const executionId of ['', '../../etc', 'a b', 'a:b', 'ä', 'x'.repeat(201), '\ud800']) {
+      const refused = top.engine.start(workflowId, version, { executionId });
+      await expect(refused).rejects.toMatchObject({ code: 'EXECUTION_ID_INVALID' });
+    }
+    expect(top.data.runs.size).toBe(0);
   });
 });

@@ -150,3 +150,16 @@ describe('turns', () => {
     expect(await top.status(executionId)).toBe('completed');
   });
 });
+
+describe('a loop without workers', () => {
+  it('[ENG-102] of many rounds is divided into turns, and ends', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const list = Array.from({ length: 5_000 }, (_, n) => n);
+    const body = { nodes: { s: { set: { v: '{{ $item }}' } } }, output: '{{ $item + 1 }}' };
+    const executionId = await top.start({ nodes: { each: { forEach: { in: '$input.list' }, do: body } } }, { list });
+    await top.clock.advance(10);
+    expect(await top.engine.document(executionId)).toMatchObject({ status: 'completed' });
+    expect((await top.engine.journal(executionId)).length).toBeGreaterThan(4);
+  });
+});

@@ -1,6 +1,8 @@
+import type { Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
-import { BenchTop } from './bench-top.ts';
+import { altered, BenchTop } from './bench-top.ts';
 
+const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
 const big = { text: 'x'.repeat(2_000) };
 
 describe('large values', () => {
@@ -47,6 +49,83 @@ describe('large values', () => {
     expect(await top.engine.document(executionId)).toMatchObject({
       status: 'completed',
       output: { b: { got: 2_000, all: big.text } },
+    });
+  });
+
+  it('[ENG-61] a large value that nobody foresaw is fetched, and nothing that happened is lost', async () => {
+    const top = new BenchTop();
+    const options = { inlineLimitBytes: 1_000 };
+    await top.open(options);
+    const nodes: Record<string, unknown> = {
+      big: hand(),
+      go: hand({ needs: ['big'] }),
+      side: hand({ needs: ['big'] }),
+    };
+    // A way of passed-over nodes, longer than anybody looks ahead, leads to a condition on the large value.
+    for (let n = 0; n < 100; n++) nodes[`off${n}`] = hand({ enabled: false, needs: [n === 0 ? 'go' : `off${n - 1}`] });
+    nodes.far = { action: 'echo@1', needs: ['off99'], when: '$nodes.big.output.length == 2000', with: { n: 1 } };
+    const executionId = await top.start({ nodes });
+    await top.complete('big', 'x'.repeat(2_000));
+    await top.open(options);
+    await top.settle();
+    top.call('go').complete('gone');
+    top.call('side').complete('beside');
+    await top.clock.advance(1_000);
+    expect(top.events.filter((event) => event.type === 'fault')).toEqual([]);
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'completed',
+      output: { far: { n: 1 }, side: 'beside' },
+      nodes: { go: { output: 'gone', attempts: 2 } },
+    });
+  });
+
+  it('[ENG-61] parameters that cannot be resolved may lead anywhere that large values are read', async () => {
+    const top = new BenchTop();
+    const options = { inlineLimitBytes: 1_000 };
+    await top.open(options);
+    const big = 'x'.repeat(2_000);
+    const executionId = await top.start({
+      nodes: {
+        a: hand(),
+        wait: hand({ needs: ['a'] }),
+        broken: { action: 'echo@1', needs: ['wait'], onError: 'ignore', with: { x: '{{ $input.nothing.here }}' } },
+        then: { action: 'echo@1' },
+      },
+      edges: [{ from: 'broken', to: 'then', when: '$nodes.a.output.length == 2000' }],
+      output: '{{ $nodes.a.output.length }}',
+    });
+    await top.complete('a', big);
+    await top.open(options);
+    await top.settle();
+    await top.complete('wait');
+    await top.clock.advance(1_000);
+    expect(top.events.filter((event) => event.type === 'fault')).toEqual([]);
+    expect(await top.engine.document(executionId)).toMatchObject({ status: 'completed', output: 2_000 });
+  });
+
+  it('[ENG-23] the blobs of a run that is just being created are no orphans', async () => {
+    const top = new BenchTop();
+    const wrapStore = altered((store) => ({
+      append: async (writes: readonly Write[]) => {
+        await new Promise<void>((resolve) => top.clock.timer(200, resolve));
+        return store.append(writes);
+      },
+    }));
+    await top.open({ wrapStore, inlineLimitBytes: 100 });
+    const { workflowId, version } = await top.register({
+      nodes: { a: hand(), b: { action: 'echo@1', needs: ['a'], with: { x: '{{ $input.t }}' } } },
+    });
+    await top.clock.advance(59_900);
+    const started = top.engine.start(workflowId, version, { input: { t: 'x'.repeat(500) } });
+    await top.clock.advance(1_000);
+    const executionId = await started;
+    await top.open({ inlineLimitBytes: 100 });
+    await top.settle();
+    await top.complete('a');
+    await top.settle();
+    expect(await top.engine.document(executionId)).toMatchObject({
+      status: 'completed',
+      output: { b: { x: 'x'.repeat(500) } },
     });
   });
 });

@@ -148,6 +148,16 @@ describe('compensation', () => {
     expect(run.status).toBe('completed');
     expect(run.attempts.size).toBe(1);
   });
+
+  it('[RUN-141] a compensation that is cancelled does not stop the others', () => {
+    const undo = { compensate: { action: 'look@1', with: {} } };
+    const run = drive({ nodes: { a: undo, b: { needs: ['a'], ...undo }, c: { needs: ['b'] } } });
+    run.complete('a').complete('b').fail('c');
+    run.step({ type: 'cancel', reason: 'hangs', node: '~undo/b' });
+    expect(run.running()).toEqual(['~undo/a']);
+    run.complete('~undo/a');
+    expect(run.status).toBe('failed');
+  });
 });
 
 describe('what turns out to have happened', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Entry, RunError } from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 describe('ends', () => {
@@ -100,5 +101,37 @@ describe('ends', () => {
     expect(run.statuses()).toEqual({ a: 'failed', b: 'completed', c: 'running' });
     run.complete('c').retry();
     expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-148] a failure node that is a loop ends, whatever halts in it', () => {
+    const run = drive({
+      config: { failureNode: 'tell' },
+      nodes: {
+        a: {},
+        tell: { forEach: { in: [1] }, do: { nodes: { x: { onError: 'halt' }, y: { needs: ['x'] } } } },
+      },
+    });
+    run.fail('a').fail('tell/0/x');
+    expect(run.status).toBe('failed');
+    expect(run.error?.node).toBe('a');
+  });
+
+  it('[RUN-89] retry from failed fails again what failed by an edge that cannot be evaluated', () => {
+    const edges = [{ from: 'a', to: 'b', when: '$input.nothing.here' }];
+    const run = drive({ nodes: { a: {}, b: {}, c: { needs: ['b'] } }, edges }).complete('a');
+    expect(run.status).toBe('failed');
+    run.retry();
+    expect(run.document).toMatchObject({ status: 'failed', error: { node: 'b' } });
+    expect(run.document.nodes.a?.attempts).toBe(1);
+  });
+
+  it('[RUN-67] a run that ends and is retried in one turn schedules each node once', () => {
+    const run = drive({ nodes: { a: { retry: { attempts: 2, delay: '0s' } }, b: {} } }, { starts: false });
+    run.start('a');
+    const error: RunError = { code: 'X', kind: 'USER', message: 'x' };
+    const failed = { type: 'ended', node: 'a', attempt: 1, outcome: { status: 'failed', error }, jitter: 0 } as const;
+    run.step(failed, { type: 'cancel', reason: 'enough' }, { type: 'retry' });
+    const last = run.entries.at(-1) as Extract<Entry, { type: 'node.scheduled' }>;
+    expect([...last.nodes].sort()).toEqual(['a', 'b']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RUN_DEFAULTS } from '../../src/index.ts';
+import { explainNode, RUN_DEFAULTS } from '../../src/index.ts';
 import { drive } from './drive.ts';
 
 describe('failure', () => {
@@ -110,5 +110,35 @@ describe('failure', () => {
     run.fail('a').complete('b', { kept: true });
     expect(run.document.nodes.b).toMatchObject({ status: 'completed', output: { kept: true } });
     expect(run.statusOf('c')).toBe('cancelled');
+  });
+
+  it('[RUN-31] an error edge that matches takes the failure of a node that ignores its failures', () => {
+    const edges = [{ from: 'a', to: 'mend', on: 'error', match: { code: 'KNOWN' } }] as const;
+    const short = { nodes: { a: { onError: 'ignore' }, mend: {}, b: { needs: ['a'] } }, edges };
+    expect(drive(short).fail('a', { code: 'KNOWN' }).statuses()).toMatchObject({ mend: 'running', b: 'skipped' });
+    expect(drive(short).fail('a', { code: 'OTHER' }).statuses()).toMatchObject({ mend: 'skipped', b: 'running' });
+  });
+
+  it('[RUN-31] an always edge does not stand in the way of ignoring', () => {
+    const edges = [{ from: 'a', to: 'after', on: 'always' }] as const;
+    const run = drive({ nodes: { a: { onError: 'ignore' }, after: {}, b: { needs: ['a'] } }, edges }).fail('a');
+    expect(run.running()).toEqual(['after', 'b']);
+  });
+
+  it('[RUN-90] a node that was skipped names the failures before it', () => {
+    const edges = [{ from: 'handled', to: 'mend', on: 'error' }] as const;
+    const nodes = { handled: {}, bad: {}, mend: {}, c: { needs: ['handled', 'bad'] } };
+    const run = drive({ config: { onFailure: 'finish-running' }, nodes, edges })
+      .fail('handled')
+      .fail('bad');
+    expect(explainNode(run.state, 'c', run.now)?.reasons[0]).toContain('`handled` failed, `bad` failed');
+  });
+
+  it('[RUN-46] the timeout of a run that is being stopped changes nothing', () => {
+    const run = drive({ config: { timeout: '3s' }, nodes: { a: {}, b: {} } }).fail('a', { code: 'FIRST' });
+    run.advance(4_000);
+    expect(run.status).toBe('running');
+    run.breakOff('b');
+    expect(run.document).toMatchObject({ status: 'failed', error: { code: 'FIRST' } });
   });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { wakeTime } from '../../src/index.ts';
 import { drive } from './drive.ts';
+
+const UNDO = { action: 'look@1', with: { of: '{{ $self.output }}' } };
 
 describe('gates', () => {
   it('[RUN-170] a node with a concurrency key waits until it is granted a place, and gives it back at its end', () => {
@@ -116,5 +119,81 @@ describe('gates', () => {
     expect(run.asks).toEqual([]);
     run.step({ type: 'resume' });
     expect(run.asks).toHaveLength(1);
+  });
+});
+
+describe('gates and what else may happen', () => {
+  it('[RUN-170] a place that is granted while the run is paused does not open the gates after it', () => {
+    const run = drive({
+      nodes: { a: { concurrency: { key: 'k', limit: 1 }, rateLimit: { key: 'api', limit: 1, per: '1m' } } },
+    });
+    run.step({ type: 'pause' }).step({ type: 'granted', node: 'a', gate: 'concurrency' });
+    expect(run.running()).toEqual([]);
+    run.step({ type: 'resume' });
+    expect(run.running()).toEqual([]);
+    expect(run.asks.at(-1)?.gate.kind).toBe('rate');
+    run.step({ type: 'granted', node: 'a', gate: 'rate' });
+    expect(run.running()).toEqual(['a']);
+  });
+
+  it('[RUN-174] what the cache says while the run is paused is asked for again', () => {
+    const run = drive({ nodes: { a: { cache: { version: '1' } } } });
+    const miss = { key: 'h', family: 'do@1#1', input: '{}', earlier: null };
+    run.step({ type: 'pause' }).step({ type: 'granted', node: 'a', gate: 'cache', miss });
+    run.step({ type: 'resume' });
+    expect(run.running()).toEqual([]);
+    run.step({ type: 'granted', node: 'a', gate: 'cache', miss });
+    expect(run.asks.at(-1)?.gate.kind).toBe('reserve');
+  });
+
+  it('[RUN-170] a run that ends with an outcome that nobody knows gives its place back', () => {
+    const run = drive({ nodes: { a: { action: 'pay@1', concurrency: { key: 'k', limit: 1 } } } });
+    run.step({ type: 'granted', node: 'a', gate: 'concurrency' }).cancel().breakOff('a');
+    expect(run.status).toBe('cancelled');
+    expect(run.freed).toEqual([{ key: 'key:k', node: 'a' }]);
+    run.retry().settle('a', { happened: false, then: 'retry' });
+    expect(run.running()).toEqual([]);
+    expect(run.asks).toHaveLength(2);
+    run.step({ type: 'granted', node: 'a', gate: 'concurrency' });
+    expect(run.running()).toEqual(['a']);
+  });
+
+  it('[RUN-170] the time limit over all attempts counts while a node waits for its place', () => {
+    const run = drive({ nodes: { a: { concurrency: { key: 'k', limit: 1 }, timeout: { total: '1m' } } } });
+    run.advance(60_000);
+    expect(run.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'total' } });
+    expect(run.freed).toHaveLength(1);
+  });
+});
+
+describe('gates of nodes that are cut off, cached or waiting to hear', () => {
+  const gated = { concurrency: { key: 'k', limit: 1 } };
+
+  it('[RUN-170] what is cut off in the turn in which it asks again asks for nothing', () => {
+    const run = drive({
+      nodes: { each: { forEach: { in: [1] }, timeout: '5s', onError: 'ignore', do: { nodes: { x: gated } } } },
+    });
+    expect(run.asks).toHaveLength(1);
+    run.advance(6_000);
+    expect(run.status).toBe('completed');
+    expect(run.asks).toHaveLength(1);
+    expect(run.freed).toEqual([{ key: 'key:k', node: 'each/0/x' }]);
+  });
+
+  it('[RUN-174] a run that waits to hear of a moment or of the cache has a wake time', () => {
+    const rate = drive({ nodes: { a: { rateLimit: { key: 'k', limit: 1, per: '1s' } } } });
+    expect(wakeTime(rate.state, rate.now, 30_000)).toBe(rate.now + 30_000);
+    const place = drive({ nodes: { a: gated } });
+    expect(wakeTime(place.state, place.now, 30_000)).toBeNull();
+  });
+
+  it('[RUN-173] what the cache had was not done here, and is not undone here', () => {
+    const run = drive({
+      nodes: { a: { action: 'do@1', cache: { version: '1' }, compensate: UNDO }, b: { needs: ['a'] } },
+    });
+    run.step({ type: 'cached', node: 'a', output: { value: 7 }, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
+    run.fail('b');
+    expect(run.status).toBe('failed');
+    expect(run.attempts.has('~undo/a')).toBe(false);
   });
 });

@@ -10,7 +10,10 @@ import {
   newRunState,
   newTurn,
   nextReady,
+  type RunError,
+  replay,
   type Settlement,
+  seal,
   take,
   timelineOf,
   wakeTime,
@@ -172,6 +175,33 @@ describe('effects and the journal', () => {
     expect(run.state.spilled).toBe(1);
     expect(blobsToStart(run.state, 'reader')).toEqual([blob]);
     expect(blobsToStart(run.state, 'stranger')).toEqual([]);
+  });
+
+  it('[RUN-66] a node may be called __proto__', () => {
+    const nodes = JSON.parse('{ "__proto__": {}, "constructor": { "needs": ["__proto__"] } }');
+    const run = drive({ nodes }).complete('__proto__', 1);
+    expect(run.running()).toEqual(['constructor']);
+    expect(run.complete('constructor', 2).output).toEqual({ constructor: 2 });
+  });
+
+  it('[RUN-68] refuses a journal of a newer format', () => {
+    const state = newRunState(planOf({ nodes: { a: {} } }), 'exe_1');
+    const entry = { type: 'run.started', format: 2, workflowId: 'w', version: 1, input: {}, trigger: null };
+    expect(() => evolve(state, entry as unknown as Entry, 1)).toThrow(
+      expect.objectContaining({ code: 'JOURNAL_TOO_NEW' }),
+    );
+  });
+
+  it('[RUN-65] an earlier retry for the same moment does not make a node ready twice', () => {
+    const run = drive({ nodes: { a: { retry: { attempts: 9, delay: '0s' } }, b: { priority: 9 } } }, { slots: 2 });
+    run.fail('a').fail('a');
+    const state = replay(newRunState(run.plan, 'exe_test'), run.frames);
+    const turn = newTurn(state, run.now, () => null);
+    const error: RunError = { code: 'X', kind: 'USER', message: 'x' };
+    decide(turn, { type: 'ended', node: 'a', attempt: 3, outcome: { status: 'failed', error }, jitter: 0 });
+    seal(turn);
+    expect(turn.entries.at(-1)).toEqual({ type: 'node.scheduled', nodes: ['a'] });
+    expect(state.ready.size).toBe(1);
   });
 });
 

@@ -257,6 +257,26 @@ describe('forEach', () => {
     run.fail('items/0/pack').complete('items/1/pack', 'b');
     expect(run.document.nodes.items).toMatchObject({ status: 'completed', output: [null, 'b'] });
   });
+
+  it('[RUN-207] a round sees its own item, whichever round emitted it', () => {
+    const run = drive({
+      nodes: {
+        each: {
+          forEach: { in: [5] },
+          do: {
+            nodes: { x: { with: { n: '{{ $item }}' }, emit: '{{ $self.output == 0 ? [] : [$self.output - 1, 0] }}' } },
+            output: '{{ $item }}',
+          },
+        },
+      },
+    });
+    for (let [node] = run.running(); node !== undefined; [node] = run.running()) {
+      const { input } = run.attempts.get(node) ?? {};
+      const { n } = input as { n: number };
+      run.complete(node, n);
+    }
+    expect(run.output).toEqual({ each: [5, 4, 0, 3, 0, 2, 0, 1, 0, 0, 0] });
+  });
 });
 
 describe('while', () => {

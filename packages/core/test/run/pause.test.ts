@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, wakeTime } from '../../src/index.ts';
+import { explainNode, newRunState, replay, wakeTime } from '../../src/index.ts';
 import { type Drive, drive, type Short } from './drive.ts';
 
 const MINUTE = 60_000;
@@ -157,5 +157,13 @@ describe('a paused run stands still', () => {
     const run = drive({ nodes: { w: { wait: { for: '1m' } } } });
     run.advance(40_000).step({ type: 'pause' }).advance(HOUR);
     expect(explainNode(run.state, 'w', run.now)?.reasons.join(' ')).toContain('20s');
+  });
+
+  it('[RUN-130] a journal that is folded again knows that what a resumption let begin has begun', () => {
+    const run = drive({ nodes: { a: {}, w: { needs: ['a'], wait: { signal: 's' } } } });
+    run.step({ type: 'pause' }).complete('a').step({ type: 'resume' });
+    const folded = replay(newRunState(run.plan, 'exe_test'), run.frames);
+    expect(folded.listening.size).toBe(1);
+    expect(folded.released.size).toBe(0);
   });
 });

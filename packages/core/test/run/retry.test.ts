@@ -227,3 +227,40 @@ describe('retries and time limits of a run', () => {
     expect(run.statuses()).toEqual({ a: 'cancelled', b: 'cancelled' });
   });
 });
+
+describe('delays', () => {
+  const plan = (over: Partial<RetryRule>): RetryPlan => {
+    const rule = { initialMs: 1_000, maxMs: 300_000, multiplier: 2, attempts: 1_000_000, on: undefined, ...over };
+    return { rules: [{ policy: 'exponential', ...rule }], lost: 10 };
+  };
+  const error: RunError = { code: 'X', kind: 'USER', message: 'x' };
+  const delay = (over: Partial<RetryRule>, failures: number, jitter = 0.3, failure = error): number | null => {
+    const decision = decideRetry(
+      plan(over),
+      failure,
+      { path: 'a', retries: [failures - 1], lost: 0 },
+      {
+        jitter,
+        newBudget: () => createBudget(EXPRESSION_LIMITS),
+      },
+    );
+    return decision.retry ? decision.delayMs : null;
+  };
+
+  it('[RET-8] are whole milliseconds', () => {
+    for (let failures = 1; failures < 12; failures++) {
+      for (const policy of ['exponential', 'exponential-jitter'] as const) {
+        expect(Number.isInteger(delay({ policy, multiplier: 1.37 }, failures))).toBe(true);
+      }
+    }
+    expect(delay({}, 1, 0, { ...error, details: { retryAfterMs: 1_500.5 } })).toBe(1_501);
+    expect(delay({ policy: () => 0.25 }, 1)).toBe(1);
+  });
+
+  it('[RET-8] stay numbers however often a node is retried, and below ten years whatever a policy says', () => {
+    expect(delay({ initialMs: 0 }, 5_000)).toBe(0);
+    expect(delay({ initialMs: 0, policy: 'exponential-jitter', multiplier: 1_000 }, 200)).toBe(0);
+    expect(delay({}, 5_000)).toBe(300_000);
+    expect(delay({ policy: () => 1e300 }, 1)).toBe(10 * 365.25 * 86_400_000);
+  });
+});

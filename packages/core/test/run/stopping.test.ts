@@ -1,6 +1,16 @@
 /** What is stopped from outside: children, transactions, and what nobody knows the outcome of. */
 import { describe, expect, it } from 'vitest';
-import { explainRun, hasLeftOver, isParked, type Json, newRunState, replay, undoPlanOf } from '../../src/index.ts';
+import {
+  explainRun,
+  hasLeftOver,
+  isParked,
+  type Json,
+  newRunState,
+  RUN_DEFAULTS,
+  replay,
+  undoPlanOf,
+  wakeTime,
+} from '../../src/index.ts';
 import { type Drive, drive } from './drive.ts';
 
 const undo = { compensate: { action: 'do@1' } };
@@ -86,6 +96,13 @@ describe('children', () => {
     expect(run.statusOf('k')).toBe('running');
     childEnds(run, 'k');
     expect(run.statuses()).toMatchObject({ k: 'cancelled', after: 'skipped', z: 'running' });
+  });
+
+  it('[RUN-150] are looked for once, by whoever is awake, after they were asked for', () => {
+    const run = drive({ nodes: { a: { workflow: { id: 'sub', mode: 'child' } } } });
+    const asked = run.now;
+    expect(wakeTime(run.state, run.now, 30_000)).toBe(asked + 30_000);
+    expect(wakeTime(run.advance(30_000).state, run.now, 30_000)).toBeNull();
   });
 });
 
@@ -339,5 +356,19 @@ describe('pausing what is ending', () => {
     const run = failing().step({ type: 'pause' }).step(LEAVE).breakOff('~undo/b');
     expect(run.running()).toEqual(['tell']);
     expect(run.complete('tell').status).toBe('failed');
+  });
+});
+
+describe('a second cancel', () => {
+  it('[RUN-276] [RUN-29] gives its own grace time, also to an engine that loads the journal', () => {
+    const edges = [{ from: 'a', to: 'tidy', on: 'always' }] as const;
+    const run = drive({ nodes: { a: {}, tidy: {} }, edges })
+      .cancel()
+      .breakOff('a')
+      .advance(3_000)
+      .cancel('now');
+    const loaded = replay(newRunState(run.plan, run.state.executionId), run.frames);
+    const until = run.now + RUN_DEFAULTS.cancelGraceMs;
+    expect([run.state, loaded].map((state) => wakeTime(state, run.now, 1e12))).toEqual([until, until]);
   });
 });

@@ -1,6 +1,5 @@
-/** What random lives of composite nodes have found, each as a small life of its own. */
+/** Keys, attempt numbers and rounds of nodes that begin again: by a retry, by a replay, or after they were undone. */
 import { describe, expect, it } from 'vitest';
-import { newRunState, replay, wakeTime } from '../../src/index.ts';
 import { type Drive, drive } from './drive.ts';
 
 const UNDO = { action: 'look@1', with: { of: '{{ $self.output }}' } };
@@ -59,6 +58,22 @@ describe('what begins as something new', () => {
     expect(run.running()).toEqual(['each/0/x']);
     expect(keyOf(run, 'each/0/x')).not.toBe(key);
   });
+
+  it('[RUN-145] is what was done in a loop that depends on something undone', () => {
+    const undo = { compensate: { action: 'look@1', with: {} } };
+    const run = drive({
+      nodes: {
+        a: undo,
+        each: { needs: ['a'], forEach: { in: [1] }, do: { nodes: { x: undo, y: { needs: ['x'] } } } },
+      },
+    });
+    run.complete('a').complete('each/0/x').fail('each/0/y').complete('~undo/each:0:x').complete('~undo/a');
+    expect(run.status).toBe('failed');
+    run.retry();
+    expect(run.running()).toEqual(['a']);
+    run.complete('a').complete('each/0/x').complete('each/0/y');
+    expect(run.status).toBe('completed');
+  });
 });
 
 describe('a replay inside a loop', () => {
@@ -113,6 +128,20 @@ describe('a round that went well', () => {
   });
 });
 
+describe('a loop that took too long', () => {
+  it('[RUN-211] has its whole time again', () => {
+    const run = drive({
+      nodes: { each: { forEach: { in: [1] }, timeout: { total: '1m' }, do: { nodes: { x: {} } } } },
+    });
+    run.advance(60_000).breakOff('each/0/x');
+    expect(run.error?.code).toBe('TIMEOUT');
+    run.retry().advance(1);
+    expect(run.running()).toEqual(['each/0/x']);
+    run.complete('each/0/x');
+    expect(run.status).toBe('completed');
+  });
+});
+
 describe('a run that is undone', () => {
   it('[RUN-140] begins nothing again of which somebody says that it did not happen', () => {
     const run = drive({ nodes: { a: { compensate: UNDO }, p: { action: 'pay@1' }, b: { needs: ['a'] } } });
@@ -133,56 +162,5 @@ describe('a graph that is returned while the run is being stopped', () => {
     expect(run.retry().running()).toEqual(['a/x']);
     run.complete('a/x', 7).complete('b');
     expect(run.status).toBe('completed');
-  });
-});
-
-describe('a journal that is folded again', () => {
-  it('[RUN-130] knows that what a resumption let begin has begun', () => {
-    const run = drive({ nodes: { a: {}, w: { needs: ['a'], wait: { signal: 's' } } } });
-    run.step({ type: 'pause' }).complete('a').step({ type: 'resume' });
-    const folded = replay(newRunState(run.plan, 'exe_test'), run.frames);
-    expect(folded.listening.size).toBe(1);
-    expect(folded.released.size).toBe(0);
-  });
-});
-
-describe('gates', () => {
-  const gated = { concurrency: { key: 'k', limit: 1 } };
-
-  it('[RUN-170] what is cut off in the turn in which it asks again asks for nothing', () => {
-    const run = drive({
-      nodes: { each: { forEach: { in: [1] }, timeout: '5s', onError: 'ignore', do: { nodes: { x: gated } } } },
-    });
-    expect(run.asks).toHaveLength(1);
-    run.advance(6_000);
-    expect(run.status).toBe('completed');
-    expect(run.asks).toHaveLength(1);
-    expect(run.freed).toEqual([{ key: 'key:k', node: 'each/0/x' }]);
-  });
-
-  it('[RUN-174] a run that waits to hear of a moment or of the cache has a wake time', () => {
-    const rate = drive({ nodes: { a: { rateLimit: { key: 'k', limit: 1, per: '1s' } } } });
-    expect(wakeTime(rate.state, rate.now, 30_000)).toBe(rate.now + 30_000);
-    const place = drive({ nodes: { a: gated } });
-    expect(wakeTime(place.state, place.now, 30_000)).toBeNull();
-  });
-
-  it('[RUN-173] what the cache had was not done here, and is not undone here', () => {
-    const run = drive({
-      nodes: { a: { action: 'do@1', cache: { version: '1' }, compensate: UNDO }, b: { needs: ['a'] } },
-    });
-    run.step({ type: 'cached', node: 'a', output: { value: 7 }, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
-    run.fail('b');
-    expect(run.status).toBe('failed');
-    expect(run.attempts.has('~undo/a')).toBe(false);
-  });
-});
-
-describe('children', () => {
-  it('[RUN-150] are looked for once, by whoever is awake, after they were asked for', () => {
-    const run = drive({ nodes: { a: { workflow: { id: 'sub', mode: 'child' } } } });
-    const asked = run.now;
-    expect(wakeTime(run.state, run.now, 30_000)).toBe(asked + 30_000);
-    expect(wakeTime(run.advance(30_000).state, run.now, 30_000)).toBeNull();
   });
 });

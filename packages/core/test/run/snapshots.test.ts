@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { decide, decodeSnapshot, encodeSnapshot, newTurn, type RunState } from '../../src/index.ts';
+import { drive } from './drive.ts';
+
+describe('snapshots', () => {
+  it('[RUN-218] an outcome that nobody knows is kept although its round has failed', () => {
+    const run = drive({
+      nodes: { r: { retryUntil: { attempts: 3 }, do: { nodes: { pay: { action: 'pay@1' }, x: {} } } } },
+    });
+    run.breakOff('r/0/pay').fail('r/0/x');
+    expect(run.status).toBe('failed');
+    expect(run.state.unknown.size).toBe(1);
+    const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state)) as RunState;
+    expect(restored.unknown.size).toBe(1);
+  });
+
+  it('[RUN-178] rounds that are to be ended in the next turn are known after a snapshot', () => {
+    const run = drive(
+      {
+        nodes: {
+          each: {
+            forEach: {
+              in: Array.from({ length: 1_500 }, (_, n) => n),
+              parallel: true,
+              maxConcurrency: 1_500,
+              minSuccess: 0,
+            },
+            do: { nodes: { x: {}, y: { needs: ['x'] } } },
+          },
+        },
+        config: { maxParallelism: 2_000 },
+      },
+      { slots: 2_000, foldEvery: Number.POSITIVE_INFINITY },
+    );
+    const error = { code: 'BROKEN', kind: 'USER' as const, message: 'broken' };
+    const running = run.running();
+    expect(running).toHaveLength(1_500);
+    run.step(
+      ...running.map((node) => ({
+        type: 'ended' as const,
+        node,
+        attempt: 1,
+        outcome: { status: 'failed' as const, error },
+        jitter: 0,
+      })),
+    );
+    expect(run.state.settled.size).toBeGreaterThan(0);
+    const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state)) as RunState;
+    expect(restored.settled.size).toBe(run.state.settled.size);
+    decide(
+      newTurn(restored, run.now, () => null),
+      { type: 'wake', lost: [], jitter: 0 },
+    );
+    expect(restored.status).toBe('completed');
+  });
+
+  it('[RUN-124] the wait that has waited longest is the first after a snapshot, too', () => {
+    const run = drive({
+      nodes: {
+        pause: { wait: { for: '1s' } },
+        late: { needs: ['pause'], wait: { signal: 'go' } },
+        z: {},
+        early: { needs: ['z'], wait: { signal: 'go' } },
+      },
+    });
+    run.complete('z').advance(1_000);
+    const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state)) as RunState;
+    expect(Array.from(restored.listening, ({ plan }) => plan.id)).toEqual(
+      Array.from(run.state.listening, ({ plan }) => plan.id),
+    );
+  });
+
+  it('[RUN-74] a snapshot that cannot be read is not used', () => {
+    const { plan, state } = drive({ nodes: { a: {} } });
+    const text = encodeSnapshot(state);
+    for (const damaged of ['', '{', 'null', '7', text.slice(0, -5), text.replace(/"format":\d/, '"format":9')]) {
+      expect(decodeSnapshot(plan, 'exe_test', damaged)).toBeUndefined();
+    }
+  });
+
+  it('[RUN-86] a retry with nothing to do leaves a run that was loaded from a snapshot as it is', () => {
+    const run = drive({ config: { timeout: '10s' }, nodes: { a: {} } }).complete('a');
+    const state = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state)) as RunState;
+    const turn = newTurn(state, run.now + 60_000, () => null);
+    decide(turn, { type: 'retry' });
+    expect(turn.entries).toEqual([]);
+  });
+});
