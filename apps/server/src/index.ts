@@ -36,7 +36,7 @@ import { Registry } from './workers/registry.ts';
 export { callbackAddresses, callbackKey } from './callbacks.ts';
 export { launchPlans } from './launch-plan.ts';
 export type { LogLevel } from './observability/log.ts';
-export type { TraceOptions } from './observability/otlp.ts';
+export type { TracesHost } from './observability/observability.ts';
 export type { EngineParts, Parts } from './parts.ts';
 export { type Ceilings, projectsOf } from './projects.ts';
 export { announcedActions } from './workers/announced.ts';
@@ -87,6 +87,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
     scheduler: () => scheduler.standing(),
     isClosing: () => isClosing,
   });
+  await seen.openTraces(parts);
   // What is under way when a server closes may find the store closed: that is no trouble.
   const onTrouble = (error: unknown): void => {
     if (!isClosing) seen.onTrouble(error);

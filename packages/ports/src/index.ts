@@ -68,5 +68,6 @@ export {
   secretIn,
   secretsIn,
 } from './secrets.ts';
+export type { FinishedSpan, SpanFigures, Spans } from './spans.ts';
 export { STORE_GONE, type Store } from './store.ts';
 export type { WorkerLease, Workers } from './workers.ts';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
+import type { Spans } from '@nebula/ports';
 import type { WorkerEvent } from '@nebula/worker';
 import { countOption, textOption } from '../command-options.ts';
 import { writeLines } from '../conclude.ts';
@@ -11,6 +12,8 @@ import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 
 const DEFAULT_CONCURRENCY = 4;
+/** How long the last spans may take to be sent when the worker stops. */
+const LAST_SPANS_MS = 2_000;
 
 export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, services } = context;
@@ -25,6 +28,10 @@ export async function execute(context: Context, _args: readonly string[], option
   const token = await tokenOf(io, project.dataDir);
   const workerId = textOption(options, 'id');
   const home = textOption(options, 'project');
+  const tell = (event: WorkerEvent): void => {
+    if (options['quiet'] !== true) writeLines(io.err, [lineOf(event, server)]);
+  };
+  const traces = await openTraces(io.env, (error) => tell({ type: 'trouble', error }));
   const { createWorker } = await import('@nebula/worker');
   const worker = createWorker({
     server,
@@ -35,9 +42,7 @@ export async function execute(context: Context, _args: readonly string[], option
     ...(token !== undefined && { token }),
     ...(workerId !== undefined && { workerId }),
     ...(home !== undefined && { project: home }),
-    onEvent: (event) => {
-      if (options['quiet'] !== true) writeLines(io.err, [lineOf(event, server)]);
-    },
+    onEvent: tell,
   });
   const interrupt = listenForInterrupt();
   try {
@@ -47,7 +52,14 @@ export async function execute(context: Context, _args: readonly string[], option
     return signal === undefined ? EXIT.completed : EXIT.interrupted;
   } finally {
     interrupt.release();
+    await traces?.close(LAST_SPANS_MS);
   }
+}
+
+/** Spans of the actions' own code; those of runs are the server's. */
+async function openTraces(env: Io['env'], onTrouble: (error: unknown) => void): Promise<Spans | undefined> {
+  const { openTelemetry, wantsTraces } = await import('@nebula/drivers/opentelemetry');
+  return wantsTraces(env) ? openTelemetry({ resource: { 'service.name': 'nebula-worker' }, onTrouble }) : undefined;
 }
 
 async function tokenOf({ env }: Io, dataDir: string): Promise<string | undefined> {

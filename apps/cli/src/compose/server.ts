@@ -2,6 +2,7 @@
 import { NebulaClient } from '@nebula/client';
 import { createCatalog, NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
+import { openTelemetry, wantsTraces } from '@nebula/drivers/opentelemetry';
 import { createEngine } from '@nebula/engine';
 import type { ServerConfig } from '@nebula/sdk';
 import {
@@ -67,7 +68,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   };
   try {
     const token = preset === 'desktop' ? makeToken(project.dataDir) : undefined;
-    const server = await listening(project, parts, config, { ...options, preset, token, openEngine });
+    const server = await listening(project, parts, config, { ...options, preset, token, env, openEngine });
     const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid });
     return {
       url: reachable(server.url),
@@ -165,6 +166,7 @@ async function partsOn(
 interface Listening extends ServeOptions {
   readonly preset: string;
   readonly token: string | undefined;
+  readonly env: Io['env'];
   openEngine(url: string): Promise<void>;
 }
 
@@ -177,7 +179,7 @@ async function listening(
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, url, origins = [], trustProxy = [], metrics } = config;
   const { workflowGraph: tokenless } = config;
   const bodyLimitBytes = sizeOf('server.bodyLimit', config.bodyLimit);
-  const { token, preset, onLog, onRequest, openEngine } = options;
+  const { token, preset, env, onLog, onRequest, openEngine } = options;
   try {
     return await startServer(parts, {
       host,
@@ -190,6 +192,7 @@ async function listening(
       openEngine,
       log: { conceal: concealed, stream: { write: onLog } },
       ...(metrics !== undefined && { metrics }),
+      ...(wantsTraces(env) && { openTraces: openTelemetry }),
       ...(tokenless !== undefined && { tokenless }),
       isSecure: url?.startsWith('https:') ?? false,
       ...(token !== undefined && { token }),

@@ -1,11 +1,11 @@
-/** What `/metrics` tells: the engine's own figures, and those of the server and its process. */
+/** The metrics of `/metrics`: those of the engine, of the server and of its process. */
 import type { Metrics } from '@nebula/engine';
+import type { SpanFigures } from '@nebula/ports';
 import type { EventLoop } from './event-loop.ts';
 import { expositionOf, type Family, type HistogramSeries } from './exposition.ts';
-import type { ExportFigures } from './otlp.ts';
 
 const BUCKETS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
-/** Schedules are late by hours when a server was off. */
+/** Up to a day: schedules are late by hours after a server was off. */
 const LATENESS_MS = [10, 100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 3_600_000, 86_400_000];
 
 const HELP: Readonly<Record<string, string>> = {
@@ -69,8 +69,8 @@ export interface MetricsParts {
   subscribers(): number;
   isLeader(): boolean;
   readonly loop: EventLoop;
-  /** Undefined: no spans are exported. */
-  readonly exported: (() => ExportFigures) | undefined;
+  /** Undefined: there are no traces. */
+  spans(): SpanFigures | undefined;
 }
 
 export class ServerMetrics {
@@ -84,7 +84,7 @@ export class ServerMetrics {
     this.parts = parts;
   }
 
-  /** `operation` is of a fixed set: what callers choose themselves must not make series. */
+  /** `operation` is from a fixed set, so callers cannot create series. */
   request(operation: string, status: number, milliseconds: number): void {
     const labels = { operation, status: `${Math.floor(status / 100)}xx` };
     const key = `${operation} ${labels.status}`;
@@ -111,8 +111,8 @@ export class ServerMetrics {
   }
 
   private serverFamilies(): Family[] {
-    const { version, preset, subscribers, isLeader, exported } = this.parts;
-    const figures = exported?.();
+    const { version, preset, subscribers, isLeader, spans } = this.parts;
+    const figures = spans();
     return [
       {
         name: 'nebula_info',

@@ -1,5 +1,6 @@
-/** Ties together what lets people see how the server does: metrics, traces, the log and health. */
+/** Connects metrics, traces, the log and health to the engine and the routes. */
 import type { OperationId } from '@nebula/client/contract';
+import type { Spans } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notSignedIn, refuse } from '../http/app.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -9,28 +10,34 @@ import { EXPOSITION_TYPE } from './exposition.ts';
 import { Health, type SchedulerStanding } from './health.ts';
 import { createLog, errorFields, type Log, type LogOptions } from './log.ts';
 import { ServerMetrics } from './metrics.ts';
-import { SpanExporter, type TraceOptions, tracesFromEnvironment } from './otlp.ts';
 import { Repeated } from './repeated.ts';
 import { Tracer } from './spans.ts';
 
-/** How long the last spans may take to be sent when the server closes. */
+/** How long the server waits for the last spans to be sent when it closes. */
 const LAST_SPANS_MS = 2_000;
 
 export interface ObservabilityOptions {
   readonly version: string;
   readonly preset: string;
-  /** `warn` and above on stderr unless told. */
+  /** Default: `warn` and above on stderr. */
   readonly log?: LogOptions;
-  /** Who may read `/metrics`: who is signed in, unless told. */
+  /** Who may read `/metrics`. Default: signed-in callers. */
   readonly metrics?: 'signed-in' | 'public';
-  /** Where spans go: where the variables of OpenTelemetry say, unless told; null: nowhere. */
-  readonly traces?: TraceOptions | null;
-  /** Besides the log. */
+  /** Opens what spans of runs are given to. Left out: there are no traces. */
+  openTraces?(host: TracesHost): Promise<Spans>;
+  /** Called in addition to the log. */
   onTrouble?(error: unknown): void;
   onRequest?(operation: OperationId, status: number, milliseconds: number): void;
 }
 
-/** What is looked at, and comes into being after this. */
+/** What a driver of traces is told about the server. */
+export interface TracesHost {
+  /** Attributes of the resource. */
+  readonly resource: Readonly<Record<string, string>>;
+  onTrouble(error: unknown): void;
+}
+
+/** Parts of the server that are created after `Observability`. */
 export interface Observed {
   subscribers(): number;
   scheduler(): SchedulerStanding;
@@ -43,7 +50,7 @@ export class Observability {
   readonly health: Health;
   private readonly options: ObservabilityOptions;
   private readonly loop = new EventLoop();
-  private readonly exporter: SpanExporter | undefined;
+  private spans: Spans | undefined;
   private readonly repeated: Repeated;
   private readonly stops: (() => void)[] = [];
 
@@ -52,9 +59,7 @@ export class Observability {
     this.options = options;
     this.log = createLog(options.log ?? {});
     this.repeated = new Repeated(clock);
-    const traces = options.traces === undefined ? tracesFromEnvironment(process.env) : options.traces;
-    this.exporter = traces ? this.traced(parts, traces) : undefined;
-    const { exporter, loop } = this;
+    const { loop } = this;
     this.metrics = new ServerMetrics({
       version: options.version,
       preset: options.preset,
@@ -62,7 +67,7 @@ export class Observability {
       subscribers: () => observed.subscribers(),
       isLeader: () => observed.scheduler().role === 'leads',
       loop,
-      exported: exporter && (() => exporter.figures()),
+      spans: () => this.spans?.figures(),
     });
     const scheduler = () => observed.scheduler();
     const isClosing = () => observed.isClosing();
@@ -77,26 +82,17 @@ export class Observability {
     );
   }
 
-  private traced({ engine, clock, digest, random }: EngineParts, options: TraceOptions): SpanExporter {
-    const { version } = this.options;
-    const exporter = new SpanExporter({
-      clock,
-      options,
-      resource: {
-        'service.name': options.service ?? 'nebula',
-        'service.version': version,
-        'service.instance.id': random.id('srv'),
-      },
+  /** Before the engine runs anything. */
+  async openTraces({ engine, digest, random }: EngineParts): Promise<void> {
+    const { version, openTraces } = this.options;
+    const spans = await openTraces?.({
+      resource: { 'service.version': version, 'service.instance.id': random.id('srv') },
       onTrouble: (error) => this.trouble(error, 'spans are lost'),
     });
-    const tracer = new Tracer({
-      digest,
-      journal: (executionId) => engine.journal(executionId),
-      onSpan: (span) => exporter.add(span),
-      onLost: (frames) => exporter.drop(frames),
-    });
+    if (spans === undefined) return;
+    const tracer = new Tracer({ digest, journal: (executionId) => engine.journal(executionId), spans });
     this.stops.push(engine.trace((frame) => tracer.take(frame)));
-    return exporter;
+    this.spans = spans;
   }
 
   readonly onTrouble = (error: unknown): void => {
@@ -105,7 +101,7 @@ export class Observability {
   };
 
   readonly onFault = (error: unknown, { method, url }: { readonly method: string; readonly url: string }): void => {
-    // Queries may hold what is nobody's business.
+    // Queries may hold personal data or tokens.
     this.trouble(error, 'a request failed', { method, path: url.split('?')[0] });
     this.options.onTrouble?.(error);
   };
@@ -147,7 +143,7 @@ export class Observability {
       }
       return reply.type(EXPOSITION_TYPE).send(await this.metrics.text());
     });
-    // Operations tell of themselves, from their table; these are what else people call.
+    // Operations of the contract report themselves; webhooks are not part of it.
     app.addHook('onResponse', async (request, reply) => {
       if (request.routeOptions.url?.startsWith('/hooks/')) this.request('webhook', reply.statusCode, reply.elapsedTime);
     });
@@ -156,6 +152,6 @@ export class Observability {
   async close(): Promise<void> {
     for (const stop of this.stops.splice(0)) stop();
     this.loop.close();
-    await this.exporter?.close(LAST_SPANS_MS);
+    await this.spans?.close(LAST_SPANS_MS);
   }
 }

@@ -1,17 +1,16 @@
 /**
- * Makes spans of journals: one for each run, each attempt of a node, and each composite node, wait and child.
+ * Makes spans from journal frames: one for each run, each attempt of a node, and each composite node, wait and child.
  *
- *  P1 A span is made by the process that writes its end, of what the journal says: no process needs to know another.
- *  P2 What began before this process knew of the run is read from its journal; that is rare, and bounded.
- *  P3 Nothing here is kept for ever: runs that are seldom heard of are forgotten, and read again when they go on.
+ *  P1 The process that writes the end of a span makes it, from the journal alone: it needs nothing from other processes.
+ *  P2 When this process missed frames of a run, it reads them from the journal. That is rare, and bounded.
+ *  P3 Memory is bounded: the least recently active runs are dropped, and read again when they continue.
  */
 import type { Entry, RunError } from '@nebula/core';
 import { type JournalFrame, readTraceparent, spanIdOf, type TracedFrame, traceOf } from '@nebula/engine';
-import type { Digest } from '@nebula/ports';
-import type { Span } from './otlp.ts';
+import type { Digest, Spans } from '@nebula/ports';
 
 const MAX_RUNS = 10_000;
-/** Journals that are read at the same time; frames of further runs are given up. */
+/** Journals that are read at the same time; frames of further runs are dropped. */
 const MAX_READING = 8;
 const MAX_WAITING_FRAMES = 1_000;
 const MAX_MESSAGE_CHARS = 500;
@@ -33,14 +32,14 @@ interface RunTrace {
   readonly version: number;
   readonly traceId: string;
   readonly above: string | undefined;
-  /** Of the last frame that was taken in. */
+  /** Sequence number of the last frame that was applied. */
   seq: number;
   span: OpenSpan | undefined;
-  /** By path of the node. */
+  /** Open spans by node path. */
   readonly open: Map<string, OpenSpan>;
 }
 
-/** A frame that may wait: with what can only be asked while it is told. */
+/** A frame that may be queued. `actionOf` is valid during the callback only, so its results are copied. */
 interface HeldFrame {
   readonly seq: number;
   readonly at: number;
@@ -51,9 +50,7 @@ interface HeldFrame {
 export interface TracerParts {
   readonly digest: Digest;
   journal(executionId: string): Promise<readonly JournalFrame[]>;
-  onSpan(span: Span): void;
-  /** Frames of which no spans were made. */
-  onLost(frames: number): void;
+  readonly spans: Pick<Spans, 'take' | 'drop'>;
 }
 
 interface Ending {
@@ -64,7 +61,7 @@ interface Ending {
 
 export class Tracer {
   private readonly parts: TracerParts;
-  /** In the order in which they were last heard of. */
+  /** Least recently active first. */
   private readonly runs = new Map<string, RunTrace>();
   private readonly reading = new Map<string, HeldFrame[]>();
 
@@ -74,13 +71,13 @@ export class Tracer {
 
   take(frame: TracedFrame): void {
     const { executionId, traceparent } = frame;
-    // Whoever began the trace decided that it is not kept.
+    // The caller's trace is not sampled.
     if (traceparent !== null && readTraceparent(traceparent)?.isSampled === false) return;
     const held = heldFrame(frame);
     const waiting = this.reading.get(executionId);
     if (waiting !== undefined) {
       if (waiting.length < MAX_WAITING_FRAMES) waiting.push(held);
-      else this.parts.onLost(1);
+      else this.parts.spans.drop(1);
       return;
     }
     const known = this.runs.get(executionId);
@@ -89,12 +86,12 @@ export class Tracer {
     void this.readFirst(frame, held);
   }
 
-  /** Others wrote to the run, or it was forgotten here. */
+  /** Another process wrote to the run, or it was dropped here. */
   private async readFirst(frame: TracedFrame, held: HeldFrame): Promise<void> {
     const { executionId } = frame;
     if (this.reading.size >= MAX_READING) {
       this.runs.delete(executionId);
-      return this.parts.onLost(1);
+      return this.parts.spans.drop(1);
     }
     const waiting = [held];
     this.reading.set(executionId, waiting);
@@ -107,7 +104,7 @@ export class Tracer {
       for (const next of waiting) this.apply(run, next, true);
     } catch {
       this.runs.delete(executionId);
-      this.parts.onLost(waiting.length);
+      this.parts.spans.drop(waiting.length);
     } finally {
       this.reading.delete(executionId);
     }
@@ -144,7 +141,7 @@ export class Tracer {
         break;
       case 'node.opened':
       case 'node.waiting':
-        // A graph that an action returned belongs to its attempt.
+        // A graph that an action returned belongs to the span of its attempt.
         if (!run.open.has(entry.node)) this.begin(run, entry.node, `seq ${frame.seq}`, frame);
         break;
       case 'node.completed':
@@ -175,7 +172,7 @@ export class Tracer {
         this.endBelow(run, '', frame, isTold);
         if (run.span !== undefined && isTold) this.tell(run, run.span, frame.at, entry);
         run.span = undefined;
-        // Should it be retried, its journal says the rest.
+        // A retry reads the journal again.
         this.runs.delete(run.executionId);
         break;
       default:
@@ -188,7 +185,7 @@ export class Tracer {
     return { spanId, parentSpanId: above, name: `workflow ${workflowId}`, startMs: at };
   }
 
-  /** `which`: the attempt; of what has none, where in the journal it begins. */
+  /** `which`: the attempt, or the place in the journal where a span without attempts begins. */
   private begin(run: RunTrace, node: string, which: number | string, frame: HeldFrame, child?: string): void {
     run.open.set(node, {
       spanId: spanIdOf(this.parts.digest, run.executionId, node, which),
@@ -205,9 +202,9 @@ export class Tracer {
   private end(run: RunTrace, node: string, ending: Ending, frame: HeldFrame, isTold: boolean): void {
     let span = run.open.get(node);
     if (span === undefined) {
-      // Neither begun nor done: it was waiting for its turn.
+      // The node never started: it was waiting for a slot.
       if (ending.status !== 'completed' && ending.status !== 'failed') return;
-      // What needs no worker (a condition, a merge, an output of the cache) takes no time.
+      // A node without an attempt (a condition, a merge, a cache hit) has a span of no length.
       this.begin(run, node, `seq ${frame.seq}`, frame);
       span = run.open.get(node) as OpenSpan;
     }
@@ -217,7 +214,7 @@ export class Tracer {
     this.tell(run, span, frame.at, ending);
   }
 
-  /** What is dropped with what is around it. */
+  /** Ends the open spans below a scope that ended. */
   private endBelow(run: RunTrace, prefix: string, frame: HeldFrame, isTold: boolean): void {
     for (const node of [...run.open.keys()]) {
       if (node.startsWith(prefix)) this.end(run, node, { status: 'cancelled' }, frame, isTold);
@@ -228,7 +225,7 @@ export class Tracer {
     const { executionId, workflowId, version, traceId } = run;
     const { spanId, parentSpanId, name, startMs, node, attempt, action, child } = span;
     const isFailure = error !== undefined && status !== 'cancelled';
-    this.parts.onSpan({
+    this.parts.spans.take({
       traceId,
       spanId,
       parentSpanId,
@@ -253,7 +250,7 @@ export class Tracer {
   }
 }
 
-/** The span of the innermost composite node around it, or that of the run. */
+/** The span of the innermost composite node around the node, or the span of the run. */
 function above({ open, span }: RunTrace, node: string): string | undefined {
   for (let cut = node.lastIndexOf('/'); cut > 0; cut = node.lastIndexOf('/', cut - 1)) {
     const around = open.get(node.slice(0, cut));

@@ -2,12 +2,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Action } from '@nebula/core';
-import { virtualClock } from '@nebula/drivers/memory';
+import { openTelemetry, wantsTraces } from '@nebula/drivers/opentelemetry';
 import { sha256 } from '@nebula/drivers/real';
 import { type JournalFrame, spanIdOf, type TracedFrame, traceOf } from '@nebula/engine';
+import type { FinishedSpan, Spans } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Span, SpanExporter, tracesFromEnvironment } from '../../src/observability/otlp.ts';
+import { createWorker } from '@nebula/worker';
+import { context, propagation, trace } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { TracesHost } from '../../src/index.ts';
 import { Tracer } from '../../src/observability/spans.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { type Collector, openCollector } from '../support/collector.ts';
@@ -24,14 +27,20 @@ afterEach(async () => {
 });
 
 const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-const traces = () => ({ url: `${collector.url}/v1/traces`, headers: { 'x-key': 'k' }, service: 'shop' });
+const openTraces = (host: TracesHost): Promise<Spans> =>
+  openTelemetry({
+    ...host,
+    url: `${collector.url}/v1/traces`,
+    headers: { 'x-key': 'k' },
+    resource: { ...host.resource, 'service.name': 'shop' },
+  });
 
 /** Runs a workflow to its end and closes the server, which sends the last spans. */
 async function traced(
   definitions: readonly Record<string, unknown>[],
   { headers = {}, actions = [] }: { headers?: Record<string, string>; actions?: readonly Action[] } = {},
 ): Promise<{ executionId: string; status: string }> {
-  booted = await boot({ traces: traces(), actions });
+  booted = await boot({ openTraces, actions });
   const { client, server } = booted;
   for (const definition of definitions) await client.call('registerWorkflow', { body: { definition } } as never);
   const response = await fetch(`${server.url}/api/v1/executions?wait=10s`, {
@@ -71,7 +80,7 @@ describe('traces', () => {
         return new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)));
       },
     };
-    booted = await boot({ traces: traces(), actions: [hang] });
+    booted = await boot({ openTraces, actions: [hang] });
     const definition = { id: 'hanging', nodes: { held: { action: 'test.hang@1' } } };
     await booted.client.call('registerWorkflow', { body: { definition } });
     await booted.client.call('startExecution', { body: { workflowId: 'hanging' } });
@@ -152,7 +161,7 @@ describe('traces', () => {
   });
 
   it('[SRV-211] a webhook goes on in the trace of its caller', async () => {
-    booted = await boot({ traces: traces() });
+    booted = await boot({ openTraces });
     const triggers = [{ webhook: { path: '/came' } }];
     await booted.client.call('registerWorkflow', {
       body: { definition: { id: 'hooked', triggers, nodes: {} } },
@@ -194,13 +203,12 @@ describe('spans of a journal', () => {
     frames.map(({ seq, at, entries }) => ({ seq, at, position: seq, entries })) as unknown as JournalFrame[];
 
   function bench(journal: () => Promise<readonly JournalFrame[]>) {
-    const spans: Span[] = [];
+    const spans: FinishedSpan[] = [];
     const lost: number[] = [];
     const tracer = new Tracer({
       digest: sha256,
       journal,
-      onSpan: (span) => spans.push(span),
-      onLost: (n) => lost.push(n),
+      spans: { take: (span) => spans.push(span), drop: (count) => lost.push(count) },
     });
     return { tracer, spans, lost };
   }
@@ -272,8 +280,110 @@ describe('spans of a journal', () => {
   });
 });
 
+describe('spans of an action', () => {
+  /** Makes a span of its own, with another one inside, and calls somebody. */
+  const spanning = (url: string): Action => ({
+    id: 'test.spanning',
+    version: '1',
+    effect: 'pure',
+    capabilities: ['network'],
+    run: async (ctx) =>
+      trace.getTracer('shop').startActiveSpan('price', async (price) => {
+        await Promise.resolve();
+        trace
+          .getTracer('shop')
+          .startSpan('tax', { attributes: { rate: 0.2 } })
+          .end();
+        await ctx.fetch(url);
+        price.end();
+        return null;
+      }),
+  });
+  const definition = {
+    id: 'shop',
+    config: { capabilities: { network: ['127.0.0.1'] } },
+    nodes: { charge: { action: 'test.spanning@1' } },
+  };
+
+  async function calledService(): Promise<{ url: string; heard: unknown[]; close(): void }> {
+    const heard: unknown[] = [];
+    const service = createServer((request, response) => {
+      heard.push(request.headers['traceparent']);
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `http://127.0.0.1:${(service.address() as AddressInfo).port}/`,
+      heard,
+      close: () => void service.close(),
+    };
+  }
+
+  function expectNested(heard: readonly unknown[]): void {
+    const [charge, price, tax] = ['charge', 'price', 'tax'].map(collector.named);
+    expect(price).toMatchObject({ traceId: charge?.traceId, parentSpanId: charge?.spanId });
+    expect(tax).toMatchObject({ traceId: charge?.traceId, parentSpanId: price?.spanId, attributes: { rate: 0.2 } });
+    expect(heard).toEqual([`00-${charge?.traceId}-${price?.spanId}-01`]);
+  }
+
+  it('[SRV-217] nest under the span of its attempt', async () => {
+    const service = await calledService();
+    const { status } = await traced([definition], { actions: [spanning(service.url)] });
+    service.close();
+    expect(status).toBe('completed');
+    expectNested(service.heard);
+    expect(collector.named('price').service).toBe('shop');
+  });
+
+  it('[SRV-217] nest under it in a worker, too', async () => {
+    const service = await calledService();
+    booted = await boot({ openTraces });
+    const worker = createWorker({ server: booted.server.url, token: TOKEN, actions: [spanning(service.url)] });
+    const working = worker.run();
+    await expect.poll(async () => (await booted?.client.call('listWorkers'))?.items.length).toBe(1);
+    await booted.client.call('registerWorkflow', { body: { definition } });
+    const { executionId } = await booted.client.start('shop');
+    expect(await booted.client.run(executionId).result()).toMatchObject({ status: 'completed' });
+    await worker.stop();
+    await working;
+    await booted.close();
+    booted = undefined;
+    service.close();
+    expectNested(service.heard);
+  });
+
+  it('[SRV-217] nest under it where the program has registered an SDK of its own', async () => {
+    const { AsyncLocalStorageContextManager } = await import('@opentelemetry/context-async-hooks');
+    const { W3CTraceContextPropagator } = await import('@opentelemetry/core');
+    const { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace');
+    const exporter = new InMemorySpanExporter();
+    const own = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+    trace.setGlobalTracerProvider(own);
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+    propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+    const service = await calledService();
+    await traced([definition], { actions: [spanning(service.url)] });
+    const [tax, price] = exporter.getFinishedSpans();
+    await own.shutdown();
+    for (const registered of [trace, context, propagation]) registered.disable();
+    service.close();
+    expect(collector.spans.map(({ name }) => name).sort()).toEqual(['charge', 'workflow shop']);
+    expect(price?.parentSpanContext?.spanId).toBe(collector.named('charge').spanId);
+    expect(tax?.parentSpanContext?.spanId).toBe(price?.spanContext().spanId);
+  });
+
+  it('[SRV-212] are not sent when the caller does not keep the trace', async () => {
+    const service = await calledService();
+    const headers = { traceparent: CALLER.replace(/01$/, '00') };
+    await traced([definition], { actions: [spanning(service.url)], headers });
+    service.close();
+    expect(collector.spans).toEqual([]);
+    expect(service.heard).toEqual([expect.stringMatching(/-00$/)]);
+  });
+});
+
 describe('the exporter', () => {
-  const span = (n: number): Span => ({
+  const span = (n: number): FinishedSpan => ({
     traceId: 'a'.repeat(32),
     spanId: n.toString(16).padStart(16, '1'),
     parentSpanId: undefined,
@@ -281,79 +391,69 @@ describe('the exporter', () => {
     startMs: 1,
     endMs: 2,
     status: 'ok',
-    attributes: { ratio: 0.5, yes: true },
+    attributes: { ratio: 0.5, yes: true, none: undefined },
   });
 
-  function bench(url = `${collector.url}/v1/traces`) {
-    const clock = virtualClock(0);
+  async function bench(url = `${collector.url}/v1/traces`) {
     const troubles: unknown[] = [];
-    const exporter = new SpanExporter({
-      clock,
-      options: { url },
-      resource: { 'service.name': 'n' },
-      onTrouble: (error) => troubles.push(error),
-    });
-    return { clock, exporter, troubles };
+    const spans = await openTelemetry({ url, onTrouble: (error) => troubles.push(error) });
+    const add = (count: number): void => {
+      for (let n = 0; n < count; n++) spans.take(span(n));
+    };
+    return { spans, troubles, add };
   }
-  const turn = async (clock: { advance(ms: number): Promise<void> }, until: () => boolean): Promise<void> => {
-    for (let n = 0; n < 500 && !until(); n++) {
-      await clock.advance(1_000);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    expect(until()).toBe(true);
-  };
+  const WAIT = { timeout: 15_000 };
 
   it('[SRV-215] spans go together, and are sent again while the collector is busy', async () => {
-    const { clock, exporter } = bench();
-    collector.answers.push({ status: 503 }, { status: 429, headers: { 'retry-after': '2' } });
-    for (let n = 0; n < 600; n++) exporter.add(span(n));
-    await turn(clock, () => exporter.figures().exported === 600);
-    expect(collector.requests.map(({ spans }) => spans)).toEqual([512, 512, 512, 88]);
+    const { spans, add } = await bench();
+    collector.answers.push({ status: 503 }, { status: 429, headers: { 'retry-after': '1' } });
+    add(600);
+    await expect.poll(() => spans.figures(), WAIT).toEqual({ exported: 600, dropped: 0, queued: 0 });
+    expect(collector.requests.map((request) => request.spans)).toEqual([512, 512, 512, 88]);
     expect(collector.spans).toHaveLength(600);
     expect(collector.spans[0]?.attributes).toEqual({ ratio: 0.5, yes: true });
-    expect(exporter.figures()).toEqual({ exported: 600, dropped: 0, queued: 0 });
+    expect(collector.spans[0]).toMatchObject({ startNano: 1_000_000n, endNano: 2_000_000n });
+    await spans.close(1_000);
   });
 
   it('[SRV-214] what is refused, or too much, is dropped and counted', async () => {
-    const { clock, exporter, troubles } = bench();
-    collector.answers.push({ status: 400 }, { status: 200, body: { partialSuccess: { rejectedSpans: '3' } } });
-    for (let n = 0; n < 10; n++) exporter.add(span(n));
-    await turn(clock, () => exporter.figures().dropped === 10);
+    const { spans, troubles, add } = await bench();
+    collector.answers.push({ status: 400 });
+    add(10);
+    await expect.poll(() => spans.figures(), WAIT).toEqual({ exported: 0, dropped: 10, queued: 0 });
     expect(troubles).toMatchObject([{ code: 'TRACES_NOT_TAKEN' }]);
-    for (let n = 0; n < 10; n++) exporter.add(span(n));
-    await turn(clock, () => exporter.figures().exported === 7);
-    expect(exporter.figures().dropped).toBe(13);
-    // Nobody is there: the queue is bounded, and closing does not hang.
-    const alone = bench('http://127.0.0.1:1/v1/traces');
-    for (let n = 0; n < 20_000; n++) alone.exporter.add(span(n));
-    expect(alone.exporter.figures().queued).toBeLessThanOrEqual(8_192 + 512);
-    expect(alone.exporter.figures().dropped).toBeGreaterThan(10_000);
-    const closed = alone.exporter.close(1_000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    await alone.clock.advance(2_000);
-    await closed;
-    expect(alone.exporter.figures()).toMatchObject({ exported: 0 });
+    await spans.close(1_000);
+    spans.take(span(1));
+    expect(spans.figures().dropped).toBe(11);
   });
 
-  it('[SRV-216] is told where to send by the variables of OpenTelemetry, and is off without', () => {
-    expect(tracesFromEnvironment({})).toBeUndefined();
-    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
-    expect(
-      tracesFromEnvironment({
-        OTEL_EXPORTER_OTLP_ENDPOINT,
-        OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%3Db, x = y',
-        OTEL_SERVICE_NAME: 'orders',
-        OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,region=north',
-      }),
-    ).toEqual({
-      url: 'http://collector:4318/v1/traces',
-      headers: { 'api-key': 'a=b', x: 'y' },
-      service: 'orders',
-      attributes: { region: 'north' },
-    });
-    expect(tracesFromEnvironment({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/own' })?.url).toBe('https://c/own');
-    expect(tracesFromEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
-    expect(tracesFromEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_EXPORTER: 'none' })).toBeUndefined();
-    expect(() => tracesFromEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })).toThrow('no address');
+  it('[SRV-214] the queue is bounded, and closing does not wait for a collector that is away', async () => {
+    const { spans, add } = await bench('http://127.0.0.1:1/v1/traces');
+    add(20_000);
+    expect(spans.figures()).toEqual({ exported: 0, dropped: 20_000 - 8_192, queued: 8_192 });
+    const begun = performance.now();
+    await spans.close(100);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(spans.figures()).toEqual({ exported: 0, dropped: 20_000, queued: 0 });
+  });
+
+  it('[SRV-216] is told where to send by the variables of OpenTelemetry, and is off without', async () => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
+    expect(wantsTraces({})).toBe(false);
+    expect(wantsTraces(endpoint)).toBe(true);
+    expect(wantsTraces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/own' })).toBe(true);
+    expect(wantsTraces({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBe(false);
+    expect(wantsTraces({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toBe(false);
+    expect(() => wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })).toThrow('no address');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `${collector.url}/`);
+    vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'api-key=a%3Db');
+    vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.name=other,region=north');
+    vi.stubEnv('OTEL_SERVICE_NAME', 'orders');
+    const spans = await openTelemetry({ onTrouble: () => undefined });
+    spans.take(span(1));
+    await spans.close(5_000);
+    vi.unstubAllEnvs();
+    expect(collector.requests).toMatchObject([{ path: '/v1/traces', headers: { 'api-key': 'a=b' } }]);
+    expect(collector.named('s1')).toMatchObject({ service: 'orders', resource: { region: 'north' } });
   });
 });

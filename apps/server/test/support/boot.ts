@@ -109,7 +109,6 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     projectDir: process.cwd(),
     leader: localLeader(),
     log: { level: 'silent' },
-    traces: null,
     onTrouble: (error) => troubles.push(error),
     ...(users ? {} : { token: TOKEN }),
     ...rest,

@@ -14,6 +14,8 @@ export interface CollectedSpan {
   readonly status: number;
   readonly message: string | undefined;
   readonly service: string;
+  /** Attributes of the resource. */
+  readonly resource: Readonly<Record<string, string | number | boolean>>;
 }
 
 export interface Collector {
@@ -74,18 +76,21 @@ type Json = Record<string, unknown>;
 function spansIn(body: unknown): CollectedSpan[] {
   return list(body, 'resourceSpans').flatMap((one) => {
     only(one, ['resource', 'scopeSpans']);
-    const { 'service.name': service } = attributesIn(one['resource'] as Json);
-    if (typeof service !== 'string') throw new Error('no service.name');
+    const resource = attributesIn(one['resource'] as Json);
+    if (typeof resource['service.name'] !== 'string') throw new Error('no service.name');
     return list(one, 'scopeSpans').flatMap((scoped) => {
       only(scoped, ['scope', 'spans']);
-      return list(scoped, 'spans').map((span) => read(span, service));
+      return list(scoped, 'spans').map((span) => read(span, resource));
     });
   });
 }
 
-const FIELDS = 'traceId spanId parentSpanId name kind startTimeUnixNano endTimeUnixNano attributes status'.split(' ');
+const FIELDS = [
+  ...['traceId', 'spanId', 'parentSpanId', 'name', 'kind', 'startTimeUnixNano', 'endTimeUnixNano', 'attributes'],
+  ...['status', 'events', 'links', 'flags', 'droppedAttributesCount', 'droppedEventsCount', 'droppedLinksCount'],
+];
 
-function read(span: Json, service: string): CollectedSpan {
+function read(span: Json, resource: CollectedSpan['resource']): CollectedSpan {
   only(span, FIELDS);
   const { traceId, spanId, parentSpanId, name, kind, startTimeUnixNano, endTimeUnixNano, status } = span;
   if (!/^(?!0+$)[0-9a-f]{32}$/.test(String(traceId))) throw new Error(`traceId ${traceId}`);
@@ -110,7 +115,8 @@ function read(span: Json, service: string): CollectedSpan {
     attributes: attributesIn(span),
     status: code,
     message,
-    service,
+    service: resource['service.name'] as string,
+    resource,
   };
 }
 
@@ -122,7 +128,8 @@ function attributesIn(owner: Json): Record<string, string | number | boolean> {
       const isRight =
         entries.length === 1 &&
         ((kind === 'stringValue' && typeof inner === 'string') ||
-          (kind === 'intValue' && typeof inner === 'string' && /^-?\d+$/.test(inner)) ||
+          // Readers of the JSON form take 64-bit integers as texts and as numbers.
+          (kind === 'intValue' && Number.isSafeInteger(Number(inner))) ||
           (kind === 'doubleValue' && typeof inner === 'number') ||
           (kind === 'boolValue' && typeof inner === 'boolean'));
       if (typeof key !== 'string' || !isRight) throw new Error(`attribute ${key} ${JSON.stringify(value)}`);

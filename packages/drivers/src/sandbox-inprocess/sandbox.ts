@@ -18,6 +18,7 @@ import { toAbortError, toRunError } from './failure.ts';
 import type { Host } from './host.ts';
 import { copyJson, toJson } from './json-value.ts';
 import { checkSchema } from './schema.ts';
+import { inSpan } from './span-context.ts';
 import { containStrays, runContained } from './strays.ts';
 
 export interface InProcessSandboxOptions {
@@ -67,7 +68,7 @@ class InProcessSandbox implements Sandbox {
         if (signal.aborted) return neverStarted(invocation);
       }
       stage = 'run';
-      let result: unknown = runContained(attempt, callRun, action, attempt, input as Json);
+      let result: unknown = called(invocation, attempt, callRun, input as Json);
       if (isThenable(result)) result = await result;
       stage = 'output';
       let output = giveOutput(action, result);
@@ -90,7 +91,7 @@ class InProcessSandbox implements Sandbox {
     const attempt = new Attempt(this.#host, invocation);
     try {
       const input = await takeInput(invocation);
-      const verdict: unknown = await runContained(attempt, callVerify, action, attempt, input as Json);
+      const verdict: unknown = await called(invocation, attempt, callVerify, input as Json);
       const { happened, output } = (verdict ?? {}) as { happened?: unknown; output?: unknown };
       if (happened === false) return { happened: false };
       if (happened === true) {
@@ -140,6 +141,12 @@ function redactorOf(secrets: readonly string[]): Redactor {
   const redactor = new Redactor();
   for (const secret of secrets) redactor.add(secret);
   return redactor;
+}
+
+/** Where a trace is kept, the action runs inside the span of its attempt. */
+function called({ action, traceparent }: Invocation, attempt: Attempt, call: typeof callRun, input: Json): unknown {
+  if (traceparent === undefined) return runContained(attempt, call, action, attempt, input);
+  return inSpan(traceparent, () => runContained(attempt, call, action, attempt, input));
 }
 
 function callRun(action: Action, attempt: Attempt, input: Json): unknown {

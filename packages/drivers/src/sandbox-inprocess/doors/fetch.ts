@@ -12,6 +12,7 @@ import { demand, denied } from '../grant.ts';
 import type { Host } from '../host.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { hostOf, matchesHost } from '../pattern.ts';
+import { activeTraceparent } from '../span-context.ts';
 
 export async function fetchGranted(
   host: Host,
@@ -25,9 +26,8 @@ export async function fetchGranted(
   const headers = new Headers(init.headers);
   // It would pick another site behind a granted address.
   headers.delete('host');
-  if (invocation.traceparent !== undefined && !headers.has('traceparent')) {
-    headers.set('traceparent', invocation.traceparent);
-  }
+  const traceparent = activeTraceparent() ?? invocation.traceparent;
+  if (traceparent !== undefined && !headers.has('traceparent')) headers.set('traceparent', traceparent);
   // A dispatcher of the caller's could connect to another host than the one checked.
   const dispatcher = dispatcherFor(invocation.granted.network ?? []);
   let request = { ...init, headers, signal, redirect: 'manual', dispatcher } as RequestInit & { headers: Headers };

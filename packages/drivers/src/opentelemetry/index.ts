@@ -1,0 +1,2 @@
+export { wantsTraces } from './environment.ts';
+export { openTelemetry, type TelemetryOptions } from './telemetry.ts';
