@@ -1,12 +1,13 @@
 /** A workflow's file: read, checked against the actions and workflows that are there, and reported on when something is wrong. */
 import {
   type Catalog,
-  compileSource,
+  compileRead,
   type Json,
   type JsonObject,
   NebulaError,
   type Plan,
   type Problem,
+  type ReadResult,
   readDefinition,
   renderProblems,
   type SourceMap,
@@ -51,23 +52,20 @@ export async function readFile(io: Io, file: string): Promise<CheckedFile> {
 export async function checkFile(context: Context, project: Project, file: string): Promise<CheckedFile> {
   const catalog = await context.services.catalog(project);
   const { bytes, given } = await readSource(context.io, file);
-  const { definition } = readDefinition(bytes, { file: shownName(file) });
+  const read = readDefinition(bytes, { file: shownName(file) });
+  const { definition } = read;
   if (definition === undefined || usedWorkflows(definition).length === 0) {
-    return { file, others: [], ...compileSource(bytes, catalog, { file: shownName(file) }) };
+    return { file, others: [], ...compileRead(read, catalog) };
   }
   const others = await findOthers(context, file, definition, { project, given });
-  const checked = others.files.map((other) => checkBeside(other.file, other.bytes, catalog, others));
-  const main = checkBeside(file, bytes, catalog, others);
+  const checked = others.files.map((other) => checkBeside(other.file, other.read, catalog, others));
+  const main = checkBeside(file, read, catalog, others);
   const isSound = checked.every((one) => one.definition !== undefined);
   return { ...main, definition: isSound ? main.definition : undefined, others: checked };
 }
 
-function checkBeside(file: string, bytes: Uint8Array, catalog: Catalog, others: Others): CheckedFile {
-  const compiled = compileSource(bytes, catalog, {
-    file: shownName(file),
-    workflows: others.find,
-    knownWorkflows: others.ids,
-  });
+function checkBeside(file: string, read: ReadResult, catalog: Catalog, others: Others): CheckedFile {
+  const compiled = compileRead(read, catalog, { workflows: others.find, knownWorkflows: others.ids });
   const problems = compiled.problems.flatMap((problem) => withoutEcho(problem, others));
   const isSound = problems.every(({ severity }) => severity !== 'error');
   return { file, ...compiled, problems, definition: isSound ? compiled.definition : undefined, others: [] };
@@ -105,7 +103,10 @@ async function readSource(io: Io, file: string): Promise<Source> {
   const { definition, uses } = await loadModule(io, file);
   return {
     bytes: textOf(definition),
-    given: uses.map((used) => ({ file, id: used.id, bytes: textOf(used), definition: used })),
+    given: uses.map((used) => {
+      const read = readDefinition(textOf(used), { file: shownName(file) });
+      return { file, id: used.id, read, definition: used };
+    }),
   };
 }
 

@@ -4,7 +4,14 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { NebulaError, readDefinition, type UsedWorkflow, usedWorkflows, type WorkflowDefinition } from '@nebula/core';
+import {
+  NebulaError,
+  type ReadResult,
+  readDefinition,
+  type UsedWorkflow,
+  usedWorkflows,
+  type WorkflowDefinition,
+} from '@nebula/core';
 import { definitionOf } from './runs.ts';
 import type { ApiSession, Context, Project } from './services.ts';
 import type { FindWorkflow } from './views/workflow-graph.ts';
@@ -13,7 +20,7 @@ export interface OtherFile {
   /** As a user would name it. */
   readonly file: string;
   readonly id: string;
-  readonly bytes: Uint8Array;
+  readonly read: ReadResult;
   /** Undefined when it cannot be read as a workflow. */
   readonly definition: WorkflowDefinition | undefined;
 }
@@ -170,8 +177,9 @@ class WorkflowFolder {
       const found = await stat(place);
       if (!found.isFile() || found.size > MAX_FILE_BYTES) return undefined;
       const bytes = await readFile(place);
-      const { definition } = readDefinition(bytes, { file });
-      return { file, bytes, definition, id: definition?.id ?? '' };
+      const read = readDefinition(bytes, { file });
+      const { definition } = read;
+      return { file, read, definition, id: definition?.id ?? '' };
     } catch {
       return undefined;
     }

@@ -14,21 +14,26 @@ export interface Ceilings {
 }
 
 export function projectsOf(
-  { records, store }: { readonly records: Records; readonly store: Pick<Store, 'workflowVersion'> },
+  { records, store }: { readonly records: Records; readonly store: Pick<Store, 'workflowVersions'> },
   ceilings: Ceilings,
 ): Projects {
   return {
     async projectOf(workflowId) {
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       if (record !== undefined) return record.body.project;
-      // One that was registered without a server belongs to the default project.
-      return (await store.workflowVersion(workflowId)) === undefined ? undefined : DEFAULT_PROJECT;
+      // A workflow that was registered without a server belongs to the default project.
+      return (await isRegistered(store, workflowId)) ? DEFAULT_PROJECT : undefined;
     },
     async ceilingOf(project) {
       const record = await readRecord<ProjectRecord>(records, 'project', project);
       return ceilingIn(project, record?.body, ceilings);
     },
   };
+}
+
+/** Whether there is any version. Reads no definition: that of a large workflow has megabytes. */
+export async function isRegistered(store: Pick<Store, 'workflowVersions'>, workflowId: string): Promise<boolean> {
+  return (await store.workflowVersions(workflowId, { limit: 1 })).length > 0;
 }
 
 export function ceilingIn(project: string, record: ProjectRecord | undefined, ceilings: Ceilings): Ceiling {

@@ -1,4 +1,4 @@
-/** What the engine offers to apps. `Engine` runs things; `Desk` only looks and leaves durable requests. */
+/** The engine as apps see it. `Engine` executes runs; `Desk` only reads them and leaves durable requests. */
 import type {
   Action,
   BareRun,
@@ -38,7 +38,7 @@ import type {
 import type { Projects } from './authority.ts';
 import type { TracedFrame } from './tracing.ts';
 
-/** The drivers an app has chosen. */
+/** The drivers that an app has chosen. */
 export interface Drivers {
   readonly store: Store;
   readonly queue: Queue;
@@ -72,34 +72,34 @@ export interface EngineOptions {
     start: { readonly project: string; readonly input: Json },
   ) => Promise<PlannedStart>;
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
-  /** Actions that workers outside have announced. */
+  /** Actions that remote workers have announced. */
   readonly announced?: readonly Action[];
-  /** Labels of this process: nodes that ask for others are run by workers outside. `all`: no worker is outside. */
+  /** Labels of this process: nodes that need other labels go to remote workers. `all`: there are no remote workers. */
   readonly labels?: readonly string[] | 'all';
   /** Attempts that may run at the same time in this process. */
   readonly concurrency?: number;
   /** Projects and their ceilings. Left out: one project without a ceiling, for programs that embed the engine. */
   readonly projects?: Projects;
-  /** Capabilities that the operator asks for on behalf of every workflow. */
+  /** Capabilities that the operator requests for every workflow. */
   readonly capabilities?: Capabilities;
   readonly inlineLimitBytes?: number;
-  /** Where nodes that wait for a call can be called: `$nodes.<id>.callbackUrl`. Without it they have no address. */
+  /** The address of a node that waits for a call: `$nodes.<id>.callbackUrl`. Without it nodes have no address. */
   readonly callbackUrl?: CallbackUrl;
-  /** What one evaluation of an expression may cost; what is left out keeps its default. */
+  /** Limits of one evaluation of an expression; those left out keep their default. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
-  /** Compiled workflows by their text: for engines of one process that have the same actions. */
+  /** Compiled workflows by their text, shared by engines of one process that have the same actions. */
   readonly compiled?: Map<string, Plan>;
   /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
   readonly retentionMs?: number | null;
   /** Unfinished runs that may be in memory at once; others wait in the store. */
   readonly maxCachedRuns?: number;
-  /** A run is snapshotted when its journal has grown by so much, and by as much as the last snapshot has. */
+  /** A run gets a snapshot when its journal has grown by this much, and by the size of the last snapshot. */
   readonly snapshotMinBytes?: number;
   /** New runs are refused with `BUSY` while this many wait or run. */
   readonly maxActiveRuns?: number;
 }
 
-/** What a run is doing, as it happens. Hints for people; the journal is the truth. */
+/** Live events of runs. Hints for people; the journal is the truth. */
 export type LiveEvent =
   | { readonly type: 'changed'; readonly executionId: string }
   | {
@@ -110,7 +110,7 @@ export type LiveEvent =
       readonly message?: string;
     }
   | { readonly type: 'timeline'; readonly executionId: string; readonly event: TimelineEvent }
-  /** The store does not take what the engine writes; it is tried again until it does. */
+  /** An operation failed and is repeated until it succeeds. */
   | { readonly type: 'trouble'; readonly error: unknown }
   /** One run cannot go on in this process. It stays in the store and is tried again later. */
   | { readonly type: 'fault'; readonly executionId: string; readonly error: unknown }
@@ -123,47 +123,48 @@ export interface JournalFrame {
   readonly entries: readonly Json[];
 }
 
-/** Looks at runs and leaves durable requests; works beside an engine of another process. */
+/** Reads runs and leaves durable requests; works beside an engine of another process. */
 export interface Desk {
-  /** `at`: as it was after that frame of its journal. */
+  /** `at`: the run after that frame of its journal. */
   document(executionId: string, at?: number): Promise<RunDocument | undefined>;
-  /** The same without inputs, outputs and variables: no stored value is read for it. */
+  /** The document without inputs, outputs and variables: no blob is read for it. */
   bareDocument(executionId: string, at?: number): Promise<BareRun | undefined>;
   /** The frames after this one. */
   journal(executionId: string, after?: number): Promise<readonly JournalFrame[]>;
   timeline(executionId: string): Promise<readonly TimelineEvent[]>;
-  /** Of one node, or, without `node`, of the run. */
+  /** Why a node, or without `node` the run, has its status. */
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
-  /** What would be undone if the run failed now, and what has been. */
+  /** The compensations that would run if the run failed now, and those that have run. */
   undoPlan(executionId: string): Promise<UndoPlan | undefined>;
   /** Who holds a key that this run shares with others of its project, and who waits for it, in the order of granting. */
   places(executionId: string, key: string): Promise<readonly PermitRow[]>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
-  /** False when there is no such execution. The request is durable; an engine acts on it when it sees it. */
   /**
-   * Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. Rejects
-   * with `ALREADY_ENDING` for a run that is being undone; without `compensate` that is stopped.
+   * Cancels the run, or with `node` that node and the nodes inside it. `compensate`: false leaves effects as they are.
+   * Rejects with `ALREADY_ENDING` for a run that is being compensated; with `compensate` false the compensation is stopped.
+   *
+   * All requests return false when there is no such execution. They are durable; an engine acts on them when it sees them.
    */
   requestCancel(
     executionId: string,
     reason: string,
     options?: { readonly compensate?: boolean; readonly node?: string },
   ): Promise<boolean>;
-  /** What runs ends, nothing starts, and time stands still, until it is resumed. */
+  /** Running attempts end, no node starts and timers stop until the run is resumed. */
   requestPause(executionId: string, reason?: string): Promise<boolean>;
   requestResume(executionId: string): Promise<boolean>;
-  /** Runs a node of a finished run, and everything that depends on it, as something new. Rejects with `UNKNOWN_NODE`, `NOT_REPLAYABLE`. */
+  /** Runs a node of a finished run again, with all nodes that depend on it. Rejects with `UNKNOWN_NODE`, `NOT_REPLAYABLE`. */
   requestReplay(executionId: string, node: string, input?: Json): Promise<boolean>;
   /**
-   * A new run that begins where this one would be replayed from: what was done before that node is taken over, and
-   * this one is not touched. Gives the id of the new run.
+   * Starts a new run that takes over the results before `node` and runs from there. The forked run is not changed.
+   * Returns the id of the new run.
    */
   fork(executionId: string, node: string, input?: Json): Promise<string>;
-  /** Kept by the run until a node waits for it. */
+  /** The run keeps the signal until a node waits for it. */
   requestSignal(executionId: string, signal: SignalRequest): Promise<boolean>;
   /**
-   * For whichever run of the project (`default` unless told) waits for it: the one that has waited longest with this key takes it. With none it is kept for
-   * `keepMs` (a day unless said otherwise). Gives the run that takes it, if there is one already.
+   * For the run of the project (`default` unless given) that has waited longest for this signal and key. Without such a run
+   * the signal is kept for `keepMs` (a day by default). Returns the run that takes it, if there is one already.
    */
   publishSignal(
     signal: SignalRequest & { readonly keepMs?: number; readonly messageId?: string; readonly project?: string },
@@ -173,20 +174,20 @@ export interface Desk {
   requestCallback(executionId: string, node: string, payload: Json): Promise<boolean>;
   /** Retries the failed nodes of a finished run. */
   requestRetry(executionId: string): Promise<boolean>;
-  /** `attempt`: the one that was looked at, by default the newest. What is known of it says nothing about a later one. */
+  /** Resolves an unknown outcome. `attempt`: the attempt that was examined, by default the newest; it counts for no later one. */
   requestSettle(executionId: string, node: string, outcome: Settlement, attempt?: number): Promise<boolean>;
   delete(executionId: string): Promise<boolean>;
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
   register(
     definition: Json,
   ): Promise<{ readonly workflowId: string; readonly version: number; readonly created: boolean }>;
-  /** What it was started with. */
+  /** The input of the run. */
   input(executionId: string): Promise<Json | undefined>;
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
   plan(workflowId: string, version?: number): Promise<Plan>;
   /**
-   * A call to the address of a node. Durable when it resolves with `taken`; it counts also when it comes before the node
-   * waits. `over`: the node has been called, or does not wait any more. The same call twice is one.
+   * A call to the address of a node. Durable when it resolves with `taken`, also before the node waits. `over`: the node
+   * has been called, or does not wait any more. The same call twice is one.
    */
   requestCall(
     executionId: string,
@@ -194,13 +195,13 @@ export interface Desk {
     generation: number,
     payload: Json,
   ): Promise<'taken' | 'over' | 'unknown'>;
-  /** Forgets outputs that might be used again, and says how many. */
+  /** Removes cached outputs and returns how many. */
   forgetCached(which: CacheChoice): Promise<number>;
 }
 
 export interface SignalRequest {
   readonly signal: string;
-  /** Of the waits for this signal, the one with the same key is meant. */
+  /** Only a wait with the same key takes the signal. */
   readonly key?: string;
   readonly payload?: Json;
 }
@@ -215,32 +216,32 @@ export interface AnswerRequest {
 export interface StartOptions {
   readonly input?: Json;
   readonly trigger?: Json;
-  /** Chosen by the caller where starting twice must be starting once. */
+  /** Chosen by the caller: starting twice with the same id is starting once. */
   readonly executionId?: string;
-  /** The same key is the same execution, for ever: instead of an id. */
+  /** Instead of an id: the same key is the same execution, for ever. */
   readonly idempotencyKey?: string;
-  /** The node whose execution it is. */
+  /** The node that runs this execution as its child. */
   readonly parent?: Parent;
-  /** It goes on beside so many others at the most. With `skip` rejects with `SKIPPED` where there are as many. */
+  /** Limits the runs with the same key. With the policy `skip`, `start` rejects with `SKIPPED` at the limit. */
   readonly place?: RunPlace;
-  /** Where it belongs: that of its workflow. Another one is refused with `UNKNOWN_WORKFLOW`. */
+  /** The project of the workflow. Another one is refused with `UNKNOWN_WORKFLOW`. */
   readonly project?: string;
   /** The principal that starts the run, as the audit log names it. */
   readonly principal?: string;
-  /** Narrows what the project grants: children bring the authority of their parents. */
+  /** Narrows the grants of the project: children have the authority of their parents. */
   readonly authority?: RunAuthority;
-  /** The W3C trace context above the run. What is none is left out of account. */
+  /** The W3C trace context of the caller. A text that is none is ignored. */
   readonly traceparent?: string;
 }
 
-/** How waiting for a run ended: it finished, or nothing can move it without a person or a signal. */
+/** A run that was waited for: it finished, or it is parked and only a person or a signal moves it. */
 export type Settled =
   | { readonly parked: false; readonly document: RunDocument }
   | {
       readonly parked: true;
       readonly document: RunDocument;
       readonly waitingFor: readonly Explanation[];
-      /** The executions for which it waits, which are parked themselves. */
+      /** The executions for which it waits, which are parked, too. */
       readonly inside: readonly Settled[];
     };
 
@@ -259,93 +260,93 @@ export interface Histogram {
   readonly buckets: readonly (readonly [upperBoundMs: number, count: number])[];
 }
 
-/** Whether the engine gets on. */
+/** Whether the engine makes progress. */
 export interface EngineHealth {
   readonly phase: 'new' | 'open' | 'closing' | 'closed';
-  /** When the store last took something from this engine, its lease included: several times a minute. Null: never. */
+  /** When the store last accepted a write of this engine, its lease included: several times a minute. Null: never. */
   readonly wroteAt: number | null;
-  /** What has gone wrong since then, and is being tried again. */
+  /** The last error since then; the operation is repeated. */
   readonly trouble: unknown;
 }
 
 export interface Engine extends Desk {
   /**
-   * Takes the worker's lease, recovers what an earlier process left and begins to work.
-   * With `only`, no other runs than these, and those that run for them, are gone on with.
+   * Takes the worker's lease, recovers the runs of an earlier process and begins to work.
+   * With `only`, the engine works on these runs and their children, and on no others.
    */
   open(options?: { readonly only?: readonly string[] }): Promise<void>;
   /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
   start(workflowId: string, version: number | undefined, options?: StartOptions): Promise<string>;
   /**
-   * Waits until the run has ended or, with `rest` (the default), until nothing but a person, a signal or a far time
-   * moves it. A run that waits for other executions rests when all of these do: its children, and those that hold the
-   * permits for which its nodes wait. Rejects with the reason of `signal` when that aborts.
+   * Waits until the run has ended or, with `rest` (the default), until only a person, a signal or a far time moves it. A
+   * run that waits for other executions rests when all of these do: its children, and those that hold the permits for
+   * which its nodes wait. Rejects with the reason of `signal` when that aborts.
    */
   settled(executionId: string, until?: 'end' | 'rest', signal?: AbortSignal): Promise<Settled>;
-  /** Neither time nor a worker nor a request moves the run: only people, signals and the executions that run for it. */
+  /** Neither time nor a worker nor a request moves the run: only people, signals and its children do. */
   isResting(executionId: string): Promise<boolean>;
-  /** The newest view of a run that is in memory; undefined when it is not. */
+  /** The document of a run that is in memory; undefined when it is not. */
   peek(executionId: string): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;
   metrics(): Promise<Metrics>;
-  /** From now on workers outside run these, besides what this process has: plans are compiled with them. */
+  /** From now on remote workers run these actions: plans are compiled with them. */
   announce(actions: readonly Action[]): void;
-  /** What workers of other processes do with this engine. */
+  /** The operations of remote workers. */
   readonly outside: Outside;
   health(): EngineHealth;
   /**
-   * From now on every frame is handed to `sink` once it is durable, and attempts and children are told where in the trace
-   * they stand. Returns the way to stop.
+   * From now on `sink` gets every durable frame, and attempts and children get their trace context. Returns a function that
+   * stops it.
    */
   trace(sink: (frame: TracedFrame) => void): () => void;
   /**
-   * Stops taking work, aborts what runs and waits up to `graceMs` for it to end; what does not end is handed back.
-   * Runs stay resumable.
+   * Stops taking work, aborts running attempts and waits up to `graceMs` for their end; those that do not end are handed
+   * back. Runs stay resumable.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /**
- * Work for workers of other processes. A lease is refused with `STALE_LEASE` once its attempt is over, and to everybody
- * but the principal that claimed it (`by`).
+ * The operations of remote workers. A lease is refused with `STALE_LEASE` once its attempt is over, and to every principal
+ * but the one that claimed it (`by`).
  */
 export interface Outside {
-  /** Takes what fits, or waits for it. What nobody is there any more to take is handed back. */
+  /** Takes tasks that fit the worker, or waits for some. Tasks are handed back if the worker has gone meanwhile. */
   claim(request: ClaimRequest): Promise<readonly OutsideWork[]>;
-  /** Tells that the attempt is alive, and how far it is. */
+  /** A heartbeat, with the progress of the attempt. */
   extend(leaseId: string, beat?: LeaseBeat, by?: string): Promise<LeaseState>;
   log(leaseId: string, lines: readonly LeaseLine[], by?: string): Promise<LeaseState>;
-  /** The secret behind an alias of the node's. */
+  /** The secret behind an alias of the node. */
   credential(leaseId: string, alias: string, by?: string): Promise<string>;
   /** Durable when it resolves. */
   end(leaseId: string, outcome: OutsideOutcome, by?: string): Promise<void>;
-  /** Why what runs of a node should stop, if it should. */
+  /** Why the attempt of a node should stop; null when it should not. */
   stopReason(executionId: string, node: string): Promise<string | null>;
-  /** How much a worker has, as far as this process knows. */
+  /** The number of leases of a worker, as far as this process knows. */
   running(holder: string): number;
   /** Leases of a worker, the oldest first, as far as this process knows. */
   workOf(holder: string): readonly { readonly executionId: string; readonly node: string }[];
 }
 
 export interface ClaimRequest {
-  /** Whether the worker may run what waits on this route, in this project. */
+  /** Whether the worker may run tasks of this route, in this project. */
   serves(route: string, project: string): boolean;
   readonly max: number;
-  /** It is lost when nothing is heard of it for so long. */
+  /** The attempt is lost when the worker is silent for so long. */
   readonly leaseMs: number;
-  /** How long to wait for work; not at all when left out. */
+  /** How long to wait for work; left out, the claim does not wait. */
   readonly waitMs?: number;
-  /** Aborted when whoever asks has gone. */
+  /** Aborted when the worker has gone. */
   readonly signal?: AbortSignal;
-  /** The worker, by the id that it gave itself: shown to people. */
+  /** The id that the worker gave itself: shown to people. */
   readonly holder?: string;
-  /** The principal that claims: only it may report on the leases that it gets. */
+  /** The principal that claims: only this principal may report on the leases. */
   readonly principal?: string;
 }
 
 export interface OutsideWork {
   readonly leaseId: string;
-  /** The lease is good until then. */
+  /** The end of the lease. */
   readonly until: number;
   /** `id@version`. */
   readonly action: string;
@@ -358,18 +359,18 @@ export interface OutsideWork {
   /** Since when the attempt waited for a worker. */
   readonly queuedAt: number;
   readonly idempotencyKey: string;
-  /** Then the attempt has timed out; null: never. */
+  /** When the attempt times out; null: never. */
   readonly deadline: number | null;
-  /** Aliases that may be asked for. */
+  /** Aliases of secrets that the worker may ask for. */
   readonly credentials: readonly string[];
-  /** What the action may reach. */
+  /** The capabilities that the action is granted. */
   readonly capabilities: Capabilities;
-  /** Where in a trace it stands (W3C trace context). */
+  /** W3C trace context. */
   readonly traceparent?: string;
 }
 
 export interface LeaseBeat {
-  /** As before when left out. */
+  /** Left out, the length stays as it is. */
   readonly leaseMs?: number;
   readonly progress?: number;
   readonly message?: string;
@@ -384,11 +385,11 @@ export interface LeaseLine {
 
 export interface LeaseState {
   readonly until: number;
-  /** Why the attempt should stop, if it should. */
+  /** Why the attempt should stop; null when it should not. */
   readonly cancel: string | null;
 }
 
-/** `unknown`: it may have taken effect. `returned`: it was not begun. */
+/** `unknown`: the attempt may have taken effect. `returned`: the attempt was not begun. */
 export type OutsideOutcome =
   | { readonly status: 'completed'; readonly output: Json }
   | { readonly status: 'failed'; readonly error: RunError }

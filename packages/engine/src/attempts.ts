@@ -1,9 +1,9 @@
 /**
  * The attempts that this process runs.
  *
- *  A1 An attempt reports exactly once; whatever comes later from the same call is dropped.
+ *  A1 An attempt reports exactly once; later outcomes of the same call are dropped.
  *  A2 A slot is taken from the moment an attempt is decided until it has reported.
- *  A3 Time limits of running attempts are watched here; the journal's timers are the net for a dead worker.
+ *  A3 Time limits of running attempts are watched here; the timers of the journal cover a dead worker.
  */
 import {
   type Abort,
@@ -25,30 +25,21 @@ import {
   type RunError,
   type Settlement,
   type Stimulus,
-  timeoutError,
   toVerify,
 } from '@nebula/core';
-import {
-  type Clock,
-  credentialDoor,
-  type Delivery,
-  type InvocationOutcome,
-  type Logs,
-  type Queue,
-  type Random,
-  type Sandbox,
-  type Secrets,
-  type Timer,
-} from '@nebula/ports';
+import { credentialDoor, type Delivery, type InvocationOutcome, type Sandbox, type Timer } from '@nebula/ports';
+import { AttemptReports, timeLimitOf } from './attempt-reports.ts';
+import type { EngineContext } from './context.ts';
 import type { LiveRun } from './live-run.ts';
-import type { Meter } from './metrics.ts';
-import type { Tracing } from './tracing.ts';
-import type { Values } from './values.ts';
+
+type Invocation = Parameters<Sandbox['run']>[0];
 
 interface Live {
   readonly key: string;
   readonly executionId: string;
-  readonly attempt: Attempt;
+  readonly node: string;
+  readonly attempt: number;
+  readonly effect: Attempt['effect'];
   readonly delivery: Delivery;
   readonly controller: AbortController;
   readonly startedAt: number;
@@ -57,34 +48,18 @@ interface Live {
   isHandedBack: boolean;
 }
 
-export interface AttemptsParts {
-  readonly sandbox: Sandbox;
-  readonly queue: Queue;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logs: Logs;
-  readonly secrets?: Pick<Secrets, 'get'>;
-  readonly values: Values;
-  readonly meter: Meter;
-  readonly tracing: Tracing;
-  readonly workerId: string;
-  readonly concurrency: number;
-  report(executionId: string, stimulus: Stimulus): void;
-  /** Something that is tried again. */
-  onTrouble(error: unknown): void;
-  onProgress(executionId: string, node: string, fraction: number, message: string | undefined): void;
-}
-
 export class Attempts {
-  private readonly parts: AttemptsParts;
+  private readonly context: EngineContext;
+  private readonly reports: AttemptReports;
   private readonly live = new Map<string, Live>();
   private readonly verifying = new Set<string>();
   private reserved = 0;
   private emptyWaiters: (() => void)[] = [];
 
-  constructor(parts: AttemptsParts) {
-    this.parts = parts;
-    parts.meter.gauge('workflow.parallel_tasks', () => this.live.size);
+  constructor(context: EngineContext) {
+    this.context = context;
+    this.reports = new AttemptReports(context);
+    context.meter.gauge('workflow.parallel_tasks', () => this.live.size);
   }
 
   get size(): number {
@@ -92,7 +67,7 @@ export class Attempts {
   }
 
   free(): number {
-    return this.parts.concurrency - this.live.size - this.reserved;
+    return this.context.concurrency - this.live.size - this.reserved;
   }
 
   reserve(): void {
@@ -105,10 +80,13 @@ export class Attempts {
 
   begin(run: LiveRun, attempt: Attempt, delivery: Delivery, startedAt: number): void {
     this.reserved--;
+    const { executionId } = run;
     const live: Live = {
-      key: keyOf(run.executionId, attempt.node, attempt.attempt),
-      executionId: run.executionId,
-      attempt,
+      key: keyOf(executionId, attempt.node, attempt.attempt),
+      executionId,
+      node: attempt.node,
+      attempt: attempt.attempt,
+      effect: attempt.effect,
       delivery,
       controller: new AbortController(),
       startedAt,
@@ -116,68 +94,62 @@ export class Attempts {
       isHandedBack: false,
     };
     this.live.set(live.key, live);
-    this.watchLimits(live);
-    this.parts.sandbox.run(this.invocation(live, run)).then(
+    const limit = timeLimitOf(attempt);
+    if (limit !== null) {
+      live.timer = this.context.clock.timer(limit.limitMs, () => {
+        live.controller.abort(new Error(limit.error.message));
+        this.report(live, { status: 'broken-off', error: limit.error });
+      });
+    }
+    const invocation = {
+      ...this.invocation(run, attempt, live.controller.signal),
+      onProgress: (fraction: number, message?: string) => this.reports.progress(live, fraction, message),
+      onHeartbeat: () => void this.context.queue.extend(delivery),
+    };
+    this.context.sandbox.run(invocation).then(
       (outcome) => this.ended(live, outcome),
       (error: unknown) => this.ended(live, { status: 'failed', error: sandboxFault(error) }),
     );
   }
 
-  /** It is not begun after all. */
+  /** The attempt is journalled as started, and is not begun after all. */
   giveBack({ executionId }: LiveRun, { node, attempt }: Attempt, delivery: Delivery): void {
     this.reserved--;
-    this.parts.queue.ack(delivery);
-    const jitter = this.parts.random.fraction();
-    this.parts.report(executionId, { type: 'ended', node, attempt, outcome: { status: 'returned' }, jitter });
+    this.context.queue.ack(delivery);
+    this.reports.ended({ executionId, node, attempt }, { status: 'returned' });
   }
 
-  private invocation(live: Live, { plan: { workflowId }, state, project }: LiveRun): Parameters<Sandbox['run']>[0] {
-    const { attempt, executionId, controller } = live;
-    const { logs, clock, secrets, tracing } = this.parts;
-    const { node, attempt: number } = attempt;
-    const traceparent = tracing.ofAttempt(state, node, number);
+  private invocation(
+    { executionId, plan: { workflowId }, state, project }: LiveRun,
+    attempt: Pick<Attempt, 'node' | 'attempt' | 'action' | 'input' | 'granted' | 'credentials' | 'idempotencyKey'>,
+    signal: AbortSignal,
+  ): Omit<Invocation, 'onProgress' | 'onHeartbeat'> {
+    const { node, attempt: number, action, input, granted, credentials, idempotencyKey } = attempt;
+    const traceparent = this.context.tracing.ofAttempt(state, node, number);
+    const of = { executionId, node, attempt: number };
     return {
-      action: attempt.action,
-      input: attempt.input,
-      granted: attempt.granted,
-      executionId,
+      ...of,
+      action,
+      input,
+      granted,
       workflowId,
-      node,
-      attempt: number,
-      idempotencyKey: attempt.idempotencyKey,
+      idempotencyKey,
       ...(traceparent !== undefined && { traceparent }),
-      signal: controller.signal,
-      credential: credentialDoor(secrets, project, attempt.credentials),
-      onLog: (level, message, fields) =>
-        logs.append({
-          executionId,
-          node,
-          attempt: number,
-          at: clock.now(),
-          level,
-          message,
-          ...(fields === undefined ? {} : { fields }),
-        }),
-      onProgress: (fraction, message) => this.parts.onProgress(executionId, node, fraction, message),
-      onHeartbeat: () => void this.parts.queue.extend(live.delivery),
+      signal,
+      credential: credentialDoor(this.context.secrets, project, credentials),
+      onLog: (level, message, fields) => this.reports.log(of, { level, message, ...(fields && { fields }) }),
     };
-  }
-
-  private watchLimits(live: Live): void {
-    const { attemptMs, totalMs, totalLeftMs, node } = live.attempt;
-    if (attemptMs === null && totalLeftMs === null) return;
-    const isTotal = totalLeftMs !== null && (attemptMs === null || totalLeftMs < attemptMs);
-    const delayMs = Math.max(0, isTotal ? totalLeftMs : (attemptMs as number));
-    live.timer = this.parts.clock.timer(delayMs, () => {
-      const error = isTotal ? timeoutError('total', totalMs, node) : timeoutError('attempt', attemptMs, node);
-      live.controller.abort(new Error(error.message));
-      this.report(live, { status: 'broken-off', error });
-    });
   }
 
   private ended(live: Live, outcome: InvocationOutcome): void {
     if (this.live.get(live.key) !== live) return;
-    if (outcome.status === 'completed') return this.completed(live, outcome.output);
+    if (outcome.status === 'completed') {
+      const output = hold(outcome.output);
+      if (!this.context.values.isLarge(output)) return this.report(live, { status: 'completed', output });
+      // The action is done: the time that storing its output takes does not count against the limit.
+      live.timer?.cancel();
+      return this.spillOutput(live, output, SPILL_RETRY_MIN_MS);
+    }
     const { error } = outcome;
     if (outcome.status === 'aborted') return this.report(live, this.aborted(live, error));
     // The request went out and no answer came back: the action itself cannot say whether it took effect.
@@ -185,24 +157,13 @@ export class Attempts {
     this.report(live, { status: isUnknown ? 'broken-off' : 'failed', error });
   }
 
-  private completed(live: Live, output: Json): void {
-    const held = hold(output);
-    if (!this.parts.values.isLarge(held)) {
-      this.report(live, { status: 'completed', output: held });
-      return;
-    }
-    // The work is done: whatever time storing its output takes is not the attempt's.
-    live.timer?.cancel();
-    this.spillOutput(live, held, SPILL_RETRY_MIN_MS);
-  }
-
-  /** A full disk must not cost an output that is there: it is kept and tried again until it is stored. */
+  /** An output is not lost to a full disk: storing it is repeated until it succeeds. */
   private spillOutput(live: Live, held: Held, pauseMs: number): void {
-    const { values, clock } = this.parts;
+    const { values, clock, effects } = this.context;
     values.spill(live.executionId, held).then(
       () => this.report(live, { status: 'completed', output: held }),
       (error: unknown) => {
-        this.parts.onTrouble(error);
+        effects.trouble(error);
         clock.timer(pauseMs, () => {
           if (this.live.get(live.key) !== live) return;
           this.spillOutput(live, held, Math.min(2 * pauseMs, SPILL_RETRY_MAX_MS));
@@ -213,20 +174,18 @@ export class Attempts {
 
   private aborted(live: Live, error: RunError): Outcome {
     if (says(error, 'started', false)) return { status: 'returned' };
-    const mayRepeat = live.attempt.effect !== 'once';
+    const mayRepeat = live.effect !== 'once';
     return live.isHandedBack && mayRepeat ? { status: 'returned' } : { status: 'broken-off', error };
   }
 
   private report(live: Live, outcome: Outcome): void {
     if (this.live.get(live.key) !== live) return;
-    const { node, attempt } = live.attempt;
-    const jitter = this.parts.random.fraction();
-    this.parts.report(live.executionId, { type: 'ended', node, attempt, outcome, jitter });
+    this.reports.ended(live, outcome);
     this.letGo(live);
   }
 
   private letGo(live: Live): void {
-    const { clock, queue, meter } = this.parts;
+    const { clock, queue, meter } = this.context;
     this.live.delete(live.key);
     live.timer?.cancel();
     queue.ack(live.delivery);
@@ -235,7 +194,7 @@ export class Attempts {
     if (this.live.size === 0) for (const resolve of this.emptyWaiters.splice(0)) resolve();
   }
 
-  /** `isOver`: the journal has closed it. Whether it ends or not, nobody waits for it and its slot is free. */
+  /** `isOver`: the journal has closed the attempt. Its slot is free, whether the action ends or not. */
   abort(executionId: string, { node, attempt, reason, isOver }: Abort): void {
     const live = this.live.get(keyOf(executionId, node, attempt));
     if (live === undefined) return;
@@ -243,7 +202,7 @@ export class Attempts {
     if (isOver) this.letGo(live);
   }
 
-  /** Runs of which something runs here. */
+  /** Runs with attempts in this process. */
   executionIds(): Set<string> {
     return new Set(Array.from(this.live.values(), ({ executionId }) => executionId));
   }
@@ -253,11 +212,12 @@ export class Attempts {
   }
 
   /**
-   * After the journal was read again. Open attempts of this worker that it does not know of: their frame was written, but
-   * its answer never came. Attempts that it runs and the journal has closed, or wants stopped: another engine heard why.
+   * After the journal was read again. An open attempt of this worker that does not run here is lost: its frame was
+   * written, but the answer of the store never came. An attempt that runs here and is closed in the journal, or stopped by
+   * another engine, is aborted.
    */
   reconcile(run: LiveRun, post: (stimulus: Stimulus) => void): void {
-    const { workerId, random } = this.parts;
+    const { workerId, random } = this.context;
     const { executionId } = run;
     const open = openAttempts(run.state).filter(({ worker }) => worker === workerId);
     const lost: OpenAttempt[] = [];
@@ -277,7 +237,7 @@ export class Attempts {
 
   /** Actions that can tell whether they took effect are asked, before a person is. */
   verifyUnknown(run: LiveRun): void {
-    // A run that has ended hears no answer; a retry brings it back, and the question with it.
+    // A finished run takes no answer; after a retry `verify` is asked again.
     if (isFinished(run.state.status)) return;
     for (const node of toVerify(run.state)) {
       const path = pathOf(node);
@@ -287,17 +247,15 @@ export class Attempts {
       this.verifying.add(key);
       void this.verify(run, node, path).then((settlement) => {
         this.verifying.delete(key);
-        this.parts.report(run.executionId, { type: 'settle', node: path, by: 'verify', attempt, settlement });
+        this.context.mailbox.send(run.executionId, { type: 'settle', node: path, by: 'verify', attempt, settlement });
       });
     }
   }
 
   private async verify(run: LiveRun, node: NodeState, path: string): Promise<Settlement> {
-    const { executionId, plan, state } = run;
-    const { clock, logs, sandbox, secrets, tracing, values } = this.parts;
+    const { executionId, state } = run;
+    const { clock, sandbox, values } = this.context;
     const { action, granted, credentials } = actionWork(node);
-    const attempt = node.attempts;
-    const traceparent = tracing.ofAttempt(state, path, attempt);
     const controller = new AbortController();
     let timer: Timer | undefined;
     const tooLate = new Promise<Settlement>((resolve) => {
@@ -307,25 +265,18 @@ export class Attempts {
       });
     });
     try {
-      if (node.input?.blob !== undefined) await values.fetch(executionId, [node.input.blob]);
-      const input = node.input?.blob === undefined ? (node.input?.value ?? null) : values.lookup(node.input.blob);
-      const verifying = sandbox.verify({
+      const input = await values.read(executionId, node.input);
+      const attempt = {
+        node: path,
+        attempt: node.attempts,
         action,
         input,
         granted: grantTo(state, granted),
-        executionId,
-        workflowId: plan.workflowId,
-        node: path,
-        attempt,
+        credentials,
         idempotencyKey: idempotencyKey(state, path),
-        ...(traceparent !== undefined && { traceparent }),
-        signal: controller.signal,
-        credential: credentialDoor(secrets, run.project, credentials),
-        onLog: (level, message, fields) =>
-          logs.append({ executionId, node: path, attempt, at: clock.now(), level, message, ...(fields && { fields }) }),
-        onProgress: () => {},
-        onHeartbeat: () => {},
-      });
+      };
+      const invocation = this.invocation(run, attempt, controller.signal);
+      const verifying = sandbox.verify({ ...invocation, onProgress: () => {}, onHeartbeat: () => {} });
       const verification = await Promise.race([verifying, tooLate]);
       return verification.happened === false ? { happened: false, then: 'retry' } : verification;
     } catch {
@@ -335,11 +286,11 @@ export class Attempts {
     }
   }
 
-  /** Shutting down: what may be repeated is handed back at once, what may not gets `graceMs` to finish. */
+  /** Shutting down: attempts that may be repeated are handed back at once, the others get `graceMs` to finish. */
   async handBack(graceMs: number): Promise<void> {
     for (const live of [...this.live.values()]) {
       live.isHandedBack = true;
-      if (live.attempt.effect !== 'once') live.controller.abort(new Error('the worker shuts down'));
+      if (live.effect !== 'once') live.controller.abort(new Error('the worker shuts down'));
     }
     await this.emptyWithin(graceMs);
     for (const live of [...this.live.values()]) live.controller.abort(new Error('the worker shuts down'));
@@ -350,7 +301,7 @@ export class Attempts {
   private emptyWithin(ms: number): Promise<void> {
     if (this.live.size === 0 || ms <= 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = this.parts.clock.timer(ms, resolve);
+      const timer = this.context.clock.timer(ms, resolve);
       this.emptyWaiters.push(() => {
         timer.cancel();
         resolve();

@@ -1,10 +1,10 @@
 /**
- * Where a run may come from and what it may reach: the one place that says so, for starts of every kind.
+ * The project and the capability ceiling of a run: the one place that decides on them, for starts of every kind.
  *
- *  1 A run belongs to the project of its workflow. A start that names another project finds no such workflow, and is told
- *    no more than that.
- *  2 A run has the ceiling of its project, narrowed by what the start brings: a child brings the authority of its parent.
- *  3 Equal ceilings are one object, so that a grant is worked out once for a plan and a ceiling.
+ *  1 A run belongs to the project of its workflow. A start that names another project is refused with `UNKNOWN_WORKFLOW`
+ *    and learns no more than that.
+ *  2 A run has the ceiling of its project, narrowed by the authority of the start: a child has that of its parent.
+ *  3 Equal ceilings are one object, so that a grant is computed once for a plan and a ceiling.
  */
 import { type Ceiling, NebulaError, narrowCeiling, type RunAuthority, type RunState } from '@nebula/core';
 import { DEFAULT_PROJECT } from '@nebula/ports';
@@ -62,7 +62,7 @@ export class Authority {
     return { project, authority };
   }
 
-  /** Undefined where nobody says which projects there are. */
+  /** Undefined where the app has no projects. */
   projectOf(workflowId: string): Promise<string | undefined> {
     return this.projects?.projectOf(workflowId) ?? Promise.resolve(undefined);
   }
@@ -72,7 +72,7 @@ export class Authority {
     return this.projects === undefined || (await this.projects.projectOf(workflowId)) === project;
   }
 
-  /** A state that was read from the store: its own ceiling, or that of its project where its journal has none. */
+  /** Sets the ceiling of a state that was read: its own, or that of its project where its journal has none. */
   async settle(state: RunState, project: string): Promise<void> {
     const { authority } = state;
     if (authority !== null) state.authority = { ...authority, ceiling: this.one(authority.ceiling) };

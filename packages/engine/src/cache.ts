@@ -1,6 +1,6 @@
 /**
- * Outputs that are used again: found by action, interface version, cache version and input, minus what does not count.
- * Of all runs that miss the same output at once, one works it out and the others wait for it (a permit of the key).
+ * Outputs that are used again. The key is made of action, interface version, cache version and input, minus ignored members.
+ * Of all runs that miss the same output at once, one computes it and the others wait for it (a permit of the key).
  */
 import {
   type Action,
@@ -12,14 +12,16 @@ import {
   isJsonObject,
   type Json,
   type NodeState,
+  nodeAt,
   pathOf,
 } from '@nebula/core';
-import type { CacheRow, Clock, Digest, Store } from '@nebula/ports';
+import type { CacheRow, Digest } from '@nebula/ports';
+import type { EngineContext } from './context.ts';
+import { RETRY_MS, untilDone } from './lifecycle.ts';
 import type { LiveRun } from './live-run.ts';
 import { sharedName } from './messages.ts';
-import type { Values } from './values.ts';
 
-/** Large outputs of the cache outlive their runs: they are kept as if they were those of an execution of this name. */
+/** Large outputs of the cache outlive their runs: their blobs belong to an execution of this name. */
 export function cacheBlobs(key: string): string {
   return `${CACHE_PREFIX}${key}`;
 }
@@ -31,31 +33,48 @@ export function cacheKeyOf(name: string): string | undefined {
   return name.startsWith(CACHE_PREFIX) ? name.slice(CACHE_PREFIX.length) : undefined;
 }
 
-/** So many of the newest outputs of the same action a miss is compared with. */
+/** How many of the newest outputs of the same action a miss is compared with. */
 const COMPARED = 16;
 
 export type Look = { readonly hit: CacheHit; readonly output: Held } | { readonly miss: CacheMiss };
 
 export class Cache {
-  private readonly store: Store;
-  private readonly clock: Clock;
-  private readonly digest: Digest;
-  private readonly values: Values;
+  private readonly context: EngineContext;
 
-  constructor({ store, clock, digest, values }: { store: Store; clock: Clock; digest: Digest; values: Values }) {
-    this.store = store;
-    this.clock = clock;
-    this.digest = digest;
-    this.values = values;
+  constructor(context: EngineContext) {
+    this.context = context;
+  }
+
+  /** A node stands before the cache: its run is told whether the output is there. */
+  ask(run: LiveRun, path: string): void {
+    const { mailbox, effects, clock, runs } = this.context;
+    const node = nodeAt(run.state, path);
+    // The node left the gate while the cache was read; the run leaves memory if nothing else holds it.
+    if (node?.phase.status !== 'gated') return mailbox.touch(run);
+    const { executionId } = run;
+    // After a pause the run may have left memory: no other part would ask for this node.
+    const askAgain = async (): Promise<void> => {
+      const loaded = await runs.load(executionId);
+      if (loaded !== undefined) this.ask(loaded, path);
+    };
+    this.look(run, node).then(
+      (look) => {
+        if ('hit' in look) return mailbox.send(executionId, { type: 'cached', node: path, ...look });
+        mailbox.send(executionId, { type: 'granted', node: path, gate: 'cache', miss: look.miss });
+      },
+      (error: unknown) => {
+        effects.trouble(error);
+        clock.timer(RETRY_MS, () => untilDone(this.context, askAgain));
+      },
+    );
   }
 
   async look({ executionId, project }: LiveRun, node: NodeState): Promise<Look> {
-    const blob = node.input?.blob;
-    if (blob !== undefined) await this.values.fetch(executionId, [blob]);
-    const input = blob === undefined ? (node.input?.value ?? null) : this.values.lookup(blob);
-    const { family, members } = describe(project, node, input, this.digest);
-    const key = this.digest(`${family} ${members}`);
-    const row = node.plan.cache?.overwrite ? undefined : await this.store.cached(key, this.clock.now());
+    const { values, digest, store, clock } = this.context;
+    const input = await values.read(executionId, node.input);
+    const { family, members } = describe(project, node, input, digest);
+    const key = digest(`${family} ${members}`);
+    const row = node.plan.cache?.overwrite ? undefined : await store.cached(key, clock.now());
     if (row !== undefined) {
       const output = await this.outputOf(row);
       if (output !== undefined) return { hit: { executionId: row.executionId, node: row.node, at: row.at }, output };
@@ -64,14 +83,14 @@ export class Cache {
     return { miss: { key, family, input: members, earlier } };
   }
 
-  /** What the miss is compared with: the same node of the workflow if it is among the newest, else what is nearest. */
+  /** The output that a miss is compared with: of the same node if it is among the newest, else the nearest. */
   private async earlier(
     executionId: string,
     node: NodeState,
     family: string,
     members: string,
   ): Promise<CacheMiss['earlier']> {
-    const rows = await this.store.newestCached(family, COMPARED);
+    const rows = await this.context.store.newestCached(family, COMPARED);
     const found = rows
       .map((row) => ({ row, changed: changedIn(row.input, members) }))
       .sort((a, b) => a.changed.length - b.changed.length);
@@ -79,7 +98,8 @@ export class Cache {
     for (const one of found) {
       if (placeOf(one.row.node) !== place) continue;
       const isOwn = one.row.executionId === executionId;
-      if (isOwn || (await this.store.execution(one.row.executionId))?.workflowId === workflowOf(node)) return told(one);
+      if (isOwn || (await this.context.store.execution(one.row.executionId))?.workflowId === workflowOf(node))
+        return told(one);
     }
     const [nearest] = found;
     return nearest === undefined ? null : told(nearest);
@@ -88,16 +108,16 @@ export class Cache {
   private async outputOf({ key, output }: CacheRow): Promise<Held | undefined> {
     const held = JSON.parse(output) as Held;
     if (held.blob === undefined) return held;
-    // What has been swept, or was never copied, is worked out again.
-    const isThere = await this.values.fetch(cacheBlobs(key), [held.blob]).then(
+    // An output whose blob has been swept, or was never copied, is computed again.
+    const isThere = await this.context.values.fetch(cacheBlobs(key), [held.blob]).then(
       () => true,
       () => false,
     );
-    return isThere ? hold(this.values.lookup(held.blob)) : undefined;
+    return isThere ? hold(this.context.values.lookup(held.blob)) : undefined;
   }
 }
 
-/** Members are hashed one by one: a miss can then name the ones that are different, and large inputs stay small. */
+/** Members are hashed one by one: a miss names those that are different, and large inputs stay small. */
 function describe(
   project: string,
   node: NodeState,
@@ -117,10 +137,10 @@ function describe(
 function familyOf(project: string, { plan }: NodeState): string {
   const action = 'action' in plan.work ? (plan.work.action as Action) : undefined;
   const [major = ''] = (action?.version ?? '').split('.');
-  // What one account was told is not for another one.
+  // An output for one account is not for another one.
   const credentials = 'credentials' in plan.work ? Object.entries(plan.work.credentials).sort() : [];
   const account = credentials.length === 0 ? '' : `#${JSON.stringify(credentials)}`;
-  // Nor is what is done in one project for another one.
+  // Nor is an output of one project for another one.
   const version = sharedName(project, plan.cache?.version ?? '');
   return `${action?.id ?? ''}@${major}#${version}${account}`;
 }
@@ -141,12 +161,12 @@ function changedIn(earlier: string, now: string): string[] {
   return [...names].filter((name) => before[name] !== after[name]).map((name) => name || 'the input');
 }
 
-/** The node in whatever round: `items/3/pack` is `items/#/pack`. */
+/** The node without its iteration: `items/3/pack` is `items/#/pack`. */
 function placeOf(path: string): string {
   return path.replace(/(^|\/)\d+(?=\/)/g, '$1#');
 }
 
-/** The workflow of the execution, whatever runs inside it. */
+/** The workflow of the execution, also for a node of an inlined one. */
 function workflowOf({ scope }: NodeState): string {
   let at = scope;
   while (at.parent !== null) at = at.parent.scope;

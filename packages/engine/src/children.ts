@@ -1,6 +1,6 @@
 /**
- * Executions that run for nodes of others. The parent's journal has asked for them before they exist: starting one
- * twice is starting it once, and whoever reads the parent starts what is missing.
+ * Child executions. The journal of the parent names a child before it exists: starting it twice is starting it once, and
+ * an engine that reads the parent starts the children that are missing.
  */
 import {
   type ChildCancel,
@@ -12,57 +12,38 @@ import {
   openChild,
   openChildren,
   type Parent,
-  type RunState,
   type Stimulus,
 } from '@nebula/core';
-import type { Clock, Store } from '@nebula/ports';
-import type { Engine, EngineOptions, PlannedStart } from './api.ts';
+import type { EngineOptions, PlannedStart } from './api.ts';
+import type { EngineContext } from './context.ts';
+import type { StoreDesk } from './desk.ts';
+import { RETRY_MS, untilDone } from './lifecycle.ts';
 import type { LiveRun } from './live-run.ts';
 import { cancelMessage } from './messages.ts';
-import type { Runs } from './runs.ts';
-import type { Tracing } from './tracing.ts';
-import type { TurnsParts } from './turns.ts';
-import type { Values } from './values.ts';
-
-/** How soon to try again what the store did not do. */
-const AGAIN_MS = 1_000;
+import type { Starts } from './starts.ts';
 
 export interface ChildrenParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly runs: Runs;
-  readonly values: Values;
-  readonly tracing: Tracing;
-  readonly start: Engine['start'];
+  readonly starts: Starts;
+  readonly desk: StoreDesk;
   readonly launchPlan: EngineOptions['launchPlan'];
-  isOpen(): boolean;
-  stateOf(executionId: string): Promise<RunState | undefined>;
-  readonly report: (executionId: string, stimulus: LiveRun['mailbox'][number]) => void;
-  /** What the store does not do now is tried again. */
-  untilDone(work: () => Promise<void>): void;
-  /** A child is cared for here. */
-  onChild(executionId: string): void;
-  readonly onTrouble: TurnsParts['onTrouble'];
-  /** The children that a run asked for have been started, or cannot be. */
-  onStarted(parentId: string): void;
-  /** Somebody has a message. */
-  onSent(): void;
 }
 
 export class Children {
+  private readonly context: EngineContext;
   private readonly parts: ChildrenParts;
   /** How many children of a run are being started. */
   private readonly starting = new Map<string, number>();
 
-  constructor(parts: ChildrenParts) {
+  constructor(context: EngineContext, parts: ChildrenParts) {
+    this.context = context;
     this.parts = parts;
   }
 
-  /** One that cannot be started has failed. */
+  /** A child that cannot be started has failed. */
   start(run: LiveRun, child: ChildStart): void {
     const { executionId: parentId, project } = run;
-    if (child.again) return this.parts.untilDone(() => this.goOn(parentId, child));
-    const { clock, isOpen, report, onTrouble, tracing, untilDone } = this.parts;
+    if (child.again) return untilDone(this.context, () => this.goOn(parentId, child));
+    const { clock, lifecycle, mailbox, effects, tracing } = this.context;
     const { node, executionId, depth, attempt } = child;
     const parent = { executionId: parentId, node, depth };
     const trigger = { type: 'workflow', executionId: parentId, node };
@@ -73,27 +54,29 @@ export class Children {
     const started = this.planned(child, project).then(({ workflowId, version, input, place }) => {
       const placed = place === undefined ? {} : { place };
       const options = { executionId, input, trigger, parent, project, ...placed, ...more };
-      return this.parts.start(workflowId, version, options);
+      return this.parts.starts.start(workflowId, version, options);
     });
     started.then(
       () =>
-        untilDone(async () => {
+        untilDone(this.context, async () => {
           await this.cancelUnlessWanted(parent, executionId);
           this.count(parentId, -1);
         }),
       (error: unknown) => {
         const isLost = error instanceof NebulaError && !error.retryable;
-        // Before the parent may leave the memory: whoever reads it again would start the child again.
-        if (isLost && isOpen()) report(parentId, childLost(child, { code: error.code, message: error.message }, true));
+        // Before the parent may leave memory: a parent that is read again would start the child again.
+        if (isLost && lifecycle.isOpen) {
+          mailbox.send(parentId, childLost(child, { code: error.code, message: error.message }, true));
+        }
         this.count(parentId, -1);
-        if (isLost || !isOpen()) return;
-        onTrouble(error);
-        clock.timer(AGAIN_MS, () => this.start(run, child));
+        if (isLost || !lifecycle.isOpen) return;
+        effects.trouble(error);
+        clock.timer(RETRY_MS, () => this.start(run, child));
       },
     );
   }
 
-  /** A launch plan is looked up when its run is started, so that it is the plan of that moment. */
+  /** The launch plan as it is at this moment. */
   private async planned(
     { workflowId, launchPlan, version, input }: ChildStart,
     project: string,
@@ -105,36 +88,36 @@ export class Children {
     });
   }
 
-  /** It has been told with the frame that asks for it. Nobody knows what one that has been deleted did: it is not done again. */
+  /** The frame of the parent has sent the child its retry. A child that was deleted meanwhile is not run again. */
   private async goOn(parentId: string, child: ChildStart): Promise<void> {
     const { node, executionId } = child;
-    this.parts.onChild(executionId);
-    if ((await this.parts.store.known([executionId])).has(executionId)) return;
+    const { selection, store, mailbox } = this.context;
+    selection.include(executionId);
+    if ((await store.known([executionId])).has(executionId)) return;
     const message = `It has been deleted, so nothing can go on in it. To run it anew, replay '${node}'.`;
-    this.parts.report(parentId, childLost(child, { code: 'CHILD_GONE', message }, false));
+    mailbox.send(parentId, childLost(child, { code: 'CHILD_GONE', message }, false));
   }
 
   /**
-   * A run was read from the store: whoever wrote its last frame may have died before its children were started, and
-   * whoever started it, before it was told that nobody wants it any more.
+   * A run was read from the store. The engine that wrote its last frame may have died before it started the children; the
+   * engine that started the run, before it cancelled a run that its parent had given up.
    */
   async adopt(run: LiveRun): Promise<void> {
-    const { store, values, onChild } = this.parts;
+    const { store, values, selection } = this.context;
     const { parent, status, stopping, ending, children, reopened } = run.state;
     const isEnding = isFinished(status) || stopping !== null || ending !== null;
-    // One that somebody retried, or replayed, is theirs.
+    // A run that was retried or replayed does not depend on its parent any more.
     if (parent !== null && reopened === 0 && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
     if (children.size === 0) return;
     const { executionId: parentId } = run;
     const open = openChildren(run.state);
-    // Of all at once: a run with 10,000 children is read whenever one of them has ended.
+    // One query for all of them: a run with 10,000 children is read whenever one of them has ended.
     const known = await store.known(open.map(({ executionId }) => executionId));
     for (const { stop, input, ...child } of open) {
       if (stop !== null) await this.cancel(parentId, { ...child, ...stop });
-      onChild(child.executionId);
+      selection.include(child.executionId);
       if (known.has(child.executionId)) continue;
-      if (input.blob !== undefined) await values.fetch(parentId, [input.blob]);
-      const value = input.blob === undefined ? (input.value ?? {}) : values.lookup(input.blob);
+      const value = input.blob === undefined ? (input.value ?? {}) : await values.read(parentId, input);
       this.start(run, { ...child, input: value });
     }
   }
@@ -142,15 +125,15 @@ export class Children {
   private count(parentId: string, change: 1 | -1): void {
     const left = (this.starting.get(parentId) ?? 0) + change;
     if (left > 0) this.starting.set(parentId, left);
-    else if (this.starting.delete(parentId)) this.parts.onStarted(parentId);
+    else if (this.starting.delete(parentId)) this.context.effects.released(parentId);
   }
 
   /**
-   * Some of its children are in memory, and so will its next news be: it stays, too, since its journal would be read
-   * again for each of them. Where engines share a store, others may hear the news.
+   * Some of its children are in memory: the parent stays, too, since its journal would be read again when each of them
+   * ends. Where engines share a store, another engine may run them.
    */
   areHere({ state, executionId }: LiveRun): boolean {
-    const { store, runs } = this.parts;
+    const { store, runs } = this.context;
     if (!store.exclusive) return false;
     if (this.starting.has(executionId)) return true;
     for (const { phase } of state.children) {
@@ -159,7 +142,7 @@ export class Children {
     return false;
   }
 
-  /** A parent that ended, or gave it up, while the child was being started could not tell it so. */
+  /** A parent that ended, or gave the child up, while the child was being started could not cancel it. */
   private async cancelUnlessWanted(parent: Parent, executionId: string): Promise<void> {
     const child = await this.asWaitedFor(parent, executionId);
     if (child !== undefined && child.stop === null) return;
@@ -167,33 +150,33 @@ export class Children {
     await this.cancel(parent.executionId, { executionId, attempt, compensate: stop?.compensate ?? true });
   }
 
-  /** Undefined: its parent does not wait for it any more. */
+  /** Undefined: its parent does not wait for the child. */
   private async asWaitedFor(
     { executionId: parentId, node }: Parent,
     executionId: string,
   ): Promise<OpenChild | undefined> {
-    const { store, runs, stateOf } = this.parts;
+    const { store, runs } = this.context;
     const live = runs.get(parentId);
-    if (live !== undefined && !live.isBusy) {
+    if (live !== undefined && live.mode !== 'reading') {
       const { state, draft } = live;
       const child = openChild(state, node, executionId);
-      // What is being decided on may still be refused; but it only ever gives a child up.
+      // A draft may be refused, but it can only give a child up, not ask for it again.
       const isCertain = draft === null || child?.stop === null;
       if (isCertain && (store.exclusive || ((await store.heads([parentId])).get(parentId) ?? 0) <= state.seq))
         return child;
     }
-    const state = await stateOf(parentId);
+    const state = await this.parts.desk.state(parentId);
     return state && openChild(state, node, executionId);
   }
 
   private async cancel(parentId: string, cancel: ChildCancel): Promise<void> {
-    const { store, clock, onSent } = this.parts;
+    const { store, clock, effects } = this.context;
     await store.send(cancelMessage(cancel, parentId), clock.now());
-    onSent();
+    effects.wake(clock.now());
   }
 }
 
-/** What its parent is told of a child that is not there. */
+/** The end of a child that could not be started, or was deleted. */
 function childLost(
   { node, executionId }: ChildStart,
   error: { readonly code: string; readonly message: string },

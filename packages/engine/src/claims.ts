@@ -1,35 +1,25 @@
 /**
- * Workers outside that want work, and what waits for them.
+ * Remote workers that wait for work, and how a task becomes theirs.
  *
- *  1 Those who have waited longest are served first; a claim that waits is a listener, and nothing else.
- *  2 Nothing is taken from the queue before the engine begins to work: it would be handed back, and taken again, for ever.
+ *  1 The worker that has waited longest is served first; a claim that waits is a listener, and nothing else.
+ *  2 No task is taken from the queue before the engine is open: it would be handed back, and taken again, for ever.
  *  3 A lease is stored before the journal names it.
- *  4 Whoever has gone away by the time the frame is durable is given nothing, nor is a lease that has passed by then: it
- *    is handed back.
+ *  4 If the worker has gone, or the lease has passed, by the time the frame is durable, the task is handed back.
  */
 import { HERE } from '@nebula/core';
-import type { Clock, Delivery, Digest, Queue, Random, Store } from '@nebula/ports';
+import type { Delivery } from '@nebula/ports';
 import type { ClaimRequest, OutsideWork } from './api.ts';
+import type { EngineContext } from './context.ts';
 import { LEASE_PREFIX, type Lease, newLease } from './lease.ts';
-import type { Claim, GrantedAttempt } from './live-run.ts';
+import type { GrantedAttempt } from './live-run.ts';
+import type { Tasks } from './tasks.ts';
 
-/** How long a claimed task may be on its way through a turn; after that nobody waits for it. */
+/** How long a claim waits for its turn. */
 const GRANT_MS = 30_000;
 
-/** What workers may take depends on the project, too. Names of projects have no blanks. */
-export function routeIn(project: string, route: string): string {
-  return route === HERE ? HERE : `${project} ${route}`;
-}
-
-export interface ClaimsParts {
-  readonly store: Store;
-  readonly queue: Queue;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly digest: Digest;
-  /** For the next turn: starts it under its lease, or says that it cannot be. */
-  offer(delivery: Delivery, claim: Claim): void;
-  /** The attempt is open under this lease; undefined when it is not for giving out. */
+/** The leases, once an attempt is open under one. */
+export interface Leases {
+  /** Undefined when the attempt is not to be given out. */
   begin(lease: Lease, until: number, request: ClaimRequest, granted: GrantedAttempt): OutsideWork | undefined;
   giveBack(lease: Lease): void;
 }
@@ -45,15 +35,19 @@ interface Waiter {
 }
 
 export class Claims {
-  private readonly parts: ClaimsParts;
+  private readonly context: EngineContext;
+  private readonly tasks: Tasks;
+  private readonly leases: Leases;
   private readonly waiters = new Set<Waiter>();
   private readonly unhear: () => void;
   private isOpen = false;
   private isClosed = false;
 
-  constructor(parts: ClaimsParts) {
-    this.parts = parts;
-    this.unhear = parts.queue.onAvailable((routes) => {
+  constructor(context: EngineContext, tasks: Tasks, leases: Leases) {
+    this.context = context;
+    this.tasks = tasks;
+    this.leases = leases;
+    this.unhear = context.queue.onAvailable((routes) => {
       if (this.waiters.size > 0 && routes.some((route) => route !== HERE)) this.serve();
     });
   }
@@ -70,23 +64,23 @@ export class Claims {
   }
 
   async claim(request: ClaimRequest): Promise<readonly OutsideWork[]> {
-    const { clock } = this.parts;
+    const { clock } = this.context;
     const until = clock.now() + (request.waitMs ?? 0);
     for (;;) {
       const deliveries = await this.deliveries(request, until);
       if (deliveries.length === 0) return [];
       const given = await this.grant(request, deliveries);
       if (given.length > 0 && request.signal?.aborted) {
-        for (const { lease } of given) this.parts.giveBack(lease);
+        for (const { lease } of given) this.leases.giveBack(lease);
         return [];
       }
       if (given.length > 0 || clock.now() >= until) return given.map(({ work }) => work);
     }
   }
 
-  /** What waits for such a worker, as soon as there is something. */
+  /** Tasks for such a worker, as soon as there are any. */
   private deliveries(request: ClaimRequest, until: number): Promise<readonly Delivery[]> {
-    const { clock } = this.parts;
+    const { clock } = this.context;
     const { signal } = request;
     if (this.isClosed || signal?.aborted) return Promise.resolve([]);
     return new Promise((resolve) => {
@@ -105,9 +99,8 @@ export class Claims {
     });
   }
 
-  /** Those who have waited longest are served first. */
   private serve(): void {
-    const { queue } = this.parts;
+    const { queue } = this.context;
     if (!this.isOpen) return;
     for (const waiter of [...this.waiters]) {
       const routes = queue.routes().filter((text) => {
@@ -121,7 +114,7 @@ export class Claims {
   }
 
   private async grant(request: ClaimRequest, deliveries: readonly Delivery[]): Promise<Given[]> {
-    const { store, queue, clock, random, digest } = this.parts;
+    const { store, queue, clock, random, digest } = this.context;
     const until = clock.now() + request.leaseMs;
     const { leaseMs, holder: worker = '', principal = '' } = request;
     const named = deliveries.map((delivery) => ({
@@ -129,7 +122,7 @@ export class Claims {
       lease: newLease(random.id(LEASE_PREFIX), delivery.task, leaseMs, { worker, principal }, digest),
     }));
     try {
-      // Before the journal names it: whoever looks at the run then must find that it is good.
+      // Before the journal names the lease: an engine that reads the run then must find it live.
       await store.heartbeat(named.map(({ lease }) => ({ worker: lease.worker, expiresAt: until })));
     } catch (error) {
       for (const delivery of deliveries) queue.nack(delivery, 0);
@@ -150,7 +143,7 @@ export class Claims {
     until: number,
     request: ClaimRequest,
   ): Promise<OutsideWork | undefined> {
-    const { clock, offer } = this.parts;
+    const { clock } = this.context;
     return new Promise((resolve) => {
       let isAwaited = true;
       const settle = (work: OutsideWork | undefined): void => {
@@ -159,13 +152,13 @@ export class Claims {
         resolve(work);
       };
       const timer = clock.timer(GRANT_MS, () => settle(undefined), { background: true });
-      offer(delivery, {
+      this.tasks.claim(delivery, {
         worker: lease.worker,
         refused: () => settle(undefined),
         given: (granted) => {
           const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted && clock.now() < until;
-          if (!isWanted) this.parts.giveBack(lease);
-          settle(isWanted ? this.parts.begin(lease, until, request, granted) : undefined);
+          if (!isWanted) this.leases.giveBack(lease);
+          settle(isWanted ? this.leases.begin(lease, until, request, granted) : undefined);
         },
       });
     });

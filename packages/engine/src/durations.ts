@@ -1,22 +1,22 @@
 /**
- * How long nodes take, learnt from those that complete, so that the next run starts its longest way first.
+ * Average durations of nodes, learnt from those that complete, so that the next run starts its critical path first.
  *
- *  1 Averages are kept in memory. The store is told with the frame of the node, when one is new or has moved by a good
- *    factor, and asked once for each workflow; so another engine learns of it when it next begins with that workflow.
- *  2 A run is given at its start what is known then, and has it in its journal: what is learnt later changes nothing.
- *  3 Short nodes are as good as unknown ones: nothing is kept, written or given for them.
+ *  1 Averages are kept in memory. An average that is new, or has moved by `FACTOR`, is written with the frame of the node.
+ *    The store is read once for each workflow; so another engine learns of it when it next begins with that workflow.
+ *  2 A run gets its estimates at its start and has them in its journal: later averages do not change it.
+ *  3 Short nodes are like unknown ones: nothing is kept, written or given for them.
  */
 import { type Entry, type Estimates, nodeAt, type Plan } from '@nebula/core';
 import type { DurationRow, Store } from '@nebula/ports';
 import type { LiveRun } from './live-run.ts';
 
-/** Twice as long as a node is taken to take of which nothing is known. */
+/** Twice the duration that is assumed for an unknown node. */
 const NOTABLE_MS = 200;
-/** How much the newest one counts. */
+/** The weight of the newest duration. */
 const WEIGHT = 0.3;
 /** By how much an average must have moved to be worth a write. */
 const FACTOR = 1.5;
-/** A run is given the longest ones. */
+/** A run gets the longest ones. */
 const MAX_ESTIMATES = 200;
 
 interface Average {
@@ -27,7 +27,7 @@ interface Average {
 export class Durations {
   private readonly store: Store;
   private readonly workflows = new Map<string, Map<string, Average>>();
-  /** Workflows of which the store has been asked. */
+  /** Workflows whose averages have been read. */
   private readonly asked = new Set<string>();
 
   constructor(store: Store) {
@@ -38,7 +38,7 @@ export class Durations {
     return this.asked.has(workflowId);
   }
 
-  /** Where the store cannot say, the next start asks again. */
+  /** After an error the next start reads again. */
   async read(workflowId: string): Promise<void> {
     const rows = await this.store.durations(workflowId).catch(() => undefined);
     if (rows === undefined) return;
@@ -48,7 +48,7 @@ export class Durations {
     for (const [node, ms] of rows) if (!known.has(node)) known.set(node, { ms, storedMs: ms });
   }
 
-  /** What is known of a workflow's nodes; undefined when it is nothing that matters. */
+  /** Estimates for the nodes of a workflow; undefined when there are none worth having. */
   estimates({ workflowId, root, mode }: Plan): Estimates | undefined {
     const known = this.workflows.get(workflowId);
     if (known === undefined || known.size === 0 || mode === 'sequential') return undefined;

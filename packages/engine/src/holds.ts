@@ -1,6 +1,6 @@
 /**
- * Names under which blobs are being written that the store does not know of yet: a fork, an output that outlives its run.
- * Blobs come before the frame that names them, so to the sweeper they look like orphans until then.
+ * Names under which blobs are being written: a fork, a cached output. Blobs are written before the frame that names them,
+ * so the sweeper would take them for orphans until then.
  */
 export class Holds {
   private readonly counts = new Map<string, number>();
@@ -9,7 +9,7 @@ export class Holds {
     return this.counts.has(name);
   }
 
-  /** Returns the way to let go. */
+  /** Returns a function that releases the name. */
   hold(name: string): () => void {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
     return () => {

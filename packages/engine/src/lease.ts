@@ -1,7 +1,7 @@
 /**
- * Leases of attempts that workers outside run. The id of a lease is a bearer value: whoever has it, and is the one who
- * claimed it, may speak for the attempt. It names the attempt and the length of the lease, so that any process can serve
- * the lease. The journal and the store know a lease by another name, made of a hash: reading them gives nobody a lease.
+ * Leases of remote attempts. The id of a lease is a bearer token: the principal that claimed it reports on the attempt with
+ * it. The id names the attempt and the length of the lease, so that any process can serve the lease. The journal and the
+ * store name a lease by a hash of the id: a reader of these does not get the token.
  */
 import { NebulaError, type NodeState, type OpenAttempt } from '@nebula/core';
 import type { Digest, Task } from '@nebula/ports';
@@ -11,7 +11,7 @@ export interface LeaseId {
   readonly executionId: string;
   readonly attempt: number;
   readonly node: string;
-  /** As claimed; undefined in ids of versions that did not record it. */
+  /** The length that was claimed; undefined in ids of versions that did not record it. */
   readonly leaseMs: number | undefined;
 }
 
@@ -24,10 +24,10 @@ export interface LeaseHolder {
   readonly principal: string;
 }
 
-/** Names of leases begin so, and no name of an engine does. */
+/** Names of leases begin so; names of engines do not. */
 export const LEASE_PREFIX = 'lse';
 
-/** `id` makes it one that nobody can guess, and tells two takers of the same attempt apart. */
+/** `id` is random: the lease cannot be guessed, and two claims of the same attempt differ. */
 export function newLease(
   id: string,
   { executionId, attempt, node }: Pick<Task, 'executionId' | 'attempt' | 'node'>,
@@ -35,7 +35,7 @@ export function newLease(
   { worker, principal }: LeaseHolder,
   digest: Digest,
 ): Lease {
-  // Ids have neither dots nor tildes, so what is between them is found again.
+  // Ids have neither dots nor tildes, so `parseLease` finds the parts again.
   const leaseId = `${id}~${leaseMs}.${executionId}.${attempt}.${node.replaceAll('/', '.')}`;
   const name = `${markOf(leaseId, principal, digest)}${worker}`;
   return { leaseId, executionId, attempt, node, leaseMs, worker: name };
@@ -49,7 +49,7 @@ export function parseLease(leaseId: string): LeaseId | undefined {
   return { leaseId, executionId, attempt: Number(attempt), node: path.join('/'), leaseMs };
 }
 
-/** The lease as the journal names it, if the node runs under it, and `principal` is who claimed it. */
+/** The lease as the journal names it, if the node runs under it and `principal` claimed it. */
 export function openLease(lease: LeaseId, principal: string, { phase }: NodeState, digest: Digest): Lease | undefined {
   if (phase.status !== 'running' || phase.attempt !== lease.attempt) return undefined;
   const open = { ...lease, worker: phase.worker };
@@ -70,12 +70,12 @@ function markOf(leaseId: string, principal: string, digest: Digest): string {
   return `${LEASE_PREFIX}_${digest(JSON.stringify([leaseId, principal])).slice(0, 32)}:`;
 }
 
-/** For those who want to know whose business it is, before anything is looked at. */
+/** For checks of access before the lease is looked up. */
 export function executionOfLease(leaseId: string): string | undefined {
   return parseLease(leaseId)?.executionId;
 }
 
-/** Not by its id: errors are logged, and an id is enough to speak for the attempt. */
+/** Does not name the lease: errors are logged, and the id is a token. */
 export function staleLease(): NebulaError {
   return new NebulaError('STALE_LEASE', 'The lease is not good any more.', {
     hint: 'Its attempt has ended, timed out or been given to somebody else: drop this work.',

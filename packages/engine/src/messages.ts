@@ -1,4 +1,4 @@
-/** Requests to a run that travel through its inbox, so that any process can leave them. */
+/** Messages in the inbox of a run. Any process can leave one. */
 import {
   type ChildCancel,
   type ChildResult,
@@ -9,7 +9,7 @@ import {
   type Settlement,
   type Stimulus,
 } from '@nebula/core';
-import { DEFAULT_PROJECT, type InboxRow } from '@nebula/ports';
+import { type Clock, DEFAULT_PROJECT, type InboxRow, type Random, type Store } from '@nebula/ports';
 
 type Asked =
   | 'cancel'
@@ -24,8 +24,8 @@ type Asked =
   | 'callback';
 
 /**
- * Stimuli that somebody leaves, without what the engine that reads them adds: who settles, and chance. A place that is
- * granted and a child that has ended are left by the writes of other runs.
+ * Stimuli without the members that the engine adds when it reads them: `by` and `jitter`. The writes of other runs send
+ * `granted` and `child`.
  */
 export type Message =
   | Extract<Stimulus, { type: Asked }>
@@ -35,8 +35,8 @@ export type Message =
   | Omit<Extract<Stimulus, { type: 'settle' }>, 'by'>;
 
 /**
- * What the store knows a published signal, or a key that runs share, by: projects neither hear nor hinder each other. In
- * the default project it is the name itself, unless that could be taken for another's.
+ * The name of a published signal, or of a shared key, in the store: each project has its own. In the default project the
+ * name is stored as it is, unless it could be taken for that of another project.
  */
 export function sharedName(project: string, name: string): string {
   return project === DEFAULT_PROJECT && !name.startsWith('[') ? name : JSON.stringify([project, name]);
@@ -46,19 +46,28 @@ export function encodeMessage(message: Message): string {
   return JSON.stringify(message);
 }
 
-/** From a parent that wants nothing of it any more. */
+/** Leaves a message in the inbox of a run. False when there is no such run. */
+export function leave(
+  { store, random, clock }: { readonly store: Store; readonly random: Random; readonly clock: Clock },
+  executionId: string,
+  message: Message,
+): Promise<boolean> {
+  return store.send({ messageId: random.id('msg'), executionId, body: encodeMessage(message) }, clock.now());
+}
+
+/** From a parent that ends, or gives the child up. */
 export function cancelMessage({ executionId, attempt, compensate }: ChildCancel, parentId: string): InboxRow {
   const reason = `its parent ${parentId} is ending`;
   const body = encodeMessage({ type: 'cancel', reason, ...(compensate ? {} : { compensate }) });
   return { messageId: `cancel:${parentId}:${attempt}${compensate ? '' : ':leave'}`, executionId, body };
 }
 
-/** From a run that takes its place. */
+/** From a run that replaces this one. */
 export function replaceMessage(by: string): { readonly messageId: string; readonly body: string } {
   return { messageId: `replaced:${by}`, body: encodeMessage({ type: 'cancel', reason: `replaced by ${by}` }) };
 }
 
-/** From a parent that is retried: whatever follows, it is told the result. */
+/** From a parent that is retried: it gets the result, also if the child has nothing left to do. */
 export function retryMessage({ executionId, attempt }: ChildStart, parentId: string): InboxRow {
   return {
     messageId: `retry:${parentId}:${attempt}`,

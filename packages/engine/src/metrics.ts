@@ -25,7 +25,7 @@ const HISTOGRAMS = [
   'workflow.duration_ms',
   'workflow.node.duration_ms',
   'engine.commit_ms',
-  /** How long what is due has waited to be looked at: once per look that finds something, for what waited longest. */
+  /** How late due runs are woken: once per round that finds some, for the run that waited longest. */
   'engine.wake_late_ms',
 ] as const;
 
@@ -42,7 +42,7 @@ type GaugeName =
 type Gauges = Readonly<Partial<Record<GaugeName, number>>>;
 
 export class Meter {
-  /** All are there from the beginning: a counter that appears with its first event hides that event from rates. */
+  /** All counters exist from the beginning: one that appears with its first event hides that event from rates. */
   private readonly counters = new Map<string, number>(COUNTERS.map((name) => [name, 0]));
   private readonly gauges: (() => Gauges | Promise<Gauges>)[] = [];
   private readonly histograms = new Map<string, { count: number; sum: number; counts: number[] }>(

@@ -21,7 +21,7 @@ import { inSlices, pause } from './slices.ts';
 
 const MAX_CACHED_PLANS = 500;
 
-/** Parsing or printing so much takes a few milliseconds: others get their turn after each. */
+/** Parsing or printing so much takes a few milliseconds: the event loop runs after each. */
 const LARGE_CHARS = 64 * 1024;
 
 export class Plans {
@@ -59,7 +59,7 @@ export class Plans {
   async register(given: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
     const definition = await this.pinned(given);
     const { version: asked, ...content } = definition;
-    // Equal content is one version whatever the order of its keys; it is kept in the order in which people wrote it.
+    // Equal content is one version whatever the order of its keys; the text keeps the order of its author.
     const text = JSON.stringify(content);
     if (text.length > LARGE_CHARS) await pause(this.clock);
     const canonical = canonicalJson(content as unknown as Json);
@@ -79,7 +79,7 @@ export class Plans {
     return { workflowId: definition.id, version: outcome.version, created: outcome.created };
   }
 
-  /** There are other actions now: what was compiled may name older ones. */
+  /** Other actions were announced: compiled plans may name older ones. */
   forget(): void {
     this.cache.clear();
     this.compiling.clear();
@@ -99,18 +99,18 @@ export class Plans {
     return this.cache.get(key) ?? (await this.compileOnce(key, row));
   }
 
-  /** Whoever asks for a plan while it is compiled waits for the same one. */
+  /** Callers that ask for a plan while it is being compiled wait for the same one. */
   private compileOnce(key: string, row: { readonly definition: string; readonly version: number }): Promise<Plan> {
     const underWay = this.compiling.get(key);
     if (underWay !== undefined) return underWay;
     const compiling: Promise<Plan> = this.compile(row.definition, row.version)
       .catch((error: unknown) => {
-        // Another catalogue is there since, and may have the action that was missing.
+        // Actions were announced meanwhile: the missing one may be among them.
         if (this.compiling.get(key) !== compiling) return this.compileOnce(key, row);
         throw error;
       })
       .then((plan) => {
-        // The same for a plan: it may name older actions.
+        // Actions were announced meanwhile: the plan may name older ones.
         if (this.compiling.get(key) !== compiling) return this.compileOnce(key, row);
         if (this.cache.size >= MAX_CACHED_PLANS) this.cache.delete(this.cache.keys().next().value as string);
         this.cache.set(key, plan);
@@ -123,7 +123,7 @@ export class Plans {
     return compiling;
   }
 
-  /** What is inlined without a version is inlined as it is now, for ever. */
+  /** Pins workflows that are inlined without a version to their newest one. */
   private async pinned(definition: WorkflowDefinition): Promise<WorkflowDefinition> {
     const versions = new Map<string, number>();
     const project = await this.authority.projectOf(definition.id);
@@ -135,7 +135,7 @@ export class Plans {
     return versions.size === 0 ? definition : pinWorkflows(definition, (id) => versions.get(id));
   }
 
-  /** Every workflow of its project that the definition inlines, and those that these inline in turn. */
+  /** All workflows of the project that the definition inlines, at any depth. */
   private async inlined(
     definition: WorkflowDefinition,
     project: string | undefined,
@@ -161,12 +161,12 @@ export class Plans {
     const project = await this.authority.projectOf(definition.id);
     const inlined = await this.inlined(definition, project);
     const { revision } = this.catalog;
-    // What is inlined is pinned to its version, or is the newest there is.
+    // An inlined workflow is pinned to its version, or is the newest one.
     const key = `${project} ${revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
     const known = this.compiled?.get(key);
     if (known !== undefined) return known;
     const plan = await this.compileAnew(definition, inlined, this.catalog.within(project));
-    // What is announced meanwhile is not seen by all of it.
+    // Actions that were announced meanwhile are not in all of the plan.
     if (this.catalog.revision === revision) this.compiled?.set(key, plan);
     return plan;
   }
@@ -192,7 +192,7 @@ export class Plans {
   }
 }
 
-/** Workflows in workflows in workflows: deeper than this nothing is looked for, and the compiler says so. */
+/** Inlined workflows that are looked up; the compiler reports the others as unknown. */
 const MAX_INLINED = 1_000;
 
 function parsed(text: string): WorkflowDefinition {

@@ -1,41 +1,23 @@
 /**
  * What becomes of a run whose frame the store did not take, or of which something must be read first.
  *
- *  R1 What happened to a run is mail until it is durable: a draft that comes to nothing gives its mail back.
- *  R2 A run that is being read, or waits for a better moment, is busy: nobody decides on it meanwhile.
- *  R3 What may go well later is tried again with growing pauses; what is damaged or gone is told, and put aside.
+ *  R1 A stimulus is mail until the frame that decided on it is durable: a draft that is thrown away gives its mail back.
+ *  R2 A run that is being read, or waits for the next try, is in mode `reading`: no stimulus is decided on meanwhile.
+ *  R3 An operation that may succeed later is repeated with growing pauses; a run whose data is damaged or gone is
+ *     reported as a fault and leaves memory.
  */
 import { blobsToDecide, NebulaError } from '@nebula/core';
-import type { Clock, PlaceHolder, Queue, Store } from '@nebula/ports';
+import type { PlaceHolder } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
+import type { EngineContext } from './context.ts';
 import type { Draft, LiveRun } from './live-run.ts';
-import type { Meter } from './metrics.ts';
-import type { Runs } from './runs.ts';
 import { BlobMissing, type Values } from './values.ts';
 
 /** Pauses after the store did not take a frame, or could not be read. */
 export const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 5_000;
 
-export interface RecoveryParts {
-  readonly store: Store;
-  readonly queue: Queue;
-  readonly clock: Clock;
-  readonly runs: Runs;
-  readonly values: Values;
-  readonly attempts: Attempts;
-  readonly meter: Meter;
-  /** A run cannot go on in this process; it stays in the store. */
-  onFault(run: LiveRun, error: unknown): void;
-  onTrouble(error: unknown): void;
-  /** There is mail for the next turn. */
-  touch(run: LiveRun): void;
-  /** There is none. */
-  dropMail(run: LiveRun): void;
-  kick(): void;
-}
-
-/** A start was refused, since this run has the place that it needs. */
+/** A start was refused: this run holds the permit that it needs. */
 export class StartTaken extends Error {
   readonly holder: PlaceHolder;
 
@@ -46,16 +28,18 @@ export class StartTaken extends Error {
 }
 
 export class Recovery {
-  private readonly parts: RecoveryParts;
-  /** Runs that are being read, or that wait for a better moment. */
+  private readonly context: EngineContext;
+  private readonly attempts: Attempts;
+  /** Reads and pauses under way. */
   private blocked = 0;
   private isClosed = false;
 
-  constructor(parts: RecoveryParts) {
-    this.parts = parts;
+  constructor(context: EngineContext, attempts: Attempts) {
+    this.context = context;
+    this.attempts = attempts;
   }
 
-  /** Something is being read, or waits for a better moment. */
+  /** Something is being read, or waits for the next try. */
   get isUnderWay(): boolean {
     return this.blocked > 0;
   }
@@ -64,75 +48,72 @@ export class Recovery {
     this.isClosed = true;
   }
 
-  /** Whoever reads something of a run lets others know how long. */
+  /** Counts as under way until `work` is done; then the turn loop looks again. */
   async whileReading(work: () => Promise<void>): Promise<void> {
     this.blocked++;
     try {
       await work();
     } finally {
       this.blocked--;
-      this.parts.kick();
+      this.context.mailbox.kick();
     }
   }
 
-  /** A large value that nobody foresaw is fetched, and all is decided on again; anything else is a fault. */
+  /** Fetches a large value that `blobsToDecide` did not foresee and decides again; any other error is a fault. */
   undecided(run: LiveRun, error: unknown): void {
     if (!(error instanceof BlobMissing) || run.isNew) return this.putAside(run, error);
     this.rewind(run);
-    run.isBusy = true;
+    run.read('values');
     this.fetch(run, [error.blob], () => void this.reload(run));
   }
 
   mustFetch(run: LiveRun): boolean {
-    const missing = this.parts.values.missing(blobsToDecide(run.state, run.mailbox));
+    const { values, mailbox } = this.context;
+    const missing = values.missing(blobsToDecide(run.state, run.mailbox));
     if (missing.length === 0) return false;
-    run.isBusy = true;
+    run.read('values');
     this.fetch(run, missing, () => {
-      run.isBusy = false;
-      this.parts.touch(run);
+      run.ready();
+      mailbox.touch(run);
     });
     return true;
   }
 
   fetch(run: LiveRun, blobs: Parameters<Values['fetch']>[1], then: () => void): void {
-    this.blocked++;
-    this.parts.values
-      .fetch(run.executionId, blobs)
-      .then(
-        () => {
-          run.refusals = 0;
-          then();
-        },
-        (error: unknown) => this.unreadable(run, error, then),
-      )
-      .finally(() => {
-        this.blocked--;
-        this.parts.kick();
-      });
+    const fetching = async (): Promise<void> => {
+      try {
+        await this.context.values.fetch(run.executionId, blobs);
+      } catch (error) {
+        return this.unreadable(run, error, then);
+      }
+      run.refusals = 0;
+      then();
+    };
+    void this.whileReading(fetching);
   }
 
-  /** What is damaged or gone stays so, and the run is put aside; anything else may go well a little later. */
-  unreadable(run: LiveRun, error: unknown, again: () => void): void {
+  /** A run whose data is damaged or gone is put aside; any other error may pass, and `again` is called a little later. */
+  private unreadable(run: LiveRun, error: unknown, again: () => void): void {
     if (error instanceof NebulaError && !error.retryable) {
       this.putAside(run, error);
       return;
     }
-    this.parts.onTrouble(error);
+    this.context.effects.trouble(error);
     this.later(run, again);
   }
 
   private later(run: LiveRun, then: () => void): void {
     this.blocked++;
     const delayMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** run.refusals++);
-    this.parts.clock.timer(delayMs, () => {
+    this.context.clock.timer(delayMs, () => {
       this.blocked--;
       if (!this.isClosed) then();
     });
   }
 
-  /** Somebody else wrote to this run: read what, and decide again. */
+  /** Another engine wrote to this run: its journal is read, and the mail decided on again. */
   refused(run: LiveRun, heldBy: PlaceHolder | undefined): void {
-    this.parts.meter.add('engine.conflicts');
+    this.context.meter.add('engine.conflicts');
     if (run.isNew) {
       this.drop(run);
       if (heldBy !== undefined) {
@@ -146,11 +127,11 @@ export class Recovery {
     void this.reload(run);
   }
 
-  /** The execution exists already, and starting it twice is starting it once; or the store was wrong about that. */
+  /** The execution exists already, and starting it twice is starting it once; or the store refused it for no reason. */
   private async confirm({ executionId, onCreated }: LiveRun): Promise<void> {
     let error: unknown;
     try {
-      const isThere = (await this.parts.store.execution(executionId)) !== undefined;
+      const isThere = (await this.context.store.execution(executionId)) !== undefined;
       if (!isThere) error = new NebulaError('NOT_STARTED', `${executionId} could not be created.`, { retryable: true });
     } catch (failure) {
       error = failure;
@@ -158,7 +139,7 @@ export class Recovery {
     for (const done of onCreated.splice(0)) done(error);
   }
 
-  /** The draft's mail goes back into the box; what it would have started is let go. */
+  /** The mail of the draft goes back into the mailbox; the attempts that it would have started are released. */
   private rewind(run: LiveRun): void {
     const draft = this.release(run);
     if (draft === null) return;
@@ -167,40 +148,43 @@ export class Recovery {
   }
 
   private release(run: LiveRun): Draft | null {
-    const { draft } = run;
-    run.draft = null;
+    const draft = run.draftUndone();
     for (const { delivery, claim } of draft?.starting ?? []) {
-      if (claim === undefined) this.parts.attempts.unreserve();
-      this.parts.queue.ack(delivery);
+      if (claim === undefined) this.attempts.unreserve();
+      this.context.queue.ack(delivery);
       claim?.refused();
     }
     return draft;
   }
 
   private async reload(run: LiveRun): Promise<void> {
-    this.parts.meter.add('engine.reloads');
-    run.isBusy = true;
-    this.blocked++;
-    try {
-      await this.parts.runs.reload(run);
-      if (run.messages.length > 0) await this.dropTaken(run);
-      run.isBusy = false;
-      // What this process started and the journal does not know of is looked at like any lost attempt.
-      this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
-      // A frame whose answer was lost may have been written, and nobody heard what it asks for.
-      if (run.state.gated.size > 0) run.mailbox.push({ type: 'wake', lost: [], jitter: 1 });
-      this.parts.touch(run);
-    } catch (error) {
-      this.unreadable(run, error, () => void this.reload(run));
-    } finally {
-      this.blocked--;
-      this.parts.kick();
-    }
+    const { meter, runs } = this.context;
+    meter.add('engine.reloads');
+    run.read('journal');
+    await this.whileReading(async () => {
+      try {
+        await runs.reload(run);
+        if (run.messages.length > 0) await this.dropTaken(run);
+        run.ready();
+        this.reconcile(run);
+      } catch (error) {
+        this.unreadable(run, error, () => void this.reload(run));
+      }
+    });
   }
 
-  /** A frame whose answer was lost may have been written, and its messages with it: these have been acted on. */
+  /** After the journal was read again: an answer of the store that was lost may have been for a frame that is written. */
+  private reconcile(run: LiveRun): void {
+    // Attempts of this process that only the journal, or only this process, knows of.
+    this.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
+    // Gated nodes ask again for what that frame asked for.
+    if (run.state.gated.size > 0) run.mailbox.push({ type: 'wake', lost: [], jitter: 1 });
+    this.context.mailbox.touch(run);
+  }
+
+  /** A message that is gone from the inbox was journalled by a frame whose answer was lost: it is not acted on again. */
   private async dropTaken(run: LiveRun): Promise<void> {
-    const inbox = new Set((await this.parts.store.inbox(run.executionId)).map(({ messageId }) => messageId));
+    const inbox = new Set((await this.context.store.inbox(run.executionId)).map(({ messageId }) => messageId));
     const done = new Set(run.messages.filter(({ messageId }) => !inbox.has(messageId)).map(({ stimulus }) => stimulus));
     run.messages = run.messages.filter(({ messageId }) => inbox.has(messageId));
     run.mailbox = run.mailbox.filter((stimulus) => !done.has(stimulus));
@@ -208,18 +192,19 @@ export class Recovery {
 
   /**
    * Where several engines share a store, another one may have written since: then the journal is folded again.
-   * False when it could not look, since the run is in the middle of something.
+   * False for a run that is being drafted or read: it could not be compared with the store.
    */
   async catchUp(run: LiveRun): Promise<boolean> {
-    if (this.parts.store.exclusive) return true;
-    if (run.isBusy || run.draft !== null) return false;
-    const head = (await this.parts.store.heads([run.executionId])).get(run.executionId) ?? 0;
-    if (run.isBusy || run.draft !== null) return false;
+    const { store } = this.context;
+    if (store.exclusive) return true;
+    if (isUnderWay(run)) return false;
+    const head = (await store.heads([run.executionId])).get(run.executionId) ?? 0;
+    if (isUnderWay(run)) return false;
     if (head > run.state.seq) await this.reload(run);
     return true;
   }
 
-  /** The store took nothing: what was decided is forgotten, what happened is kept, and it is tried again a little later. */
+  /** The store took nothing: the draft is thrown away, its mail is kept, and the write is tried again a little later. */
   putOff(run: LiveRun, error: unknown): void {
     if (run.isNew) {
       this.drop(run);
@@ -228,38 +213,40 @@ export class Recovery {
       return;
     }
     this.rewind(run);
-    run.isBusy = true;
+    run.read('pause');
     this.later(run, () => void this.reload(run));
   }
 
-  /** A start that failed may have been written all the same: then nobody runs what it began. */
+  /** A start that failed may have been written all the same: then no engine runs the attempts that it began. */
   private async lookAfter(lost: LiveRun): Promise<void> {
     try {
-      const run = await this.parts.runs.load(lost.executionId);
+      const run = await this.context.runs.load(lost.executionId);
       if (run === undefined) return;
-      // It was started again, or woken, and is in the middle of that: what it has begun is not lost.
-      if (run.isNew || run.isBusy || run.draft !== null) return this.later(lost, () => void this.lookAfter(lost));
-      // Written anew, so that the waker hears of it.
+      // The run was started again, or woken: the attempts that this draft begins are not lost.
+      if (isUnderWay(run)) return this.later(lost, () => void this.lookAfter(lost));
+      // The wake time is written anew, so that the waker learns of it.
       run.storedWakeAt = undefined;
-      this.parts.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
-      if (run.state.gated.size > 0) run.mailbox.push({ type: 'wake', lost: [], jitter: 1 });
-      this.parts.touch(run);
+      this.reconcile(run);
     } catch (error) {
       this.unreadable(lost, error, () => void this.lookAfter(lost));
     }
   }
 
-  /** It leaves memory, and nothing is written of it. */
-  drop(run: LiveRun): void {
+  /** The run leaves memory, and its draft is not written. */
+  private drop(run: LiveRun): void {
     this.release(run);
-    run.mailbox = [];
-    this.parts.dropMail(run);
-    this.parts.runs.forget(run);
+    this.context.mailbox.drop(run);
+    this.context.runs.forget(run);
   }
 
   putAside(run: LiveRun, error: unknown): void {
     this.drop(run);
     for (const done of run.onCreated.splice(0)) done(error);
-    this.parts.onFault(run, error);
+    this.context.effects.fault(run.executionId, error);
   }
+}
+
+/** The run is new, drafted or read: its state is not that of the store. */
+function isUnderWay(run: LiveRun): boolean {
+  return run.mode !== 'idle';
 }

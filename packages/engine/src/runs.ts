@@ -2,10 +2,12 @@
  * The runs in memory. A run is loaded when something happens to it, and forgotten when it is finished or when
  * nothing but a far timer or a stimulus can move it.
  *
- *  C1 At most one LiveRun per execution; whoever asks while it is being loaded gets the same one.
- *  C2 A run with open attempts of this process, a draft or mail is never evicted; attempts of others do not keep it.
+ *  C1 At most one LiveRun per execution; callers that ask while it is being loaded get the same one.
+ *  C2 A run with open attempts of this process, a draft or mail is never evicted; attempts of other workers do not keep
+ *     it in memory.
  */
 import {
+  backlogOf,
   concerns,
   decodeSnapshot,
   encodeSnapshot,
@@ -19,37 +21,29 @@ import {
 import type { Store } from '@nebula/ports';
 import type { Authority } from './authority.ts';
 import { decodeFrame, type Frame } from './codec.ts';
-import { type LiveRun, newLiveRun } from './live-run.ts';
+import type { Effects } from './effects.ts';
+import { LiveRun } from './live-run.ts';
 import type { Plans } from './plans.ts';
 
 /** A journal younger than this is never worth a snapshot. */
 const SNAPSHOT_MIN_BYTES = 256 * 1024;
 
+interface RunsParts {
+  readonly store: Store;
+  readonly plans: Plans;
+  readonly authority: Authority;
+  readonly workerId: string;
+  readonly effects: Effects;
+  readonly snapshotMinBytes?: number | undefined;
+}
+
 export class Runs {
-  private readonly store: Store;
-  private readonly plans: Plans;
-  private readonly workerId: string;
-  private readonly authority: Authority;
-  private readonly onRead: (run: LiveRun) => void;
-  private readonly snapshotMinBytes: number;
+  private readonly parts: RunsParts;
   private readonly live = new Map<string, LiveRun>();
   private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
 
-  /** `onRead`: a run, or what others wrote to it, has come into memory from the store. */
-  constructor(
-    store: Store,
-    plans: Plans,
-    workerId: string,
-    authority: Authority,
-    onRead: (run: LiveRun) => void = () => {},
-    snapshotMinBytes: number = SNAPSHOT_MIN_BYTES,
-  ) {
-    this.snapshotMinBytes = snapshotMinBytes;
-    this.authority = authority;
-    this.store = store;
-    this.plans = plans;
-    this.workerId = workerId;
-    this.onRead = onRead;
+  constructor(parts: RunsParts) {
+    this.parts = parts;
   }
 
   get size(): number {
@@ -60,12 +54,19 @@ export class Runs {
     return this.live.get(executionId);
   }
 
-  states(): RunState[] {
-    return Array.from(this.live.values(), ({ state }) => state);
+  /** Nodes of these runs that are ready, and since when the oldest of them is. */
+  backlog(): { readonly count: number; readonly since: number | null } {
+    let [count, since]: [number, number | null] = [0, null];
+    for (const { state } of this.live.values()) {
+      const own = backlogOf(state);
+      count += own.count;
+      if (own.since !== null) since = Math.min(since ?? own.since, own.since);
+    }
+    return { count, since };
   }
 
   create(plan: Plan, executionId: string, project: string): LiveRun {
-    const run = newLiveRun(newRunState(plan, executionId), true, project);
+    const run = new LiveRun(newRunState(plan, executionId), 'new', project);
     this.live.set(executionId, run);
     return run;
   }
@@ -82,7 +83,7 @@ export class Runs {
     return promise;
   }
 
-  /** One that is being started a second time is refused by the store, and what is told to it is lost: not that one. */
+  /** The same, once it is certain whether the store takes the first frame of a run that is being created. */
   async loadWritten(executionId: string): Promise<LiveRun | undefined> {
     const run = await this.load(executionId);
     if (run?.isNew !== true) return run;
@@ -91,39 +92,43 @@ export class Runs {
   }
 
   private async read(executionId: string): Promise<LiveRun | undefined> {
-    const row = await this.store.execution(executionId);
+    const { store, plans, authority, effects } = this.parts;
+    const row = await store.execution(executionId);
     if (row === undefined) return undefined;
-    const plan = await this.plans.get(row.workflowId, row.version);
-    const loaded = await readState(this.store, plan, executionId);
-    await this.authority.settle(loaded.state, row.project);
-    const run = newLiveRun(loaded.state, false, row.project);
+    const plan = await plans.get(row.workflowId, row.version);
+    const loaded = await readState(store, plan, executionId);
+    await authority.settle(loaded.state, row.project);
+    const run = new LiveRun(loaded.state, 'idle', row.project);
     run.storedWakeAt = row.wakeAt;
     adopt(run, loaded);
     this.live.set(executionId, run);
-    this.onRead(run);
+    effects.loaded(run);
     return run;
   }
 
   /** Folds the journal again, after the store refused a frame. */
   async reload(run: LiveRun): Promise<void> {
-    const loaded = await readState(this.store, run.plan, run.executionId);
-    // After the frames: whoever changes it later writes a frame, too, and the next one of this engine is refused.
-    const row = this.store.exclusive ? undefined : await this.store.execution(run.executionId);
+    const { store, authority, effects } = this.parts;
+    const loaded = await readState(store, run.plan, run.executionId);
+    // Read after the frames: an engine that changes the wake time later writes a frame, so the next frame of this engine
+    // is refused.
+    const row = store.exclusive ? undefined : await store.execution(run.executionId);
     if (row !== undefined) run.storedWakeAt = row.wakeAt;
-    await this.authority.settle(loaded.state, run.project);
+    await authority.settle(loaded.state, run.project);
     run.state = loaded.state;
     adopt(run, loaded);
-    this.onRead(run);
+    effects.loaded(run);
   }
 
   /** Called between frames. */
   async snapshotIfHeavy(run: LiveRun): Promise<boolean> {
-    if (run.journalBytes < this.snapshotMinBytes || run.journalBytes < run.snapshotBytes) return false;
+    const { store, snapshotMinBytes = SNAPSHOT_MIN_BYTES } = this.parts;
+    if (run.journalBytes < snapshotMinBytes || run.journalBytes < run.snapshotBytes) return false;
     const state = encodeSnapshot(run.state);
     run.journalBytes = 0;
     run.snapshotBytes = state.length;
     const { seq } = run.state;
-    await this.store.saveSnapshot(run.executionId, { seq, state });
+    await store.saveSnapshot(run.executionId, { seq, state });
     run.checkpoint = seq;
     return true;
   }
@@ -134,16 +139,16 @@ export class Runs {
 
   /** True when nothing in this process needs the run. */
   isIdle(run: LiveRun): boolean {
-    if (run.mailbox.length > 0 || run.draft !== null || run.isBusy) return false;
-    // What a run that has ended left open is gone on with when it is retried.
-    return isFinished(run.state.status) || !concerns(run.state, this.workerId);
+    if (run.mailbox.length > 0 || run.mode !== 'idle') return false;
+    // Attempts that a finished run left open wait for a retry.
+    return isFinished(run.state.status) || !concerns(run.state, this.parts.workerId);
   }
 
   ids(): string[] {
     return [...this.live.keys()];
   }
 
-  /** As far as this process knows. */
+  /** Runs whose stored wake time, as far as this process knows it, is earlier. */
   dueBefore(at: number): LiveRun[] {
     return [...this.live.values()].filter(({ storedWakeAt }) => typeof storedWakeAt === 'number' && storedWakeAt < at);
   }
@@ -190,7 +195,7 @@ export async function readState(
       hint: 'Restore the data folder from a backup, or delete this execution.',
     });
   }
-  // Snapshots of earlier versions do not have it.
+  // Snapshots of earlier versions have no `updatedAt`.
   state.updatedAt = lastAt;
   return { state, lastAt, journalBytes, snapshotBytes: base === undefined ? 0 : (snapshot?.state.length ?? 0) };
 }

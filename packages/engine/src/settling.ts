@@ -1,10 +1,10 @@
 /**
- * Those who wait for runs: until one has ended, or nothing moves it any more.
+ * Waiters for runs: until a run has ended, or rests because nothing moves it any more.
  *
  *  1 Each waiter is notified once and then removed.
  *  2 A run that waits for other executions rests when all of these do: its children, and the executions that hold the
- *     permits for which its nodes wait. They are looked at one after the other, and by one look at a time: with 10,000
- *     children each is waited for once.
+ *    permits for which its nodes wait. These are waited for one after the other, and by one look per run at a time: with
+ *    10,000 children each is waited for once.
  */
 import {
   documentOf,
@@ -19,16 +19,15 @@ import {
   permitKey,
   type RunDocument,
 } from '@nebula/core';
-import type { Clock, Store } from '@nebula/ports';
 import type { Settled } from './api.ts';
+import type { EngineContext } from './context.ts';
+import type { StoreDesk } from './desk.ts';
 import type { LiveRun } from './live-run.ts';
 import { sharedName } from './messages.ts';
-import type { Runs } from './runs.ts';
-import type { Values } from './values.ts';
 
-/** How soon to look again for a child that was asked for and is not there yet. */
+/** Pause before a child that does not exist yet is looked for again. */
 const CHILD_AGAIN_MS = 1_000;
-/** How long nothing happens in a run before the holders of its permits are looked at: in a large loop they change often. */
+/** How long a run is quiet before the holders of its permits are looked at: in a large loop they change often. */
 const QUIET_MS = 150;
 
 interface Waiter {
@@ -37,32 +36,23 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-export interface SettlingParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly runs: Runs;
-  readonly values: Values;
-  /** With its large values. */
-  documentIn(run: LiveRun): Promise<RunDocument>;
-  /** False for a run that this engine does not go on with. */
-  isWorkedOn(executionId: string): boolean;
-}
-
-export class Settling {
-  private readonly parts: SettlingParts;
+export class RunWaiters {
+  private readonly context: EngineContext;
+  private readonly desk: StoreDesk;
   private readonly waiters = new Map<string, Waiter[]>();
-  /** Runs whose children are looked at, and as what they have come to rest again since. */
+  /** Runs whose children are being looked at; the run, if it has come to rest again since. */
   private readonly looks = new Map<string, LiveRun | undefined>();
 
-  constructor(parts: SettlingParts) {
-    this.parts = parts;
+  constructor(context: EngineContext, desk: StoreDesk) {
+    this.context = context;
+    this.desk = desk;
   }
 
   async settled(executionId: string, until: Waiter['until'] = 'rest', signal?: AbortSignal): Promise<Settled> {
     const { promise: waiting, ...settle } = Promise.withResolvers<Settled>();
     const waiter = { ...settle, until };
     this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
-    // The engine may be closed while the store is asked, before anybody listens.
+    // The engine may be closed while the store is asked, before the caller awaits this promise.
     waiting.catch(() => {});
     const leave = (): void => {
       this.remove(executionId, waiter);
@@ -71,9 +61,9 @@ export class Settling {
     signal?.addEventListener('abort', leave, { once: true });
     const forget = (): void => signal?.removeEventListener('abort', leave);
     waiting.then(forget, forget);
-    const run = this.parts.runs.get(executionId);
-    // Something happens to it: what it comes to is told then.
-    if (run !== undefined && !(isResting(run.state, this.parts.clock.now()) && this.parts.runs.isIdle(run))) {
+    const run = this.context.runs.get(executionId);
+    // The run is under way: its waiters are notified when it rests or ends.
+    if (run !== undefined && !(isResting(run.state, this.context.clock.now()) && this.context.runs.isIdle(run))) {
       return waiting;
     }
     try {
@@ -85,14 +75,25 @@ export class Settling {
     return waiting;
   }
 
-  /** A run to which nothing happens here may have ended, or stand still, already. */
+  /** Whether only people, signals, children and far times move the run. */
+  async isResting(executionId: string): Promise<boolean> {
+    const { store, runs, clock } = this.context;
+    if ((await store.inbox(executionId)).length > 0) return false;
+    const live = runs.get(executionId);
+    if (live !== undefined) return runs.isIdle(live) && isResting(live.state, clock.now());
+    const state = await this.desk.state(executionId);
+    // A run that came into memory while its journal was read is under way.
+    return state !== undefined && runs.get(executionId) === undefined && isResting(state, clock.now());
+  }
+
+  /** A run that is not under way here may have ended, or rest, already. */
   private async lookInStore(executionId: string): Promise<void> {
-    const { store, runs } = this.parts;
+    const { store, runs } = this.context;
     const row = await store.execution(executionId);
     if (row === undefined) {
       return this.reject(executionId, new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`));
     }
-    // A request that waits in its inbox may move it on: then that is waited for.
+    // A request in its inbox may move the run: the waiters are notified after that.
     if ((await store.inbox(executionId)).length > 0) return;
     const isHere = runs.get(executionId) !== undefined;
     const run = await runs.load(executionId);
@@ -106,24 +107,26 @@ export class Settling {
     }
   }
 
-  /** It has come to the end of a turn, and has not ended. */
+  /** The run has come to the end of a turn, and has not ended. */
   rest(run: LiveRun): void {
     const { executionId, state } = run;
     if (!this.isAwaitedAtRest(executionId)) return;
-    const now = this.parts.clock.now();
+    const now = this.context.clock.now();
     if (isParked(state, now)) this.park(run, []);
     else if (this.looks.has(executionId)) this.looks.set(executionId, run);
     else if (isStanding(state, now) || (isResting(state, now) && permitKeys(run).length > 0)) void this.lookInside(run);
   }
 
-  /** It has ended; `tell` hears of it, too. */
+  /** The run has ended; `tell` gets its document, too. */
   end(run: LiveRun, tell: ((document: RunDocument) => void) | undefined): void {
     const waiters = this.take(run.executionId);
     if (waiters.length === 0 && tell === undefined) return;
     const { state } = run;
-    // Of the end that was reached here: the journal may go on while large values are fetched.
+    // From the state of this end: the run may be retried while large values are fetched.
     const document =
-      state.spilled === 0 ? Promise.resolve(documentOf(state, this.parts.values.lookup)) : this.parts.documentIn(run);
+      state.spilled === 0
+        ? Promise.resolve(documentOf(state, this.context.values.lookup))
+        : this.desk.documentIn(state);
     void document.then(
       (ended) => {
         tell?.(ended);
@@ -143,11 +146,11 @@ export class Settling {
     for (const executionId of [...this.waiters.keys()]) this.reject(executionId, error);
   }
 
-  /** Whether all that it waits for stands still; when one of its children ends, it is told, and comes to rest anew. */
+  /** Parks the run if all executions that it waits for are parked. When a child ends, the run rests again after that turn. */
   private async lookInside(run: LiveRun): Promise<void> {
     const { executionId } = run;
     this.looks.set(executionId, undefined);
-    // A child that cannot be read is its own trouble, and is told there.
+    // A child that cannot be read is reported as a fault of the child.
     const inside = await this.parkedInside(run).catch(() => undefined);
     const moved = this.looks.get(executionId);
     this.looks.delete(executionId);
@@ -169,25 +172,25 @@ export class Settling {
     return inside;
   }
 
-  /** Whether every holder of these permits rests, or is gone on with by no engine here. */
+  /** Whether every holder of these permits rests, or is not worked on by this engine. */
   private async areHeldAtRest({ executionId, project }: LiveRun, keys: readonly string[]): Promise<boolean> {
-    await new Promise<void>((resolve) => this.parts.clock.timer(QUIET_MS, resolve));
+    await new Promise<void>((resolve) => this.context.clock.timer(QUIET_MS, resolve));
     for (const key of keys) {
       if (this.looks.get(executionId) !== undefined) return false;
-      for (const holder of await this.parts.store.permits(sharedName(project, key))) {
+      for (const holder of await this.context.store.permits(sharedName(project, key))) {
         if (!holder.isHeld || holder.executionId === executionId) continue;
-        if (!this.parts.isWorkedOn(holder.executionId)) continue;
+        if (!this.context.selection.has(holder.executionId)) continue;
         if (!(await this.settled(holder.executionId)).parked) return false;
       }
     }
     return true;
   }
 
-  /** It is asked for before it is there. */
+  /** The journal of the parent names a child before it exists. */
   private async settledChild(parentId: string, executionId: string): Promise<Settled | undefined> {
     while (this.isAwaitedAtRest(parentId)) {
-      if ((await this.parts.store.known([executionId])).has(executionId)) return this.settled(executionId);
-      await new Promise<void>((resolve) => this.parts.clock.timer(CHILD_AGAIN_MS, resolve));
+      if ((await this.context.store.known([executionId])).has(executionId)) return this.settled(executionId);
+      await new Promise<void>((resolve) => this.context.clock.timer(CHILD_AGAIN_MS, resolve));
     }
     return undefined;
   }
@@ -195,9 +198,9 @@ export class Settling {
   private park(run: LiveRun, inside: readonly Settled[]): void {
     const waiters = this.take(run.executionId, 'rest');
     const { state } = run;
-    const now = this.parts.clock.now();
+    const now = this.context.clock.now();
     const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
-    const document = documentOf(state, this.parts.values.glance);
+    const document = documentOf(state, this.context.values.glance);
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
   }
 
@@ -221,7 +224,7 @@ export class Settling {
   }
 }
 
-/** Of the permits for which nodes of a run wait; none where a node is held back by something else. */
+/** Keys of the permits for which nodes of a run wait; none where a node waits at another gate. */
 function permitKeys({ state }: LiveRun): string[] {
   if (state.pausedAt !== null) return [];
   const keys = [...state.gated].map(({ phase }) => (phase.status === 'gated' ? permitKey(phase.gate) : undefined));

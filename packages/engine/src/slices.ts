@@ -1,10 +1,10 @@
-/** Long work of the core, in slices: between two of them everybody else gets a turn of the event loop. */
+/** Long work of the core, in slices: between two of them the event loop runs. */
 import type { Steps } from '@nebula/core';
 import type { Clock } from '@nebula/ports';
 
 const SLICE_MS = 10;
 
-/** As many steps as fit into a slice; undefined when some are left. A virtual clock stands still: there it is all of them. */
+/** Runs as many steps as fit into a slice; undefined when some are left. On a virtual clock, which stands still, all fit. */
 export function oneSlice<T>(steps: Steps<T>, clock: Clock): { readonly value: T } | undefined {
   const begunAt = clock.now();
   do {
@@ -14,7 +14,7 @@ export function oneSlice<T>(steps: Steps<T>, clock: Clock): { readonly value: T 
   return undefined;
 }
 
-/** After large work in one piece. */
+/** Lets the event loop run, after a piece of work that takes milliseconds. */
 export async function pause(clock: Clock): Promise<void> {
   await new Promise<void>((resolve) => clock.soon(resolve));
 }

@@ -1,54 +1,48 @@
-/** Starting runs: what is checked first, which starts are one, and what makes a run durable. */
+/** Starts runs: checks the start, joins starts that are one by key or id, and waits until the first frame is durable. */
 import { type Json, NebulaError, type Plan, placePermit, type RunPlace, startKey, startPermit } from '@nebula/core';
-import { type Clock, DEFAULT_PROJECT, type Digest, type Random, type Store } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Random } from '@nebula/ports';
 import type { StartOptions } from './api.ts';
 import type { Authority } from './authority.ts';
-import type { Durations } from './durations.ts';
+import type { EngineContext } from './context.ts';
 import { keyedExecutionId } from './execution-id.ts';
-import type { Message } from './messages.ts';
+import type { LiveRun } from './live-run.ts';
+import { leave } from './messages.ts';
 import type { Plans } from './plans.ts';
 import { StartTaken } from './recovery.ts';
-import type { Runs } from './runs.ts';
 import { readTraceparent } from './tracing.ts';
-import type { Turns } from './turns.ts';
 
-/** As all ids: they become part of paths, keys and commands. */
+/** Ids become part of paths, keys and commands. */
 const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,200}$/;
 
 export interface StartsParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly digest: Digest;
   readonly plans: Plans;
-  readonly runs: Runs;
-  readonly turns: Turns;
-  readonly durations: Durations;
   readonly authority: Authority;
+  /** New runs are refused with `BUSY` while this many wait or run. */
   readonly maxActiveRuns: number;
-  send(executionId: string, message: Message): Promise<boolean>;
-  /** A run was started here. */
-  onStart(executionId: string): void;
 }
 
 const SKIPPED = 'SKIPPED';
 
-/** Of a start that may be put off, or be one with others. */
+/** Of a start that has a key, or is debounced. */
 interface StartPolicy {
   readonly key?: string;
   readonly hold?: { readonly until: number };
 }
 
 export class Starts {
+  private readonly context: EngineContext;
   private readonly parts: StartsParts;
   private readonly underWay = new Map<string, Promise<string>>();
 
-  constructor(parts: StartsParts) {
+  constructor(context: EngineContext, parts: StartsParts) {
+    this.context = context;
     this.parts = parts;
   }
 
   async start(workflowId: string, version: number | undefined, options: StartOptions): Promise<string> {
-    const { runs, plans, durations, maxActiveRuns } = this.parts;
+    const { runs, durations, lifecycle } = this.context;
+    const { plans, maxActiveRuns } = this.parts;
+    lifecycle.assertOpen();
     if (runs.size >= maxActiveRuns) {
       throw new NebulaError('BUSY', `${runs.size} runs are under way already.`, {
         hint: 'Start it again when some of them have ended.',
@@ -86,7 +80,7 @@ export class Starts {
     }
   }
 
-  /** A parent waits for the execution that it asked for, and for no other: where another one runs, the start is refused. */
+  /** A parent waits for the execution that it asked for: while another one with the key runs, the start is refused. */
   private async asOnly(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
     const { workflowId } = plan;
     const key = keyOf(plan, options.input ?? {});
@@ -109,7 +103,7 @@ export class Starts {
   }
 
   private async skipped(place: RunPlace): Promise<NebulaError> {
-    const running = (await this.parts.store.permits(placePermit(place))).map(({ executionId }) => executionId);
+    const running = (await this.context.store.permits(placePermit(place))).map(({ executionId }) => executionId);
     const { key, limit } = place;
     return new NebulaError(
       SKIPPED,
@@ -121,21 +115,25 @@ export class Starts {
     );
   }
 
-  /** For a start that came too late to put a run off: the same message is the same run. */
-  async anew(plan: Plan, messageId: string, options: StartOptions): Promise<void> {
-    const started = this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
-    await started.catch((error: unknown) => {
-      // Nobody is there any more who could be told.
+  /** Starts the run of a debounced start that came after `run` had begun: the same message is the same run. */
+  async anew(run: LiveRun, messageId: string, input: Json): Promise<void> {
+    const { plan, project } = run;
+    const { trigger, place, authority } = run.state;
+    const options = { input, trigger, project, ...(place && { place }), ...(authority && { authority }) };
+    try {
+      await this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
+    } catch (error) {
+      // The caller of that start is gone: there is no one to tell that it was skipped.
       if (!(error instanceof NebulaError) || error.code !== SKIPPED) throw error;
-    });
+    }
   }
 
   private idFor(workflowId: string, key: string | undefined): string {
-    const { random, digest } = this.parts;
+    const { random, digest } = this.context;
     return key === undefined ? random.id('exe') : keyedExecutionId(digest, workflowId, key);
   }
 
-  /** Starts with the same key are looked at one after the other. */
+  /** Starts with the same key are handled one after the other. */
   private byKey(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
     const key = keyOf(plan, options.input ?? {});
     const permit = startPermit(plan.workflowId, key);
@@ -150,7 +148,7 @@ export class Starts {
   }
 
   private async alone(plan: Plan, executionId: string, options: StartOptions, key: string): Promise<string> {
-    const { store, clock, send } = this.parts;
+    const { store, clock, effects } = this.context;
     const isDebounced = plan.start?.policy === 'debounce';
     const until = clock.now() + (plan.start?.windowMs ?? 0);
     const [first] = await store.permits(startPermit(plan.workflowId, key));
@@ -159,12 +157,15 @@ export class Starts {
       try {
         return await this.create(plan, executionId, options, { key, ...(isDebounced && { hold: { until } }) });
       } catch (error) {
-        // Another engine was quicker: the store lets only one of them start.
+        // Another engine started a run with this key first.
         if (!(error instanceof StartTaken) || error.holder.key !== startPermit(plan.workflowId, key)) throw error;
         holder = error.holder.executionId;
       }
     }
-    if (isDebounced) await send(holder, { type: 'restart', input: options.input ?? {}, until });
+    if (isDebounced) {
+      await leave(this.context, holder, { type: 'restart', input: options.input ?? {}, until });
+      effects.wake(clock.now());
+    }
     return holder;
   }
 
@@ -174,7 +175,7 @@ export class Starts {
     options: StartOptions,
     policy: StartPolicy = {},
   ): Promise<string> {
-    const { runs, turns, durations } = this.parts;
+    const { runs, mailbox, durations, selection, random } = this.context;
     const {
       trigger = { type: 'manual' },
       parent,
@@ -186,7 +187,7 @@ export class Starts {
     } = options;
     const known = runs.get(executionId);
     const run = known ?? runs.create(plan, executionId, project);
-    this.parts.onStart(executionId);
+    selection.include(executionId);
     if (known === undefined) {
       const estimates = durations.estimates(plan);
       const isTraced = traceparent !== undefined && readTraceparent(traceparent) !== undefined;
@@ -194,11 +195,11 @@ export class Starts {
         ...(parent && { parent }),
         ...(estimates && { estimates }),
         ...(isTraced && { traceparent }),
-        ...(plan.draws && { seed: seedOf(this.parts.random, executionId) }),
+        ...(plan.draws && { seed: seedOf(random, executionId) }),
         ...(place && { place: onlyPlace(place) }),
         ...(authority && { authority }),
       };
-      turns.post(run, { type: 'start', input, trigger, ...more, ...policy });
+      mailbox.post(run, { type: 'start', input, trigger, ...more, ...policy });
     }
     if (run.isNew) {
       await new Promise<void>((resolve, reject) => {
@@ -220,12 +221,12 @@ function keyOf(plan: Plan, input: Json): string {
   }
 }
 
-/** Without where it stands, for one that was taken from a run. */
+/** Without the standing of the run that it may come from. */
 function onlyPlace({ key, limit, policy }: RunPlace): RunPlace {
   return { key, limit, policy };
 }
 
-/** 104 bits: nobody guesses from an execution's id what it drew. */
+/** 104 bits: an execution id does not give away the seed. */
 function seedOf(random: Random, executionId: string): string {
   if (random.seed !== undefined) return random.seed(executionId);
   return [random.fraction(), random.fraction()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('');

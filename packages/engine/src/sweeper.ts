@@ -1,35 +1,34 @@
 /** Removes finished runs whose time is over, with their logs and blobs, and gives the disk space back. */
-import type { Blobs, Clock, Logs, Store, Timer } from '@nebula/ports';
+import type { Blobs, Logs, Store, Timer } from '@nebula/ports';
 import { cacheBlobs, cacheKeyOf } from './cache.ts';
+import type { EngineContext } from './context.ts';
+import { pause } from './slices.ts';
 
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_BATCH = 200;
 
-export interface SweeperParts {
+/** Where an execution leaves something behind. */
+interface Traces {
   readonly store: Store;
   readonly blobs: Blobs;
   readonly logs: Logs;
-  readonly clock: Clock;
-  /** In memory, or being written: perhaps not in the store yet. */
-  isLive(name: string): boolean;
-  onTrouble(error: unknown): void;
 }
 
 export class Sweeper {
-  private readonly parts: SweeperParts;
+  private readonly context: EngineContext;
   private timer: Timer | undefined;
   private round: Promise<void> | undefined;
   private isOpen = false;
   /** Blobs that had no execution in the last round. */
   private suspects: ReadonlySet<string> = new Set();
 
-  constructor(parts: SweeperParts) {
-    this.parts = parts;
+  constructor(context: EngineContext) {
+    this.context = context;
   }
 
   open(): void {
     this.isOpen = true;
-    // At once, in the background: a process that lives for seconds only must sweep, too.
+    // The first round comes at once, in the background: a process that lives for seconds must sweep, too.
     this.later(0);
   }
 
@@ -40,11 +39,11 @@ export class Sweeper {
   }
 
   private later(delayMs: number): void {
-    this.timer = this.parts.clock.timer(
+    this.timer = this.context.clock.timer(
       delayMs,
       () => {
         this.round = this.sweep()
-          .catch((error: unknown) => this.parts.onTrouble(error))
+          .catch((error: unknown) => this.context.effects.trouble(error))
           .finally(() => {
             this.round = undefined;
             if (this.isOpen) this.later(SWEEP_EVERY_MS);
@@ -56,34 +55,36 @@ export class Sweeper {
 
   /** One round: everything that has expired by now. */
   async sweep(): Promise<void> {
-    const { store, clock } = this.parts;
+    const { store, clock } = this.context;
     let removed = 0;
     for (;;) {
       const expired = await store.expired(clock.now(), SWEEP_BATCH);
       for (const executionId of expired) {
         if (!this.isOpen) return;
-        if (await removeExecution(this.parts, executionId)) removed++;
+        if (await removeExecution(this.context, executionId)) removed++;
       }
       if (expired.length < SWEEP_BATCH) break;
     }
     removed += await this.sweepCache();
-    if (removed > 0) while (this.isOpen && (await store.reclaimSpace())) await this.breathe();
+    if (removed > 0) while (this.isOpen && (await store.reclaimSpace())) await pause(this.context.clock);
     await this.sweepOrphans();
   }
 
-  /** Outputs that nobody may use any more. */
+  /** Cached outputs that have expired. */
   private async sweepCache(): Promise<number> {
-    const { store, clock } = this.parts;
-    return forgetOutputs(this.parts, (limit) => (this.isOpen ? store.purgeCache(clock.now(), limit) : undefined));
+    const { store, clock } = this.context;
+    return forgetOutputs(this.context, (limit) => (this.isOpen ? store.purgeCache(clock.now(), limit) : undefined));
   }
 
   /**
-   * Blobs whose execution is gone: a crash between the two deletions leaves some. Blobs come before the frame that names
-   * them, so those of a run that is just being started look the same: here it is in memory, and where other engines
-   * share the store a second look, a round later, finds it there.
+   * Blobs whose execution is gone: a crash between the two deletions leaves some. Blobs are written before the frame that
+   * names them, so those of a run that is just being started look the same. Such a run is in memory here; where other
+   * engines share the store, a second look a round later finds it in the store.
    */
   private async sweepOrphans(): Promise<void> {
-    const { store, blobs, isLive } = this.parts;
+    const { store, blobs, runs, holds } = this.context;
+    // In memory, or being written: perhaps not in the store yet.
+    const isLive = (name: string): boolean => runs.get(name) !== undefined || holds.has(name);
     const suspects = new Set<string>();
     for await (const executionId of blobs.executions()) {
       if (!this.isOpen) return;
@@ -95,19 +96,15 @@ export class Sweeper {
   }
 
   private async isKnown(name: string): Promise<boolean> {
-    const { store } = this.parts;
+    const { store } = this.context;
     const key = cacheKeyOf(name);
     return (key === undefined ? await store.execution(name) : await store.cached(key, 0)) !== undefined;
   }
-
-  private breathe(): Promise<void> {
-    return new Promise((resolve) => this.parts.clock.soon(resolve));
-  }
 }
 
-/** Piece by piece, with their blobs, until nothing more goes; says how many went. */
+/** Removes cached outputs with their blobs, in batches, and returns how many. */
 export async function forgetOutputs(
-  { blobs }: Pick<SweeperParts, 'blobs'>,
+  { blobs }: Pick<Traces, 'blobs'>,
   forget: (limit: number) => Promise<readonly string[]> | undefined,
 ): Promise<number> {
   let forgotten = 0;
@@ -119,11 +116,8 @@ export async function forgetOutputs(
   }
 }
 
-/** False when it is unknown or unfinished. The rows go first: what is left behind by a crash is then an orphan. */
-export async function removeExecution(
-  { store, blobs, logs }: Pick<SweeperParts, 'store' | 'blobs' | 'logs'>,
-  executionId: string,
-): Promise<boolean> {
+/** False when it is unknown or unfinished. The rows go first: blobs that a crash leaves behind are then orphans. */
+export async function removeExecution({ store, blobs, logs }: Traces, executionId: string): Promise<boolean> {
   if (!(await store.deleteExecution(executionId))) return false;
   await logs.deleteExecution(executionId);
   await blobs.deleteExecution(executionId);

@@ -1,11 +1,11 @@
 /**
- * Where runs and attempts stand in a trace (W3C trace context). Ids are made of what the journal says, so every process
- * makes the same ones: spans of several processes fit together although none of them knows of the others.
+ * The trace context (W3C) of runs and attempts. Ids are derived from the journal, so every process makes the same ones: the
+ * spans of several processes fit together without any exchange.
  */
 import type { Entry, RunState } from '@nebula/core';
 import type { Digest } from '@nebula/ports';
 
-/** A frame that has become durable, for whoever makes spans of it. */
+/** A durable frame, for a tracer that makes spans of it. */
 export interface TracedFrame {
   readonly executionId: string;
   readonly workflowId: string;
@@ -14,7 +14,7 @@ export interface TracedFrame {
   readonly seq: number;
   readonly at: number;
   readonly entries: readonly Entry[];
-  /** The action of a node, as `name@version`; undefined where it has none. Only while the frame is being told. */
+  /** The action of a node, as `name@version`; undefined where it has none. Valid only during the call of the sink. */
   actionOf(node: string): string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface TraceContext {
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Undefined: it is none. Versions to come begin like this one, too. */
+/** Undefined for a text that is no traceparent. Later versions of the header begin like this one, too. */
 export function readTraceparent(text: string): TraceContext | undefined {
   const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined || version === 'ff') return undefined;
@@ -40,7 +40,7 @@ function writeTraceparent({ traceId, spanId, isSampled }: TraceContext): string 
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** The trace of a run: that of whoever started it, or one of its own. */
+/** The trace of a run: that of its start, or one of its own. */
 export function traceOf(
   digest: Digest,
   executionId: string,
@@ -51,7 +51,7 @@ export function traceOf(
   return { traceId: digest(`trace ${executionId}`).slice(0, 32), above: undefined, isSampled: true };
 }
 
-/** Of an attempt; or, with a text, of whatever else of a run has a span. */
+/** The span of an attempt; or, with a text, another span of the run. */
 export function spanIdOf(digest: Digest, executionId: string, node: string, attempt: number | string): string {
   return digest(`span ${executionId}:${node}:${attempt}`).slice(0, 16);
 }
@@ -75,7 +75,7 @@ export class Tracing {
     return () => this.sinks.delete(sink);
   }
 
-  /** Sinks are guests: what they throw is theirs. */
+  /** An error of a sink does not reach the engine. */
   tell(frame: TracedFrame): void {
     for (const sink of this.sinks) {
       try {
@@ -85,8 +85,8 @@ export class Tracing {
   }
 
   /**
-   * What an attempt, or the execution that runs for it, is told of its place. Where nobody makes spans, the context of
-   * whoever started the run is handed on as it came: a span that nobody exports must not stand above others.
+   * The trace context for an attempt, or for the child execution of a node. Without a tracer the context of the start is
+   * handed on unchanged: a span that is never exported must not be the parent of others.
    */
   ofAttempt({ executionId, traceparent }: Traced, node: string, attempt: number): string | undefined {
     if (!this.isOn) return traceparent ?? undefined;

@@ -1,9 +1,9 @@
 /**
- * Large values live in blobs. This is the engine's window on them: it spills what is above the inline limit
- * and keeps what was used lately, bounded by bytes.
+ * Large values live in blobs. This class spills values above the inline limit and caches those used last, bounded by
+ * bytes.
  *
  *  V1 `lookup` answers for values that `fetch` or `spill` brought in since the last `trim`; for others it throws
- *     `BlobMissing`, and whoever decides fetches them and decides again.
+ *     `BlobMissing`, and recovery fetches them and decides again.
  *  V2 A value is written to the blob store before the frame that names it.
  */
 import { type BlobRef, type Held, type Json, NebulaError, outweighs, spill } from '@nebula/core';
@@ -11,12 +11,12 @@ import type { Blobs, Digest } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** A value that is needed to decide is not at hand. */
+/** A value that is needed to decide is not in memory. */
 export class BlobMissing extends Error {
   readonly blob: BlobRef;
 
   constructor(blob: BlobRef) {
-    super(`blob ${blob.sha256} is not at hand`);
+    super(`blob ${blob.sha256} is not in memory`);
     this.blob = blob;
   }
 }
@@ -65,7 +65,14 @@ export class Values {
     }
   }
 
-  /** The same value under another execution: what outlives one run belongs to another. */
+  /** The value, fetched if it is a blob; null for none. */
+  async read(executionId: string, held: Held | undefined): Promise<Json> {
+    if (held?.blob === undefined) return held?.value ?? null;
+    await this.fetch(executionId, [held.blob]);
+    return this.lookup(held.blob);
+  }
+
+  /** Stores the same value for another execution, which outlives this one. */
   async copy(from: string, to: string, { sha256 }: BlobRef): Promise<void> {
     const data = await this.blobs.get(from, sha256);
     if (data !== undefined) await this.blobs.put(to, sha256, data);
@@ -77,7 +84,7 @@ export class Values {
     return found.value;
   };
 
-  /** For views: what is not at hand is named, not fetched. */
+  /** For views: a value that is not in memory is named, not fetched. */
   readonly glance = (blob: BlobRef): Json => this.touch(blob.sha256)?.value ?? { blob: blob.sha256, bytes: blob.bytes };
 
   private touch(sha256: string): { readonly value: Json } | undefined {
@@ -94,7 +101,7 @@ export class Values {
     this.cachedBytes += bytes;
   }
 
-  /** Between turns, never inside one: forgets what was used longest ago. */
+  /** Between turns, never inside one: drops the values that were used longest ago. */
   trim(): void {
     for (const [sha256, { bytes }] of this.cache) {
       if (this.cachedBytes <= CACHE_BYTES) return;

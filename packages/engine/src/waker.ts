@@ -3,67 +3,41 @@
  *
  *  W1 The timer stands at the earliest wake time that this process knows of; foreign writes and new wake times move it.
  *  W2 A claimed run is always posted a wake-up, and so always gets a new wake time.
- *  W3 One round at a time; what does not fit into memory is left for the next one. What is in memory needs no room.
- *  W4 Whoever shares a store begins attempts only while its own lease is good: after that others may give them up.
+ *  W3 One round at a time; runs that do not fit into memory are left for the next one. Runs in memory need no room.
+ *  W4 An engine that shares its store begins attempts only while its own lease is good: after that others may give them
+ *     up (`worker-lease.ts`).
  */
-import {
-  type BlobRef,
-  hold,
-  type Json,
-  NebulaError,
-  nodeAt,
-  openAttempts,
-  recallDispatched,
-  type Stimulus,
-} from '@nebula/core';
-import type { Clock, InboxRow, Random, Store, Timer } from '@nebula/ports';
+import { type BlobRef, hold, NebulaError, nodeAt, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
+import type { InboxRow, Timer } from '@nebula/ports';
 import type { Attempts } from './attempts.ts';
 import type { Cache } from './cache.ts';
+import type { EngineContext } from './context.ts';
+import { RETRY_MS } from './lifecycle.ts';
 import type { LiveRun, TakenMessage } from './live-run.ts';
 import { stimulusOf } from './messages.ts';
-import type { Meter } from './metrics.ts';
-import type { Runs } from './runs.ts';
-import type { Values } from './values.ts';
+import type { Recovery } from './recovery.ts';
+import type { Starts } from './starts.ts';
+import { HEARTBEAT_MS, WORKER_PREFIX } from './worker-lease.ts';
 
 /** A claimed run comes back after this if its claimer dies. */
 const CLAIM_MS = 30_000;
 const CLAIM_BATCH = 256;
-/** How soon to look again when memory is full of unfinished runs. */
+/** Pause before the next round when memory is full of unfinished runs. */
 const CROWDED_MS = 200;
-/** How soon to try again what the store did not do. */
-const TROUBLE_MS = 1_000;
-/** Of the names of engines among the workers. */
-export const WORKER_PREFIX = 'wrk';
-const LEASE_MS = 30_000;
-const HEARTBEAT_MS = LEASE_MS / 3;
-/** How often to look, when others have written, whether they wrote to runs of which something runs here. */
+/** How often runs with attempts here are compared with the store while other engines write. */
 const LOOK_MS = 1_000;
 
 export interface WakerParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly runs: Runs;
   readonly attempts: Attempts;
-  readonly values: Values;
+  readonly recovery: Recovery;
+  readonly starts: Starts;
   readonly cache: Cache;
-  readonly meter: Meter;
-  readonly workerId: string;
+  /** Unfinished runs that may be in memory at once. */
   readonly maxCachedRuns: number;
-  post(run: LiveRun, stimulus: Stimulus): void;
-  /** Reads what another engine wrote to it. */
-  catchUp(run: LiveRun): Promise<boolean>;
-  onFault(executionId: string, error: unknown): void;
-  onTrouble(error: unknown): void;
-  /** The store has taken something. */
-  onWritten(): void;
-  /** The lease was extended. */
-  onLease(): void;
-  /** A start came too late to put the run off: it has begun. */
-  startAnew(run: LiveRun, messageId: string, input: Json): Promise<void>;
 }
 
 export class Waker {
+  private readonly context: EngineContext;
   private readonly parts: WakerParts;
   private timer: Timer | undefined;
   private timerAt = Number.POSITIVE_INFINITY;
@@ -71,29 +45,22 @@ export class Waker {
   private round: Promise<void> | undefined;
   private unwatch: (() => void) | undefined;
   private isOpen = false;
-  private only: Set<string> | undefined;
   private lookedAt = Number.NEGATIVE_INFINITY;
-  private leaseUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: WakerParts) {
+  constructor(context: EngineContext, parts: WakerParts) {
+    this.context = context;
     this.parts = parts;
   }
 
-  async open(only?: readonly string[]): Promise<void> {
-    this.only = only === undefined ? undefined : new Set(only);
-    const { store, clock, workerId } = this.parts;
+  async open(): Promise<void> {
+    const { store, clock, lease, workerId } = this.context;
     this.isOpen = true;
-    await this.extendLease();
-    // Alone on the store, whoever else worked here is gone; workers outside keep what they have.
+    await lease.extend();
+    // On a store of its own, every other engine is dead; remote workers keep their leases.
     await store.reapWorkers(clock.now(), workerId, clock.now(), store.exclusive ? WORKER_PREFIX : undefined);
     this.unwatch = store.watch(() => this.wakeAt(clock.now()));
     this.beatLater(HEARTBEAT_MS);
     this.wakeAt(clock.now());
-  }
-
-  /** As far as this process can tell nobody takes it for dead. */
-  isLeased(): boolean {
-    return this.parts.store.exclusive || this.parts.clock.now() < this.leaseUntil;
   }
 
   async close(): Promise<void> {
@@ -104,39 +71,27 @@ export class Waker {
     await this.round;
   }
 
-  /** A run that was started here is cared for, whatever runs the engine was opened for. */
-  include(executionId: string): void {
-    if (this.only === undefined || this.only.has(executionId)) return;
-    this.only.add(executionId);
-    this.wakeAt(this.parts.clock.now());
-  }
-
-  /** False for a run that this engine was not opened for. */
-  isIncluded(executionId: string): boolean {
-    return this.only?.has(executionId) ?? true;
-  }
-
-  /** Somebody will be due at this time. */
+  /** A run is due at this time. */
   wakeAt(at: number): void {
     if (!this.isOpen || at >= this.timerAt) return;
     this.timer?.cancel();
     this.timerAt = at;
-    const delayMs = Math.max(0, at - this.parts.clock.now());
+    const delayMs = Math.max(0, at - this.context.clock.now());
     // Not in the background: while a run waits for its time, its process must not end.
-    this.timer = this.parts.clock.timer(delayMs, () => this.startRound());
+    this.timer = this.context.clock.timer(delayMs, () => this.startRound());
   }
 
   private startRound(): void {
     this.timerAt = Number.POSITIVE_INFINITY;
     if (this.round !== undefined) {
-      // The round that is under way may have looked already: look again after it.
-      void this.round.then(() => this.wakeAt(this.parts.clock.now()));
+      // The round under way may have asked the store already: another one follows it.
+      void this.round.then(() => this.wakeAt(this.context.clock.now()));
       return;
     }
     this.round = this.claim()
       .catch((error: unknown) => {
-        this.parts.onTrouble(error);
-        this.wakeAt(this.parts.clock.now() + TROUBLE_MS);
+        this.context.effects.trouble(error);
+        this.wakeAt(this.context.clock.now() + RETRY_MS);
       })
       .finally(() => {
         this.round = undefined;
@@ -144,12 +99,12 @@ export class Waker {
   }
 
   private async claim(): Promise<void> {
-    const { store, clock, runs, workerId, maxCachedRuns, meter } = this.parts;
+    const { store, clock, runs, selection, workerId, meter } = this.context;
     const now = clock.now();
-    const room = Math.min(CLAIM_BATCH, maxCachedRuns - runs.size);
+    const room = Math.min(CLAIM_BATCH, this.parts.maxCachedRuns - runs.size);
     const isCrowded = room <= 0;
     const limit = isCrowded ? CLAIM_BATCH : room;
-    const only = isCrowded ? this.wanted(runs.ids()) : this.only && [...this.only];
+    const only = isCrowded ? runs.ids().filter((id) => selection.has(id)) : selection.list();
     const claim = await store.claimDue(now, now + CLAIM_MS, workerId, limit, only);
     const { executionIds, nextWakeAt, dueSince } = claim;
     if (dueSince !== null) meter.observe('engine.wake_late_ms', Math.max(0, clock.now() - dueSince));
@@ -159,73 +114,64 @@ export class Waker {
     if (nextWakeAt !== null) this.wakeAt(nextWakeAt);
   }
 
-  /** Another engine may have been told to stop what runs here, long before it would have to give it up. */
+  /** Another engine may have journalled that an attempt of this process is to stop. */
   private async lookAfterAttempts(now: number): Promise<void> {
-    const { attempts, runs, catchUp } = this.parts;
+    const { attempts, recovery } = this.parts;
     if (attempts.size === 0) return;
     if (now - this.lookedAt < LOOK_MS) return this.wakeAt(this.lookedAt + LOOK_MS);
     this.lookedAt = now;
     for (const executionId of attempts.executionIds()) {
-      const run = runs.get(executionId);
-      if (run !== undefined) await catchUp(run);
+      const run = this.context.runs.get(executionId);
+      if (run !== undefined) await recovery.catchUp(run);
     }
   }
 
-  private wanted(executionIds: readonly string[]): readonly string[] {
-    const { only } = this;
-    return only === undefined ? executionIds : executionIds.filter((executionId) => only.has(executionId));
-  }
-
-  /** What is damaged or missing stays so, and is a fault; anything else may go well a little later. */
+  /** A run whose data is damaged or missing is a fault; any other error may pass, and the run is tried again. */
   private async tryWake(executionId: string, claimedUntil: number): Promise<void> {
     try {
       await this.wake(executionId, claimedUntil);
     } catch (error) {
-      if (error instanceof NebulaError && !error.retryable) return this.parts.onFault(executionId, error);
-      this.parts.onTrouble(error);
-      this.parts.clock.timer(TROUBLE_MS, () => {
+      const { effects, clock } = this.context;
+      if (error instanceof NebulaError && !error.retryable) return effects.fault(executionId, error);
+      effects.trouble(error);
+      clock.timer(RETRY_MS, () => {
         if (this.isOpen) void this.tryWake(executionId, claimedUntil);
       });
     }
   }
 
   private async wake(executionId: string, claimedUntil: number): Promise<void> {
-    const { store, runs, random } = this.parts;
-    const run = await runs.load(executionId);
+    const { store, runs, random, mailbox } = this.context;
+    const run = await runs.loadWritten(executionId);
     if (run === undefined) return;
-    if (run.isNew) {
-      // It is being started a second time, and the store will refuse that: what is told to this one would be lost.
-      await new Promise<void>((resolve) => run.onCreated.push(() => resolve()));
-      return this.wake(executionId, claimedUntil);
-    }
-    await this.parts.catchUp(run);
+    await this.parts.recovery.catchUp(run);
     const inbox = await this.understood(run, await store.inbox(executionId));
     const gone = await this.goneWorkers(run);
-    // Nothing is awaited from here on. If it left memory meanwhile, what was read of it is of no use.
+    // Nothing is awaited from here on. A run that left memory meanwhile is loaded again.
     if (runs.get(executionId) !== run) return this.wake(executionId, claimedUntil);
     run.isClaimed = true;
     run.claims++;
     run.storedWakeAt = claimedUntil;
-    // A queue may have lost what it was given; offering it again is harmless.
+    // A queue may have lost tasks; offering them again is harmless.
     recallDispatched(run.state);
     for (const { messageId, stimulus } of inbox) {
-      // A message stays in the inbox until a frame has journalled it; it is taken up once.
+      // A message stays in the inbox until a frame has journalled it; it is posted once.
       if (run.heard.has(messageId)) continue;
       run.heard.add(messageId);
       run.messages.push({ messageId, stimulus });
-      if (stimulus !== undefined) this.parts.post(run, stimulus);
+      if (stimulus !== undefined) mailbox.post(run, stimulus);
     }
-    this.parts.post(run, { type: 'wake', lost: this.lostAttempts(run, gone), jitter: random.fraction() });
+    mailbox.post(run, { type: 'wake', lost: this.lostAttempts(run, gone), jitter: random.fraction() });
   }
 
-  /** A child's large output lies with the child: it is brought here, and becomes the parent's own. */
+  /** The stimuli of the messages, with what the store has to add to them. */
   private async understood(run: LiveRun, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
     const messages: TakenMessage[] = [];
     for (const { messageId, body } of inbox) {
       const stimulus = await this.lookedUp(run, stimulusOf(body));
-      // Before the message is taken: whatever dies in between, the start is not lost.
+      // Before the message is taken: if this process dies in between, the start is not lost.
       if (stimulus?.type === 'restart' && run.state.heldUntil === null && !run.heard.has(messageId)) {
-        await this.parts.startAnew(run, messageId, stimulus.input);
+        await this.parts.starts.anew(run, messageId, stimulus.input);
         messages.push({ messageId, stimulus: undefined });
         continue;
       }
@@ -236,9 +182,9 @@ export class Waker {
     return messages;
   }
 
-  /** A child may have been deleted before anybody read what it gave: then it has failed, and its parent goes on. */
+  /** Copies a large output of a child to its parent. A child that was deleted before has failed. */
   private async broughtHere(stimulus: Stimulus & { type: 'child' }, blob: BlobRef): Promise<Stimulus> {
-    const { values } = this.parts;
+    const { values } = this.context;
     try {
       await values.fetch(stimulus.executionId, [blob]);
       return { ...stimulus, result: { ...stimulus.result, output: hold(values.lookup(blob)) } };
@@ -250,7 +196,7 @@ export class Waker {
     }
   }
 
-  /** Whoever waited for another run to work out an output looks first whether it is there now. */
+  /** A node that waited for another run to compute an output looks into the cache first. */
   private async lookedUp(run: LiveRun, stimulus: Stimulus | undefined): Promise<Stimulus | undefined> {
     if (stimulus?.type !== 'granted' || stimulus.gate !== 'reserve') return stimulus;
     const node = nodeAt(run.state, stimulus.node);
@@ -260,7 +206,7 @@ export class Waker {
   }
 
   private async goneWorkers(run: LiveRun): Promise<ReadonlySet<string>> {
-    const { store, clock, workerId } = this.parts;
+    const { store, clock, workerId } = this.context;
     const foreign = new Set(openAttempts(run.state).map(({ worker }) => worker));
     foreign.delete(workerId);
     if (foreign.size === 0) return foreign;
@@ -269,7 +215,8 @@ export class Waker {
   }
 
   private lostAttempts(run: LiveRun, gone: ReadonlySet<string>): Extract<Stimulus, { type: 'wake' }>['lost'] {
-    const { workerId, attempts } = this.parts;
+    const { workerId } = this.context;
+    const { attempts } = this.parts;
     const drafted = new Set(run.draft?.starting.map(({ attempt }) => `${attempt.node}:${attempt.attempt}`));
     return openAttempts(run.state).filter(({ worker, node, attempt }) => {
       if (drafted.has(`${node}:${attempt}`)) return false;
@@ -278,35 +225,28 @@ export class Waker {
   }
 
   private beatLater(delayMs: number): void {
-    this.heartbeat = this.parts.clock.timer(delayMs, () => void this.beat(), { background: true });
-  }
-
-  private async extendLease(): Promise<void> {
-    const { store, clock, workerId } = this.parts;
-    const until = clock.now() + LEASE_MS;
-    await store.heartbeat([{ worker: workerId, expiresAt: until }]);
-    this.leaseUntil = until;
-    this.parts.onWritten();
+    this.heartbeat = this.context.clock.timer(delayMs, () => void this.beat(), { background: true });
   }
 
   private async beat(): Promise<void> {
-    const { store, clock, workerId } = this.parts;
+    const { store, clock, lease, mailbox, runs, effects, workerId } = this.context;
     let nextMs = HEARTBEAT_MS;
     try {
-      await this.extendLease();
-      this.parts.onLease();
+      await lease.extend();
+      // A turn that began no attempts for want of a lease may begin them now.
+      mailbox.kick();
       await store.reapWorkers(clock.now(), workerId, clock.now());
       if (!store.exclusive) {
-        // Long due, and not given to this engine: another one goes on with them, or has ended them.
-        for (const run of this.parts.runs.dueBefore(clock.now() - CLAIM_MS)) await this.parts.catchUp(run);
+        // Another engine claimed these long ago, and works on them or has ended them.
+        for (const run of runs.dueBefore(clock.now() - CLAIM_MS)) await this.parts.recovery.catchUp(run);
       }
     } catch (error) {
-      this.parts.onTrouble(error);
-      nextMs = TROUBLE_MS;
+      effects.trouble(error);
+      nextMs = RETRY_MS;
     }
     if (!this.isOpen) return;
     this.beatLater(nextMs);
-    // Hints may be lost: what nobody was told of is found now.
+    // Hints may be lost: this round finds runs that no hint named.
     this.wakeAt(clock.now());
   }
 }

@@ -3,6 +3,7 @@ import type { OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { executionOfLease, staleLease } from '@nebula/engine';
 import type { Parts } from '../parts.ts';
+import { isRegistered } from '../projects.ts';
 
 export const DEFAULT_PROJECT = 'default';
 
@@ -34,7 +35,7 @@ const WORKFLOW: Kind = {
     const record = await records.get('workflow', workflowId);
     if (record !== undefined) return (JSON.parse(record.body) as { project: string }).project;
     // A workflow that was registered without a server has no record and belongs to the default project.
-    return (await store.workflowVersion(workflowId)) === undefined ? undefined : DEFAULT_PROJECT;
+    return (await isRegistered(store, workflowId)) ? DEFAULT_PROJECT : undefined;
   },
   missing: unknownWorkflow,
 };

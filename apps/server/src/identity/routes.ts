@@ -6,6 +6,7 @@ import type { RecordChange } from '@nebula/ports';
 import { type Call, created, gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
+import { isRegistered } from '../projects.ts';
 import {
   changedBySomebody,
   etagOf,
@@ -288,7 +289,7 @@ async function claimsOf({ records, store }: Parts, projectId: string): Promise<r
   const claims: string[] = [];
   for await (const { id, body } of everyRecord<WorkflowRecord>(records, 'workflow')) {
     if (body.project !== projectId) continue;
-    if ((await store.workflowVersion(id)) !== undefined) return undefined;
+    if (await isRegistered(store, id)) return undefined;
     claims.push(id);
   }
   return claims;

@@ -7,6 +7,7 @@ import { created, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, projectOfWorkflow, requireProject } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
+import { isRegistered } from '../projects.ts';
 import { etagOf, expectedRevision, idTaken, readRecord, type WorkflowRecord } from '../records.ts';
 import { isoTime } from './times.ts';
 
@@ -236,7 +237,7 @@ async function compiled(
  * project, before anything is stored under it. False: it is another project's.
  */
 async function isClaimed(parts: Parts, workflowId: string, project: string): Promise<boolean> {
-  const isThere = (await parts.store.workflowVersion(workflowId)) !== undefined;
+  const isThere = await isRegistered(parts.store, workflowId);
   if (!isThere && (await parts.records.get('workflow', workflowId)) === undefined) {
     const body = JSON.stringify({ project, active: null } satisfies WorkflowRecord);
     if ((await parts.records.commit([{ kind: 'workflow', id: workflowId, body, expected: 0 }])).ok) return true;

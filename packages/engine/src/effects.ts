@@ -1,0 +1,21 @@
+/** The way out: what the parts of an engine tell it. `engine-effects.ts` acts on it. */
+import type { Draft, LiveRun } from './live-run.ts';
+
+export interface Effects {
+  /** The frame of a draft is durable or, with `isWritten` false, the draft changed nothing. */
+  decided(run: LiveRun, draft: Draft, isWritten: boolean): void;
+  /** A run, or frames that another engine wrote to it, came into memory. */
+  loaded(run: LiveRun): void;
+  /** One reason to keep the run in memory is gone. */
+  released(executionId: string): void;
+  /** A run is due at this time. */
+  wake(at: number): void;
+  /** The store accepted a write. */
+  written(): void;
+  /** An operation failed and is repeated. */
+  trouble(error: unknown): void;
+  /** A run cannot go on in this process; it stays in the store. */
+  fault(executionId: string, error: unknown): void;
+  /** An attempt says how far it is. */
+  progress(executionId: string, node: string, fraction: number, message: string | undefined): void;
+}

@@ -1,0 +1,35 @@
+/** The runs that this engine works on: all of them, unless it was opened for some. */
+import type { Clock } from '@nebula/ports';
+import type { Effects } from './effects.ts';
+
+export class Selection {
+  private readonly clock: Clock;
+  private readonly effects: Effects;
+  private only: Set<string> | undefined;
+
+  constructor({ clock, effects }: { readonly clock: Clock; readonly effects: Effects }) {
+    this.clock = clock;
+    this.effects = effects;
+  }
+
+  /** Undefined: all runs. */
+  limitTo(executionIds: readonly string[] | undefined): void {
+    this.only = executionIds && new Set(executionIds);
+  }
+
+  /** A run that was started here is worked on, whatever runs the engine was opened for. */
+  include(executionId: string): void {
+    if (this.only === undefined || this.only.has(executionId)) return;
+    this.only.add(executionId);
+    this.effects.wake(this.clock.now());
+  }
+
+  has(executionId: string): boolean {
+    return this.only?.has(executionId) ?? true;
+  }
+
+  /** The selected runs; undefined when all are. */
+  list(): readonly string[] | undefined {
+    return this.only && [...this.only];
+  }
+}
