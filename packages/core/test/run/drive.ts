@@ -56,6 +56,8 @@ export interface DriveOptions {
   /** What is drawn is derived from it. */
   readonly seed?: string;
   readonly authority?: RunAuthority;
+  /** Whatever else its start says. */
+  readonly start?: Partial<Extract<Stimulus, { type: 'start' }>>;
   readonly callbackUrl?: CallbackUrl;
   /** How long nodes took in earlier runs. */
   readonly estimates?: Estimates;
@@ -89,7 +91,7 @@ export function planOf(
   return plan;
 }
 
-function definitionOf(id: string, short: Short): WorkflowDefinition {
+export function definitionOf(id: string, short: Short): WorkflowDefinition {
   const nodes = Object.fromEntries(Object.entries(short.nodes ?? {}).map(([name, node]) => [name, withAction(node)]));
   return { id, ...short, nodes } as unknown as WorkflowDefinition;
 }
@@ -145,6 +147,7 @@ export class Drive {
       ...(authority && { authority }),
       ...(estimates && { estimates }),
       ...(seed === undefined ? {} : { seed }),
+      ...options.start,
     });
   }
 
