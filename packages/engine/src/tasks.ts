@@ -28,7 +28,7 @@ export class Tasks {
   private readonly recovery: Recovery;
   private readonly offers: Offer[] = [];
   /** For remote workers: they take no slot of this process. */
-  private claimed: Offer[] = [];
+  private readonly claimed: Offer[] = [];
 
   constructor(context: EngineContext, attempts: Attempts, recovery: Recovery) {
     this.context = context;
@@ -52,29 +52,22 @@ export class Tasks {
     queue.enqueue(tasks)?.catch((error: unknown) => effects.trouble(error));
   }
 
-  /** Fills free slots from the queue, so that priority and limits hold over all runs. */
+  /** Fills free slots from the queue, so that priority and limits hold over all runs; then starts what was claimed. */
   startReady(drafted: Set<LiveRun>, now: number): void {
-    for (;;) {
-      const free = this.attempts.free();
-      if (free <= 0) return;
+    for (let free = this.attempts.free(); free > 0; free = this.attempts.free()) {
       const waited = this.offers.splice(0, free);
       const fresh = waited.length < free ? this.context.queue.poll(free - waited.length) : [];
       const offers = [...waited, ...fresh.map((delivery) => ({ delivery, isFresh: false }))];
-      if (offers.length === 0) return;
+      if (offers.length === 0) break;
       for (const offer of offers) this.start(offer, drafted, now);
     }
+    for (const offer of this.claimed.splice(0)) this.start(offer, drafted, now);
   }
 
   /** A remote worker has taken the task from the queue: the next turn starts the attempt, or refuses the claim. */
   claim(delivery: Delivery, claim: Claim): void {
     this.claimed.push({ delivery, claim, isFresh: false });
     this.context.mailbox.kick();
-  }
-
-  startClaimed(drafted: Set<LiveRun>, now: number): void {
-    const claimed = this.claimed;
-    this.claimed = [];
-    for (const offer of claimed) this.start(offer, drafted, now);
   }
 
   /** The engine begins no attempts: claimed tasks go back to the queue. */

@@ -118,16 +118,21 @@ export class Turns {
     if (this.isClosed) return;
     this.mode = 'turning';
     this.isWanted = false;
+    const { clock, lease, mailbox } = this.context;
+    const { tasks } = this.parts;
+    const now = clock.now();
     const drafted = new Set<LiveRun>();
     try {
-      this.decideAll(drafted, this.context.clock.now());
+      for (const run of mailbox.take()) if (this.decideOn(run, now)) drafted.add(run);
+      if (!this.takesWork) tasks.refuseClaimed();
+      else if (lease.isGood()) tasks.startReady(drafted, now);
       await this.write(drafted);
     } catch (error) {
       this.context.effects.trouble(error);
     } finally {
       for (const letGo of this.kept.splice(0)) letGo();
       this.mode = 'idle';
-      if (!this.context.mailbox.isEmpty || this.isWanted) this.kick();
+      if (!mailbox.isEmpty || this.isWanted) this.kick();
       else this.settleIdle();
     }
   }
@@ -137,16 +142,7 @@ export class Turns {
     for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
 
-  /** Drafts a frame of every run that has mail or gets a slot. */
-  private decideAll(drafted: Set<LiveRun>, now: number): void {
-    for (const run of this.context.mailbox.take()) if (this.decideOn(run, now)) drafted.add(run);
-    if (!this.takesWork) this.parts.tasks.refuseClaimed();
-    else if (this.context.lease.isGood()) {
-      this.parts.tasks.startReady(drafted, now);
-      this.parts.tasks.startClaimed(drafted, now);
-    }
-  }
-
+  /** Appends the frames of all drafts, and carries them out. */
   private async write(drafted: Iterable<LiveRun>): Promise<void> {
     for (const run of drafted) {
       const large = largeIn(run, this.context.values);

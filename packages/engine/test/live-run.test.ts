@@ -1,0 +1,65 @@
+import { compilePlan, createCatalog, newRunState, type WorkflowDefinition } from '@nebula/core';
+import { memoryBlobs, seededRandom } from '@nebula/drivers/memory';
+import { sha256 } from '@nebula/drivers/real';
+import { describe, expect, it } from 'vitest';
+import { LiveRun } from '../src/live-run.ts';
+import { Values } from '../src/values.ts';
+
+const noop = { id: 'noop', version: '1', effect: 'pure', run: () => null } as const;
+const definition = { id: 'test', nodes: { a: { action: 'noop@1' } } } as unknown as WorkflowDefinition;
+const drivers = {
+  values: new Values({ blobs: memoryBlobs(), digest: sha256 }, 1_000),
+  random: seededRandom(1, () => 0),
+};
+
+function runIn(mode: 'new' | 'idle'): LiveRun {
+  const { plan } = compilePlan(definition, createCatalog([noop]));
+  if (plan === undefined) throw new Error('the definition does not compile');
+  return new LiveRun(newRunState(plan, 'exe_1'), mode, 'default');
+}
+
+describe('the mode of a run', () => {
+  it('is new until its first frame is durable', () => {
+    const run = runIn('new');
+    expect(run.isNew).toBe(true);
+    const draft = run.draftAt(1, drivers);
+    expect(run.mode).toBe('drafting');
+    expect(run.isNew).toBe(true);
+    expect(run.draftAt(2, drivers)).toBe(draft);
+    run.draftDone();
+    expect(run.mode).toBe('idle');
+    expect(run.isNew).toBe(false);
+    expect(run.draft).toBeNull();
+  });
+
+  it('is new again when its first draft is thrown away, and idle after a later one', () => {
+    const first = runIn('new');
+    first.draftAt(1, drivers);
+    first.draftUndone();
+    expect(first.mode).toBe('new');
+    const later = runIn('idle');
+    later.draftAt(1, drivers);
+    expect(later.draftUndone()?.isFirst).toBe(false);
+    expect(later.mode).toBe('idle');
+    expect(later.draftUndone()).toBeNull();
+  });
+
+  it('does not change from drafting to reading: a draft is thrown away first', () => {
+    const run = runIn('idle');
+    run.draftAt(1, drivers);
+    expect(() => run.read('journal')).toThrow('drafting cannot become reading');
+  });
+
+  it('allows no draft while the run is read', () => {
+    const run = runIn('idle');
+    run.read('values');
+    run.read('journal');
+    expect(() => run.draftAt(1, drivers)).toThrow('reading cannot become drafting');
+    run.ready();
+    expect(run.mode).toBe('idle');
+  });
+
+  it('allows no reading of a run that the store does not know', () => {
+    expect(() => runIn('new').read('journal')).toThrow('new cannot become reading');
+  });
+});
