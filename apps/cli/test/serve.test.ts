@@ -107,7 +107,7 @@ describe('a server process', TIMEOUT, () => {
     const again = await serve(cwd, '--port', port);
     const { code, stdout, stderr } = await watching.ended;
     expect(code, stdout + stderr).toBe(0);
-    expect(stdout).toContain('does not answer');
+    expect(stdout).toContain('does not respond');
     expect(stdout).toMatch(/first completed[\s\S]*nap started, attempt 2[\s\S]*last completed/);
     expect(stdout.match(/first completed/g)).toHaveLength(1);
     again.child.kill('SIGTERM');

@@ -57,12 +57,9 @@ test('[CLI-350] a warning shows its place with a caret, and how to write it', as
   ]);
   expect(marked.filter(([text]) => text !== '')).toEqual([
     ['"https://shop.example.com/orders"', 'add config: { capabilities: { network: [shop.example.com] } }'],
-    ['fallback', "write join: any on 'next' to go on after whichever worked, or remove the edge from 'fallback'"],
-    ['3d', 'raise config.timeout above 3d, or wait less'],
-    [
-      '{ from: try, to: clean, on: always }',
-      'write { from: next, to: clean, on: always }, too, instead of the success edge',
-    ],
-    ['7', 'match what the schema of that output allows, or remove the edge'],
+    ['fallback', "set join: any on 'next' to continue after the first success, or remove the edge from 'fallback'"],
+    ['3d', 'raise config.timeout above 3d, or shorten the wait'],
+    ['{ from: try, to: clean, on: always }', 'also replace the success edge by { from: next, to: clean, on: always }'],
+    ['7', 'match a value that the output schema allows, or remove the edge'],
   ]);
 });

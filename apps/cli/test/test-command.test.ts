@@ -112,8 +112,8 @@ describe('nebula test', () => {
 
   ✗ the mock is wrong  flow.test.yaml:11:11
 
-      MOCK_INVALID  the mock of 'a' gives what my.work@1 never would: done is missing
-      hint: \`nebula actions my.work\` says what it gives
+      MOCK_INVALID  the output of the mock of 'a' does not match my.work@1: done is missing
+      hint: \`nebula actions my.work\` shows the output schema
 
 
 0 passed, 2 failed

@@ -12,13 +12,13 @@ export const coreAssert = defineAction({
         type: 'boolean',
         title: 'Condition',
         description:
-          'true or false, usually an expression. Other types are refused, so that nothing passes by accident.',
+          'true or false, usually an expression. Other types are rejected, so that nothing passes by accident.',
         examples: ['{{ $nodes.fetch.output.status == 200 }}'],
       },
       message: {
         type: 'string',
         title: 'Message',
-        description: 'What it means when the condition is false.',
+        description: 'The error message when the condition is false.',
         default: 'the condition is false',
         examples: ['The total must be positive'],
       },

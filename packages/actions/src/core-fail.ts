@@ -4,15 +4,14 @@ export const coreFail = defineAction({
   id: 'core.fail',
   version: '1',
   title: 'Fail',
-  description:
-    'Fails with the given error. Good for branches that must not be reached, and for trying out error edges.',
+  description: 'Fails with the given error. Useful for branches that must not be reached, and to test error edges.',
   input: {
     type: 'object',
     properties: {
       message: {
         type: 'string',
         title: 'Message',
-        description: 'What went wrong, for people.',
+        description: 'The error message.',
         default: 'failed on purpose',
         examples: ['The order has no items'],
       },
@@ -20,17 +19,17 @@ export const coreFail = defineAction({
         type: 'string',
         minLength: 1,
         title: 'Code',
-        description: 'What error edges and matchers look at.',
+        description: 'The error code that error edges and matchers test.',
         default: 'FAILED',
         examples: ['NO_ITEMS'],
       },
       kind: {
         enum: ['USER', 'SYSTEM'],
         title: 'Kind',
-        description: 'USER: the work failed. SYSTEM: the world around it did, and the `system` retry budget counts.',
+        description: 'USER: the work failed. SYSTEM: its environment failed.',
         default: 'USER',
       },
-      details: { title: 'Details', description: 'Anything else worth keeping with the error.' },
+      details: { title: 'Details', description: 'Additional data of the error.' },
     },
     additionalProperties: false,
   },

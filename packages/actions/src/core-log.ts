@@ -10,19 +10,19 @@ export const coreLog = defineAction({
     properties: {
       message: {
         title: 'Message',
-        description: 'The line. What is not text is written as JSON.',
+        description: 'The log line. Values other than text are written as JSON.',
         examples: ['Packed {{ $nodes.pack.output.count }} items'],
       },
       level: {
         enum: ['debug', 'info', 'warn', 'error'],
         title: 'Level',
-        description: 'How important it is.',
+        description: 'The log level.',
         default: 'info',
       },
       fields: {
         type: 'object',
         title: 'Fields',
-        description: 'Values to keep beside the line.',
+        description: 'Structured values of the line.',
         examples: [{ orderId: 'o-17' }],
       },
     },

@@ -1,12 +1,12 @@
 import { defineAction } from '@nebula/sdk';
 
-/** Without `with`, an engine hands over null or an empty object; neither is worth an output. */
+/** Without `with`, the input is null or an empty object; both result in the output null. */
 export const coreNoop = defineAction({
   id: 'core.noop',
   version: '1',
   title: 'Do nothing',
   description:
-    'Does nothing. Its output is its input, or null when there is none. Good for joining branches and for tests.',
+    'Does nothing. Its output is its input, or null when there is none. Useful for joining branches and for tests.',
   input: { title: 'Input', description: 'Anything; it becomes the output.', examples: [{ greeting: 'hello' }] },
   output: { title: 'Output', description: 'The input, or null.' },
   effect: 'pure',

@@ -4,7 +4,7 @@ export const coreSet = defineAction({
   id: 'core.set',
   version: '1',
   title: 'Set a value',
-  description: 'Gives `value` as its output, so that later nodes can refer to something computed once.',
+  description: 'Returns `value` as its output, so that later nodes can read a value that was computed once.',
   input: {
     type: 'object',
     properties: {

@@ -1,7 +1,7 @@
 import { defineAction } from '@nebula/sdk';
 import { DURATION_TYPE, durationMs } from './quantity.ts';
 
-/** Progress is told at most once a second, and a hundred times in all. */
+/** Progress is reported at most once a second, and at most a hundred times. */
 const MIN_TICK_MS = 1_000;
 const MAX_TICKS = 100;
 
@@ -10,14 +10,14 @@ export const coreSleep = defineAction({
   version: '1',
   title: 'Sleep',
   description:
-    'Waits inside an attempt: it takes a slot of the worker, its attempt timeout runs, and a crash starts it anew. A `wait` node waits durably and costs nothing.',
+    'Waits inside an attempt: it occupies a slot of the worker, the attempt timeout applies, and a crash restarts it. A `wait` node waits durably and occupies nothing.',
   input: {
     type: 'object',
     properties: {
       duration: {
         ...DURATION_TYPE,
         title: 'Duration',
-        description: 'How long, e.g. `10s`, or milliseconds.',
+        description: 'The time to wait, e.g. `10s`, or milliseconds.',
         examples: ['10s', '1m30s', 250],
       },
     },
@@ -26,14 +26,14 @@ export const coreSleep = defineAction({
   },
   output: {
     type: 'object',
-    properties: { sleptMs: { type: 'integer', title: 'Slept', description: 'How long it slept, in milliseconds.' } },
+    properties: { sleptMs: { type: 'integer', title: 'Slept', description: 'The time slept, in milliseconds.' } },
     required: ['sleptMs'],
   },
   effect: 'pure',
   async run(ctx, input) {
     const totalMs = durationMs(input.duration, 'duration');
     const tickMs = Math.max(MIN_TICK_MS, Math.ceil(totalMs / MAX_TICKS));
-    // Counted and not read off the clock, which may be set back meanwhile.
+    // Counted instead of read from the clock, which may be set back meanwhile.
     for (let sleptMs = 0; sleptMs < totalMs; sleptMs += tickMs) {
       if (sleptMs > 0) ctx.progress(sleptMs / totalMs);
       await ctx.sleep(Math.min(tickMs, totalMs - sleptMs));

@@ -19,7 +19,7 @@ export const fileRead = defineAction({
       encoding: {
         enum: ['utf8', 'base64', 'json'],
         title: 'Encoding',
-        description: '`utf8` gives text, `base64` gives any bytes as text, `json` gives the parsed value.',
+        description: '`utf8` returns text, `base64` returns any bytes as text, `json` returns the parsed value.',
         default: 'utf8',
       },
       maxBytes: {

@@ -5,7 +5,7 @@ export const fileWrite = defineAction({
   version: '1',
   title: 'Write a file',
   description:
-    'Writes a file of the project, whole or not at all; missing folders are made. Needs the capability `files.write` for its path.',
+    'Writes a file of the project atomically; missing folders are created. Needs the capability `files.write` for its path.',
   input: {
     type: 'object',
     properties: {
@@ -18,7 +18,7 @@ export const fileWrite = defineAction({
       },
       content: {
         title: 'Content',
-        description: 'Text is written as it is; anything else as indented JSON.',
+        description: 'Text is written unchanged; other values as indented JSON.',
         examples: ['Hello', { total: 3 }],
       },
       encoding: {
@@ -30,7 +30,7 @@ export const fileWrite = defineAction({
       append: {
         type: 'boolean',
         title: 'Append',
-        description: 'Adds to the end of the file. Not repeated without asking when its outcome is unknown.',
+        description: 'Appends to the file. After an unknown outcome, the append is not repeated automatically.',
         default: false,
       },
     },

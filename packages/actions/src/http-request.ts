@@ -7,21 +7,21 @@ export const httpRequest = defineAction({
   version: '1',
   title: 'HTTP request',
   description:
-    'Sends an HTTP request. Needs the capability `network` for the host, and for every host that it is redirected to. A status in `raiseOnStatus` is an error `HTTP_<status>`. GET, HEAD and OPTIONS are pure, PUT and DELETE idempotent; POST and PATCH are done once, unless they carry an idempotency key.',
+    'Sends an HTTP request. Needs the capability `network` for the host and for the hosts of all redirects. A status in `raiseOnStatus` is an error `HTTP_<status>`. GET, HEAD and OPTIONS are pure, PUT and DELETE idempotent; POST and PATCH have the effect once, unless they carry an idempotency key.',
   input: {
     type: 'object',
     properties: {
       method: {
         enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
         title: 'Method',
-        description: 'What to do.',
+        description: 'The HTTP method.',
         default: 'GET',
       },
       url: {
         type: 'string',
         minLength: 1,
         title: 'URL',
-        description: 'In full, with http or https.',
+        description: 'The absolute URL, with http or https.',
         examples: ['https://api.example.com/orders/17'],
       },
       query: {
@@ -31,7 +31,7 @@ export const httpRequest = defineAction({
           items: { type: ['string', 'number', 'boolean', 'null'] },
         },
         title: 'Query',
-        description: 'Added to the URL. A list repeats the name; null is left out.',
+        description: 'Added to the URL. A list repeats the name; null values are omitted.',
         default: {},
         examples: [{ page: 2, tag: ['a', 'b'] }],
       },
@@ -39,7 +39,7 @@ export const httpRequest = defineAction({
         type: 'object',
         additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
         title: 'Headers',
-        description: 'Null is left out.',
+        description: 'Null values are omitted.',
         default: {},
         examples: [{ accept: 'application/json' }],
       },
@@ -50,31 +50,31 @@ export const httpRequest = defineAction({
             enum: ['bearer', 'basic', 'header', 'query'],
             title: 'Type',
             description:
-              '`bearer` and `basic` are sent as `Authorization`; `header` and `query` as a header or a parameter of the URL, called `name`.',
+              '`bearer` and `basic` are sent as `Authorization`; `header` and `query` as the header or URL parameter `name`.',
           },
           credential: {
             type: 'string',
             minLength: 1,
             title: 'Credential',
-            description: "The alias of a secret that the node's `credentials` name.",
+            description: "An alias from the node's `credentials`.",
           },
           field: {
             type: 'string',
             title: 'Field',
-            description: 'The field to take, when the secret is a JSON object.',
+            description: 'The field to use, when the secret is a JSON object.',
           },
           username: {
             type: 'string',
             title: 'User name',
             description:
-              'For `basic`, when the secret is the password only. Otherwise it is `user:password`, or an object of `username` and `password`.',
+              'For `basic`, when the secret contains only the password. Otherwise the secret is `user:password`, or an object with `username` and `password`.',
           },
-          name: { type: 'string', minLength: 1, title: 'Name', description: 'Of the header or the parameter.' },
+          name: { type: 'string', minLength: 1, title: 'Name', description: 'The name of the header or parameter.' },
         },
         required: ['type', 'credential'],
         additionalProperties: false,
         title: 'Authorisation',
-        description: 'Sends a credential of the node. Its value is in no parameter, output, error or log.',
+        description: 'Sends a credential of the node. Its value never appears in parameters, outputs, errors or logs.',
         examples: [
           { type: 'bearer', credential: 'api' },
           { type: 'basic', username: 'ada', credential: 'password' },
@@ -83,19 +83,19 @@ export const httpRequest = defineAction({
       },
       body: {
         title: 'Body',
-        description: 'Text is sent as it is; anything else as JSON.',
+        description: 'Text is sent unchanged; other values as JSON.',
         examples: [{ name: 'Ada' }, 'plain text'],
       },
       timeout: {
         ...DURATION_TYPE,
         title: 'Timeout',
-        description: "Until the whole response is read. The node's own timeout holds too.",
+        description: "The time limit until the whole response is read. The node's own timeout applies, too.",
         examples: ['10s', 500],
       },
       followRedirects: {
         type: 'boolean',
         title: 'Follow redirects',
-        description: 'Otherwise a redirect is a response like others.',
+        description: 'If false, a redirect is returned like any other response.',
         default: true,
       },
       raiseOnStatus: {
@@ -109,20 +109,20 @@ export const httpRequest = defineAction({
         type: 'string',
         title: 'Errors of kind SYSTEM',
         description:
-          'Of those, the ones that the `system` retry budget counts; the others are USER errors. When left out: `429,5xx`, but for a request that is done once, not 502 and 504, because then nobody knows whether it was done.',
+          'The statuses among them that are errors of kind SYSTEM; the others are USER errors. Default: `429,5xx`; for requests with the effect once without 502 and 504, after which the outcome is unknown.',
         examples: ['429,503', 'none'],
       },
       idempotencyKey: {
         type: 'boolean',
         title: 'Send an idempotency key',
         description:
-          'Sends the key of this node as `Idempotency-Key`: the same for all attempts, so that a server which knows it does the work once.',
+          'Sends the idempotency key of the node as `Idempotency-Key`. It is the same for all attempts, so that a server that supports it does the work once.',
         default: false,
       },
       parse: {
         enum: ['auto', 'json', 'text', 'base64'],
         title: 'Read the body as',
-        description: '`auto` goes by the content type: JSON, text, or base64 for other bytes. An empty body is null.',
+        description: '`auto` uses the content type: JSON, text, or base64 for other bytes. An empty body is null.',
         default: 'auto',
       },
       maxBytes: {
@@ -147,7 +147,7 @@ export const httpRequest = defineAction({
         title: 'Headers',
         description: 'Names in lower case; `set-cookie` is a list.',
       },
-      body: { title: 'Body', description: 'As `parse` says.' },
+      body: { title: 'Body', description: 'The body, parsed according to `parse`.' },
       durationMs: { type: 'number', title: 'Duration', description: 'In milliseconds, until the body was read.' },
     },
     required: ['status', 'statusText', 'headers', 'body', 'durationMs'],
@@ -161,7 +161,7 @@ export const httpRequest = defineAction({
   },
 });
 
-/** As a grant names it; undefined where an expression may change it. */
+/** The host in the form that grants use; undefined where an expression may change it. */
 function hostIn(url: string): string | undefined {
   const isWhole = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(url);
   return isWhole ? URL.parse(url)?.host : undefined;
@@ -173,7 +173,7 @@ interface EffectInput {
   readonly idempotencyKey?: boolean;
 }
 
-/** What HTTP says about repeating a request, and what an idempotency key changes in it. */
+/** The effect of a method according to HTTP, taking an idempotency key into account. */
 function effectOf({ method = 'GET', headers = {}, idempotencyKey }: EffectInput): Effect {
   switch (method) {
     case 'GET':

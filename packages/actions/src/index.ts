@@ -1,4 +1,4 @@
-/** The actions that every engine has. Importing them is cheap: what is heavy is loaded by the attempt that needs it. */
+/** The built-in actions. Importing them is cheap: heavy modules are loaded by the first attempt that needs them. */
 import type { Action } from '@nebula/core';
 import { coreAssert } from './core-assert.ts';
 import { coreFail } from './core-fail.ts';

@@ -1,4 +1,4 @@
-/** Durations and sizes in the input of actions: text as the language writes it, or a plain number. */
+/** Durations and sizes in action inputs: text as in the language, or a plain number. */
 
 import { parseDuration, parseSize } from '@nebula/core/authoring';
 import { ActionError } from '@nebula/sdk';

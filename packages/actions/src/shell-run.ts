@@ -1,7 +1,7 @@
 import { ActionError, defineAction } from '@nebula/sdk';
 import { SIZE_TYPE, sizeBytes } from './quantity.ts';
 
-/** Of what a failed program said, this much goes into the error. */
+/** Maximum length of a failed program's output in the error. */
 const MAX_TAIL_CHARS = 2_000;
 
 export const shellRun = defineAction({
@@ -9,16 +9,22 @@ export const shellRun = defineAction({
   version: '1',
   title: 'Run a program',
   description:
-    'Runs a program with arguments, without a shell in between; or a `command` line by `sh -c`. Needs the capability `shell` for the program (for a command, `sh`). An abort or a timeout ends the program and all that it started.',
+    'Runs a program with arguments, without a shell, or a `command` line with `sh -c`. Needs the capability `shell` for the program (for a command: `sh`). An abort or a timeout ends the program and all its child processes.',
   input: {
     type: 'object',
     properties: {
-      program: { type: 'string', minLength: 1, title: 'Program', description: 'Its name or path.', examples: ['git'] },
+      program: {
+        type: 'string',
+        minLength: 1,
+        title: 'Program',
+        description: 'The name or path of the program.',
+        examples: ['git'],
+      },
       args: {
         type: 'array',
         items: { type: 'string' },
         title: 'Arguments',
-        description: 'Each one reaches the program as it is.',
+        description: 'The arguments, passed unchanged.',
         default: [],
         examples: [['log', '--oneline', '-1']],
       },
@@ -26,36 +32,37 @@ export const shellRun = defineAction({
         type: 'string',
         minLength: 1,
         title: 'Command',
-        description: 'Instead of a program: a line for `sh -c`. Never build it from values that others wrote.',
+        description: 'A command line for `sh -c`, instead of a program. Never build it from untrusted values.',
         examples: ['ls | wc -l'],
       },
       cwd: {
         type: 'string',
         title: 'Folder',
-        description: 'Where it starts, in the project folder.',
+        description: 'The working folder, inside the project folder.',
         examples: ['build'],
       },
       env: {
         type: 'object',
         additionalProperties: { type: 'string' },
         title: 'Environment',
-        description: "Variables for the program. Of the worker's own it sees PATH and what is granted.",
+        description:
+          "Environment variables of the program. From the worker's environment it gets PATH and granted variables only.",
         default: {},
         examples: [{ CI: 'true' }],
       },
-      stdin: { type: 'string', title: 'Standard input', description: 'Text that the program reads.' },
+      stdin: { type: 'string', title: 'Standard input', description: 'The text on standard input.' },
       okExitCodes: {
         type: 'array',
         items: { type: 'integer', minimum: 0, maximum: 255 },
         title: 'Good exit codes',
-        description: 'Any other exit code is an error `EXIT_<code>`. An empty list takes every code.',
+        description: 'Any other exit code is an error `EXIT_<code>`. An empty list accepts every code.',
         default: [0],
         examples: [[0, 1], []],
       },
       maxOutputBytes: {
         ...SIZE_TYPE,
         title: 'Output limit',
-        description: 'Of each of stdout and stderr this much is kept; the program may write more.',
+        description: 'The maximum size kept of stdout and of stderr each; the program may write more.',
         default: '1MiB',
         examples: ['64KiB'],
       },
@@ -71,7 +78,7 @@ export const shellRun = defineAction({
       truncated: {
         type: 'boolean',
         title: 'Truncated',
-        description: 'True when output beyond the limit was left out.',
+        description: 'True when output beyond the limit was dropped.',
       },
     },
     required: ['exitCode', 'stdout', 'stderr', 'truncated'],
@@ -113,7 +120,7 @@ function commandOf({ program, args, command }: CommandInput): {
   if (program !== undefined && command === undefined) return { program, args };
   if (command !== undefined && program === undefined && args.length === 0)
     return { program: 'sh', args: ['-c', command] };
-  throw new ActionError('give either `program` with `args`, or `command`', { code: 'INPUT_INVALID' });
+  throw new ActionError('set either `program` with `args`, or `command`', { code: 'INPUT_INVALID' });
 }
 
 function tail(text: string): string {

@@ -1,10 +1,10 @@
 import { JOB_ACTION, JOB_FAILED, jobCommand } from '@nebula/core/authoring';
 import { ActionError, defineAction } from '@nebula/sdk';
 
-/** Of each of stdout and stderr this much reaches the log. */
+/** Maximum size of stdout and of stderr each that is logged. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** Runs jobs of workflow-graph in this process: for those who have no worker, and were asked to by their user. */
+/** Runs workflow-graph jobs in this process, for users without a workflow-graph worker. */
 export const workflowGraphJob = defineAction({
   ...JOB_ACTION,
   effect: 'idempotent',

@@ -145,7 +145,7 @@ test('[ACT-11] the details help to go on', async () => {
     retryAfterMs: 7_000,
   });
   expect((details as { body: string }).body).toHaveLength(2_000);
-  expect(message).toBe(`GET ${origin}/orders answered 503 Service Unavailable`);
+  expect(message).toBe(`GET ${origin}/orders responded with 503 Service Unavailable`);
   handle = answer(429, '', { 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
   const dated = (await error({})).details as { retryAfterMs: number };
   expect(dated.retryAfterMs).toBeGreaterThan(50_000);

@@ -1,4 +1,4 @@
-/** The operations of the contract, as an object. Every one by its id with `call`; the common ones by name. */
+/** The operations of the contract as an object: every operation by its id with `call`, the common ones as methods. */
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from './contract/index.ts';
 import { type HttpOptions, HttpTransport } from './http.ts';
 import type { LiveEvent, LogLine } from './live.ts';
@@ -18,7 +18,7 @@ export interface StartRunOptions {
   readonly input?: unknown;
   readonly version?: number;
   readonly executionId?: string;
-  /** The same key is the same execution, for ever. */
+  /** Starts with the same key return the same execution, permanently. */
   readonly idempotencyKey?: string;
 }
 
@@ -26,18 +26,18 @@ export interface LogOptions extends Pick<QueryOf<'followLogs'>, 'node' | 'level'
   readonly signal?: AbortSignal;
 }
 
-/** A run that was started. */
+/** A started run. */
 export interface RunHandle {
   readonly executionId: string;
-  /** How it ended. Waits for that; rejects only when the server does, or the signal aborts. */
+  /** Waits for the end of the run. Rejects only when the server does, or when the signal aborts. */
   result(options?: { readonly signal?: AbortSignal }): Promise<AnswerOf<'getResult'>>;
   events(options?: FollowOptions): AsyncGenerator<LiveEvent>;
 }
 
-/** Resolves with the run; how it ends, and what happens to it, can be asked for at once. */
+/** Resolves to the run; its result and events can be requested immediately. */
 export type StartedRun = Promise<RunHandle> & Pick<RunHandle, 'result' | 'events'>;
 
-/** One request waits so long for an end; then the next one does. */
+/** The maximum wait of one request; further requests follow. */
 const WAIT_SECONDS = 30;
 
 export class NebulaClient {
@@ -58,7 +58,10 @@ export class NebulaClient {
     return this.transport.json(operation, (options ?? {}) as RequestInput) as Promise<AnswerOf<K>>;
   }
 
-  /** Starts the active version of a workflow. Durable when it resolves: `start(id).result()` waits for its end, too. */
+  /**
+   * Starts the active version of a workflow. The run is durable when the promise resolves; `start(id).result()` also
+   * waits for its end.
+   */
   start(workflowId: string, { idempotencyKey, ...options }: StartRunOptions = {}): StartedRun {
     const body = { workflowId, ...options, ...(idempotencyKey !== undefined && { idempotencyKey }) };
     const run = this.call('startExecution', { body } as CallOptions<'startExecution'>).then(({ executionId }) =>
@@ -72,7 +75,7 @@ export class NebulaClient {
     });
   }
 
-  /** A run that is there already. */
+  /** A handle of an existing run. */
   run(executionId: string): RunHandle {
     return {
       executionId,
@@ -93,7 +96,7 @@ export class NebulaClient {
     }
   }
 
-  /** What happened to a run, then what happens. */
+  /** The past events of a run, then new ones as they occur. */
   events(executionId: string, options: FollowOptions = {}): AsyncGenerator<LiveEvent> {
     return this.follow<LiveEvent>('followExecution', { params: { executionId } }, options);
   }
@@ -105,7 +108,7 @@ export class NebulaClient {
     return this.follow<LiveEvent>('followAll', { query: { project, workflowId } }, rest);
   }
 
-  /** What it and its actions said, then what they say; `after` is the position of a line. */
+  /** The past log lines of a run and its actions, then new ones; `after` is the position of a line. */
   logs(executionId: string, options: LogOptions = {}): AsyncGenerator<LogLine> {
     const { node, level, after, signal } = options;
     const rest = { ...(after !== undefined && { after: String(after) }), ...(signal && { signal }) };
@@ -120,7 +123,7 @@ export class NebulaClient {
     return this.transport.bytes('getBlob', { params: { executionId, sha256 } });
   }
 
-  /** All items of a list, page after page. */
+  /** All items of a list, page by page. */
   async *all<K extends ListOperation>(operation: K, options: CallOptions<K>): AsyncGenerator<ItemOf<K>> {
     let cursor: string | undefined;
     do {

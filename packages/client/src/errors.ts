@@ -1,7 +1,7 @@
-/** What can go wrong when calling a server. */
+/** Errors of calls to a server. */
 import type { ProblemDetails } from './contract/index.ts';
 
-/** The server said no: its problem, as an error. */
+/** The server rejected the request; carries its problem details. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -20,17 +20,17 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came, also after trying again. */
+/** The server did not respond, even after retries. */
 export class ConnectionError extends Error {
   readonly code = 'SERVER_UNREACHABLE';
   readonly hint: string;
 
   constructor(url: string, cause: unknown) {
     super(
-      `${url} does not answer: ${cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)}`,
+      `${url} does not respond: ${cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)}`,
       { cause },
     );
     this.name = 'ConnectionError';
-    this.hint = `Does a server run there? \`nebula serve\` starts one.`;
+    this.hint = `Check the URL, or start a server with \`nebula serve\`.`;
   }
 }

@@ -1,4 +1,4 @@
-/** One HTTP request and its answer; tried again where that is safe. Runs wherever there is `fetch`. */
+/** Sends one HTTP request, and retries where that is safe. Works wherever `fetch` exists. */
 import type { ProblemDetails } from './contract/index.ts';
 import { API_PREFIX, type HttpMethod, type OperationId, REPEATABLE, ROUTES } from './contract/routes.ts';
 import { ApiError, ConnectionError } from './errors.ts';
@@ -6,13 +6,13 @@ import { follow, pause } from './live.ts';
 import type { FollowOptions, RequestInput, Transport } from './transport.ts';
 
 export interface HttpOptions {
-  /** Where the server is, e.g. `http://127.0.0.1:7777`. */
+  /** URL of the server, e.g. `http://127.0.0.1:7777`. */
   readonly url: string;
   readonly token?: string;
   readonly fetch?: typeof fetch;
-  /** How often a request is tried again after no answer, or `503`. */
+  /** Maximum number of retries after a lost response or a `503`. */
   readonly retries?: number;
-  /** For requests that do not say how long they wait. */
+  /** For requests that do not set their own wait. */
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -41,10 +41,10 @@ export class HttpTransport implements Transport {
     return new Uint8Array(await (await this.send(operation, input)).arrayBuffer());
   }
 
-  /** The answer, once it is a good one. */
+  /** Resolves with a successful response. */
   async send(operation: OperationId, input: RequestInput): Promise<Response> {
     const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
-    // What was changed only if nobody else had changed it cannot be tried again: the first try may have been that.
+    // A conditional change (`If-Match`) cannot be retried: the first try may already have made it.
     const isRepeatable = (method !== 'POST' && input.ifMatch === undefined) || REPEATABLE.has(operation);
     const key = input.idempotencyKey ?? (REPEATABLE.has(operation) ? newKey() : undefined);
     const url = this.options.url + API_PREFIX + filled(path, input.params) + queryText(input.query);
@@ -53,7 +53,7 @@ export class HttpTransport implements Transport {
       try {
         const response = await this.once(method, url, input, key);
         if (response.ok || response.status === 304) return response;
-        // It is gone, as was asked: an earlier try did it, and its answer was lost.
+        // Already deleted: an earlier try succeeded, and its response was lost.
         if (attempt > 0 && method === 'DELETE' && response.status === 404) return new Response(null, { status: 204 });
         const problem = await problemIn(response);
         if (!(problem.retryable ?? response.status === 503) || attempt >= retries) throw new ApiError(problem);
@@ -88,7 +88,7 @@ export class HttpTransport implements Transport {
     return follow((more) => this.stream(operation, { ...input, ...more }), options);
   }
 
-  /** A stream that stays open for as long as it is read. */
+  /** Opens a stream that stays open as long as it is read. */
   private async stream(operation: OperationId, input: RequestInput): Promise<ReadableStream<Uint8Array>> {
     const [, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
     const { token, fetch: own = fetch, headers: always, url } = this.options;
@@ -122,14 +122,14 @@ async function problemIn(response: Response): Promise<ProblemDetails> {
     const problem = JSON.parse(text) as ProblemDetails;
     if (typeof problem.code === 'string') return problem;
   } catch {
-    // Somebody between us and the server answered.
+    // The response is from an intermediary, not from the server.
   }
   const { status } = response;
-  const detail = `The answer was ${status}${text === '' ? '' : `: ${text.slice(0, 200)}`}`;
+  const detail = `The server responded with ${status}${text === '' ? '' : `: ${text.slice(0, 200)}`}`;
   return { type: 'about:blank', title: 'Error', status, detail, code: `HTTP_${status}` };
 }
 
-/** Not `randomUUID`: pages that came over plain HTTP have none. */
+/** Not `randomUUID`, which pages loaded over plain HTTP do not have. */
 function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,4 +1,4 @@
-/** Streams of events as async iterators. A connection that breaks is made again from the last event: no gap, no repeat. */
+/** Event streams as async iterators. A broken connection is reopened after the last event, without gaps or repeats. */
 import type { AnswerOf } from './contract/index.ts';
 import { ApiError } from './errors.ts';
 import type { FollowOptions, RequestInput } from './transport.ts';
@@ -35,13 +35,13 @@ export async function* follow(open: OpenStream, { after, signal, onProgress }: F
   }
 }
 
-/** The server says something every 15 s, if only that it is there. Where nothing comes, the connection is dead. */
+/** The server sends at least a keep-alive every 15 s. After this much silence the connection is dead. */
 const SILENCE_MS = 60_000;
 
 async function withinReason(reader: ReadableStreamDefaultReader<string>): Promise<ReadableStreamReadResult<string>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('nothing was heard of the server')), SILENCE_MS);
+    timer = setTimeout(() => reject(new Error('the server sent nothing for too long')), SILENCE_MS);
   });
   try {
     return await Promise.race([reader.read(), silence]);
@@ -56,7 +56,7 @@ interface Message {
   readonly data: string;
 }
 
-/** The text format of Server-Sent Events, as far as our server speaks it. */
+/** Parses Server-Sent Events, as far as the server uses the format. */
 async function* messages(stream: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
   const reader = stream.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';

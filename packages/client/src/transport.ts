@@ -1,4 +1,4 @@
-/** How operations reach what answers them: over HTTP, or handlers of the same process. */
+/** The transport of operations: HTTP, or handlers in the same process. */
 import type { OperationId } from './contract/routes.ts';
 
 export interface RequestInput {
@@ -9,7 +9,7 @@ export interface RequestInput {
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long the answer may take, beyond the usual. */
+  /** Additional time for the response, beyond the default. */
   readonly waitMs?: number;
 }
 
@@ -21,18 +21,18 @@ export interface Progress {
 }
 
 export interface FollowOptions {
-  /** Events after this id; `now`: none of the past; left out: all. */
+  /** Events after this id; `now` for new events only; default: all. */
   readonly after?: string;
   readonly signal?: AbortSignal;
-  /** What actions say of how far they are: not part of the events, and not repeated. */
+  /** Receives progress reports of actions, which are not part of the events and not repeated. */
   readonly onProgress?: (progress: Progress) => void;
 }
 
 export interface Transport {
-  /** Where the server is. */
+  /** URL of the server. */
   readonly url: string;
   json(operation: OperationId, input: RequestInput): Promise<unknown>;
   bytes(operation: OperationId, input: RequestInput): Promise<Uint8Array>;
-  /** Events of an operation that streams; ends when the signal aborts. */
+  /** Events of a streaming operation; ends when the signal aborts. */
   follow(operation: OperationId, input: RequestInput, options: FollowOptions): AsyncGenerator<unknown>;
 }

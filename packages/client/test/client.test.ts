@@ -124,7 +124,7 @@ describe('calls', () => {
     });
     const error = await passing(away.client.call('getInfo')).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(String(error)).toContain('http://nebula.test does not answer: connect ECONNREFUSED');
+    expect(String(error)).toContain('http://nebula.test does not respond: connect ECONNREFUSED');
     expect(error).toMatchObject({ code: 'SERVER_UNREACHABLE', hint: expect.stringContaining('nebula serve') });
   });
 

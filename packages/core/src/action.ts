@@ -1,33 +1,36 @@
-/** What an action is, seen from the engine: a typed, versioned function that gets nothing it was not granted. */
+/** An action as the engine sees it: a typed, versioned function that can reach only the resources granted to it. */
 import type { Json, JsonSchema } from './value.ts';
 
 /**
- * What running an action twice would do.
- *  - pure: nothing outside; run it as often as you like
+ * The consequence of running an action twice.
+ *  - pure: no side effects; safe to run any number of times
  *  - idempotent: safe to repeat with the same idempotency key
- *  - once: a repeat may do harm, so an attempt of unknown outcome waits for `verify` or a person
+ *  - once: a repeat may do harm, so an attempt with an unknown outcome waits for `verify` or for a person
  */
 export type Effect = 'pure' | 'idempotent' | 'once';
 
-/** What an action may reach. Absent means nothing. A list entry `*` grants all; `*.example.com` and `dir/**` are patterns. */
+/**
+ * The resources that an action may use. An absent list grants nothing. The entry `*` grants everything; `*.example.com`
+ * and `dir/**` are patterns.
+ */
 export interface Capabilities {
   /** Host names, optionally with a port: `api.example.com`, `*.example.com`, `localhost:8080`. */
   readonly network?: readonly string[];
-  /** Paths, relative to the project folder. */
+  /** Paths relative to the project folder. */
   readonly files?: { readonly read?: readonly string[]; readonly write?: readonly string[] };
-  /** Programs that may be started; `*` for any. */
+  /** Programs that may be started; `*` means any. */
   readonly shell?: readonly string[];
   /** Names of environment variables. */
   readonly env?: readonly string[];
 }
 
 /**
- * Lists of capabilities from which an action asks for something, whatever its parameters are, and what that is. For
- * `nebula validate`, which sees parameters as they are written: in a text with expressions a character of the private
- * use area stands for each, and an answer that has one tells nothing. Undefined: the parameters do not tell.
+ * For each list of capabilities, the resource that an action needs for given parameters. `nebula validate` calls these
+ * functions with the parameters as written: each expression inside a string is replaced by a private-use character, and
+ * an answer that contains one is ignored. `undefined` means that the parameters do not determine the resource.
  */
 export interface Reaches<Input> {
-  /** A host, as a grant names it. */
+  /** A host, in the form that grants use. */
   readonly network?: (input: Input) => string | undefined;
   readonly 'files.read'?: (input: Input) => string | undefined;
   readonly 'files.write'?: (input: Input) => string | undefined;
@@ -43,11 +46,11 @@ export interface ActionLogger {
 }
 
 export interface ShellResult {
-  /** 128 + the signal's number when a signal ended it, as shells count. */
+  /** 128 plus the signal number when a signal ended the program, as in shells. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** True when output beyond `maxOutputBytes` was left out. */
+  /** True when output beyond `maxOutputBytes` was dropped. */
   readonly truncated: boolean;
 }
 
@@ -58,41 +61,41 @@ export interface ShellOptions {
   readonly maxOutputBytes?: number;
 }
 
-/** Everything an attempt gets. The doors (`fetch`, `files`, `shell`, `env`) check the granted capabilities. */
+/** Everything that an attempt gets. `fetch`, `files`, `shell` and `env` check the granted capabilities. */
 export interface ActionContext {
   readonly executionId: string;
   readonly workflowId: string;
   /** Path of the node, e.g. `items/3/pack`. */
   readonly node: string;
   readonly attempt: number;
-  /** The same for every attempt of this node; a replay makes a new one. */
+  /** Identical for all attempts of this node; a replay creates a new key. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   readonly log: ActionLogger;
   /** `fraction` from 0 to 1. */
   progress(fraction: number, message?: string): void;
-  /** Tells that a long attempt is alive; progress and logs do so too. */
+  /** Reports that a long attempt is alive. Progress and log calls count as heartbeats, too. */
   heartbeat(): void;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Waits; rejects when the attempt is aborted. */
+  /** Resolves after `ms` milliseconds; rejects when the attempt is aborted. */
   sleep(ms: number): Promise<void>;
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   readonly files: {
     read(path: string, options?: { readonly maxBytes?: number }): Promise<Uint8Array>;
-    /** Replaces the whole file or nothing; `append` adds to it. */
+    /** Replaces the file atomically; `append` adds to it. */
     write(path: string, data: string | Uint8Array, options?: { append?: boolean }): Promise<void>;
   };
   shell(program: string, args: readonly string[], options?: ShellOptions): Promise<ShellResult>;
   env(name: string): string | undefined;
   /**
-   * The secret that the node's `credentials` name for this alias. From now on it is taken out of whatever this attempt
-   * gives: output, error, logs, progress. Ask where it is needed, and hand it to nobody else.
+   * The secret that the node's `credentials` map to this alias. After this call the value is redacted from the
+   * attempt's output, error, logs and progress. Read the secret where you use it, and do not pass it on.
    */
   credential(alias: string): Promise<string>;
 }
 
-/** `verify` looks whether an earlier attempt of unknown outcome took effect. */
+/** The answer of `verify`: whether an earlier attempt with an unknown outcome took effect. */
 export type Verification =
   | { readonly happened: true; readonly output: Json }
   | { readonly happened: false }
@@ -105,27 +108,30 @@ export interface Action<Input = Json, Output = Json> {
   readonly version: string;
   readonly title?: string;
   readonly description?: string;
-  /** JSON Schemas: they draw forms and check data at run time. */
+  /** JSON Schemas, used to render forms and to validate data at run time. */
   readonly input?: JsonSchema;
   readonly output?: JsonSchema;
   /**
-   * Sides whose JSON Schema only describes (forms, reference), because it was derived from a richer schema that
-   * `parseInput` or `parseOutput` checks: a derived one may refuse what the real one takes (zod's `coerce`).
+   * Sides whose JSON Schema is for documentation only (forms, reference). The schema was derived from a richer one that
+   * `parseInput` or `parseOutput` checks, and may reject values that the original accepts (zod's `coerce`).
    */
   readonly describeOnly?: readonly ('input' | 'output')[];
-  /** An action that declares nothing is `once`. A function may decide by the resolved input. */
+  /** Defaults to `once`. A function decides from the resolved input. */
   readonly effect?: Effect | ((input: Input) => Effect);
-  /** What the action may ask for at the most; a grant beyond it has no effect. */
+  /** The capabilities that the action may ask for at most; grants beyond them have no effect. */
   readonly capabilities?: readonly (keyof Capabilities)[];
   readonly reaches?: Reaches<Input>;
-  /** The aliases it asks for: a node must name a secret for each, and no others. Left out: whatever the node names. */
+  /**
+   * The aliases that the action reads. A node must map a secret to each of them, and to no others. Absent: the node may
+   * map any alias.
+   */
   readonly credentials?: readonly string[];
   /** Checks and converts the resolved input (a Standard Schema may transform it). */
   readonly parseInput?: (input: Json) => Input | Promise<Input>;
   readonly parseOutput?: (output: Output) => Json | Promise<Json>;
-  /** Nothing here can run it: it was announced by a worker outside, which does. */
+  /** A remote worker announced this action; this process cannot run it. */
   readonly isOutside?: true;
-  /** Of an announced action: the project whose runs may use it. Left out: all. */
+  /** For announced actions: the project whose runs may use the action. Absent: all projects. */
   readonly project?: string;
   run(ctx: ActionContext, input: Input): Promise<Output> | Output;
   verify?(ctx: ActionContext, input: Input): Promise<Verification> | Verification;
@@ -133,9 +139,9 @@ export interface Action<Input = Json, Output = Json> {
 
 /** The actions and custom retry policies that a definition may name. */
 export interface Catalog {
-  /** What the operator grants to every workflow. */
+  /** Capabilities that the operator grants to every workflow. */
   readonly capabilities: Capabilities;
-  /** Those of this process: a node that asks for others is run elsewhere. */
+  /** Labels of this process. A node that asks for other labels runs on a remote worker. */
   readonly labels: readonly string[] | 'all';
   /** `reference` is `name@version`, or `name` for the newest version. */
   action(reference: string): Action | undefined;

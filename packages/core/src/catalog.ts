@@ -11,24 +11,24 @@ interface Version {
 
 type ById = Map<string, { readonly version: Version; readonly action: Action }[]>;
 
-/** A catalogue to which workers outside add what they can run. */
+/** A catalog that also contains the actions announced by remote workers. */
 export interface OpenCatalog extends Catalog {
   /**
-   * From now on these are the announced actions. An id that this process has is its own in every version: what is
-   * announced under it is left out. False when nothing is different.
+   * Replaces the set of announced actions. An announced action whose id this process owns is ignored, in every version.
+   * Returns false when the set did not change.
    */
   announce(actions: readonly Action[]): boolean;
   /** Announced actions of all projects. */
   announced(): readonly Action[];
-  /** The ids that this process has itself. */
+  /** Whether this process has an action with this id itself. */
   owns(id: string): boolean;
-  /** The actions of a project: announced actions of other projects are left out. Undefined: of all projects. */
+  /** The catalog of one project, without the announced actions of other projects. `undefined` means all projects. */
   within(project: string | undefined): Catalog;
-  /** Grows with every announcement that changes something: plans of an earlier one may be out of date. */
+  /** Incremented by every announcement that changes the set; plans compiled under an earlier revision may be stale. */
   readonly revision: number;
 }
 
-/** Known everywhere, and run by workers outside unless the process has them. */
+/** Known to every process, and run by remote workers unless the process has its own implementation. */
 const OUTSIDE: readonly ActionDescription[] = [JOB_ACTION];
 
 export function createCatalog(
@@ -90,22 +90,26 @@ export function createCatalog(
   };
 }
 
-/** What is known of an action that a worker outside runs. */
+/** The part of an action that a remote worker announces. */
 export type ActionDescription = Pick<
   Action,
   'id' | 'version' | 'title' | 'description' | 'input' | 'output' | 'credentials'
 > & { readonly effect?: 'pure' | 'idempotent' | 'once' };
 
-/** Made from what a worker tells; only such a worker can run it. */
+/** An action built from an announcement. Calling it here throws: only the remote worker can run it. */
 export function announcedAction(description: ActionDescription, project?: string): Action {
   return {
     ...description,
     ...(project !== undefined && { project }),
     isOutside: true,
     run: () => {
-      throw new NebulaError('RUNS_OUTSIDE', `${description.id} is run by workers outside this process.`, {
-        hint: 'Start a worker that has it: `nebula worker --server URL`.',
-      });
+      throw new NebulaError(
+        'RUNS_OUTSIDE',
+        `Action '${description.id}' runs only on remote workers, not in this process.`,
+        {
+          hint: 'Start a worker that provides the action: `nebula worker --server URL`.',
+        },
+      );
     },
   };
 }
@@ -114,7 +118,7 @@ function described({ run: _, verify: __, parseInput: ___, parseOutput: ____, ...
   return rest as unknown as Json;
 }
 
-/** False when there is one of this id and version. */
+/** Returns false when an action with this id and version exists. */
 function add(byId: ById, action: Action): boolean {
   const versions = byId.get(action.id) ?? [];
   const version = parseVersion(action.version);
@@ -125,7 +129,7 @@ function add(byId: ById, action: Action): boolean {
   return true;
 }
 
-/** `name` takes the newest; `name@2` the newest 2.x; `name@2.1` the newest 2.x that is at least 2.1. */
+/** `name` selects the newest version, `name@2` the newest 2.x, `name@2.1` the newest 2.x that is at least 2.1. */
 function find(byId: ById, reference: string): Action | undefined {
   const [id = '', asked] = reference.split('@');
   const versions = byId.get(id);
@@ -133,7 +137,7 @@ function find(byId: ById, reference: string): Action | undefined {
   return versions?.find(({ action }) => fitsVersion(action.version, asked))?.action;
 }
 
-/** Whether an action of this version is what `asked` means: the same major version, and no older minor one. */
+/** Whether a version satisfies the requested one: the same major version, and a minor version that is not older. */
 export function fitsVersion(version: string, asked: string): boolean {
   const has = parseVersion(version);
   const wants = parseVersion(asked);

@@ -1,4 +1,7 @@
-/** A workflow's text → its plan, or everything that is wrong with it: shape, graph, names, types and expressions at once. */
+/**
+ * Compiles the text of a workflow to a plan, or reports all its problems at once: shape, graph, names, types and
+ * expressions.
+ */
 import type { Catalog } from './action.ts';
 import { type CompileOptions, compilePlan } from './compile.ts';
 import type { WorkflowDefinition } from './definition/model.ts';
@@ -10,7 +13,7 @@ import type { DocumentPath, Problem } from './problem.ts';
 import { isJsonObject, type Json } from './value.ts';
 
 export interface SourceCompilation {
-  /** Present, as is the plan, exactly when no problem is an error. */
+  /** Present, like the plan, exactly when no problem is an error. */
   readonly definition: WorkflowDefinition | undefined;
   readonly plan: Plan | undefined;
   /** In the order of the text. */
@@ -18,7 +21,7 @@ export interface SourceCompilation {
   readonly source: SourceMap;
 }
 
-/** Other workflows that the source may run. */
+/** Options for compiling a source, including the other workflows that it may run. */
 export type SourceOptions = ReadOptions & Pick<CompileOptions, 'workflows' | 'knownWorkflows' | 'ceiling'>;
 
 export function compileSource(
@@ -29,7 +32,7 @@ export function compileSource(
   return compileRead(readDefinition(input, options), catalog, options);
 }
 
-/** For text that was read already. */
+/** Compiles a source that has already been read. */
 export function compileRead(
   { definition, graphs, draft, problems, source }: ReadResult,
   catalog: Catalog,
@@ -59,7 +62,7 @@ export function compileRead(
   return { definition: undefined, plan: undefined, problems: inTextOrder([...problems, ...more]), source };
 }
 
-/** Keys that were complained about are taken out, so that what is left has its right shape and can be checked further. */
+/** Removes the keys that have errors, so that the rest has the right shape and can be checked further. */
 function withoutBroken(
   definition: WorkflowDefinition,
   problems: readonly Problem[],
@@ -72,13 +75,15 @@ function withoutBroken(
   return copy as unknown as WorkflowDefinition;
 }
 
-/** How many keys lead to the part that is taken out: `nodes.<id>.retry`, `edges.<n>.when`, `config.timeout`, `output`. */
+/**
+ * The number of keys that lead to the removed part: `nodes.<id>.retry`, `edges.<n>.when`, `config.timeout`, `output`.
+ */
 const DEPTH: Readonly<Record<string, number>> = { nodes: 3, edges: 3, config: 2 };
 
-/** In a body: `nodes.<id>.do` before it. */
+/** Inside a body, the path starts with `nodes.<id>.do`. */
 function depthOf(path: DocumentPath): number {
   const body = bodyDepthOf(path);
-  // The body itself, where nothing inside it is named.
+  // The error is on the body as a whole.
   if (path.length === body) return body;
   const key = String(path[body]);
   return body + (body > 0 && key === 'config' ? 1 : (DEPTH[key] ?? 1));
@@ -89,7 +94,7 @@ function takeOut(definition: Record<string, Json>, path: DocumentPath): void {
   let parent: Json = definition;
   for (const key of path.slice(0, depth - 1)) {
     const next: Json | undefined = (parent as Record<string, Json>)[key];
-    // The graph has the nodes and edges as they are; what has no shape at all is not looked into.
+    // The graph holds the nodes and edges unchanged; a value of the wrong type is replaced as a whole.
     if (!isJsonObject(next ?? null) && !Array.isArray(next)) {
       (parent as Record<string, Json>)[key] = {};
       return;

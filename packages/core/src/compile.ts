@@ -1,4 +1,4 @@
-/** The compiler and the verification put together: `plan` does not know `verify`, which reads plans. */
+/** Combines compilation and verification. `plan` does not import `verify`, because `verify` reads plans. */
 import type { Catalog } from './action.ts';
 import type { WorkflowDefinition } from './definition/index.ts';
 import { type Compilation, type CompileOptions, compileDefinition } from './plan/compile.ts';
@@ -15,7 +15,7 @@ export function compilePlan(
   return allSteps(compileSteps(definition, catalog, options));
 }
 
-/** The same, between whose steps others get their turn. */
+/** Like `compilePlan`, in steps that can be interleaved with other work. */
 export function compileSteps(
   definition: WorkflowDefinition,
   catalog: Catalog,

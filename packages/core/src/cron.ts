@@ -1,12 +1,12 @@
-/** Times that cron expressions name. Pure: the moment to look from comes in. */
+/** Computes the times that a cron expression names. Pure: the reference time is a parameter. */
 import { Cron } from 'croner';
 
-/** What is wrong with an expression, in plain words. */
+/** Returns the error in a cron expression, or `undefined` when it is valid. */
 export function cronProblem(expression: string): string | undefined {
   try {
-    // Without a function it only computes.
+    // Without a callback, Cron computes times and starts no timer.
     const isComing = new Cron(expression, { mode: '5-or-6-parts', timezone: 'UTC' }).nextRun(new Date(0)) !== null;
-    return isComing ? undefined : 'there is no such day';
+    return isComing ? undefined : 'no date matches it';
   } catch (error) {
     return error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
   }
@@ -22,8 +22,8 @@ export function isTimezone(name: string): boolean {
 }
 
 /**
- * The first moment after `after`; null: there is none. A time that a clock skips in spring is taken when the clock
- * goes on; one that comes twice in autumn is taken once.
+ * The first match after `after`, or null when there is none. A local time that daylight saving skips fires at the
+ * moment the clock jumps; one that occurs twice fires once.
  */
 export function nextCronTime(expression: string, timezone: string, after: number): number | null {
   return new Cron(expression, { mode: '5-or-6-parts', timezone }).nextRun(new Date(after))?.getTime() ?? null;

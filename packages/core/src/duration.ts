@@ -1,19 +1,19 @@
-/** Durations and sizes as people write them: `250ms`, `1h30m`, `PT5M`, `64KiB`. The plan holds numbers; text stops here. */
+/** Parses durations and sizes as people write them: `250ms`, `1h30m`, `PT5M`, `64KiB`. Plans contain numbers only. */
 
 const MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 type Unit = keyof typeof MS;
 
 export const DURATION_LIMITS = {
-  /** Ten years. A longer wait is a typing mistake, and timers must stay inside safe integers. */
+  /** Ten years. A longer wait is a typing error, and timers must stay within safe integers. */
   maxDurationMs: 10 * 365.25 * MS.d,
   /** 1 TiB. */
   maxSizeBytes: 1024 ** 4,
-  /** Longer text is not read at all. */
+  /** Longer text is rejected without parsing. */
   maxTextLength: 64,
 } as const;
 
-/** Why a text could not be read, and what was probably meant. */
+/** The reason why a text was rejected, and the likely correction. */
 export interface TextProblem {
   readonly message: string;
   readonly hint: string;
@@ -22,7 +22,7 @@ export interface TextProblem {
 const DURATION_EXAMPLES = 'write it as 250ms, 10s, 5m, 2h, 1d, 1h30m or ISO 8601 (PT5M)';
 const SIZE_EXAMPLES = 'write it as 512B, 64KiB, 10MB or 1GiB';
 
-/** Milliseconds, or what is wrong with the text. */
+/** Returns milliseconds, or the problem with the text. */
 export function parseDuration(text: string): number | TextProblem {
   if (text.length > DURATION_LIMITS.maxTextLength) return { message: 'is not a duration', hint: DURATION_EXAMPLES };
   const ms = /^[+-]?P/i.test(text) ? isoDuration(text) : shortDuration(text);
@@ -31,7 +31,7 @@ export function parseDuration(text: string): number | TextProblem {
     return { message: `'${text}' is longer than 10 years`, hint: 'the longest duration is 3652d' };
   }
   const whole = Math.round(ms);
-  // 1.1s is 1100.0000000000002 in floating point; only a real fraction of a millisecond is refused.
+  // In floating point, 1.1s is 1100.0000000000002 ms; only a real fraction of a millisecond is rejected.
   if (Math.abs(ms - whole) > 1e-6) {
     return { message: `'${text}' is finer than a millisecond`, hint: `the nearest is ${formatExact(whole)}` };
   }
@@ -56,7 +56,7 @@ const ISO_PATTERN = new RegExp(
   `^P(?:${ISO_NUMBER}W|(?:${ISO_NUMBER}D)?(T(?:${ISO_NUMBER}H)?(?:${ISO_NUMBER}M)?(?:${ISO_NUMBER}S)?)?)$`,
 );
 
-/** What `parseDuration` reads, for the published JSON Schema; bounds are checked by the reader only. */
+/** The grammar of `parseDuration`, for the published JSON Schema. The bounds are checked by the parser only. */
 export const DURATION_PATTERN = `(?:^(?=.)${SHORT_PATTERN.source.slice(1)})|(?:${ISO_PATTERN.source})`;
 
 /** ISO 8601 without months and years, whose length depends on the calendar. */
@@ -86,7 +86,7 @@ const UNIT_WORDS: ReadonlyMap<string, Unit> = new Map([
   ...['d', 'day', 'days'].map((w) => [w, 'd'] as const),
 ]);
 
-/** Reads the text generously, to suggest what the strict reader would have taken. */
+/** Parses leniently, to suggest a spelling that the strict parser accepts. */
 function suggestDuration(text: string): string {
   const bare = /^\s*(\d+(?:\.\d+)?)\s*$/.exec(text);
   if (bare) return `add a unit: did you mean '${bare[1]}s' or '${bare[1]}ms'?`;
@@ -113,11 +113,11 @@ function formatExact(ms: number): string {
     .join('');
 }
 
-/** For people: the two largest units, e.g. `1d 2h`, `2m 5s`, `1.5s`, `250ms`. */
+/** Formats for display with the two largest units, e.g. `1d 2h`, `2m 5s`, `1.5s`, `250ms`. */
 export function formatDuration(ms: number): string {
   if (!(ms >= 0)) return ms < 0 ? `-${formatDuration(-ms)}` : 'unknown';
   if (ms < 1_000) return `${Math.round(ms)}ms`;
-  // Rounded first, so that 59.97s becomes 1m and never 60s.
+  // Rounds first, so that 59.97s becomes 1m and never 60s.
   if (ms < 59_950) return `${Number((ms / 1_000).toFixed(1))}s`;
   const step = ms < MS.h ? MS.s : ms < MS.d ? MS.m : MS.h;
   return splitUnits(Math.round(ms / step) * step)
@@ -148,7 +148,7 @@ const BYTES = {
   TiB: 1_024 ** 4,
 } as const;
 
-/** Bytes, or what is wrong with the text. */
+/** Returns bytes, or the problem with the text. */
 export function parseSize(text: string): number | TextProblem {
   if (text.length > DURATION_LIMITS.maxTextLength) return { message: 'is not a size', hint: SIZE_EXAMPLES };
   const parts = /^(\d+(?:\.\d+)?)([A-Za-z]*)$/.exec(text);
@@ -177,7 +177,7 @@ function suggestSize(text: string): string {
   return unit === undefined ? SIZE_EXAMPLES : `did you mean '${count}${unit}'?`;
 }
 
-/** For people, in powers of 1024: `512 B`, `64 KiB`, `1.5 MiB`. */
+/** Formats for display in powers of 1024: `512 B`, `64 KiB`, `1.5 MiB`. */
 export function formatSize(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let value = bytes;

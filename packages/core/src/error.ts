@@ -1,20 +1,20 @@
 /**
  * Three kinds of failure are kept apart:
- *  - an expected outcome is a returned union;
- *  - an operating error or a user's mistake is a `NebulaError`: a code, plain words, a hint;
- *  - a programmer's error is a failed `assert`, which throws.
+ *  - An expected outcome is a returned union.
+ *  - An operating error or a user's mistake is a `NebulaError` with a code, a message and a hint.
+ *  - A programmer's error is a failed `assert`, which throws.
  */
 import type { Json } from './value.ts';
 
-/** USER errors come from the work itself; SYSTEM errors from the world around it. Retries treat them alike. */
+/** USER errors come from the work itself, SYSTEM errors from its environment. Retries treat them alike. */
 export type ErrorKind = 'USER' | 'SYSTEM';
 
-/** An error as the journal keeps it and as `$nodes.x.error` shows it. */
+/** An error as stored in the journal and returned by `$nodes.x.error`. */
 export interface RunError {
   readonly code: string;
   readonly kind: ErrorKind;
   readonly message: string;
-  /** Path of the node that failed, where there is one. */
+  /** Path of the failed node, if the error belongs to one. */
   readonly node?: string;
   readonly details?: Json;
 }
@@ -23,7 +23,7 @@ export interface NebulaErrorOptions {
   readonly hint?: string;
   readonly details?: Json;
   readonly cause?: unknown;
-  /** True when the same call may succeed later without any change. */
+  /** True when the same call may succeed later without a change. */
   readonly retryable?: boolean;
 }
 
@@ -43,12 +43,12 @@ export class NebulaError extends Error {
   }
 }
 
-/** A programmer's error: an invariant of this code base does not hold. */
+/** Reports a programmer's error: an invariant of this code base does not hold. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`);
 }
 
-/** Ends an exhaustive `switch`; a new variant makes the compiler point here. */
+/** Ends an exhaustive `switch`; the compiler reports a missing case here. */
 export function unreachable(value: never): never {
   throw new Error(`invariant broken: unexpected variant ${JSON.stringify(value)}`);
 }

@@ -1,4 +1,4 @@
-/** A binary min-heap. Removal of a single item is lazy: owners skip items that no longer hold when they pop them. */
+/** A binary min-heap. Removal is lazy: the owner skips stale items when it pops them. */
 export class Heap<T> {
   private readonly items: T[] = [];
   private readonly before: (a: T, b: T) => boolean;
@@ -11,7 +11,7 @@ export class Heap<T> {
     return this.items.length;
   }
 
-  /** In no order. */
+  /** Iterates in no particular order. */
   [Symbol.iterator](): Iterator<T> {
     return this.items.values();
   }

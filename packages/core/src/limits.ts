@@ -1,4 +1,4 @@
-/** Every limit of the language and the engine, by name and unit, in one place. */
+/** All limits of the language and the engine, each with its unit in its name. */
 
 export const EXPRESSION_LIMITS = {
   maxAstDepth: 32,
@@ -16,49 +16,49 @@ export const DEFINITION_LIMITS = {
   maxNodes: 200_000,
   maxYamlAliases: 100,
   maxIdLength: 200,
-  /** Loops in loops in loops. */
+  /** Nesting depth of bodies (loops in loops). */
   maxBodyDepth: 16,
-  /** Of the expressions of one node, one edge or one output together; parsing so many takes about 8 ms. */
+  /** Total length of the expressions of one node, one edge or one output; parsing this much takes about 8 ms. */
   maxExpressionChars: 16 * 1024,
-  /** A graph that an action returns, as JSON. */
+  /** Size of a graph returned by an action, as JSON. */
   maxDynamicBytes: 1024 * 1024,
-  /** Its lists, objects, members and items. */
+  /** Lists, objects, members and items of a returned graph. */
   maxDynamicValues: 200_000,
-  /** Nodes of such a graph, and of its bodies. */
+  /** Nodes of a returned graph, including its bodies. */
   maxDynamicNodes: 2_000,
-  /** Its edges: members of `needs`, cases and `edges`. */
+  /** Edges of a returned graph: members of `needs`, cases and `edges`. */
   maxDynamicEdges: 10_000,
 } as const;
 
-/** JSON Schemas, and what checking a value against one may cost. */
+/** Limits of JSON Schemas and of validation against them. */
 export const SCHEMA_LIMITS = {
   maxDepth: 64,
   maxValues: 20_000,
-  /** Of all patterns of a schema together; compiling so many takes about 40 ms. */
+  /** Total size of all patterns of a schema; compiling this many takes about 40 ms. */
   maxPatternInstructions: 20_000,
-  /** A schema that is applied to a value is a step; so many take about 20 ms. */
+  /** Applying one schema to one value is one step; this many take about 20 ms. */
   maxSteps: 200_000,
-  /** Large values may cost more: so many steps for each value in them. */
+  /** Budget for large values: this many steps for each contained value. */
   maxStepsPerValue: 16,
   maxReferenceDepth: 1_000,
-  /** Longer text fits no format. */
+  /** Longer text matches no format. */
   maxFormatChars: 2_048,
-  /** Problems that are told; a value that is altogether wrong has thousands. */
+  /** Maximum number of reported problems; an entirely wrong value has thousands. */
   maxProblems: 20,
 } as const;
 
 export const RUN_DEFAULTS = {
   maxParallelism: 25,
-  /** Rounds of a parallel loop that may be open at once. */
+  /** Iterations of a parallel loop that may be open at once. */
   maxConcurrency: 10,
   maxIterations: 1_000,
   priority: 5,
   attempts: 1,
-  /** Attempts cut off by a crash or a lost lease that are repeated. */
+  /** Repeats allowed for attempts cut off by a crash or a lost lease. */
   lost: 10,
-  /** How long a cancelled attempt may take to end by itself before it is given up. */
+  /** Time that a cancelled attempt has to end by itself before it is abandoned. */
   cancelGraceMs: 5_000,
   inlineLimitBytes: 64 * 1024,
-  /** How deep an input may nest: everything that walks a value stays far from the end of the stack. */
+  /** Maximum nesting depth of an input, which keeps every recursive walk far from a stack overflow. */
   maxInputDepth: 200,
 } as const;

@@ -1,4 +1,4 @@
-/** Moments from outside: text and numbers that a date can hold. */
+/** Validates timestamps from outside the process: text and numbers that a `Date` can represent. */
 
 export const MOMENT_LIMITS = {
   minMs: 0,
@@ -13,14 +13,14 @@ export function isMoment(ms: unknown): ms is number {
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** Milliseconds of a text as RFC 3339 has it; undefined where a date cannot hold it, as with leap seconds. */
+/** Parses an RFC 3339 timestamp to milliseconds; `undefined` when a `Date` cannot represent it, e.g. a leap second. */
 export function momentIn(text: string): number | undefined {
   if (!DATE_TIME.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const ms = Date.parse(text);
   return isMoment(ms) ? ms : undefined;
 }
 
-/** `Date.parse` takes February 30 for March 2. */
+/** Needed because `Date.parse` accepts February 30 as March 2. */
 function isDay(text: string): boolean {
   const ms = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);

@@ -1,7 +1,7 @@
 /**
- * The one place where the core reaches for its host: libraries that most processes never need are loaded on first use,
- * synchronously, because deciding is synchronous (decision 012 has the figures).
- * A host without `require` (a browser) hands them over beforehand.
+ * Loads heavy libraries that most processes never need, on first use. Loading is synchronous because `decide` is
+ * (decision 012 has the figures). This is the only place where core reaches for its host. A host without `require` (a
+ * browser) passes the modules to `provideModule` beforehand.
  */
 import { NebulaError } from './error.ts';
 
@@ -16,7 +16,7 @@ export function loadModule<T>(name: string): T {
   if (known !== undefined) return known as T;
   const modules = globalThis.process?.getBuiltinModule?.('node:module');
   if (modules === undefined) {
-    throw new NebulaError('MODULE_NOT_PROVIDED', `This needs '${name}', which is not loaded.`, {
+    throw new NebulaError('MODULE_NOT_PROVIDED', `Module '${name}' is required but not loaded.`, {
       hint: `Import it and call provideModule('${name}', …) first.`,
     });
   }

@@ -1,6 +1,6 @@
-/** What is wrong with a definition, an expression or an input: where, what, and how to mend it. */
+/** Problems of definitions, expressions and inputs: location, message and hint. */
 
-/** A place in a source text; `line` and `column` count from 1, `offset` from 0. */
+/** A range in a source text; `line` and `column` count from 1, `offset` from 0. */
 export interface SourceRange {
   readonly offset: number;
   readonly length: number;
@@ -8,7 +8,7 @@ export interface SourceRange {
   readonly column: number;
 }
 
-/** Path of keys into the document, e.g. `['nodes', 'fetch', 'retry', 'attempts']`. */
+/** Path of keys into a document, e.g. `['nodes', 'fetch', 'retry', 'attempts']`. */
 export type DocumentPath = readonly (string | number)[];
 
 export interface Problem {
@@ -21,7 +21,7 @@ export interface Problem {
   readonly range?: SourceRange;
 }
 
-/** The closest of `candidates` to a misspelt `word`, if one is close enough to be meant. */
+/** The candidate closest to a misspelt `word`, or `undefined` when none is close enough. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const budget = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
@@ -37,7 +37,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return best;
 }
 
-/** Levenshtein distance, with neighbouring swaps as one edit; gives up at `limit`. */
+/** Levenshtein distance with adjacent swaps as one edit; stops at `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,6 +1,6 @@
 /**
- * SHA-256, SHA-1 and HMAC without a host: expressions are evaluated synchronously, also in browsers, where the only
- * digests are asynchronous. About 100 MB/s; larger data belongs into an action.
+ * SHA-256, SHA-1 and HMAC in plain JavaScript. Expressions are evaluated synchronously, also in browsers, which have
+ * asynchronous digests only. About 100 MB/s; hash larger data in an action.
  */
 export type Algorithm = 'sha256' | 'sha1';
 
@@ -11,11 +11,11 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** In what the two differ: the hash of nothing, the words that each block of 16 becomes, and how they are mixed in. */
+/** The differences between the two algorithms: initial hash, message schedule and compression. */
 interface Rounds {
   readonly start: Int32Array;
   readonly count: number;
-  /** Word `t`, from 16 on, of those before it. */
+  /** Computes word `t` (16 or more) of the message schedule from the words before it. */
   word(words: Int32Array, t: number): number;
   compress(hash: Int32Array, words: Int32Array): void;
 }
@@ -63,7 +63,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** The message with its 1 bit, zeros and its length in bits. */
+/** The message, a 1 bit, zeros, and the length in bits. */
 function padded(bytes: Uint8Array): DataView {
   const length = Math.ceil((bytes.length + 9) / BLOCK_BYTES) * BLOCK_BYTES;
   const buffer = new Uint8Array(length);
@@ -83,7 +83,10 @@ function bytesOf(words: Int32Array): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** The first 32 bits of the fractional parts of the cube roots (constants) and square roots (start) of the first primes. */
+/**
+ * The first 32 bits of the fractional parts of the cube roots (constants) and square roots (initial hash) of the first
+ * primes.
+ */
 const PRIMES = primes(64);
 const CONSTANTS = Int32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)));
 const START_256 = Int32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
@@ -107,7 +110,7 @@ function add(hash: Int32Array, words: readonly number[]): void {
 }
 
 function compress256(hash: Int32Array, words: Int32Array): void {
-  // Not destructured: an iterator for every block would take longer than the block.
+  // Not destructured: an iterator per block would cost more than the block.
   let a = hash[0] as number;
   let b = hash[1] as number;
   let c = hash[2] as number;

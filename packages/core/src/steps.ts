@@ -1,10 +1,10 @@
 /**
- * Work that may be interrupted: it yields between steps of well under a millisecond, and whoever drives it decides how
- * many it takes before others get their turn. The core has no clock to decide by.
+ * Interruptible work. A generator yields between steps of well under a millisecond; its caller decides how many steps
+ * to run before other work gets a turn. Core has no clock to decide this itself.
  */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** All steps at once. */
+/** Runs all steps without interruption. */
 export function allSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();

@@ -1,4 +1,4 @@
-/** The values that travel through a workflow: JSON, and nothing else. */
+/** The values of a workflow: JSON only. */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -13,12 +13,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Own-property read: never reaches a prototype, whatever the key is. */
+/** Reads an own property; never reaches a prototype. */
 export function memberOf(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Deep equality by type and value; the order of an object's keys does not matter. */
+/** Deep equality by type and value, regardless of key order. */
 export function jsonEquals(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -34,7 +34,7 @@ export function jsonEquals(a: Json, b: Json): boolean {
   return keys.every((key) => Object.hasOwn(right, key) && jsonEquals(left[key] as Json, right[key] as Json));
 }
 
-/** True when lists and objects nest deeper than `limit`; a walk without recursion, so that any depth can be asked about. */
+/** True when lists and objects nest deeper than `limit`. Not recursive, so that any depth is safe. */
 export function nestsDeeper(value: Json, limit: number): boolean {
   let level: Json[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -51,7 +51,7 @@ export function nestsDeeper(value: Json, limit: number): boolean {
   return false;
 }
 
-/** Where a number is neither finite nor JSON, which `1e999` in a text becomes; undefined when there is none. */
+/** The path to the first number that is not finite (`1e999` parses to one), or `undefined`. */
 export function pathToNonFinite(value: Json): readonly (string | number)[] | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : [];
   if (typeof value !== 'object' || value === null) return undefined;
@@ -63,7 +63,7 @@ export function pathToNonFinite(value: Json): readonly (string | number)[] | und
   return undefined;
 }
 
-/** JSON text with sorted keys: equal values have equal text, so it can be hashed. */
+/** JSON text with sorted keys: equal values have equal text, so the text can be hashed. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
@@ -73,7 +73,7 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(',')}}`;
 }
 
-/** Whether the value and everything in it are more than so many values. Looks no further than that. */
+/** Whether the value contains more than `most` values, counting itself. Stops at the limit. */
 export function hasMoreValues(value: Json, most: number): boolean {
   let count = 0;
   const visit = (one: Json): boolean => {

@@ -1,16 +1,16 @@
-/** The error that an action throws on purpose: it says what happened, and whose budget a retry is charged to. */
+/** The error that an action throws deliberately: message, code, and whether the work or its environment failed. */
 import type { ErrorKind, NebulaErrorOptions } from '@nebula/core';
 import { NebulaError } from '@nebula/core/authoring';
 
 export interface ActionErrorOptions extends Pick<NebulaErrorOptions, 'cause' | 'details' | 'hint'> {
-  /** What error edges, matchers and `retry.on` look at, e.g. `CARD_DECLINED`. */
+  /** Matched by error edges, matchers and `retry.on`, e.g. `CARD_DECLINED`. */
   readonly code?: string;
-  /** USER (the default): the work itself failed. SYSTEM: the world around it did, and a retry may well succeed. */
+  /** USER (default): the work itself failed. SYSTEM: its environment failed, and a retry may succeed. */
   readonly kind?: ErrorKind;
 }
 
 export class ActionError extends NebulaError {
-  /** Sandboxes know the class by this field and not by its identity: two copies of the SDK may be installed. */
+  /** Sandboxes recognise the class by this field and not by identity: two copies of the SDK may be installed. */
   readonly kind: ErrorKind;
 
   constructor(message: string, options: ActionErrorOptions = {}) {

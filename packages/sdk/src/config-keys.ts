@@ -1,26 +1,29 @@
-/** Every key of the configuration: what it may be, what it means. The check of a configuration and its reference page are made from this table. */
+/**
+ * All configuration keys with type, check and documentation. Validation and the reference page are generated from this
+ * table.
+ */
 import type { Capabilities, ExpressionLimits } from '@nebula/core';
 import { EXPRESSION_LIMITS, parseDuration, parseSize } from '@nebula/core/authoring';
 import type { DriverOpeners, NebulaConfig, ServerConfig } from './config-model.ts';
 
 export interface ConfigKey {
-  /** In words, for the reference. */
+  /** The type in words, for the reference. */
   readonly type: string;
   readonly doc: string;
-  /** In words; left out where there is none. */
+  /** The default in words; absent if there is none. */
   readonly default?: string;
-  /** As it stands in `nebula.config.yaml`; of code, in `nebula.config.ts`. */
+  /** In the syntax of `nebula.config.yaml`; for code, of `nebula.config.ts`. */
   readonly example: string;
-  /** What is wrong with a value that is given; undefined: nothing. */
+  /** Returns the problem with a value, or undefined. */
   readonly check: (value: unknown) => Wrong | undefined;
-  /** Only code can say it: it has no place in YAML. */
+  /** Available in code only, not in YAML. */
   readonly isCode?: true;
-  /** A running server takes a change up by itself. */
+  /** A running server applies a change without a restart. */
   readonly isLive?: true;
 }
 
 export interface Wrong {
-  /** What it is, where saying its value is not enough. */
+  /** The problem, where showing the value is not enough. */
   readonly what?: string;
   readonly hint: string;
 }
@@ -48,9 +51,9 @@ const isOneOf =
     choices.includes(value);
 
 const section = (name: string): ConfigKey['check'] => is(isObject, `Write ${name}: { … }`);
-const texts = (example: string): ConfigKey['check'] => is(isTexts, `Give a list of texts, e.g. ['${example}']`);
+const texts = (example: string): ConfigKey['check'] => is(isTexts, `Use a list of texts, e.g. ['${example}']`);
 
-/** A number of units, or a text with its unit. */
+/** A number of units, or a text with a unit. */
 function measure(parse: typeof parseSize, hint: string): ConfigKey['check'] {
   return (value) => {
     if (typeof value === 'number' && value > 0) return undefined;
@@ -59,18 +62,20 @@ function measure(parse: typeof parseSize, hint: string): ConfigKey['check'] {
   };
 }
 
-const retention = measure(parseDuration, "Give a duration, e.g. '30d', or null");
+const retention = measure(parseDuration, "Use a duration, e.g. '30d', or null");
 
 function checkActions(value: unknown): Wrong | undefined {
   if (!Array.isArray(value)) return { hint: 'Write actions: [ … ]' };
   const at = value.findIndex((action) => typeof action?.id !== 'string' || typeof action.run !== 'function');
-  return at < 0 ? undefined : { what: `actions[${at}] is not an action`, hint: 'Make it with defineAction({ … })' };
+  return at < 0 ? undefined : { what: `actions[${at}] is not an action`, hint: 'Create it with defineAction({ … })' };
 }
 
 function checkPolicies(value: unknown): Wrong | undefined {
   if (!isObject(value)) return { hint: 'Write retryPolicies: { … }' };
   const wrong = Object.entries(value as object).find(([, policy]) => typeof policy !== 'function');
-  return wrong && { what: `retryPolicies.${wrong[0]} is not a function`, hint: 'Give a function of (k, error)' };
+  return (
+    wrong && { what: `retryPolicies.${wrong[0]} is not a function`, hint: 'Use a function (k, error) => delay in ms' }
+  );
 }
 
 const TOKENLESS_KEYS = ['project', 'loopback', 'path'];
@@ -84,10 +89,10 @@ function checkTokenless(value: unknown): Wrong | undefined {
   if (unknown !== undefined) return { what: `server.workflowGraph.${unknown} is not known`, hint };
   if (!isText(project)) return { what: 'server.workflowGraph has no project', hint };
   if (path !== undefined && !/^[\w-]{24,200}$/.test(String(path))) {
-    const what = 'server.workflowGraph.path is not a secret of 24 to 200 letters, digits, _ and -';
-    return { what, hint: 'Make one: openssl rand -hex 24' };
+    const what = 'server.workflowGraph.path must consist of 24 to 200 letters, digits, _ and -';
+    return { what, hint: 'Generate one: openssl rand -hex 24' };
   }
-  if (path === undefined && loopback !== true) return { what: 'server.workflowGraph lets nobody in', hint };
+  if (path === undefined && loopback !== true) return { what: 'server.workflowGraph admits no worker', hint };
   return undefined;
 }
 
@@ -107,13 +112,13 @@ function checkProject(project: object): string | undefined {
   if (unknown !== undefined) return `has an unknown key '${unknown}'`;
   const { ceiling } = project as { readonly ceiling?: unknown };
   if (ceiling === undefined || ceiling === 'all') return undefined;
-  if (!isObject(ceiling)) return 'has a ceiling that is no object';
+  if (!isObject(ceiling)) return 'has a ceiling that is not an object';
   const { files = {}, ...lists } = ceiling as { readonly files?: unknown };
-  if (!isObject(files)) return 'has a ceiling whose files are no object';
+  if (!isObject(files)) return 'has a ceiling whose files are not an object';
   for (const [key, list] of [...Object.entries(lists), ...Object.entries(files as object)]) {
     const isKnown = key in lists ? ['network', 'shell', 'env'].includes(key) : ['read', 'write'].includes(key);
     if (!isKnown) return `has a ceiling with an unknown key '${key}'`;
-    if (!isTexts(list)) return `has a ceiling whose ${key} is no list of texts`;
+    if (!isTexts(list)) return `has a ceiling whose ${key} is not a list of texts`;
   }
   return undefined;
 }
@@ -131,7 +136,7 @@ const limit = (name: keyof ExpressionLimits, doc: string): ConfigKey => ({
   doc,
   default: EXPRESSION_LIMITS[name].toLocaleString('en'),
   example: `expressionLimits: { ${name}: ${EXPRESSION_LIMITS[name]} }`,
-  check: is((value) => typeof value === 'number' && value > 0, 'Give a number above 0'),
+  check: is((value) => typeof value === 'number' && value > 0, 'Use a number above 0'),
 });
 
 type Path =
@@ -142,60 +147,60 @@ type Path =
   | `capabilities.${Exclude<keyof Capabilities, 'files'>}`
   | `capabilities.files${'' | '.read' | '.write'}`;
 
-/** By path; in the order of the reference. */
+/** Keyed by path, in the order of the reference. */
 export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   dataDir: {
     type: 'text',
-    doc: 'Where runs are kept, relative to the folder of the configuration.',
+    doc: 'The data folder, relative to the folder of the configuration.',
     default: '`.nebula`',
     example: 'dataDir: .nebula',
-    check: is(isText, "Give a folder, e.g. '.nebula'"),
+    check: is(isText, "Use a folder, e.g. '.nebula'"),
   },
   concurrency: {
     type: 'whole number',
-    doc: 'Attempts that may run at the same time in this process.',
+    doc: 'The maximum number of attempts that run at the same time in this process.',
     default: '4; preset `selfhost`: 64',
     example: 'concurrency: 8',
-    check: is(isWhole(1), 'Give a whole number above 0'),
+    check: is(isWhole(1), 'Use a whole number above 0'),
   },
   labels: {
     type: 'list of texts',
-    doc: 'What this process has: a node runs here if it asks for no other `labels`. All others are for workers outside.',
+    doc: 'The labels of this process. A node whose `labels` are all in this list runs here; other nodes run on remote workers.',
     default: 'none',
     example: 'labels: [gpu, eu]',
     check: texts('gpu'),
   },
   maxActiveRuns: {
     type: 'whole number',
-    doc: 'Starts are refused with `BUSY` while so many runs wait or go on.',
+    doc: 'The maximum number of unfinished runs; further starts are rejected with `BUSY`.',
     default: '100,000',
     example: 'maxActiveRuns: 20000',
-    check: is(isWhole(1), 'Give a whole number above 0'),
+    check: is(isWhole(1), 'Use a whole number above 0'),
   },
   retention: {
     type: 'duration, milliseconds or null',
-    doc: 'How long finished runs are kept; null: for ever.',
+    doc: 'How long finished runs are kept; null means forever.',
     default: '30 days',
     example: 'retention: 30d',
     check: (value) => (value === null ? undefined : retention(value)),
   },
   inlineLimit: {
     type: 'size, or bytes',
-    doc: 'Values above this size are kept as files of their own.',
+    doc: 'Values above this size are stored as separate files.',
     default: '64 KiB',
     example: 'inlineLimit: 64KiB',
-    check: measure(parseSize, "Give a size, e.g. '64KiB'"),
+    check: measure(parseSize, "Use a size, e.g. '64KiB'"),
   },
   durability: {
     type: '`strict` or `relaxed`',
-    doc: 'strict: a finished step is on disk. relaxed: a power cut may lose the last moments.',
+    doc: 'strict: every completed step is synced to disk. relaxed: a power failure may lose the most recent steps.',
     default: '`strict`',
     example: 'durability: relaxed',
-    check: is(isOneOf(['strict', 'relaxed']), "It is 'strict' or 'relaxed'"),
+    check: is(isOneOf(['strict', 'relaxed']), "Use 'strict' or 'relaxed'"),
   },
   capabilities: {
     type: 'object',
-    doc: 'What the operator grants to every workflow of the project `default`, besides what workflows ask for. In other projects their ceiling decides.',
+    doc: 'Capabilities that the operator grants to every workflow of the project `default`, in addition to those that workflows declare. Other projects are governed by their ceiling.',
     default: 'nothing',
     example: 'capabilities: { network: [api.example.com] }',
     check: section('capabilities'),
@@ -214,13 +219,13 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   },
   'capabilities.files.read': {
     type: 'list of texts',
-    doc: 'Patterns of files that may be read, relative to the project.',
+    doc: 'Patterns of files that actions may read, relative to the project.',
     example: 'capabilities: { files: { read: [data/**] } }',
     check: texts('data/**'),
   },
   'capabilities.files.write': {
     type: 'list of texts',
-    doc: 'Patterns of files that may be written.',
+    doc: 'Patterns of files that actions may write.',
     example: 'capabilities: { files: { write: [out/**] } }',
     check: texts('out/**'),
   },
@@ -232,72 +237,72 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   },
   'capabilities.env': {
     type: 'list of texts',
-    doc: 'Variables of the environment that actions may read.',
+    doc: 'Environment variables that actions may read.',
     example: 'capabilities: { env: [HOME] }',
     check: texts('HOME'),
   },
   projects: {
     type: 'object',
-    doc: 'By project, its `ceiling`: what its runs may be granted at the most (`network`, `files`, `shell`, `env` as in `capabilities`), or `all` for whatever workflows ask for. A ceiling that was set by `nebula projects set` or the API goes before.',
+    doc: 'The `ceiling` of each project: the most that its runs may be granted (`network`, `files`, `shell`, `env` as in `capabilities`), or `all` for everything that workflows declare. A ceiling set with `nebula projects set` or the API takes precedence.',
     default: 'preset `desktop`: `all`; others: nothing',
     example: 'projects: { default: { ceiling: { network: ["*.example.com"] } } }',
     check: checkProjects,
   },
   expressionLimits: {
     type: 'object',
-    doc: 'What one evaluation of an expression may cost; what is left out keeps its default.',
+    doc: 'Limits of one evaluation of an expression; omitted limits keep their defaults.',
     example: 'expressionLimits: { maxOperations: 50000 }',
     check: section('expressionLimits'),
   },
-  'expressionLimits.maxAstDepth': limit('maxAstDepth', 'How deep an expression may nest.'),
-  'expressionLimits.maxOperations': limit('maxOperations', 'Steps of one evaluation.'),
-  'expressionLimits.maxStringBytes': limit('maxStringBytes', 'Bytes of a text that it makes.'),
-  'expressionLimits.maxArrayLength': limit('maxArrayLength', 'Elements of a list that it makes.'),
-  'expressionLimits.maxEvaluationMs': limit('maxEvaluationMs', 'Milliseconds that it may take.'),
+  'expressionLimits.maxAstDepth': limit('maxAstDepth', 'Maximum nesting depth of an expression.'),
+  'expressionLimits.maxOperations': limit('maxOperations', 'Maximum number of operations.'),
+  'expressionLimits.maxStringBytes': limit('maxStringBytes', 'Maximum size of a text that it creates, in bytes.'),
+  'expressionLimits.maxArrayLength': limit('maxArrayLength', 'Maximum length of a list that it creates.'),
+  'expressionLimits.maxEvaluationMs': limit('maxEvaluationMs', 'Maximum duration in milliseconds.'),
   server: {
     type: 'object',
-    doc: 'What `nebula serve` goes by. Options of the command win over it.',
+    doc: 'Settings of `nebula serve`. Command-line options take precedence.',
     example: 'server: { port: 7777 }',
     check: section('server'),
   },
   'server.preset': {
     type: '`desktop`, `selfhost` or `cloud`',
-    doc: 'desktop: one person, with a token in a file. selfhost: users who sign in. cloud is not built yet.',
+    doc: 'desktop: one person, with a token in a file. selfhost: users who sign in. cloud is not implemented yet.',
     default: '`desktop`',
     example: 'server: { preset: selfhost }',
-    check: is(isOneOf(['desktop', 'selfhost', 'cloud']), "It is 'desktop', 'selfhost' or 'cloud'"),
+    check: is(isOneOf(['desktop', 'selfhost', 'cloud']), "Use 'desktop', 'selfhost' or 'cloud'"),
   },
   'server.host': {
     type: 'text',
-    doc: 'The address on which it listens. Anything but loopback can be reached by others.',
+    doc: 'The address to listen on. Any address other than loopback is reachable from other machines.',
     default: '`127.0.0.1`',
     example: 'server: { host: 0.0.0.0 }',
-    check: is(isText, "Give an address, e.g. '127.0.0.1'"),
+    check: is(isText, "Use an address, e.g. '127.0.0.1'"),
   },
   'server.port': {
     type: 'whole number',
-    doc: 'The port; 0 takes any free one.',
+    doc: 'The port; 0 selects any free one.',
     default: '7777',
     example: 'server: { port: 8080 }',
-    check: is(isWhole(0, 65_535), 'Give a whole number from 0 to 65535'),
+    check: is(isWhole(0, 65_535), 'Use a whole number from 0 to 65535'),
   },
   'server.url': {
     type: 'text',
-    doc: 'How people and programs reach it, where a proxy stands before it: addresses for calls begin so. With https, cookies go over HTTPS only.',
-    default: 'where it listens',
+    doc: 'The public URL of the server, e.g. behind a proxy. Callback URLs start with it. With https, cookies are sent over HTTPS only.',
+    default: 'the address that it listens on',
     example: 'server: { url: "https://flows.example.com" }',
-    check: is((value) => isText(value) && URL.canParse(String(value)), "Give a URL, e.g. 'https://flows.example.com'"),
+    check: is((value) => isText(value) && URL.canParse(String(value)), "Use a URL, e.g. 'https://flows.example.com'"),
   },
   'server.trustProxy': {
     type: 'list of texts',
-    doc: 'Addresses and ranges of proxies that are believed when they say who calls (`X-Forwarded-For`), and whether over HTTPS (`X-Forwarded-Proto`); also `loopback`, `linklocal` and `uniquelocal`.',
+    doc: 'Addresses and ranges of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted; also `loopback`, `linklocal` and `uniquelocal`.',
     default: 'none',
     example: 'server: { trustProxy: [10.0.0.0/8] }',
-    check: is(isProxies, "Give a list of addresses or ranges, e.g. ['10.0.0.0/8', 'loopback']"),
+    check: is(isProxies, "Use a list of addresses or ranges, e.g. ['10.0.0.0/8', 'loopback']"),
   },
   'server.hosts': {
     type: 'list of texts',
-    doc: 'Further host names under which it answers. A server on loopback answers under names of loopback only.',
+    doc: 'Additional host names that the server accepts. A server on loopback otherwise accepts loopback names only.',
     default: 'none; beyond loopback: any',
     example: 'server: { hosts: [flows.example.com] }',
     check: texts('flows.example.com'),
@@ -311,14 +316,14 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   },
   'server.bodyLimit': {
     type: 'size, or bytes',
-    doc: 'The largest request that it takes.',
+    doc: 'The maximum size of a request body.',
     default: '4 MiB',
     example: 'server: { bodyLimit: 64MiB }',
-    check: measure(parseSize, "Give a size, e.g. '4MiB'"),
+    check: measure(parseSize, "Use a size, e.g. '4MiB'"),
   },
   'server.workflows': {
     type: 'list of texts',
-    doc: 'Patterns of workflow files, relative to the configuration: registered and activated at the start, and again when they change.',
+    doc: 'Patterns of workflow files, relative to the configuration. The server registers and activates them at start and whenever they change.',
     default: '`workflows/**/*.{yaml,yml,json}`',
     example: 'server: { workflows: [flows/*.yaml] }',
     check: texts('workflows/**/*.yaml'),
@@ -326,8 +331,8 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   },
   'server.workflowGraph': {
     type: '`{ project, loopback, path }`',
-    doc: 'Lets in workers of workflow-graph that send no token, each as a worker of `project` and nothing else: those that call from this machine (`loopback: true`), or below `/workflow-graph/<path>` (a secret of 24 characters or more).',
-    default: 'none are let in',
+    doc: 'Admits workflow-graph workers without a token, only as workers of `project`: from this machine (`loopback: true`), or below `/workflow-graph/<path>`, where the path is a secret of 24 characters or more.',
+    default: 'none are admitted',
     example: 'server: { workflowGraph: { project: default, loopback: true } }',
     check: checkTokenless,
   },
@@ -336,56 +341,56 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     doc: 'Who may read `/metrics`.',
     default: '`signed-in`',
     example: 'server: { metrics: public }',
-    check: is(isOneOf(['signed-in', 'public']), "It is 'signed-in' or 'public'"),
+    check: is(isOneOf(['signed-in', 'public']), "Use 'signed-in' or 'public'"),
   },
   'server.logLevel': {
     type: '`debug`, `info`, `warn` or `error`',
-    doc: 'What it says while it runs: this level and above. Requests are at debug, runs that end at info.',
+    doc: 'The lowest level that the server logs. Requests are logged at debug, finished runs at info.',
     default: '`info`',
     example: 'server: { logLevel: warn }',
-    check: is(isOneOf(['debug', 'info', 'warn', 'error']), "It is 'debug', 'info', 'warn' or 'error'"),
+    check: is(isOneOf(['debug', 'info', 'warn', 'error']), "Use 'debug', 'info', 'warn' or 'error'"),
     isLive: true,
   },
   'server.database': {
     type: 'text',
-    doc: 'Where runs and records are kept: `sqlite` in the data folder. `postgres://…` is not built yet.',
+    doc: 'The database for runs and records: `sqlite` in the data folder. `postgres://…` is not implemented yet.',
     default: '`sqlite`',
     example: 'server: { database: sqlite }',
-    check: is(isText, "Give 'sqlite', or a URL"),
+    check: is(isText, "Use 'sqlite', or a URL"),
   },
   'server.queue': {
     type: 'text',
-    doc: 'How work is handed out: `memory`. `redis://…` and `amqp://…` are not built yet.',
+    doc: 'The task queue: `memory`. `redis://…` and `amqp://…` are not implemented yet.',
     default: '`memory`',
     example: 'server: { queue: memory }',
-    check: is(isText, "Give 'memory', or a URL"),
+    check: is(isText, "Use 'memory', or a URL"),
   },
   actions: {
     type: 'list of actions',
-    doc: "The project's own actions, besides the built-in ones.",
+    doc: "The project's own actions, in addition to the built-in ones.",
     example: 'actions: [charge, pack]',
     check: checkActions,
     isCode: true,
   },
   retryPolicies: {
     type: 'functions by name',
-    doc: 'By the name that `retry.policy` gives.',
+    doc: 'Custom retry policies, by the name used in `retry.policy`.',
     example: 'retryPolicies: { patient: (k) => k * 1000 }',
     check: checkPolicies,
     isCode: true,
   },
   drivers: {
     type: 'object',
-    doc: 'Drivers of your own. Each one left out is the default.',
+    doc: 'Custom drivers. Omitted ones keep their defaults.',
     example: 'drivers: { blobs: ({ dataDir }) => … }',
     check: section('drivers'),
     isCode: true,
   },
-  'drivers.store': driver('store', 'Keeps journals and workflow versions.'),
-  'drivers.records': driver('records', 'Keeps what a server has besides runs; needed beside a store of your own.'),
-  'drivers.queue': driver('queue', 'Hands out work.'),
-  'drivers.blobs': driver('blobs', 'Keeps large values.'),
-  'drivers.logs': driver('logs', 'Keeps what actions say.'),
+  'drivers.store': driver('store', 'Stores journals and workflow versions.'),
+  'drivers.records': driver('records', 'Stores the records of a server other than runs; required with a custom store.'),
+  'drivers.queue': driver('queue', 'Queues tasks.'),
+  'drivers.blobs': driver('blobs', 'Stores large values.'),
+  'drivers.logs': driver('logs', 'Stores the logs of actions.'),
   'drivers.sandbox': driver('sandbox', 'Runs actions.'),
-  'drivers.secrets': driver('secrets', 'Keeps secrets.'),
+  'drivers.secrets': driver('secrets', 'Stores secrets.'),
 };

@@ -1,11 +1,11 @@
-/** What a configuration may say, as types. */
+/** The types of a configuration. */
 import type { Action, Capabilities, Ceiling, ExpressionLimits, RetryPolicyFunction } from '@nebula/core';
 import type { Blobs, Clock, Logs, Queue, Random, Records, Sandbox, Secrets, Store } from '@nebula/ports';
 
-/** What a driver may need to open. */
+/** Passed to driver openers. */
 export interface DriverContext {
   readonly projectDir: string;
-  /** Absolute; exists. */
+  /** An absolute path that exists. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -13,7 +13,7 @@ export interface DriverContext {
 
 type Opener<Driver> = (context: DriverContext) => Driver | Promise<Driver>;
 
-/** Each one left out is the default of the app. */
+/** Omitted drivers keep the app's defaults. */
 export interface DriverOpeners {
   readonly store?: Opener<Store>;
   readonly records?: Opener<Records>;
@@ -24,7 +24,7 @@ export interface DriverOpeners {
   readonly secrets?: Opener<Secrets>;
 }
 
-/** What `nebula serve` goes by; the reference says more about each. */
+/** Settings of `nebula serve`; see the reference for details. */
 export interface ServerConfig {
   readonly preset?: 'desktop' | 'selfhost' | 'cloud';
   readonly host?: string;
@@ -43,34 +43,39 @@ export interface ServerConfig {
 }
 
 export interface ProjectConfig {
-  /** `all`: whatever workflows ask for. What was set by `nebula projects set` goes before. */
+  /** `all`: everything that workflows declare. A value set with `nebula projects set` takes precedence. */
   readonly ceiling?: Ceiling;
 }
 
 export interface NebulaConfig {
-  /** The project's own actions, besides the built-in ones. */
+  /** The project's own actions, in addition to the built-in ones. */
   readonly actions?: readonly Action[];
-  /** By the name that `retry.policy` gives. */
+  /** Keyed by the name used in `retry.policy`. */
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
-  /** Granted by the operator to every workflow of the project `default`. In other projects their ceiling decides. */
+  /**
+   * Granted by the operator to every workflow of the project `default`. Other projects are governed by their ceiling.
+   */
   readonly capabilities?: Capabilities;
-  /** Projects by name: what their runs may be granted at the most. */
+  /** Project name → the most that its runs may be granted. */
   readonly projects?: Readonly<Record<string, ProjectConfig>>;
-  /** Attempts that may run at the same time in this process. */
+  /** Maximum number of attempts that run at the same time in this process. */
   readonly concurrency?: number;
-  /** Of this process: nodes that ask for other labels are run by workers outside. */
+  /** Labels of this process; nodes that ask for other labels run on remote workers. */
   readonly labels?: readonly string[];
-  /** Starts are refused with `BUSY` while so many runs wait or go on. */
+  /** Maximum number of unfinished runs; further starts are rejected with `BUSY`. */
   readonly maxActiveRuns?: number;
-  /** Relative to the project folder; `.nebula` when left out. */
+  /** Relative to the project folder; default `.nebula`. */
   readonly dataDir?: string;
   /** How long finished runs are kept: `30d`, milliseconds, or null for ever. */
   readonly retention?: string | number | null;
-  /** Outputs above this size go to the blobs: `64KiB`, or bytes. */
+  /** Outputs above this size are stored as blobs: `64KiB`, or bytes. */
   readonly inlineLimit?: string | number;
-  /** `strict` (the default): a finished append is on disk. `relaxed`: a power cut may lose the last moments. */
+  /**
+   * `strict` (default): every completed append is synced to disk. `relaxed`: a power failure may lose the most recent
+   * ones.
+   */
   readonly durability?: 'strict' | 'relaxed';
-  /** What one evaluation of an expression may cost; what is left out keeps its default. */
+  /** Limits of one evaluation of an expression; omitted limits keep their defaults. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
   readonly drivers?: DriverOpeners;
   readonly server?: ServerConfig;

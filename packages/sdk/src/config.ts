@@ -1,9 +1,12 @@
-/** `nebula.config.ts`: what a project adds to the engine, which drivers it runs on, and what its server goes by. */
+/** `nebula.config.ts`: the project's actions, drivers and server settings. */
 import { didYouMean, NebulaError } from '@nebula/core/authoring';
 import { CONFIG_KEYS, type ConfigKey } from './config-keys.ts';
 import type { NebulaConfig } from './config-model.ts';
 
-/** Returns its argument. A misspelt key would otherwise be ignored without a word, since Node runs the file unchecked. */
+/**
+ * Validates the configuration and returns it. Node runs the file without type checks, so a misspelt key would otherwise
+ * be ignored silently.
+ */
 export function defineConfig(config: NebulaConfig): NebulaConfig {
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     fail('the configuration is not an object', 'Write defineConfig({ … })');
@@ -17,7 +20,7 @@ interface Mistake {
   readonly hint: string;
 }
 
-/** One as it is, several as a list. */
+/** A single mistake as one message, several as a list. */
 function invalid(mistakes: readonly Mistake[]): NebulaError {
   const [first, ...others] = mistakes as [Mistake, ...Mistake[]];
   if (others.length === 0) return new NebulaError('CONFIG_INVALID', first.message, { hint: first.hint });
@@ -27,7 +30,7 @@ function invalid(mistakes: readonly Mistake[]): NebulaError {
   });
 }
 
-/** The file runs unchecked, so a value of the wrong type would show up much later and somewhere else. */
+/** Checks values at load time: a value of the wrong type would otherwise fail much later and elsewhere. */
 function mistakesIn(object: object, path: string): Mistake[] {
   const known = Object.keys(CONFIG_KEYS).filter((key) => key.startsWith(path) && !key.slice(path.length).includes('.'));
   return Object.entries(object).flatMap(([name, value]) => {
@@ -50,7 +53,7 @@ function unknownKey(path: string, name: string, known: readonly string[]): Mista
   const where = path === '' ? 'the configuration' : path.slice(0, -1);
   return {
     message: `${where} has an unknown key '${name}'`,
-    hint: guess === undefined ? `It is one of: ${names.join(', ')}` : `Did you mean '${guess}'?`,
+    hint: guess === undefined ? `Use one of: ${names.join(', ')}` : `Did you mean '${guess}'?`,
   };
 }
 

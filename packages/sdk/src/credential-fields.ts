@@ -1,9 +1,9 @@
-/** Credentials of several parts: a secret whose value is a JSON object, `{"username": "…", "password": "…"}`. */
+/** Credentials with several fields: a secret whose value is a JSON object, `{"username": "…", "password": "…"}`. */
 import type { ActionContext, Json } from '@nebula/core';
 import { isJsonObject } from '@nebula/core/authoring';
 import { ActionError } from './action-error.ts';
 
-/** The members of a credential that is a JSON object, as text. The error never repeats the value. */
+/** The members of a credential that is a JSON object, as text. The error never contains the value. */
 export async function credentialFields(
   ctx: Pick<ActionContext, 'credential'>,
   alias: string,
@@ -14,7 +14,7 @@ export async function credentialFields(
   }
   throw new ActionError(`the credential '${alias}' is not a JSON object`, {
     code: 'CREDENTIAL_INVALID',
-    hint: `Set its secret to an object of fields: {"username": "…", "password": "…"}`,
+    hint: `Set the secret to a JSON object: {"username": "…", "password": "…"}`,
   });
 }
 

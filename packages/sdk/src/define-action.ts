@@ -1,4 +1,4 @@
-/** `defineAction`: an author's typed definition becomes the `Action` that the engine knows, or an error that helps. */
+/** `defineAction` converts an author's typed definition to the engine's `Action`, or throws a helpful error. */
 import type {
   Action,
   ActionContext,
@@ -26,13 +26,13 @@ import {
 /** A Standard Schema (zod 4 and others) or a JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;
 
-/** As a workflow writes it in `with`. */
+/** The value as written in `with` by a workflow. */
 export type Written<S> = S extends StandardSchema ? StandardInput<S> : FromSchema<S, 'written'>;
-/** As the code gets it. */
+/** The value as passed to the code. */
 export type Parsed<S> = S extends StandardSchema ? StandardOutput<S> : FromSchema<S, 'parsed'>;
-/** What `run` may return. Without a schema, anything that JSON can hold. */
+/** The return type of `run`. Without a schema, anything that JSON can represent. */
 type Returned<S> = [S] extends [undefined] ? unknown : Written<S>;
-/** What other nodes see as `output`. */
+/** The value that other nodes read as `output`. */
 type Seen<S, R> = [S] extends [undefined] ? R : S extends StandardSchema ? StandardOutput<S> : FromSchema<S, 'written'>;
 
 type VerificationOf<Output> = Exclude<Verification, { happened: true }> | { happened: true; output: Output };
@@ -47,28 +47,34 @@ export interface ActionDefinition<I extends Schema | undefined, O extends Schema
   readonly input?: I;
   readonly output?: O;
   /**
-   * What running it twice would do; `once` when left out. A function decides by the input as the workflow gave it:
-   * before defaults and conversions.
+   * The consequence of running the action twice; default `once`. A function decides from the input as the workflow
+   * wrote it, before defaults and conversions.
    */
   readonly effect?: Effect | ((input: Written<I>) => Effect);
   readonly capabilities?: readonly (keyof Capabilities)[];
-  /** The part of `capabilities` that the action always asks for, told from the parameters as they are written, so that `nebula validate` can see a missing grant. */
+  /**
+   * The resources that the action always needs, derived from the parameters as written, so that `nebula validate` can
+   * report a missing grant.
+   */
   readonly reaches?: Reaches<Written<I>>;
-  /** The aliases that it asks for with `ctx.credential`: a workflow that names no secret for one does not compile. */
+  /**
+   * The aliases that the action reads with `ctx.credential`. A workflow that maps no secret to one of them does not
+   * compile.
+   */
   readonly credentials?: readonly string[];
   run(ctx: ActionContext, input: Parsed<I>): Promise<R> | R;
-  /** Looks whether an earlier attempt of unknown outcome took effect. */
+  /** Determines whether an earlier attempt with an unknown outcome took effect. */
   verify?(ctx: ActionContext, input: Parsed<I>): Promise<VerificationOf<Returned<O>>> | VerificationOf<Returned<O>>;
 }
 
-/** An `Action` that remembers its types for the compiler; at run time it is a plain `Action`. */
+/** An `Action` that carries its types for the compiler; at run time it is a plain `Action`. */
 export interface TypedAction<Input, Output> extends Action {
   readonly '~types'?: { readonly input: Input; readonly output: Output };
 }
 
-/** What a workflow gives the action in `with`. */
+/** The type of `with` for the action. */
 export type InputOf<A> = A extends TypedAction<infer Input, unknown> ? Input : Json;
-/** What the action's node has as its output. */
+/** The type of the output of the action's node. */
 export type OutputOf<A> = A extends TypedAction<unknown, infer Output> ? Output : Json;
 
 export function defineAction<
@@ -93,7 +99,7 @@ export function defineAction<
   };
   attachSchema(action, 'input', definition.input, label);
   attachSchema(action, 'output', definition.output, label);
-  // The author's types end here: from now on only the schemas know them, and they are checked at run time.
+  // The author's types end here: from now on the schemas carry them and are checked at run time.
   return Object.freeze(action) as unknown as TypedAction<Written<I>, Seen<O, R>>;
 }
 
@@ -103,7 +109,7 @@ function attachSchema(action: object, side: Side, schema: Schema | undefined, la
     Object.defineProperty(action, side, { value: schema, enumerable: true });
     return;
   }
-  // Derived when someone looks: a project may have a hundred actions, and a run needs no forms.
+  // Derived on first access: a project may have a hundred actions, and a run needs no forms.
   let description: { readonly schema: JsonSchema | undefined } | undefined;
   Object.defineProperty(action, side, {
     enumerable: true,
@@ -128,7 +134,7 @@ function parser(schema: StandardSchema, side: Side, label: string) {
       message: issue.message,
     }));
     const told = problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
-    throw new ActionError(`${side} of ${label} does not fit its schema: ${told}`, {
+    throw new ActionError(`${side} of ${label} does not match its schema: ${told}`, {
       code: side === 'input' ? 'INPUT_INVALID' : 'OUTPUT_INVALID',
       details: { problems },
     });
@@ -139,7 +145,7 @@ function parser(schema: StandardSchema, side: Side, label: string) {
   };
 }
 
-/** A function that fails, or says nonsense, about an input it did not expect must not make a repeat look safe. */
+/** A function that throws, or returns nonsense, for an unexpected input must not make a repeat look safe. */
 function guardEffect<Input>(effect: (input: Input) => Effect): (input: Input) => Effect {
   return (input) => {
     try {
@@ -179,7 +185,7 @@ const ID_PATTERN = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+$/;
 const ALIAS_PATTERN = /^[a-zA-Z0-9_-]+$/;
 const VERSION_PATTERN = /^(0|[1-9]\d*)(\.(0|[1-9]\d*))?$/;
 
-/** Node strips types without checking them, so what the compiler would have said must be said here too. */
+/** Node strips types without checking them, so the errors that the compiler would report are reported here, too. */
 function checkDefinition(definition: unknown): void {
   if (typeof definition !== 'object' || definition === null) {
     fail('defineAction needs an object', 'Write defineAction({ id, version, run })');
@@ -194,15 +200,15 @@ function checkDefinition(definition: unknown): void {
     if (!known.includes(key)) fail(`action ${id} has an unknown key ${show(key)}`, meant(key, known));
   }
   if (typeof version !== 'string' || !VERSION_PATTERN.test(version)) {
-    fail(`action ${id} has version ${show(version)}`, "A version is 'major' or 'major.minor', as text: version: '1'");
+    fail(`action ${id} has version ${show(version)}`, "Use 'major' or 'major.minor' as text: version: '1'");
   }
   for (const [key, text] of Object.entries({ title, description })) {
     if (text !== undefined && typeof text !== 'string')
-      fail(`${key} of action ${id} is not text`, `Give ${key} a string`);
+      fail(`${key} of action ${id} is not text`, `Set ${key} to a string`);
   }
   for (const [key, schema] of Object.entries({ input, output })) {
     if (schema !== undefined && !isStandardSchema(schema) && !isJsonSchema(schema)) {
-      fail(`${key} of action ${id} is not a schema`, 'Give a Standard Schema (zod 4 and others) or a JSON Schema');
+      fail(`${key} of action ${id} is not a schema`, 'Use a Standard Schema (zod 4 and others) or a JSON Schema');
     }
   }
   if (effect !== undefined && typeof effect !== 'function' && !EFFECTS.includes(effect as string)) {
@@ -213,7 +219,7 @@ function checkDefinition(definition: unknown): void {
   checkCredentials(id, credentials);
   if (typeof run !== 'function') fail(`action ${id} has no run function`, 'Add run(ctx, input) { … }');
   if (verify !== undefined && typeof verify !== 'function') {
-    fail(`verify of action ${id} is not a function`, 'Write verify(ctx, input) { … } or leave it out');
+    fail(`verify of action ${id} is not a function`, 'Write verify(ctx, input) { … } or remove it');
   }
 }
 
@@ -222,7 +228,7 @@ function checkCapabilities(id: string, capabilities: unknown): void {
   if (!Array.isArray(capabilities)) {
     fail(
       `capabilities of action ${id} is not a list`,
-      "List the kinds that it needs, e.g. ['network']; what exactly is granted is up to the workflow",
+      "List the kinds that it needs, e.g. ['network']; the workflow grants the exact resources",
     );
   }
   for (const capability of capabilities) {
@@ -253,24 +259,24 @@ function checkCredentials(id: string, credentials: unknown): void {
   if (Array.isArray(credentials) && credentials.every(isAlias)) return;
   fail(
     `credentials of action ${id} is not a list of aliases`,
-    "List what it asks for, e.g. ['api']; which secret that is, is up to the workflow",
+    "List the aliases, e.g. ['api']; the workflow maps secrets to them",
   );
 }
 
 function idHint(id: unknown): string {
-  const example = "Names look like 'payment.charge'";
+  const example = "Use a name such as 'payment.charge'";
   if (typeof id !== 'string') return example;
   const mended = id
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()
     .replace(/[/: ]+/g, '.');
   if (ID_PATTERN.test(mended)) return `Did you mean '${mended}'?`;
-  return ID_PATTERN.test(`my.${mended}`) ? `A name has two parts or more: 'my.${mended}'` : example;
+  return ID_PATTERN.test(`my.${mended}`) ? `A name has at least two parts: 'my.${mended}'` : example;
 }
 
 function meant(word: unknown, candidates: readonly string[]): string {
   const guess = typeof word === 'string' ? didYouMean(word, candidates) : undefined;
-  return guess === undefined ? `It is one of: ${candidates.join(', ')}` : `Did you mean '${guess}'?`;
+  return guess === undefined ? `Use one of: ${candidates.join(', ')}` : `Did you mean '${guess}'?`;
 }
 
 function show(value: unknown): string {

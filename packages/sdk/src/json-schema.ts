@@ -1,22 +1,22 @@
 /**
- * Types out of plain JSON Schemas. A literal schema in `defineAction` is read by the compiler, so nothing is written
- * twice; `jsonSchema<T>()` is the way out where a schema is more than the compiler reads here (`$ref`, `if`, computed ones).
+ * Derives types from JSON Schemas. The compiler reads a literal schema in `defineAction`, so nothing is written twice.
+ * `jsonSchema<T>()` is the alternative for schemas that these types do not cover (`$ref`, `if`, computed schemas).
  */
 import type { Json, JsonObject, JsonSchema } from '@nebula/core';
 
 declare const typed: unique symbol;
 
-/** A JSON Schema whose type was said by its author. */
+/** A JSON Schema whose type was declared by its author. */
 export type TypedSchema<T> = JsonObject & { readonly [typed]?: T };
 
-/** Gives a JSON Schema the type that its values have: `jsonSchema<Order>({ $ref: … })`. */
+/** Declares the type of a JSON Schema's values: `jsonSchema<Order>({ $ref: … })`. */
 export function jsonSchema<T>(schema: JsonObject): TypedSchema<T> {
   return schema as TypedSchema<T>;
 }
 
 /**
- * `written` is the value as a workflow gives it; `parsed` is what the code gets, where members with a default are
- * always there.
+ * `written` is the value as given by a workflow; `parsed` is the value passed to the code, in which members with a
+ * default are always present.
  */
 export type Stage = 'written' | 'parsed';
 
@@ -40,7 +40,7 @@ type FromKeywords<S, M extends Stage> = S extends { readonly const: infer C }
             ? FromType<S, T, M>
             : Json;
 
-/** Distributes over a list of types. */
+/** Distributes over a union of types. */
 type FromType<S, T, M extends Stage> = T extends 'string'
   ? string
   : T extends 'number' | 'integer'
@@ -65,7 +65,7 @@ type FromObject<S, M extends Stage> = S extends { readonly properties: infer P }
     ? { readonly [key: string]: A extends JsonObject ? FromSchema<A, M> : Json }
     : JsonObject;
 
-/** Names that are certainly there. */
+/** Names of the members that are always present. */
 type Present<S, P, M extends Stage> =
   | (S extends { readonly required: readonly (infer R)[] } ? R : never)
   | (M extends 'parsed' ? { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P] : never);

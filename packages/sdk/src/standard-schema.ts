@@ -1,6 +1,6 @@
 /**
- * The parts of Standard Schema (standardschema.dev) and of Standard JSON Schema that Nebula uses.
- * zod 4, valibot, arktype and others implement them, so authors keep the library that they know.
+ * The parts of Standard Schema (standardschema.dev) and of Standard JSON Schema that Nebula uses. zod 4, valibot,
+ * arktype and others implement them, so authors can use the library they know.
  */
 import type { JsonSchema } from '@nebula/core';
 import { isJsonObject } from '@nebula/core/authoring';
@@ -26,23 +26,24 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Before parsing: what the writer of a workflow gives. */
+/** The type before parsing, as written in a workflow. */
 export type StandardInput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input'];
-/** After parsing: what the code gets. */
+/** The type after parsing, as passed to the code. */
 export type StandardOutput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output'];
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
-  // Some libraries' schemas are callable, hence functions.
+  // Schemas of some libraries are callable, i.e. functions.
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false;
   const standard = (schema as { '~standard'?: unknown })['~standard'];
   return isJsonObject(standard) && typeof standard.validate === 'function';
 }
 
-/** The JSON Schema that draws the form; none when the library cannot tell. */
+/** The JSON Schema for forms, or undefined when the library cannot derive one. */
 export function describeStandardSchema(schema: StandardSchema, side: Side): JsonSchema | undefined {
   return (
     schemaOrNothing(() => schema['~standard'].jsonSchema?.[side]({ target: 'draft-2020-12' })) ??
-    // zod refuses a whole object for one member without a JSON form (a Date); asked like this, it leaves only that member open.
+    // By default, zod rejects a whole object for one member without a JSON form (a Date); with this option it leaves
+    // only that member open.
     schemaOrNothing(() => (schema as ZodLike).toJSONSchema?.({ io: side, unrepresentable: 'any' }))
   );
 }
@@ -55,14 +56,14 @@ function schemaOrNothing(derive: () => unknown): JsonSchema | undefined {
   try {
     const derived = derive();
     if (typeof derived === 'boolean') return derived;
-    // Through text, because zod hangs a non-enumerable `~standard` on what it derives.
+    // Converted through text, because zod attaches a non-enumerable `~standard` to the derived schema.
     return isJsonObject(derived) ? (JSON.parse(JSON.stringify(derived)) as JsonSchema) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** `orders[3].total`; empty for the value itself. */
+/** Formats a path as `orders[3].total`; empty for the value itself. */
 export function issuePath(issue: StandardIssue): string {
   let path = '';
   for (const segment of issue.path ?? []) {

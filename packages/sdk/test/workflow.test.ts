@@ -220,7 +220,7 @@ output: "{{ $nodes.all.output.aggregated?.[0]?.parts?.aggregated }}"
         w.merge('b', s);
       }),
     ).toContain("'s' has two merges");
-    expect(split((w) => void w.merge('m', w.node('a', pack, {}) as never))).toContain("'a' is no split");
+    expect(split((w) => void w.merge('m', w.node('a', pack, {}) as never))).toContain("'a' is not a split");
     expect(
       split((w) => {
         const s = w.split('s', [1], () => undefined);
@@ -235,7 +235,7 @@ output: "{{ $nodes.all.output.aggregated?.[0]?.parts?.aggregated }}"
         ),
       );
     for (const given of [ends(() => ({ b: 1 })), ends((a) => ({ a })), ends((a) => ({ a, b: a })), ends(() => 'a')])
-      expect(given).toContain('not the last nodes of a round');
+      expect(given).toContain('the last nodes of an iteration');
     expect(split((w) => void w.split('s', [1], (s) => s.node('s', pack, {})))).toContain("two nodes 's'");
     expect(
       split((w) => {
@@ -306,7 +306,7 @@ describe('needs', () => {
         const route = w.branch('route', user.output.plan, decide ? { needs: [stock] } : {});
         w.node('ship', pack, { stock: stock.output.parcel }, { needs: [route.case('paid')] });
       });
-    expect(refusal(() => build(false))).toContain("'ship' is reached under a condition and reads 'stock'");
+    expect(refusal(() => build(false))).toContain("'ship' runs conditionally and reads 'stock'");
     expect(problemsOf(build(true))).toEqual([]);
   });
 });
@@ -448,7 +448,7 @@ describe('what is refused while it is written', () => {
     refusal(() => workflow('w', {}, build));
 
   test('[SDK-17] references where they have no value', () => {
-    expect(inside((w) => `${w.trigger}`)).toContain('has no value while the workflow is written');
+    expect(inside((w) => `${w.trigger}`)).toContain('cannot be used as a value');
     expect(inside((w) => Object.assign(w.trigger, { a: 1 }))).toContain('cannot be changed');
     let leaked: unknown;
     let item: unknown;
@@ -476,15 +476,15 @@ describe('what is refused while it is written', () => {
           b.node('a', pack, { outer: a.output });
         });
       }),
-    ).toContain("'a' is read in a body that has a node of this id");
+    ).toContain("'a' is read in a body that has a node with the same id");
   });
 
   test('[SDK-17] values that are none', () => {
     expect(inside((w) => w.node('a', pack, { a: new Date() as never }))).toContain('a.with.a is object');
     expect(inside((w) => ({ a: w.node('a', pack, {}) }))).toContain('write a.output');
-    expect(inside((w) => w.node('a', {} as never, {}))).toContain('no action');
-    expect(inside((w) => w.node('a', pack, {}, { when: 'x' as never }))).toContain('a.when is no expression');
-    expect(inside((w) => w.wait('a', {} as never))).toContain('no wait');
+    expect(inside((w) => w.node('a', {} as never, {}))).toContain('not an action');
+    expect(inside((w) => w.node('a', pack, {}, { when: 'x' as never }))).toContain('a.when is not an expression');
+    expect(inside((w) => w.wait('a', {} as never))).toContain('not a wait');
     expect(inside(async () => undefined)).toContain('asynchronous');
   });
 
@@ -504,7 +504,7 @@ describe('what is refused while it is written', () => {
 
   test('[SDK-17] schemas that are more than data', () => {
     const refused = (input: z.ZodType) => refusal(() => workflow('w', { input }, (w) => w.node('a', pack, {})));
-    expect(refused(z.object({ n: z.string().transform(Number) }))).toContain('changes what it is given');
+    expect(refused(z.object({ n: z.string().transform(Number) }))).toContain('converts its values');
     expect(refused(z.object({ at: z.date() }))).toContain('has no JSON Schema');
     const opaque = { '~standard': { version: 1 as const, vendor: 'x', validate: (value: unknown) => ({ value }) } };
     expect(refusal(() => workflow('w', { input: opaque }, (w) => w.node('a', pack, {})))).toContain(

@@ -1,11 +1,11 @@
-/** Which actions the nodes of definitions run: what a mock may stand in for. */
+/** Lists the actions that the nodes of definitions run, i.e. the possible targets of mocks. */
 import type { NodeDefinition, WorkflowDefinition } from '@nebula/core';
 
 export interface ActionUse {
-  /** Path of the node in the definition, without rounds: `items/pack`; `~undo/charge` for what undoes it. */
+  /** Path of the node in the definition, without iterations: `items/pack`; `~undo/charge` for its compensation. */
   readonly node: string;
   readonly id: string;
-  /** As asked for; undefined: the newest. */
+  /** The requested version; undefined: the newest. */
   readonly version: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export function actionsUsed(definition: WorkflowDefinition): ActionUse[] {
   return uses;
 }
 
-/** Every node of the definition, bodies included. */
+/** Paths of all nodes of the definition, including bodies. */
 export function nodePaths(definition: WorkflowDefinition): string[] {
   const paths: string[] = [];
   const visit = (nodes: NonNullable<WorkflowDefinition['nodes']>, prefix: string): void => {
@@ -31,7 +31,7 @@ export function nodePaths(definition: WorkflowDefinition): string[] {
   return paths;
 }
 
-/** `items/3/pack` → `items/pack`; `~undo/items:3:pack` → `~undo/items:pack`. Ids that are numbers are taken for rounds. */
+/** `items/3/pack` → `items/pack`; `~undo/items:3:pack` → `~undo/items:pack`. Numeric ids count as iterations. */
 export function withoutRounds(path: string): string {
   return path.replaceAll(/\/\d+(?=\/|$)/g, '').replaceAll(/:\d+(?=:|$)/g, '');
 }

@@ -1,4 +1,4 @@
-/** What has become of one execution, and which places of its workflow it came to. */
+/** The state of one execution, folded from its journal, and its coverage of the workflow. */
 import {
   type Entry,
   isFinished,
@@ -17,11 +17,11 @@ import type { Outside } from './outside.ts';
 
 export type Frame = ViewFrame;
 
-/** Somebody outside could move the run on. */
+/** An external event that could advance the run. */
 export interface WaitingFor {
   readonly node: string;
   readonly kind: 'signal' | 'approval' | 'callback' | 'settling' | 'attempt';
-  /** Of a signal: its name, and the key if it has one. */
+  /** For a signal: its name and its key, if any. */
   readonly name?: string;
   readonly key?: string;
 }
@@ -29,7 +29,7 @@ export interface WaitingFor {
 export class Chronicle {
   private readonly view: RunView;
   readonly frames: Frame[] = [];
-  /** Paths of nodes that completed or failed, in the order of finishing. */
+  /** Paths of nodes that completed or failed, in the order in which they ended. */
   readonly path: string[] = [];
   readonly skipped: string[] = [];
   private readonly coverage: Coverage;
@@ -63,7 +63,7 @@ export class Chronicle {
     return { ...document, nodes: { ...document.nodes, ...this.view.endedNodes(noBlobs) } };
   }
 
-  /** Time, or an attempt that takes time, will move it; nobody else need do anything. */
+  /** Whether the passing of time, or a running attempt, will advance the run without an external event. */
   movesByItself(now: number, outside: Outside): boolean {
     const { state } = this;
     if (this.isOver || state.pausedAt !== null) return false;
@@ -112,7 +112,7 @@ export class Chronicle {
 
 type EdgePlan = NodeState['plan']['outgoing'][number];
 
-/** From what the journal says of a final node. */
+/** Whether an edge was taken, derived from the final phase of its node. */
 function isTaken({ on, key }: EdgePlan, phase: NodeState['phase']): boolean {
   const isDead = 'dead' in phase && phase.dead?.includes(key) === true;
   switch (phase.status) {
@@ -166,7 +166,7 @@ function awaited(state: RunState, node: NodeState, outside: Outside): WaitingFor
   });
 }
 
-/** The kit lets no value become a blob. */
+/** The test kit stores all values inline. */
 function noBlobs(): Json {
   throw new Error('invariant broken: a value of a test is in a blob');
 }

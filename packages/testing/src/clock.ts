@@ -1,11 +1,11 @@
 /**
- * Time in a test: it stands still until it is moved, and then jumps.
+ * The virtual clock of a test: time stands still until it is moved, and then jumps.
  *
- *  1 Time moves only inside `moveTo`, and only forwards.
- *  2 Timers fire in order of their due time, then of their making; `soon` callbacks before any timer.
- *  3 What is due in the background (heartbeats, sweeps) fires once when time has jumped over it, however far that was:
- *    30 days are one jump, not 260,000 heartbeats.
- *  4 After each callback every promise that can settle does so, before the next callback is called.
+ *  1. Time moves only inside `moveTo`, and only forwards.
+ *  2. Timers fire in order of their due time, then of their creation; `soon` callbacks run before any timer.
+ *  3. Background timers (heartbeats, sweeps) fire once per jump, however far it is: 30 days are one jump, not 260,000
+ *     heartbeats.
+ *  4. After each callback, all promises that can settle do so before the next callback runs.
  */
 import { setImmediate } from 'node:timers';
 import { Heap } from '@nebula/core';
@@ -48,7 +48,7 @@ export class TestClock implements Clock {
     this.#soon.push(callback);
   }
 
-  /** When the next timer is due that somebody waits for. */
+  /** The due time of the next foreground timer. */
   nextAt(): number {
     return next(this.#timers)?.at ?? Number.POSITIVE_INFINITY;
   }
@@ -57,7 +57,7 @@ export class TestClock implements Clock {
     return next(this.#background)?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Calls back what waits for this turn, and what that asks for in turn, without moving time. */
+  /** Runs pending `soon` callbacks, and those that they schedule, without moving time. */
   async drain(): Promise<void> {
     await promisesSettled();
     while (this.#soon.length > 0) {
@@ -70,7 +70,7 @@ export class TestClock implements Clock {
     }
   }
 
-  /** Jumps to a moment and calls back what is due then; what falls due before it must have been moved to first. */
+  /** Jumps to a time and runs the callbacks due then; earlier due times must have been moved to first. */
   async moveTo(at: number): Promise<void> {
     this.#now = Math.max(this.#now, at);
     const now = this.#now;
@@ -95,7 +95,7 @@ function next(heap: Heap<Pending>): Pending | undefined {
   return heap.peek();
 }
 
-/** The event loop comes back here only when no promise job is left. */
+/** The event loop gets here only when the promise job queue is empty. */
 function promisesSettled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** Which nodes and edges of workflows have been gone through, over any number of runs. */
+/** Counts which nodes and edges of workflows ran, over any number of runs. */
 import { isImplied, type Plan } from '@nebula/core';
 
 type GraphPlan = Plan['root'];
@@ -11,16 +11,16 @@ export interface WorkflowCoverage {
   readonly edges: { readonly total: number; readonly taken: number; readonly never: readonly string[] };
 }
 
-/** Counts by place; what has never been gone through is there with 0. Plain data, so that processes can share it. */
+/** Counts by path; nodes and edges that never ran have the count 0. Plain data, so that processes can share it. */
 export type CoverageData = Record<string, { nodes: Record<string, number>; edges: Record<string, number> }>;
 
-/** Where the nodes of a plan stand in their definitions. */
+/** The path of each node of a plan in its definition. */
 export type Places = ReadonlyMap<NodePlan, { readonly workflowId: string; readonly path: string }>;
 
 export class Coverage {
   readonly data: CoverageData = {};
 
-  /** Makes room for everything in the plan, workflows that are inlined included. */
+  /** Adds entries for everything in the plan, including inlined workflows. */
   survey(plan: Plan): Places {
     const places = new Map<NodePlan, { workflowId: string; path: string }>();
     const visit = (graph: GraphPlan, workflowId: string, prefix: string): void => {
@@ -42,7 +42,7 @@ export class Coverage {
 
   ran(places: Places, node: NodePlan): void {
     const place = places.get(node);
-    // A node of a graph that an action returned, or one that undoes another, stands in no definition.
+    // A node of a returned graph, or a compensation, is not part of any definition.
     if (place === undefined) return;
     const { nodes } = this.of(place.workflowId);
     nodes[place.path] = (nodes[place.path] ?? 0) + 1;
@@ -82,7 +82,7 @@ export class Coverage {
   }
 }
 
-/** `charge -> apologise (error)`. */
+/** Formats an edge as `charge -> apologise (error)`. */
 function edgeName(prefix: string, { key, from, to, on }: EdgePlan): string {
   const number = key === to.id ? '' : key.slice(to.id.length);
   return `${prefix}${from.id} -> ${to.id}${number}${on === 'success' ? '' : ` (${on})`}`;

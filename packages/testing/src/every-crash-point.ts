@@ -1,6 +1,6 @@
 /**
- * Kills the engine at every boundary of the journal, once before the append is durable and once after it, lets another
- * engine go on with the same data, and compares how it ends with how it ends undisturbed.
+ * Kills the engine at every append to the journal, once before the append is durable and once after, continues with a
+ * new engine on the same data, and compares the result with that of an undisturbed run.
  */
 import { canonicalJson, type Entry, type Json, jsonEquals, NebulaError } from '@nebula/core';
 import { Coverage } from './coverage.ts';
@@ -10,21 +10,21 @@ import { begin, type InputFor, type OutputFor, type TestOptions, worldOf } from 
 import type { Append, World } from './world.ts';
 
 export interface CrashOptions<Input = Json, Output = Json> extends Omit<TestOptions<Input>, 'coverage'> {
-  /** What people do to the run, after it has come to rest: signals, approvals, the passing of time. */
+  /** External events, applied when the run is idle: signals, approvals, the passing of time. */
   readonly steps?: (run: TestRun<Output>) => Promise<unknown>;
 }
 
 export interface CrashReport {
-  /** Appends of the undisturbed run. */
+  /** Number of appends of the undisturbed run. */
   readonly boundaries: number;
-  /** Crashes that were survived: two for each boundary. */
+  /** Number of survived crashes: two per append. */
   readonly crashes: number;
 }
 
-/** Where it crashed and what came of it. */
+/** The crash point and its consequence. */
 export interface CrashDifference {
   readonly boundary: number;
-  /** Before the append was durable, or after that and before it was answered. */
+  /** Before the append was durable, or after that and before it was acknowledged. */
   readonly side: 'before' | 'after';
   readonly frames: readonly {
     readonly executionId: string;
@@ -37,7 +37,7 @@ export interface CrashDifference {
   readonly actual: Json;
 }
 
-/** Rejects with `CRASH_DIFFERENCE` at the first crash that shows; `details` is a `CrashDifference`. */
+/** Rejects with `CRASH_DIFFERENCE` at the first crash that changes the result; `details` is a `CrashDifference`. */
 export async function everyCrashPoint<W extends WorkflowSource>(
   source: W,
   options: CrashOptions<InputFor<W>, OutputFor<W>> = {},
@@ -64,7 +64,7 @@ export async function everyCrashPoint<W extends WorkflowSource>(
 
 interface Played {
   readonly world: World;
-  /** What the test itself threw: a request that was refused, a mock that was wrong. */
+  /** The error that the test itself threw, e.g. for a rejected request or an invalid mock. */
   readonly failure?: string;
 }
 
@@ -88,7 +88,7 @@ async function play<Input, Output>(
   }
 }
 
-/** A person looks at what the crash left open: what the mock did is what happened. */
+/** Settles unknown outcomes as a person would, according to what the mock did. */
 async function settleUnknown(world: World, expected: Ending): Promise<void> {
   for (let patience = 0; patience < 100; patience++) {
     const open = world.executions.flatMap((executionId) =>
@@ -112,13 +112,13 @@ async function settleUnknown(world: World, expected: Ending): Promise<void> {
   }
 }
 
-/** How everything ended. Attempts and times are not part of it: a crash may cost some of both. */
+/** The final result of everything. Attempts and times are excluded, because a crash may change them. */
 interface Ending {
   readonly status: string;
   readonly output: Json;
   readonly error: string | null;
   readonly nodes: Readonly<Record<string, Json>>;
-  /** By idempotency key: how often a `once` effect happened; for others that it did. */
+  /** By idempotency key: the number of times that a `once` effect happened; for other effects, whether it happened. */
   readonly effects: Readonly<Record<string, number>>;
 }
 
@@ -152,7 +152,7 @@ function endingOf(world: World): Ending {
   };
 }
 
-/** Ids of children are drawn; they are named after the node that started them. */
+/** Names a child after the node that started it, because its id is random. */
 function nameIn(world: World, executionId: string, path: string): string {
   const { parent } = world.run(executionId).state;
   return parent === null ? path : nameIn(world, parent.executionId, `${parent.node}>${path}`);
@@ -160,7 +160,7 @@ function nameIn(world: World, executionId: string, path: string): string {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** A crash takes time. */
+/** Replaces timestamps, because a crash takes time. */
 function withoutTimes(value: Json): Json {
   if (typeof value === 'string') return MOMENT.test(value) ? '(a moment)' : value;
   if (Array.isArray(value)) return value.map(withoutTimes);
@@ -197,14 +197,14 @@ function told(difference: CrashDifference): NebulaError {
     ({ executionId, seq, entries }) => `frame ${seq} of ${executionId}: ${entries.map(short).join(', ')}`,
   );
   const lines = [
-    `a crash ${side === 'before' ? 'before append' : 'after append'} ${boundary} is not survived: ${what}`,
+    `a crash ${side === 'before' ? 'before append' : 'after append'} ${boundary} changes the result: ${what}`,
     ...(where.length === 0 ? ['  (an append without entries)'] : where.map((line) => `  ${line}`)),
     `  undisturbed: ${canonicalJson(expected)}`,
     `  after crash: ${canonicalJson(actual)}`,
   ];
   return new NebulaError('CRASH_DIFFERENCE', lines.join('\n'), {
     details: JSON.parse(JSON.stringify(difference)) as Json,
-    hint: 'What an action does must depend on its input and its idempotency key alone',
+    hint: 'Make the effect of the action depend only on its input and its idempotency key',
   });
 }
 

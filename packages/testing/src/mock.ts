@@ -1,17 +1,17 @@
-/** What stands in for an action: an answer, a function that gives one, or several answers one after the other. */
+/** Mocks of actions: an answer, a function that returns one, or a sequence of answers. */
 import { type ActionContext, type Json, NebulaError, parseDuration } from '@nebula/core';
 import { ActionError, type ActionErrorOptions } from '@nebula/sdk';
 
-/** Part of the context of a real action: a mock reaches nothing outside. */
+/** The part of an action's context that a mock gets; a mock cannot reach the host. */
 export type MockContext = Pick<
   ActionContext,
   'executionId' | 'workflowId' | 'node' | 'attempt' | 'idempotencyKey' | 'signal' | 'log' | 'now' | 'sleep'
 >;
 
-/** Declared as a method, so that its author may say which input it gets: `(input: { amount: number }) => …`. */
+/** Declared as a method, so that its author can narrow the input type: `(input: { amount: number }) => …`. */
 export type MockFunction = { answer(input: Json, ctx: MockContext): unknown }['answer'];
 
-/** An answer as it is, or how to come to one. */
+/** A plain output, or a way to compute one. */
 export type Mock = Json | MockFunction | Answer;
 
 /** Answers other than a plain output. */
@@ -23,7 +23,7 @@ export type Answer =
 
 const MOCK: unique symbol = Symbol('mock');
 
-/** The attempt fails. `fail('CARD_DECLINED')`, `fail('DOWN', { kind: 'SYSTEM' })`. */
+/** Fails the attempt: `fail('CARD_DECLINED')`, `fail('DOWN', { kind: 'SYSTEM' })`. */
 export function fail(
   code: string,
   options: Omit<ActionErrorOptions, 'code'> & { readonly message?: string } = {},
@@ -32,7 +32,7 @@ export function fail(
   return { [MOCK]: 'fail', error: new ActionError(message, { ...rest, code }) };
 }
 
-/** The first call gets the first answer, the second the second, and so on; the last one stays. */
+/** Returns the answers in order, one per call; the last one repeats. */
 export function sequence(answers: readonly Mock[]): Answer {
   if (answers.length === 0) {
     throw new NebulaError('MOCK_INVALID', 'a sequence has no answers', { hint: 'Write sequence([first, second])' });
@@ -40,12 +40,12 @@ export function sequence(answers: readonly Mock[]): Answer {
   return { [MOCK]: 'sequence', answers };
 }
 
-/** The answer comes after a while of virtual time: `after('5m', { ok: true })`. */
+/** Answers after a delay in virtual time: `after('5m', { ok: true })`. */
 export function after(duration: string | number, then: Mock): Answer {
   return { [MOCK]: 'after', delayMs: durationMs(duration), then };
 }
 
-/** The attempt never ends by itself: only a time limit or a cancellation ends it. */
+/** Never ends by itself; only a timeout or a cancellation ends the attempt. */
 export function hang(): Answer {
   return { [MOCK]: 'hang' };
 }
@@ -54,7 +54,7 @@ export function isAnswer(mock: unknown): mock is Answer {
   return typeof mock === 'object' && mock !== null && MOCK in mock;
 }
 
-/** Which kind of answer; undefined for a plain output or a function. */
+/** The kind of an answer that is not a plain output or a function. */
 export function kindOf(answer: Answer): Answer[typeof MOCK] {
   return answer[MOCK];
 }

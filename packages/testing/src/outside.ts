@@ -1,9 +1,9 @@
 /**
- * The world outside of the workflow, as a test makes it up: mocks answer for actions, and every call is remembered.
+ * The simulated environment of the workflow: mocks answer for actions, and every call is recorded.
  *
- *  1 An action runs for real only when it is pure and reaches nothing, or when the test says so.
- *  2 A call whose outcome died with its process is answered again as it was, when its idempotency key comes back.
- *  3 What is wrong with the test itself is a complaint: it ends the test, and not a node.
+ *  1. An action runs for real only if it is pure and needs no capability, or if the test allows it.
+ *  2. A call whose outcome was lost with its process gets the same answer when its idempotency key returns.
+ *  3. A mistake of the test itself is a complaint: it ends the test instead of failing a node.
  */
 import {
   type Action,
@@ -19,7 +19,7 @@ import {
 import { withoutRounds } from './actions-used.ts';
 import { type Answer, isAnswer, kindOf, type Mock, type MockContext } from './mock.ts';
 
-/** One attempt of a node, as the outside saw it. */
+/** One attempt of a node, as recorded by the environment. */
 export interface Call {
   readonly executionId: string;
   /** Path of the node: `items/3/pack`. */
@@ -30,7 +30,7 @@ export interface Call {
   readonly idempotencyKey: string;
   /** Virtual time (ms). */
   readonly at: number;
-  /** `lost`: its process died before the outcome was written down. */
+  /** `lost`: its process died before the outcome was durable. */
   readonly outcome: 'under way' | 'completed' | 'failed' | 'lost';
   readonly output?: Json;
   readonly error?: Pick<RunError, 'code' | 'message'>;
@@ -39,17 +39,17 @@ export interface Call {
 interface OpenCall {
   readonly process: number;
   record: Call;
-  /** Waits for virtual time, or for ever. */
+  /** Waits for virtual time, or forever. */
   isAsleep: boolean;
   isHanging: boolean;
-  /** The journal has its outcome. */
+  /** The outcome is in the journal. */
   isSettled: boolean;
-  /** The answers of sequences that it was given. */
+  /** The answers of sequences that the call consumed. */
   readonly taken: Map<Answer, number>;
 }
 
 export interface OutsideOptions {
-  /** By action (`payment.charge`, `payment.charge@2`) or by node (`charge`, `items/pack`). */
+  /** Keyed by action (`payment.charge`, `payment.charge@2`) or node (`charge`, `items/pack`). */
   readonly mocks: Readonly<Record<string, Mock>>;
   /** Actions that may run for real although they are not pure. */
   readonly real: readonly string[];
@@ -57,14 +57,14 @@ export interface OutsideOptions {
 }
 
 export class Outside {
-  /** The first thing that is wrong with the test. */
+  /** The first mistake of the test. */
   complaint: Error | undefined;
-  /** Which process makes the calls now. */
+  /** The number of the process that makes the calls. */
   process = 0;
   private readonly options: OutsideOptions;
   private readonly open: OpenCall[] = [];
   private readonly positions = new Map<Answer, number>();
-  /** Answers to calls that died, by idempotency key. */
+  /** Consumed answers of lost calls, by idempotency key. */
   private readonly lost = new Map<string, Map<Answer, number>>();
   private waiters: (() => void)[] = [];
 
@@ -76,23 +76,23 @@ export class Outside {
     return this.open.map(({ record }) => record);
   }
 
-  /** Calls of the living process that do something other than waiting for time. */
+  /** Whether a call of the living process is doing something other than waiting for time. */
   get isBusy(): boolean {
     return this.open.some((call) => call.process === this.process && isUnderWay(call) && !call.isAsleep);
   }
 
-  /** Whether an attempt under way ends by itself, given time. */
+  /** Whether a running attempt ends by itself, given time. */
   endsByItself(executionId: string, node: string): boolean {
     const call = this.open.findLast(({ record }) => record.executionId === executionId && record.node === node);
     return call === undefined || !call.isHanging;
   }
 
-  /** Resolves when a call has ended or begun to wait. */
+  /** Resolves when a call has ended or started to wait. */
   change(): Promise<void> {
     return new Promise((resolve) => this.waiters.push(resolve));
   }
 
-  /** The stand-in that the engine gets to know. */
+  /** The action that the engine sees in place of the real one. */
   standIn(action: Action, isKnown: boolean): Action {
     return {
       ...action,
@@ -101,7 +101,7 @@ export class Outside {
     };
   }
 
-  /** The process has died. */
+  /** Marks the calls of the dead process as lost. */
   forget(): void {
     for (const call of this.open) {
       if (call.process !== this.process || call.isSettled || call.record.outcome === 'lost') continue;
@@ -111,7 +111,7 @@ export class Outside {
     this.process++;
   }
 
-  /** Entries of a run are durable. */
+  /** Notes that entries of a run are durable. */
   written(executionId: string, entries: readonly Entry[]): void {
     const nodes = new Set(entries.flatMap((entry) => (isOutcome(entry) ? [entry.node] : [])));
     for (const call of this.open) {
@@ -119,7 +119,7 @@ export class Outside {
     }
   }
 
-  /** What is known about the last attempt of a node. */
+  /** The last call of a node. */
   lastCall(executionId: string, node: string): Call | undefined {
     return this.open.findLast(({ record }) => record.executionId === executionId && record.node === node)?.record;
   }
@@ -218,7 +218,7 @@ export class Outside {
     return capabilities.length === 0 && (typeof effect === 'function' ? effect(input) : effect) === 'pure';
   }
 
-  /** The test is over: nothing comes of the call any more. */
+  /** Ends the test: the call never resolves. */
   private complain(error: NebulaError, call?: OpenCall): Promise<never> {
     this.complaint ??= error;
     if (call !== undefined) {
@@ -236,7 +236,7 @@ export class Outside {
   }
 }
 
-/** Why the real action would not give this. */
+/** The reason why the real action cannot return this output. */
 async function wrongIn(action: Action, output: Json): Promise<string | undefined> {
   const { output: schema, describeOnly = [], parseOutput } = action;
   if (parseOutput !== undefined) {
@@ -277,7 +277,7 @@ function contextFor(ctx: ActionContext, call: OpenCall, changed: () => void): Mo
   return { executionId, workflowId, node, attempt, idempotencyKey, signal, log, now, sleep };
 }
 
-/** What really runs has its whole context; only its sleeps are noticed. */
+/** A real action keeps its whole context; only its sleeps are observed. */
 function withSleep(ctx: ActionContext, { sleep }: MockContext): ActionContext {
   return new Proxy(ctx, {
     get: (target, key) => (key === 'sleep' ? sleep : (Reflect.get(target, key, target) as unknown)),
@@ -287,7 +287,7 @@ function withSleep(ctx: ActionContext, { sleep }: MockContext): ActionContext {
 function notMocked({ id, version, effect = 'once', capabilities = [] }: Action, node: string): NebulaError {
   const reason =
     capabilities.length > 0
-      ? `reaches outside (${capabilities.join(', ')})`
+      ? `needs capabilities (${capabilities.join(', ')})`
       : `is ${typeof effect === 'function' ? 'not pure' : effect}`;
   return new NebulaError('NOT_MOCKED', `'${node}' runs ${id}@${version}, which ${reason} and has no mock`, {
     hint: `Add mocks: { '${id}': … } or { '${withoutRounds(node)}': … }, or let it run: real: ['${id}']`,
@@ -295,7 +295,11 @@ function notMocked({ id, version, effect = 'once', capabilities = [] }: Action, 
 }
 
 function wrongOutput({ id, version }: Action, node: string, told: string): NebulaError {
-  return new NebulaError('MOCK_INVALID', `the mock of '${node}' gives what ${id}@${version} never would: ${told}`, {
-    hint: `\`nebula actions ${id}\` says what it gives`,
-  });
+  return new NebulaError(
+    'MOCK_INVALID',
+    `the output of the mock of '${node}' does not match ${id}@${version}: ${told}`,
+    {
+      hint: `\`nebula actions ${id}\` shows the output schema`,
+    },
+  );
 }

@@ -1,14 +1,14 @@
-/** Coverage of everything that this process tests, for whoever started it: `nebula test` runs files in processes. */
+/** Collects the coverage of this process for its parent: `nebula test` runs files in separate processes. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Coverage } from './coverage.ts';
 
-/** Names the folder into which processes write what they covered. */
+/** Environment variable with the folder to which processes write their coverage. */
 export const COVERAGE_DIR = 'NEBULA_TEST_COVERAGE';
 
 let shared: Coverage | undefined;
 
-/** Undefined when nobody asks for it. */
+/** Returns undefined when coverage is not requested. */
 export function processCoverage(): Coverage | undefined {
   const dir = process.env[COVERAGE_DIR];
   if (dir === undefined || dir === '') return undefined;

@@ -1,11 +1,11 @@
 /**
- * A process: one engine and its edge to the world. When it is killed it does nothing and hears nothing: its calls take
- * no effect and are never answered, its timers are still.
+ * A simulated process: one engine and its connections. Once killed, it does nothing and receives nothing: its calls
+ * have no effect and never resolve, its timers do not fire.
  */
 import type { Clock, Store, Write } from '@nebula/ports';
 import type { TestClock } from './clock.ts';
 
-/** Around every append. True: the process dies there. */
+/** Called around every append. Returning true kills the process at that point. */
 export interface Edge {
   beforeAppend(writes: readonly Write[]): boolean;
   afterAppend(writes: readonly Write[]): boolean;
@@ -36,7 +36,7 @@ export class Process {
     this.bury();
   }
 
-  /** The store as this process sees it. Runs are kept for as long as the test looks at them. */
+  /** The store as seen by this process. Runs are kept as long as the test needs them. */
   store(store: Store, edge: Edge): Store {
     const append: Store['append'] = async (writes) => {
       if (this.isDead || edge.beforeAppend(writes)) return never();

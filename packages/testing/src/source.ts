@@ -1,4 +1,4 @@
-/** Where the workflow of a test comes from: a definition, a builder's result, or a file beside the test. */
+/** Loads the workflow of a test from a definition, a builder's result, or a file next to the test. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -12,10 +12,10 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 
-/** A definition as data, anything that becomes one as JSON (the builder's result), or the path or URL of a file. */
+/** A definition as data, an object that serialises to one (the builder's result), or the path or URL of a file. */
 export type WorkflowSource = object | string | URL;
 
-/** A workflow and those that it says that it runs besides. */
+/** A workflow and the workflows that it declares to use. */
 export interface LoadedWorkflow {
   readonly definition: WorkflowDefinition;
   readonly uses: readonly WorkflowDefinition[];
@@ -27,7 +27,7 @@ export async function loadWorkflow(source: WorkflowSource): Promise<LoadedWorkfl
   return MODULE.test(file) ? fromModule(file) : { definition: fromFile(file), uses: [] };
 }
 
-/** Those that are named, with all that they run. */
+/** The given workflows and all workflows that they use. */
 export async function loadWorkflows(sources: readonly WorkflowSource[]): Promise<WorkflowDefinition[]> {
   const loaded = await Promise.all(sources.map(loadWorkflow));
   return loaded.flatMap(({ definition, uses }) => [...uses, definition]);
@@ -67,7 +67,7 @@ function fromFile(file: string): WorkflowDefinition {
 
 function unreadable(name: string, error: unknown): NebulaError {
   return new NebulaError('FILE_UNREADABLE', `${name} cannot be read: ${(error as Error).message}`, {
-    hint: "A path counts from the current folder; beside the test it is new URL('./order.yaml', import.meta.url)",
+    hint: "Paths are relative to the current folder; for a file next to the test, use new URL('./order.yaml', import.meta.url)",
   });
 }
 
@@ -81,7 +81,7 @@ export function invalidWorkflow(problems: readonly Problem[], file?: string, tex
   const report = renderProblems(errors, { file, text });
   return new NebulaError('WORKFLOW_INVALID', `the workflow cannot run:\n\n${report}`, {
     hint: errors.some(({ code }) => code === 'UNKNOWN_ACTION')
-      ? "A test knows the actions that it is given: actions: builtinActions (of '@nebula/actions'), config for your own, or a mock"
+      ? "Pass the actions to the test: actions: builtinActions (from '@nebula/actions'), config for your own, or a mock"
       : '`nebula validate` reports the same',
   });
 }

@@ -1,4 +1,4 @@
-/** The actions of a test: everything that is known, behind its mock, and what only the mocks know. */
+/** The actions of a test: all known actions, each behind its mock, and actions that only the mocks define. */
 import { type Action, didYouMean, NebulaError, type WorkflowDefinition } from '@nebula/core';
 import { actionsUsed, nodePaths } from './actions-used.ts';
 import type { Mock } from './mock.ts';
@@ -18,7 +18,7 @@ export function standIns(
   ];
 }
 
-/** Actions that the project does not have: a mock of theirs, or of their node, is all that is known of them. */
+/** Actions that the project does not have. Only a mock of the action, or of its node, describes them. */
 function unknownActions(
   known: readonly Action[],
   mocks: Readonly<Record<string, Mock>>,
@@ -28,7 +28,7 @@ function unknownActions(
   const isMocked = (key: string): boolean => Object.hasOwn(mocks, key);
   const found = new Map<string, Action>();
   const add = (id: string, version: string): void => {
-    // Without a word about it, an unknown action is taken for one that may be repeated with its key.
+    // An unknown action counts as idempotent unless declared otherwise.
     found.set(`${id}@${version}`, { id, version, effect: 'idempotent', run: () => null });
   };
   const uses = definitions.flatMap(actionsUsed);
@@ -36,7 +36,7 @@ function unknownActions(
     const names = [node, id, `${id}@${version}`, `${id}@${version.split('.')[0]}`];
     if (!ids.has(id) && names.some(isMocked)) add(id, version);
   }
-  // A graph that an action returns may use what nobody else does.
+  // A graph returned by an action may use actions that no other node uses.
   for (const key of Object.keys(mocks).filter((name) => name.includes('.'))) {
     const [id = '', version = '1'] = key.split('@');
     if (!ids.has(id) && !uses.some((use) => use.id === id)) add(id, version);
@@ -44,7 +44,7 @@ function unknownActions(
   return [...found.values()];
 }
 
-/** A mock for nobody is a typing mistake. */
+/** A mock without a target is a typing error. */
 function checkNames(
   keys: readonly string[],
   known: readonly Action[],
@@ -52,7 +52,7 @@ function checkNames(
 ): void {
   const nodes = new Set(definitions.flatMap((definition) => [...nodePaths(definition), ...undoPaths(definition)]));
   const ids = new Set([...definitions.flatMap(actionsUsed), ...known].map(({ id }) => id));
-  // Nobody knows yet which nodes and actions a graph will have that an action returns.
+  // The nodes and actions of returned graphs are not known yet.
   const isOpen = definitions.some((definition) => JSON.stringify(definition).includes('"dynamic"'));
   for (const key of keys) {
     const isAction = key.includes('.');
@@ -61,8 +61,8 @@ function checkNames(
     if (names.has(name) || isOpen) continue;
     const near = didYouMean(name, names);
     const what = isAction ? `no node runs the action '${name}'` : `there is no node '${name}'`;
-    throw new NebulaError('UNKNOWN_MOCK', `a mock is for '${key}', but ${what}`, {
-      hint: near === undefined ? `There are: ${[...names].slice(0, 12).join(', ')}` : `Did you mean '${near}'?`,
+    throw new NebulaError('UNKNOWN_MOCK', `the mock '${key}' has no target: ${what}`, {
+      hint: near === undefined ? `Available: ${[...names].slice(0, 12).join(', ')}` : `Did you mean '${near}'?`,
     });
   }
 }

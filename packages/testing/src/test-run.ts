@@ -1,4 +1,4 @@
-/** A run under test: what has become of it, and what the test does to it. After each step time goes on by itself. */
+/** A run under test: its state, and the events that the test applies. After each event, time advances automatically. */
 import {
   didYouMean,
   type Json,
@@ -22,19 +22,19 @@ export interface ApproveOptions {
 
 export interface CancelOptions {
   readonly reason?: string;
-  /** Only this node, with all that is in it; what needs it is skipped, and the run goes on. */
+  /** Cancels only this node and everything inside it; nodes that need it are skipped, and the run continues. */
   readonly node?: string;
-  /** False: what was done stays done. */
+  /** False: completed nodes are not compensated. */
   readonly compensate?: boolean;
 }
 
-/** Who approves when the test does not say. */
+/** The default approver. */
 const SOMEBODY = 'test';
 
-/** What is told of a run wherever it is printed or compared. */
+/** Properties that are shown when a run is printed or compared. */
 const FACTS = ['status', 'output', 'error', 'path', 'skipped', 'nodes', 'waitingFor'] as const;
 
-/** `Output` is known of workflows of the builder. */
+/** `Output` is known for workflows of the builder. */
 export class TestRun<Output = Json> {
   readonly executionId: string;
   readonly #world: World;
@@ -42,14 +42,14 @@ export class TestRun<Output = Json> {
   constructor(world: World, executionId = world.executionId) {
     this.#world = world;
     this.executionId = executionId;
-    // As members of its own, so that the matchers of test runners see them, and can show how they differ.
+    // Defined as own members, so that the matchers of test runners see them and can show differences.
     for (const name of FACTS) {
       const getter = Object.getOwnPropertyDescriptor(TestRun.prototype, name) as PropertyDescriptor;
       Object.defineProperty(this, name, { ...getter, enumerable: true });
     }
   }
 
-  /** As `console.log` shows it. */
+  /** Used by `console.log`. */
   [Symbol.for('nodejs.util.inspect.custom')](): object {
     return Object.fromEntries(FACTS.map((name) => [name, this[name]]));
   }
@@ -67,7 +67,7 @@ export class TestRun<Output = Json> {
     return this.chronicle.state.error;
   }
 
-  /** Nodes that completed or failed, by path (`items/3/pack`), in the order of finishing. */
+  /** Nodes that completed or failed, by path (`items/3/pack`), in the order in which they ended. */
   get path(): readonly string[] {
     return this.chronicle.path;
   }
@@ -76,27 +76,29 @@ export class TestRun<Output = Json> {
     return this.chronicle.skipped;
   }
 
-  /** Every node that there is or was. */
+  /** All current and former nodes. */
   get nodes(): Readonly<Record<string, NodeDocument>> {
     return this.chronicle.document.nodes;
   }
 
-  /** What somebody outside could do now. Empty when the run has ended, or time alone moves it. */
+  /** External events that could advance the run now. Empty when the run has ended, or when time alone advances it. */
   get waitingFor(): readonly WaitingFor[] {
     return this.chronicle.waitingFor(this.#world.outside);
   }
 
-  /** Milliseconds since the epoch, of virtual time. */
+  /** Virtual time in milliseconds since the epoch. */
   get now(): number {
     return this.#world.clock.now();
   }
 
-  /** As `replay` takes it. */
+  /** The input of `replay`. */
   get journal(): readonly Frame[] {
     return this.chronicle.frames;
   }
 
-  /** Calls of actions, of all nodes, of a node (`pack`: in every round; `items/3/pack`) or of an action (`payment.charge`). */
+  /**
+   * Calls of all actions, of a node (`pack`: in every iteration; `items/3/pack`) or of an action (`payment.charge`).
+   */
   calls(of?: string): readonly Call[] {
     const calls = this.#world.outside.calls.filter(({ executionId }) => executionId === this.executionId);
     if (of === undefined) return calls;
@@ -108,19 +110,19 @@ export class TestRun<Output = Json> {
     return found;
   }
 
-  /** The execution that a node started; the last one, where a retry has started another. */
+  /** The execution that a node started; after a retry, the last one. */
   child(node: string): TestRun {
     for (const executionId of this.#world.executions.toReversed()) {
       const { parent } = this.#world.run(executionId).state;
       if (parent?.executionId === this.executionId && parent.node === node)
         return new TestRun(this.#world, executionId);
     }
-    throw new NebulaError('UNKNOWN_EXECUTION', `'${node}' has started no execution`, {
+    throw new NebulaError('UNKNOWN_EXECUTION', `'${node}' has not started an execution`, {
       hint: 'A node starts one with workflow: { mode: child }',
     });
   }
 
-  /** Moves time on, over deadlines too: `30d`, `90m`, or milliseconds. */
+  /** Advances time, past deadlines as well: `30d`, `90m`, or milliseconds. */
   async advance(duration: string | number): Promise<this> {
     await this.#world.advance(durationMs(duration));
     return this.rest();
@@ -131,13 +133,13 @@ export class TestRun<Output = Json> {
     return this.ask((engine) => engine.requestSignal(this.executionId, signal));
   }
 
-  /** A signal for whoever listens, this run or one of its children. */
+  /** Publishes a signal to the matching subscriber: this run or one of its children. */
   async publish(name: string, payload: Json = null, key?: string): Promise<this> {
     const signal = { signal: name, payload, ...(key === undefined ? {} : { key }) };
     return this.ask((engine) => engine.publishSignal(signal));
   }
 
-  /** `form` is checked against the schema, and `by` against those who may. */
+  /** `form` is checked against the schema, `by` against the list of approvers. */
   async approve(node: string, options: ApproveOptions = {}): Promise<this> {
     return this.answer(node, true, options);
   }
@@ -146,12 +148,12 @@ export class TestRun<Output = Json> {
     return this.answer(node, false, options);
   }
 
-  /** Somebody calls the address that the node waits for. */
+  /** Makes the HTTP call that the node waits for. */
   async callback(node: string, payload: Json = null): Promise<this> {
     return this.ask((engine) => engine.requestCallback(this.executionId, node, payload));
   }
 
-  /** The whole run, or one node of it; a text is the reason. */
+  /** Cancels the whole run or one node; a text is the reason. */
   async cancel(options: string | CancelOptions = {}): Promise<this> {
     const { reason = 'cancelled by the test', ...rest } = typeof options === 'string' ? { reason: options } : options;
     return this.ask((engine) => engine.requestCancel(this.executionId, reason, rest));
@@ -165,35 +167,35 @@ export class TestRun<Output = Json> {
     return this.ask((engine) => engine.requestResume(this.executionId));
   }
 
-  /** Says what became of an attempt whose outcome is unknown. */
+  /** Settles an attempt with an unknown outcome. */
   async settle(node: string, settlement: Settlement): Promise<this> {
     return this.ask((engine) => engine.requestSettle(this.executionId, node, settlement));
   }
 
-  /** Begins a finished run again at its failed nodes. */
+  /** Retries a finished run from its failed nodes. */
   async retry(): Promise<this> {
     return this.ask((engine) => engine.requestRetry(this.executionId));
   }
 
-  /** Runs a node of a finished run, and what depends on it, again. */
+  /** Runs a node of a finished run, and its dependents, again. */
   async replay(node: string, input?: Json): Promise<this> {
     return this.ask((engine) => engine.requestReplay(this.executionId, node, input));
   }
 
-  /** Kills the engine, as kill -9 does, and lets another one go on with the same data. */
+  /** Kills the engine like kill -9, and continues with a new one on the same data. */
   async crash(): Promise<this> {
     this.#world.kill();
     return this.rest();
   }
 
-  /** Lets time go on until the node has been begun: it runs, waits or has ended. */
+  /** Advances time until the node has started: it runs, waits or has ended. */
   async until(node: string): Promise<this> {
     const isThere = (): boolean => (this.nodes[node]?.status ?? 'pending') !== 'pending';
     await this.#world.rest(isThere);
     if (isThere()) return this;
     this.mustKnow(node);
-    throw new NebulaError('NOT_REACHED', `the run is ${this.status} and has not come to '${node}'`, {
-      hint: `It went: ${this.path.join(' → ') || '(nowhere)'}`,
+    throw new NebulaError('NOT_REACHED', `the run is ${this.status} and has not reached '${node}'`, {
+      hint: `Path so far: ${this.path.join(' → ') || '(none)'}`,
     });
   }
 
@@ -206,7 +208,7 @@ export class TestRun<Output = Json> {
     return this.ask((engine) => engine.requestAnswer(this.executionId, node, { ...options, approved, by }));
   }
 
-  /** Where only some may answer, the first of them does. */
+  /** If approvers are listed, the first one answers. */
   private mayAnswer(node: string): string {
     for (const { plan, phase, scope } of [...this.chronicle.state.listening]) {
       const path = scope.path === '' ? plan.id : `${scope.path}/${plan.id}`;
@@ -232,7 +234,7 @@ export class TestRun<Output = Json> {
     if (known.has(node)) return;
     const near = didYouMean(node, paths);
     throw new NebulaError('UNKNOWN_NODE', `there is no node '${node}' in this run`, {
-      hint: near === undefined ? `There are: ${paths.slice(0, 12).join(', ')}` : `Did you mean '${near}'?`,
+      hint: near === undefined ? `Available: ${paths.slice(0, 12).join(', ')}` : `Did you mean '${near}'?`,
     });
   }
 }

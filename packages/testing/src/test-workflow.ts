@@ -8,29 +8,32 @@ import { loadWorkflow, loadWorkflows, type WorkflowSource } from './source.ts';
 import { TestRun } from './test-run.ts';
 import { World } from './world.ts';
 
-/** What a workflow of the builder says of itself; of others nothing is known. */
+/** Types declared by a workflow of the builder; for other sources they are unknown. */
 export type InputFor<W> = W extends Workflow<infer Input, unknown> ? Input : Json;
 export type OutputFor<W> = W extends Workflow<unknown, infer Output> ? Output : Json;
 
 export interface TestOptions<Input = Json> {
   readonly input?: Input;
-  /** By action (`payment.charge`, `payment.charge@2`) or by node (`charge`, `items/pack`, `~undo/charge`). */
+  /** Keyed by action (`payment.charge`, `payment.charge@2`) or node (`charge`, `items/pack`, `~undo/charge`). */
   readonly mocks?: Readonly<Record<string, Mock>>;
-  /** The project's configuration: its actions are known, with their schemas and effects. */
+  /** The project's configuration, with the schemas and effects of its actions. */
   readonly config?: Pick<NebulaConfig, 'actions' | 'retryPolicies' | 'capabilities' | 'expressionLimits'>;
-  /** Further actions that are known, such as the built-in ones. */
+  /** Additional actions, such as the built-in ones. */
   readonly actions?: NonNullable<NebulaConfig['actions']>;
   /** Other workflows that this one runs, inline or as children. */
   readonly workflows?: readonly WorkflowSource[];
-  /** Values of secrets by name, for actions that run for real. Nothing else is found. */
+  /** Values of secrets by name, for actions that run for real. Other secrets do not exist. */
   readonly credentials?: Readonly<Record<string, string>>;
   /** Ids of actions that may run for real although they are not pure. */
   readonly real?: readonly string[];
-  /** Stops as soon as this node has been begun; otherwise time goes on by itself until the run ends or waits for somebody. */
+  /**
+   * Stops as soon as this node has started; by default, time advances until the run ends or waits for an external
+   * event.
+   */
   readonly until?: string;
-  /** Where nodes and edges that were gone through are counted. */
+  /** Counts the nodes and edges that ran. */
   readonly coverage?: Coverage;
-  /** Where relative paths of real actions begin; the current folder when left out. */
+  /** Base of relative paths of real actions; default: the current folder. */
   readonly projectDir?: string;
 }
 
@@ -41,7 +44,7 @@ export async function testWorkflow<W extends WorkflowSource>(
   return begin(await worldOf(source, options), options);
 }
 
-/** Starts the run, and lets time go on as far as the test wants. */
+/** Starts the run, and advances time as far as the test requests. */
 export async function begin<Output>(
   world: World,
   { input = {}, until }: Pick<TestOptions<unknown>, 'input' | 'until'>,

@@ -1,10 +1,12 @@
 /**
- * A world in memory: data that outlives processes, one living process with the real engine, virtual time.
+ * A simulated environment in memory: data that outlives processes, one living process with the real engine, and virtual
+ * time.
  *
- *  1 Time goes on by itself while something is to come of it, and stands still as soon as somebody outside is waited
- *    for: a signal may come before its deadline, and it is the test that says so.
- *  2 A dead process is followed by a new one on the same data as soon as anything is asked of the world.
- *  3 What the engine has written is folded here again: nobody trusts what it says about itself.
+ *  1. Time advances automatically while that has an effect, and stops when the run waits for an external event: a
+ *     signal may arrive before its deadline, and the test decides.
+ *  2. A dead process is replaced by a new one on the same data as soon as the test requests anything.
+ *  3. The entries that the engine writes are folded here again, so that the engine's own view of its state is not
+ *     trusted.
  */
 import {
   type Action,
@@ -34,14 +36,14 @@ import { type Edge, Process } from './process.ts';
 import { invalidWorkflow } from './source.ts';
 import { standIns } from './stand-ins.ts';
 
-/** Some time in November 2023: the same for every test. */
+/** A fixed time in November 2023, the same for every test. */
 const START_MS = 1_700_000_000_000;
 const SEED = 7;
-/** So that only the workflow's own limits count. */
+/** High enough that only the workflow's own limits apply. */
 const SLOTS = 1_000;
-/** Jumps of time without an end in sight: enough for a year of resyncs. */
+/** Maximum number of time jumps: enough for a year of resyncs. */
 const MAX_JUMPS = 1_000_000;
-/** Real time for which a mock or a real action may keep the test waiting. */
+/** Real time that a mock or a real action may take. */
 const PATIENCE_MS = 10_000;
 
 export interface WorldOptions {
@@ -55,7 +57,7 @@ export interface WorldOptions {
   readonly projectDir: string;
 }
 
-/** One append, and what it holds. */
+/** One append and its content. */
 export interface Append {
   readonly number: number;
   readonly frames: readonly {
@@ -69,7 +71,7 @@ export class World {
   readonly clock = new TestClock(START_MS);
   readonly outside: Outside;
   readonly appends: Append[] = [];
-  /** The process dies at this append; `side`: before it is durable, or after that and before it is answered. */
+  /** The process dies at this append; `side`: before it is durable, or after that and before it is acknowledged. */
   crashAt: { readonly append: number; readonly side: 'before' | 'after' } | undefined;
   readonly executionId = 'exe_test';
   private readonly options: WorldOptions;
@@ -78,7 +80,7 @@ export class World {
   private readonly data = memoryData();
   private readonly blobs = memoryBlobs();
   private readonly secrets: Secrets;
-  /** A start that a crash cut off is made again, and draws the same. */
+  /** A start that a crash cut off is repeated with the same random values. */
   private readonly random = {
     ...seededRandom(SEED, () => this.clock.now()),
     seed: (executionId: string) => executionId,
@@ -98,7 +100,7 @@ export class World {
     this.process = new Process(this.clock);
   }
 
-  /** Registers everything and starts the run. */
+  /** Registers all workflows and starts the run. */
   async start(input: Json): Promise<void> {
     this.check();
     const { definition, workflows } = this.options;
@@ -109,7 +111,7 @@ export class World {
     });
   }
 
-  /** Something of the engine; asked again of the next one when it dies over it. */
+  /** Sends a request to the engine, and again to the next engine if it dies meanwhile. */
   async ask<T>(request: (engine: Engine) => Promise<T>): Promise<T> {
     for (;;) {
       const engine = await this.living();
@@ -121,7 +123,7 @@ export class World {
             throw error;
           }),
       );
-      // Requests are answered without time passing; what they wait for is called back here.
+      // Requests are answered without time passing; their callbacks run here.
       while (answers.length === 0 && !this.process.isDead) {
         await this.clock.drain();
         await this.fireDue();
@@ -131,14 +133,14 @@ export class World {
     }
   }
 
-  /** Kills the process, as kill -9 does. The next one goes on. */
+  /** Kills the process like kill -9. A new one continues. */
   kill(): void {
     this.process.kill();
     this.outside.forget();
     this.engine = undefined;
   }
 
-  /** Lets time go on by itself, until `until` holds or nothing more comes of it. */
+  /** Advances time until `until` holds or nothing more will happen. */
   async rest(until: () => boolean = () => false): Promise<void> {
     for (let jumps = 0; jumps < MAX_JUMPS; jumps++) {
       await this.stand();
@@ -146,15 +148,15 @@ export class World {
       if (until() || (this.run().isOver && !this.hasMail)) return;
       if (!this.movesByItself()) return;
       const next = this.clock.nextAt();
-      // A timer that is far away may be known to the store only: the engine looks there with its next heartbeat.
+      // A distant timer may be known only to the store; the engine looks there at its next heartbeat.
       await this.clock.moveTo(Number.isFinite(next) ? next : this.clock.nextInBackgroundAt());
     }
-    throw new NebulaError('STUCK', 'time went on and on, and the run came to no end', {
-      hint: 'Is there a loop without bound, or an attempt that never ends? `until` in the options stops earlier',
+    throw new NebulaError('STUCK', 'the run did not end, although time advanced', {
+      hint: 'Check for an endless loop or an attempt that never ends; the option `until` stops earlier',
     });
   }
 
-  /** Moves time on by exactly so much, deadlines of waits included. */
+  /** Advances time by exactly this much, past deadlines of waits as well. */
   async advance(ms: number): Promise<void> {
     const target = this.clock.now() + ms;
     let hasLooked = false;
@@ -171,7 +173,7 @@ export class World {
     await this.stand();
   }
 
-  /** The run of the test, or one of its children. */
+  /** The run under test, or one of its children. */
   run(executionId = this.executionId): Chronicle {
     const chronicle = this.chronicles.get(executionId);
     if (chronicle === undefined) throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
@@ -186,7 +188,7 @@ export class World {
     return this.process.isDead;
   }
 
-  /** Requests that no engine has taken up yet: the one that was about to has died. */
+  /** Requests that no engine has processed yet, because the engine that was about to has died. */
   private get hasMail(): boolean {
     return [...this.data.runs.values()].some(({ inbox }) => inbox.size > 0);
   }
@@ -197,7 +199,7 @@ export class World {
     return [...this.chronicles.values()].some((one) => one.movesByItself(now, this.outside));
   }
 
-  /** Everything that can happen without time passing has happened. */
+  /** Waits until everything that can happen without time passing has happened. */
   private async stand(): Promise<void> {
     await this.living();
     do {
@@ -214,7 +216,7 @@ export class World {
     if (this.clock.nextAt() <= this.clock.now()) await this.clock.moveTo(this.clock.now());
   }
 
-  /** A mock or a real action awaits something real. */
+  /** Waits for a mock or a real action that awaits something real. */
   private async patiently(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<never>((_, reject) => {
@@ -249,7 +251,7 @@ export class World {
           ...(config.retryPolicies && { retryPolicies: config.retryPolicies }),
           ...(config.capabilities && { capabilities: config.capabilities }),
           ...(config.expressionLimits && { expressionLimits: config.expressionLimits }),
-          // Mocks answer for whatever workers outside would do.
+          // Mocks answer for everything that remote workers would run.
           labels: 'all',
           concurrency: SLOTS,
           retentionMs: null,
@@ -311,7 +313,7 @@ export class World {
     return plan;
   }
 
-  /** Everything that is wrong with the definitions is told at once, before anything runs. */
+  /** Reports all problems of the definitions at once, before anything runs. */
   private check(): void {
     const { definition, workflows } = this.options;
     const find = (id: string): WorkflowDefinition | undefined => workflows.find((one) => one.id === id);
@@ -331,7 +333,7 @@ function framesOf(writes: readonly Write[]): Append['frames'] {
   );
 }
 
-/** Those that others inline come before them: what is inlined is pinned to the version that is there. */
+/** Sorts inlined workflows before those that inline them, because they are pinned to an existing version. */
 function inOrder(definitions: readonly WorkflowDefinition[]): WorkflowDefinition[] {
   const ordered: WorkflowDefinition[] = [];
   const visited = new Set<WorkflowDefinition>();
@@ -351,6 +353,6 @@ function inOrder(definitions: readonly WorkflowDefinition[]): WorkflowDefinition
 function slow(outside: Outside): NebulaError {
   const open = outside.calls.filter(({ outcome }) => outcome === 'under way').map(({ node }) => `'${node}'`);
   return new NebulaError('MOCK_SLOW', `${open.join(', ')} did not end within ${PATIENCE_MS / 1_000} s of real time`, {
-    hint: "A mock that never ends is hang(); one that takes its time is after('5m', …)",
+    hint: "For a mock that never ends, use hang(); for a slow one, after('5m', …)",
   });
 }

@@ -317,7 +317,7 @@ describe('every crash point', () => {
     );
     await expect(counting).rejects.toMatchObject({
       code: 'CRASH_DIFFERENCE',
-      message: expect.stringContaining('before append 1 is not survived: nodes.a.output'),
+      message: expect.stringContaining('before append 1 changes the result: nodes.a.output'),
     });
     const attempts = everyCrashPoint(
       { id: 'attempts', nodes: { a: { action: 'x.a@1' }, b: { needs: ['a'], action: 'x.b@1' } } },

@@ -1,16 +1,16 @@
 /**
  * One attempt under a lease.
  *
- *  1 While it runs the lease is extended; a lease that is lost, or that the run wants back, aborts the action.
- *  2 Its outcome is told once, and again until the server has taken it or does not want it any more.
- *  3 Log lines go out together, and before the outcome.
+ *  1. The lease is extended while the attempt runs; if the lease is lost, or the run cancels it, the action is aborted.
+ *  2. The outcome is reported until the server has accepted it or no longer wants it.
+ *  3. Log lines are sent in batches, and before the outcome.
  */
 import { type AnswerOf, ApiError, type NebulaClient } from '@nebula/client';
 import type { Action, Capabilities, Json, RunError } from '@nebula/core';
 import type { InvocationOutcome, LogLevel, Sandbox } from '@nebula/ports';
 import { pause } from './pause.ts';
 
-/** How long lines wait for others. */
+/** Time for which log lines are collected. */
 const LOG_EVERY_MS = 500;
 const MAX_LINES = 1_000;
 const PAUSE_MIN_MS = 100;
@@ -22,7 +22,7 @@ export interface AttemptParts {
   readonly client: NebulaClient;
   readonly sandbox: Sandbox;
   readonly work: ClaimedWork;
-  /** Undefined: this worker does not have it. */
+  /** Undefined: this worker does not have the action. */
   readonly action: Action | undefined;
   readonly leaseMs: number;
   onTrouble(error: unknown): void;
@@ -70,7 +70,7 @@ export class LeasedAttempt {
     });
   }
 
-  /** Gives how it ended. Never rejects. */
+  /** Resolves with the kind of outcome. Never rejects. */
   async run(): Promise<string> {
     const { sandbox, work, action } = this.parts;
     if (action === undefined) return this.return();
@@ -98,18 +98,18 @@ export class LeasedAttempt {
     return this.tell(this.reportOf(outcome, action));
   }
 
-  /** The attempt was not begun. */
+  /** Returns the lease without starting the attempt. */
   return(): Promise<string> {
-    return this.tell(failed({ code: 'RETURNED', kind: 'SYSTEM', message: 'The worker stops.' }, 'returned'));
+    return this.tell(failed({ code: 'RETURNED', kind: 'SYSTEM', message: 'The worker is stopping.' }, 'returned'));
   }
 
-  /** The worker stops: what may be repeated does so at once, what may not when the time is over. */
+  /** The worker is stopping: a repeatable attempt is aborted immediately, any other after the grace period. */
   async handBack(graceMs: number): Promise<void> {
     const { action, work } = this.parts;
     this.isHandedBack = true;
     if (effectOf(action, work.input as Json) === 'once')
       await Promise.race([this.ended, pause(graceMs, this.over.signal)]);
-    this.controller.abort(new Error('the worker stops'));
+    this.controller.abort(new Error('the worker is stopping'));
     await Promise.race([this.ended, pause(graceMs, this.over.signal)]);
   }
 
@@ -151,9 +151,9 @@ export class LeasedAttempt {
         if (isStale(error)) return 'lost';
         onTrouble(error);
         if (isRefused(error)) {
-          // The outcome itself is not taken (too large, most often): that is what is told then.
+          // The server rejected the outcome itself (usually because of its size); report that instead.
           if (report.operation === 'failLease') return 'lost';
-          const message = `The server did not take the output: ${error.message}`;
+          const message = `The server rejected the output: ${error.message}`;
           return this.telling(failed({ code: 'OUTPUT_REFUSED', kind: 'USER', message }, 'failed'));
         }
         await pause(pauseMs);
@@ -162,7 +162,7 @@ export class LeasedAttempt {
     return 'lost';
   }
 
-  /** A third of the lease apart, and soon after there is progress to tell. */
+  /** Sends heartbeats at a third of the lease, and soon after there is progress to report. */
   private async beat(): Promise<void> {
     const { client, work, leaseMs, onTrouble } = this.parts;
     const { signal } = this.over;
@@ -184,7 +184,7 @@ export class LeasedAttempt {
         if (signal.aborted) return;
         if (isStale(error)) return this.lose('the lease was lost');
         onTrouble(error);
-        if (Date.now() >= this.leaseUntil) return this.lose('the lease has passed while the server was away');
+        if (Date.now() >= this.leaseUntil) return this.lose('the lease expired while the server was unreachable');
       }
     }
   }
@@ -210,7 +210,7 @@ export class LeasedAttempt {
     else this.logTimer ??= setTimeout(() => this.flush(), LOG_EVERY_MS);
   }
 
-  /** Logs help people; they are not worth an attempt. */
+  /** Errors are ignored: logs must not fail an attempt. */
   private flush(): void {
     clearTimeout(this.logTimer);
     this.logTimer = undefined;
@@ -252,7 +252,7 @@ function isStale(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
-/** Trying again will not help. */
+/** True when a retry cannot succeed. */
 function isRefused(error: unknown): error is ApiError {
   return (
     error instanceof ApiError && !error.retryable && error.status >= 400 && error.status < 500 && error.status !== 429

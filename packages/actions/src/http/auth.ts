@@ -1,4 +1,4 @@
-/** Puts a credential into a request, so that it is in no parameter. */
+/** Adds a credential to a request, so that it is not part of any parameter. */
 import type { ActionContext } from '@nebula/core';
 import { ActionError, credentialFields } from '@nebula/sdk';
 
@@ -28,10 +28,13 @@ async function secretText(ctx: ActionContext, { credential, field }: Auth): Prom
   const fields = await credentialFields(ctx, credential);
   const value = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (value !== undefined) return value;
-  throw invalid(`the credential '${credential}' has no field '${field}'`, 'Set its secret to an object that has it');
+  throw invalid(
+    `the credential '${credential}' has no field '${field}'`,
+    'Add the field to the secret, which is a JSON object',
+  );
 }
 
-/** `user:password` as one text, an object of both, or the password of a user that is no secret. */
+/** `user:password` as one text, an object with both, or a password with a user name from the parameters. */
 async function userAndPassword(ctx: ActionContext, auth: Auth): Promise<string> {
   const { credential, username } = auth;
   if (username !== undefined) return `${username}:${await secretText(ctx, auth)}`;
@@ -40,14 +43,14 @@ async function userAndPassword(ctx: ActionContext, auth: Auth): Promise<string> 
     if (value.includes(':')) return value;
     throw invalid(
       `the credential '${credential}' has no user`,
-      'Give auth.username, or set the secret to user:password',
+      'Set auth.username, or set the secret to user:password',
     );
   }
   const { username: user, password } = await credentialFields(ctx, credential);
   if (user !== undefined && password !== undefined) return `${user}:${password}`;
   throw invalid(
-    `the credential '${credential}' lacks a username or a password`,
-    'Set its secret to {"username": "…", "password": "…"}',
+    `the credential '${credential}' has no username or no password`,
+    'Set the secret to {"username": "…", "password": "…"}',
   );
 }
 
@@ -60,14 +63,14 @@ function nameOf({ type, name }: Auth): string {
   });
 }
 
-/** `Headers` would repeat the value in its error. */
+/** Catches the error of `Headers`, which contains the value. */
 function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value);
   } catch {
     throw invalid(
       `the credential cannot be sent as the header ${JSON.stringify(name)}`,
-      'Headers are one line of text',
+      'A header must be one line of text',
     );
   }
 }

@@ -1,10 +1,10 @@
-/** Response bodies: read up to a limit, counted after decompression, and turned into JSON values. */
+/** Reads response bodies up to a limit, counted after decompression, and converts them to JSON values. */
 import type { Json } from '@nebula/core';
 import { ActionError } from '@nebula/sdk';
 
 export type Parse = 'auto' | 'json' | 'text' | 'base64';
 
-/** Stops reading at the limit, so a small compressed body cannot fill the memory. */
+/** Stops reading at the limit, so that a small compressed body cannot exhaust the memory. */
 export async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (announced > maxBytes && !response.headers.has('content-encoding') && response.body !== null) {
@@ -16,7 +16,7 @@ export async function readBody(response: Response, maxBytes: number): Promise<Ui
   return Buffer.concat(chunks);
 }
 
-/** The beginning of the body of an error, for people; never an error itself. */
+/** The beginning of an error body, for display; never throws. */
 export async function readExcerpt(response: Response, maxBytes: number): Promise<string> {
   const { chunks } = await readUpTo(response, maxBytes).catch(() => ({ chunks: [] }));
   return new TextDecoder().decode(Buffer.concat(chunks), { stream: true });
@@ -70,7 +70,7 @@ function decode(data: Uint8Array, parameters: readonly string[]): string {
   try {
     return new TextDecoder(charset ?? 'utf-8').decode(data);
   } catch {
-    // A charset that nobody knows.
+    // The charset is unknown.
     return new TextDecoder().decode(data);
   }
 }
@@ -106,6 +106,6 @@ function tooLarge(maxBytes: number): ActionError {
   return new ActionError(`the response is larger than ${maxBytes} bytes`, {
     code: 'RESPONSE_TOO_LARGE',
     details: { maxBytes },
-    hint: 'Raise maxBytes, or ask for less',
+    hint: 'Raise maxBytes, or request less data',
   });
 }

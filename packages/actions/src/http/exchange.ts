@@ -1,4 +1,4 @@
-/** One HTTP exchange: the request, the response or what went wrong. Loaded by the first request. */
+/** One HTTP exchange: request, response, errors. Loaded by the first request. */
 import type { ActionContext, Json } from '@nebula/core';
 import { ActionError } from '@nebula/sdk';
 import { durationMs, sizeBytes } from '../quantity.ts';
@@ -70,7 +70,7 @@ async function statusError(ctx: ActionContext, response: Response, place: string
   const { status, statusText, headers } = response;
   const retryAfter = headers.get('retry-after');
   const waitMs = retryAfterMs(retryAfter, ctx.now());
-  return new ActionError(`${place} answered ${status} ${statusText}`.trim(), {
+  return new ActionError(`${place} responded with ${status} ${statusText}`.trim(), {
     code: `HTTP_${status}`,
     kind: isSystem ? 'SYSTEM' : 'USER',
     details: {
@@ -85,7 +85,7 @@ async function statusError(ctx: ActionContext, response: Response, place: string
 
 function timedOut(place: string, timeout: string | number | undefined, isOnce: boolean): ActionError {
   const shown = typeof timeout === 'number' ? `${timeout} ms` : timeout;
-  return new ActionError(`${place} did not answer within ${shown}`, {
+  return new ActionError(`${place} did not respond within ${shown}`, {
     code: 'HTTP_TIMEOUT',
     kind: isOnce ? 'USER' : 'SYSTEM',
     ...(isOnce && { details: UNKNOWN, hint: KEY_HINT }),
@@ -93,21 +93,21 @@ function timedOut(place: string, timeout: string | number | undefined, isOnce: b
 }
 
 const UNKNOWN = { outcome: 'unknown' } as const;
-const KEY_HINT = 'If the server knows Idempotency-Key, set idempotencyKey: true, and repeats are safe';
+const KEY_HINT = 'If the server supports Idempotency-Key, set idempotencyKey: true, which makes repeats safe';
 
-/** Before a connection stands, nothing has been sent. */
+/** Errors before a connection is established, i.e. before anything was sent. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EHOSTDOWN|UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*)$/;
 
 /**
- * A connection lost after a POST was sent says nothing about the POST. As a SYSTEM error it would be repeated without
- * asking; so it is a USER error, and repeated only if the author said so.
+ * A connection lost after a POST was sent leaves its outcome unknown. The error says so in its details and has the kind
+ * USER, so that retry rules for SYSTEM errors do not repeat the request.
  */
 function onceError(error: unknown, place: string): unknown {
   const cause =
     error instanceof TypeError ? (error.cause as { code?: unknown; message?: unknown } | undefined) : undefined;
   if (cause === undefined || (typeof cause.code === 'string' && NEVER_SENT.test(cause.code))) return error;
-  return new ActionError(`${place} was sent, but the answer was lost: ${String(cause.message ?? cause.code)}`, {
+  return new ActionError(`${place} was sent, but the response was lost: ${String(cause.message ?? cause.code)}`, {
     code: 'HTTP_OUTCOME_UNKNOWN',
     details: UNKNOWN,
     hint: KEY_HINT,

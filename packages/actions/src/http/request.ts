@@ -1,4 +1,4 @@
-/** The pieces of a request, from the input of the action. */
+/** Builds the parts of a request from the input of the action. */
 import type { Json } from '@nebula/core';
 import { ActionError } from '@nebula/sdk';
 
@@ -10,7 +10,7 @@ export function requestUrl(url: string, query: Query): URL {
   if (parsed === null) {
     throw new ActionError(`'${url.slice(0, 200)}' is not a URL`, {
       code: 'INPUT_INVALID',
-      hint: 'Write it in full, e.g. https://api.example.com/orders',
+      hint: 'Use an absolute URL, e.g. https://api.example.com/orders',
     });
   }
   for (const [name, value] of Object.entries(query)) {
@@ -21,7 +21,7 @@ export function requestUrl(url: string, query: Query): URL {
   return parsed;
 }
 
-/** `Headers` refuses line breaks and other tricks; the error says which header. */
+/** `Headers` rejects line breaks and other invalid characters; the error names the header. */
 export function requestHeaders(given: Readonly<Record<string, Scalar>>): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(given)) {
@@ -37,11 +37,11 @@ export function requestHeaders(given: Readonly<Record<string, Scalar>>): Headers
   return headers;
 }
 
-/** Text goes as it is; anything else as JSON. Sets the content type unless the caller did. */
+/** Text is sent unchanged, other values as JSON. Sets the content type unless the caller did. */
 export function requestBody(body: Json | undefined, method: string, headers: Headers): string | undefined {
   if (body === undefined || body === null) return undefined;
   if (method === 'GET' || method === 'HEAD') {
-    throw new ActionError(`a ${method} request has no body`, {
+    throw new ActionError(`a ${method} request cannot have a body`, {
       code: 'INPUT_INVALID',
       hint: 'Use query, or another method',
     });

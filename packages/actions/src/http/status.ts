@@ -1,4 +1,4 @@
-/** Lists of statuses as people write them: `4xx,5xx`, `404,500-599`, `none`. */
+/** Parses lists of HTTP statuses: `4xx,5xx`, `404,500-599`, `none`. */
 import { ActionError } from '@nebula/sdk';
 
 export function statusMatcher(list: string, name: string): (status: number) => boolean {
@@ -18,7 +18,7 @@ function rangeOf(part: string, name: string): readonly [from: number, to: number
   });
 }
 
-/** `Retry-After` in milliseconds from now: seconds, or a date. */
+/** The value of `Retry-After` (seconds or a date) in milliseconds from now. */
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1_000;

@@ -1,4 +1,4 @@
-/** The wire contract: shared by server, client, CLI and documents. */
+/** The wire contract, shared by server, client, CLI and documentation. */
 
 export type { Type } from 'typebox';
 export { CONTRACT_LIMITS } from './limits.ts';

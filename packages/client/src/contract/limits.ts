@@ -1,8 +1,8 @@
-/** The limits of the contract on what a request may hold, by name and unit. */
+/** Limits of the contract on requests, each with its unit in its name. */
 export const CONTRACT_LIMITS = {
-  /** Of one request; send the rest in the next. */
+  /** Per request; send the rest in the next one. */
   maxLogLines: 1_000,
   maxLogLineChars: 100_000,
-  /** Text of a definition. */
+  /** Length of the text of a definition. */
   maxSourceChars: 256 * 1024,
 } as const;

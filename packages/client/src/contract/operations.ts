@@ -1,4 +1,7 @@
-/** What every operation takes, gives and asks of its caller. Server, client, OpenAPI document and tests are made from it. */
+/**
+ * The input, output and required permission of every operation. Server, client, OpenAPI document and tests are derived
+ * from it.
+ */
 import { Type } from 'typebox';
 import type { OperationId } from './routes.ts';
 import * as executions from './schemas/executions.ts';
@@ -7,11 +10,11 @@ import * as resources from './schemas/resources.ts';
 import * as workflows from './schemas/workflows.ts';
 
 /**
- * Who may call it.
- *  - a role: in the project that the thing belongs to
+ * The permission that an operation requires.
+ *  - a role: in the project of the resource
  *  - `admin`: an administrator of the server
  *  - `worker`: a worker's key, or an editor
- *  - `anyone`: whoever is signed in; `public`: everybody
+ *  - `anyone`: any authenticated caller; `public`: no authentication
  */
 export type Needs = pieces.Role | 'admin' | 'worker' | 'anyone' | 'public';
 
@@ -22,13 +25,16 @@ export interface Operation {
   readonly params?: Type.TObject;
   readonly query?: Type.TObject;
   readonly body?: Type.TSchema;
-  /** By status; the first one is what a client expects. */
+  /** By status; clients expect the first one. */
   readonly answers: Readonly<Record<number, Type.TSchema>>;
-  /** `Idempotency-Key` is honoured: the same key gives the same answer. */
+  /** Honours `Idempotency-Key`: the same key returns the same response. */
   readonly isIdempotent?: true;
   /** `events`: Server-Sent Events of this schema; `bytes`: not JSON. */
   readonly stream?: 'events' | 'bytes';
-  /** It changes nothing, though it is not a GET: not in the audit log. */
+  /**
+   * Not recorded in the audit log, although the method is not GET: the operation changes nothing, or is the routine
+   * traffic of a worker (claims, heartbeats, reports).
+   */
   readonly isReading?: true;
 }
 
@@ -41,11 +47,16 @@ const PagedQuery = object(PageQuery, closed);
 const Nothing = Type.Null();
 
 export const OPERATIONS = {
-  getInfo: { tag: 'Server', summary: 'What this server is', needs: 'public', answers: { 200: resources.Info } },
+  getInfo: {
+    tag: 'Server',
+    summary: 'Get information about the server',
+    needs: 'public',
+    answers: { 200: resources.Info },
+  },
 
   validateWorkflow: {
     tag: 'Workflows',
-    summary: 'Check a definition without storing it',
+    summary: 'Validate a definition without storing it',
     needs: 'editor',
     body: workflows.DefinitionBody,
     answers: { 200: workflows.Validation },
@@ -53,7 +64,7 @@ export const OPERATIONS = {
   },
   registerWorkflow: {
     tag: 'Workflows',
-    summary: 'Store a definition as a version',
+    summary: 'Register a definition as a version',
     needs: 'editor',
     body: workflows.RegisterBody,
     answers: { 201: workflows.Registered, 200: workflows.Registered },
@@ -61,12 +72,12 @@ export const OPERATIONS = {
   },
   listWorkflows: {
     tag: 'Workflows',
-    summary: 'Workflows by id',
+    summary: 'List workflows by id',
     needs: 'viewer',
     query: object(
       {
         project: Type.Optional(Id),
-        tag: Type.Optional(Type.String({ maxLength: 200, description: 'Only those that have this tag.' })),
+        tag: Type.Optional(Type.String({ maxLength: 200, description: 'Only workflows with this tag.' })),
         ...PageQuery,
       },
       closed,
@@ -75,14 +86,14 @@ export const OPERATIONS = {
   },
   getWorkflow: {
     tag: 'Workflows',
-    summary: 'One workflow',
+    summary: 'Get a workflow',
     needs: 'viewer',
     params: ofWorkflow,
     answers: { 200: workflows.WorkflowSummary },
   },
   listWorkflowVersions: {
     tag: 'Workflows',
-    summary: 'Its versions, newest first',
+    summary: 'List the versions of a workflow, newest first',
     needs: 'viewer',
     params: ofWorkflow,
     query: PagedQuery,
@@ -90,7 +101,7 @@ export const OPERATIONS = {
   },
   getWorkflowVersion: {
     tag: 'Workflows',
-    summary: 'One version, with its definition',
+    summary: 'Get a version with its definition',
     needs: 'viewer',
     params: object({
       workflowId: Id,
@@ -100,7 +111,7 @@ export const OPERATIONS = {
   },
   activateWorkflow: {
     tag: 'Workflows',
-    summary: 'Make a version the active one: its triggers are on, and starts take it',
+    summary: 'Activate a version: its triggers are enabled, and starts use it',
     needs: 'editor',
     params: ofWorkflow,
     body: object({ version: Type.Optional(pieces.Version) }, closed),
@@ -108,14 +119,14 @@ export const OPERATIONS = {
   },
   deactivateWorkflow: {
     tag: 'Workflows',
-    summary: 'Turn its triggers off',
+    summary: 'Deactivate a workflow: its triggers are disabled',
     needs: 'editor',
     params: ofWorkflow,
     answers: { 200: workflows.WorkflowSummary },
   },
   diffWorkflow: {
     tag: 'Workflows',
-    summary: 'What changed between two versions',
+    summary: 'Compare two versions',
     needs: 'viewer',
     params: ofWorkflow,
     query: object({ from: pieces.Version, to: Type.Optional(pieces.Version) }, closed),
@@ -124,7 +135,7 @@ export const OPERATIONS = {
 
   startExecution: {
     tag: 'Executions',
-    summary: 'Start a workflow or a launch plan, and wait for its end if asked to',
+    summary: 'Start a workflow or a launch plan, and optionally wait for its end',
     needs: 'operator',
     query: object(executions.WaitQuery, closed),
     body: executions.StartBody,
@@ -133,28 +144,28 @@ export const OPERATIONS = {
   },
   listExecutions: {
     tag: 'Executions',
-    summary: 'Executions, newest first',
+    summary: 'List executions, newest first',
     needs: 'viewer',
     query: executions.ExecutionQuery,
     answers: { 200: page(executions.ExecutionSummary) },
   },
   countExecutions: {
     tag: 'Executions',
-    summary: 'How many there are, by status',
+    summary: 'Count executions by status',
     needs: 'viewer',
     query: object(executions.ExecutionFilter, closed),
     answers: { 200: executions.Counts },
   },
   bulkExecutions: {
     tag: 'Executions',
-    summary: 'One operation on many executions',
+    summary: 'Apply one operation to many executions',
     needs: 'operator',
     body: executions.BulkBody,
     answers: { 200: executions.BulkOutcome },
   },
   getExecution: {
     tag: 'Executions',
-    summary: 'One execution, with all its nodes; with `at`, as it was then',
+    summary: 'Get an execution with all its nodes; with `at`, at an earlier time',
     needs: 'viewer',
     params: ofExecution,
     query: executions.DocumentQuery,
@@ -162,7 +173,7 @@ export const OPERATIONS = {
   },
   getResult: {
     tag: 'Executions',
-    summary: 'How it ended, waiting for that if asked to',
+    summary: 'Get the result of an execution, and optionally wait for it',
     needs: 'viewer',
     params: ofExecution,
     query: object(executions.WaitQuery, closed),
@@ -170,7 +181,7 @@ export const OPERATIONS = {
   },
   awaitRest: {
     tag: 'Executions',
-    summary: 'Whether it has ended, or waits for a person or a signal, waiting for that if asked to',
+    summary: 'Get whether an execution has ended or waits for a person or a signal, and optionally wait for that',
     needs: 'viewer',
     params: ofExecution,
     query: object(executions.WaitQuery, closed),
@@ -178,14 +189,14 @@ export const OPERATIONS = {
   },
   deleteExecution: {
     tag: 'Executions',
-    summary: 'Delete an execution that has ended',
+    summary: 'Delete a finished execution',
     needs: 'operator',
     params: ofExecution,
     answers: { 204: Nothing },
   },
   relaunchExecution: {
     tag: 'Executions',
-    summary: 'Start the same again, with other input if given',
+    summary: 'Start the same workflow again, optionally with another input',
     needs: 'operator',
     params: ofExecution,
     body: executions.RelaunchBody,
@@ -194,7 +205,7 @@ export const OPERATIONS = {
   },
   getJournal: {
     tag: 'Executions',
-    summary: 'Its journal',
+    summary: 'Get the journal of an execution',
     needs: 'viewer',
     params: ofExecution,
     query: executions.JournalQuery,
@@ -202,7 +213,7 @@ export const OPERATIONS = {
   },
   getTimeline: {
     tag: 'Executions',
-    summary: 'What happened when',
+    summary: 'Get the timeline of an execution',
     needs: 'viewer',
     params: ofExecution,
     query: executions.JournalQuery,
@@ -210,7 +221,7 @@ export const OPERATIONS = {
   },
   explainExecution: {
     tag: 'Executions',
-    summary: 'Why it, or one of its nodes, is where it is',
+    summary: 'Explain the status of an execution or of one of its nodes',
     needs: 'viewer',
     params: ofExecution,
     query: object({ node: Type.Optional(NodePath) }, closed),
@@ -218,21 +229,21 @@ export const OPERATIONS = {
   },
   getUndoPlan: {
     tag: 'Executions',
-    summary: 'What compensation would do now',
+    summary: 'Preview the compensation of an execution',
     needs: 'viewer',
     params: ofExecution,
     answers: { 200: executions.UndoPlan },
   },
   getDefinition: {
     tag: 'Executions',
-    summary: 'The definition that it is pinned to',
+    summary: 'Get the definition that an execution is pinned to',
     needs: 'viewer',
     params: ofExecution,
     answers: { 200: workflows.WorkflowVersion },
   },
   getBlob: {
     tag: 'Executions',
-    summary: 'A large value, as bytes',
+    summary: 'Get a large value as bytes',
     needs: 'viewer',
     params: object({
       executionId: Id,
@@ -243,24 +254,24 @@ export const OPERATIONS = {
   },
   listLogs: {
     tag: 'Executions',
-    summary: 'What it and its actions said',
+    summary: 'List the log lines of an execution and its actions',
     needs: 'viewer',
     params: ofExecution,
     query: executions.LogQuery,
     answers: { 200: page(executions.LogLine) },
   },
-  cancelExecution: operate('Stop a run, or one of its nodes', executions.CancelBody),
-  pauseExecution: operate('Let what runs end, and start nothing', executions.ReasonBody),
-  resumeExecution: operate('Go on after a pause', executions.EmptyBody),
-  signalExecution: operate('Send it a signal', executions.SignalBody),
-  answerApproval: operate('Approve or reject', executions.AnswerBody),
-  callBack: operate('Make the call that a node waits for; refused while it does not wait', executions.CallbackBody),
-  retryExecution: operate('Retry the failed nodes', executions.EmptyBody),
-  replayExecution: operate('Run a node, and what depends on it, anew', executions.ReplayBody),
-  settleNode: operate('Say what became of an attempt of unknown outcome', executions.SettleBody),
+  cancelExecution: operate('Cancel an execution, or one of its nodes', executions.CancelBody),
+  pauseExecution: operate('Pause an execution: running attempts end, and nothing new starts', executions.ReasonBody),
+  resumeExecution: operate('Resume a paused execution', executions.EmptyBody),
+  signalExecution: operate('Send a signal to an execution', executions.SignalBody),
+  answerApproval: operate('Answer an approval', executions.AnswerBody),
+  callBack: operate('Make the call that a node waits for; rejected while it does not wait', executions.CallbackBody),
+  retryExecution: operate('Retry the failed nodes of an execution', executions.EmptyBody),
+  replayExecution: operate('Run a node and its dependents again', executions.ReplayBody),
+  settleNode: operate('Settle an attempt with an unknown outcome', executions.SettleBody),
   publishSignal: {
     tag: 'Executions',
-    summary: 'A signal for whoever waits for it; it may start workflows, too',
+    summary: 'Publish a signal; it may also start workflows',
     needs: 'operator',
     body: executions.PublishBody,
     answers: { 202: executions.Published },
@@ -268,7 +279,7 @@ export const OPERATIONS = {
   },
   listPlaces: {
     tag: 'Executions',
-    summary: 'Who holds a key that it shares with others, and who waits for it, in the order in which they are granted',
+    summary: 'List the holders and waiters of a concurrency key, in the order in which permits are granted',
     needs: 'viewer',
     params: ofExecution,
     query: object({ key: Type.String({ minLength: 1, maxLength: 5_000 }) }, closed),
@@ -277,7 +288,7 @@ export const OPERATIONS = {
 
   followExecution: {
     tag: 'Live',
-    summary: 'Its events: those that were, then those that come',
+    summary: 'Stream the events of an execution: past ones, then new ones',
     needs: 'viewer',
     params: ofExecution,
     query: object({ after: executions.FollowQuery.properties.after }, closed),
@@ -286,7 +297,7 @@ export const OPERATIONS = {
   },
   followLogs: {
     tag: 'Live',
-    summary: 'Its log: what was said, then what is said',
+    summary: 'Stream the log of an execution: past lines, then new ones',
     needs: 'viewer',
     params: ofExecution,
     query: executions.FollowLogsQuery,
@@ -295,7 +306,7 @@ export const OPERATIONS = {
   },
   followAll: {
     tag: 'Live',
-    summary: 'The events of all executions',
+    summary: 'Stream the events of all executions',
     needs: 'viewer',
     query: executions.FollowQuery,
     answers: { 200: executions.TimelineEvent },
@@ -304,14 +315,14 @@ export const OPERATIONS = {
 
   listActions: {
     tag: 'Actions',
-    summary: 'Actions that workflows may name',
+    summary: 'List the available actions',
     needs: 'anyone',
     query: PagedQuery,
     answers: { 200: page(resources.ActionDocument) },
   },
   getAction: {
     tag: 'Actions',
-    summary: 'One action',
+    summary: 'Get an action',
     needs: 'anyone',
     params: object({ actionId: pieces.ActionId }),
     query: object({ project: Type.Optional(Id) }, closed),
@@ -319,7 +330,7 @@ export const OPERATIONS = {
   },
   removeAnnouncedAction: {
     tag: 'Actions',
-    summary: 'Remove an action that workers have announced in a project',
+    summary: 'Remove an announced action from a project',
     needs: 'operator',
     params: object({ actionId: pieces.ActionId }),
     query: object({ project: Type.Optional(Id) }, closed),
@@ -328,7 +339,7 @@ export const OPERATIONS = {
 
   listCredentials: {
     tag: 'Credentials',
-    summary: 'Names of the secrets of a project; never their values',
+    summary: 'List the names of the secrets of a project, never their values',
     needs: 'editor',
     query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
     answers: { 200: page(resources.CredentialSummary) },
@@ -353,21 +364,21 @@ export const OPERATIONS = {
 
   listPlans: {
     tag: 'Launch plans',
-    summary: 'Launch plans by id',
+    summary: 'List launch plans by id',
     needs: 'viewer',
     query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
     answers: { 200: page(resources.Plan) },
   },
   getPlan: {
     tag: 'Launch plans',
-    summary: 'One launch plan',
+    summary: 'Get a launch plan',
     needs: 'viewer',
     params: object({ planId: Id }),
     answers: { 200: resources.Plan },
   },
   putPlan: {
     tag: 'Launch plans',
-    summary: 'Make or change a launch plan',
+    summary: 'Create or change a launch plan',
     needs: 'editor',
     params: object({ planId: Id }),
     body: resources.PlanBody,
@@ -383,21 +394,21 @@ export const OPERATIONS = {
 
   listSchedules: {
     tag: 'Schedules',
-    summary: 'Schedules by id, those of triggers included',
+    summary: 'List schedules by id, including those of triggers',
     needs: 'viewer',
     query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
     answers: { 200: page(resources.Schedule) },
   },
   getSchedule: {
     tag: 'Schedules',
-    summary: 'One schedule',
+    summary: 'Get a schedule',
     needs: 'viewer',
     params: object({ scheduleId: Id }),
     answers: { 200: resources.Schedule },
   },
   putSchedule: {
     tag: 'Schedules',
-    summary: 'Make or change a schedule',
+    summary: 'Create or change a schedule',
     needs: 'editor',
     params: object({ scheduleId: Id }),
     body: resources.ScheduleBody,
@@ -412,7 +423,7 @@ export const OPERATIONS = {
   },
   fireSchedule: {
     tag: 'Schedules',
-    summary: 'Start what it would start, now',
+    summary: 'Run a schedule now',
     needs: 'operator',
     params: object({ scheduleId: Id }),
     answers: { 201: executions.Result },
@@ -421,21 +432,21 @@ export const OPERATIONS = {
 
   listWorkers: {
     tag: 'Workers',
-    summary: 'Workers outside this server',
+    summary: 'List remote workers',
     needs: 'anyone',
     query: PagedQuery,
     answers: { 200: page(resources.Worker) },
   },
   registerWorker: {
     tag: 'Workers',
-    summary: 'Announce a worker, its labels and its actions',
+    summary: 'Register a worker with its labels and actions',
     needs: 'worker',
     body: resources.WorkerBody,
     answers: { 200: resources.AnnouncedWorker },
   },
   claimWork: {
     tag: 'Workers',
-    summary: 'Take work, waiting for it if asked to',
+    summary: 'Claim work, and optionally wait for it',
     needs: 'worker',
     params: object({ workerId: Id }),
     body: resources.ClaimBody,
@@ -444,7 +455,7 @@ export const OPERATIONS = {
   },
   beatWorker: {
     tag: 'Workers',
-    summary: 'Tell that a worker is alive',
+    summary: 'Send a worker heartbeat',
     needs: 'worker',
     params: object({ workerId: Id }),
     answers: { 200: resources.Worker },
@@ -452,22 +463,18 @@ export const OPERATIONS = {
   },
   deleteWorker: {
     tag: 'Workers',
-    summary: 'A worker leaves',
+    summary: 'Unregister a worker',
     needs: 'worker',
     params: object({ workerId: Id }),
     answers: { 204: Nothing },
   },
-  extendLease: ofLease(
-    'Tell that an attempt is alive, and how far it is',
-    resources.LeaseBeatBody,
-    resources.LeaseState,
-  ),
-  logLease: ofLease('Lines of its log', resources.LeaseLogsBody, resources.LeaseState),
-  completeLease: ofLease('It is done', resources.CompleteBody, resources.Ended),
-  failLease: ofLease('It has failed', resources.FailBody, resources.Ended),
+  extendLease: ofLease('Extend a lease and report progress', resources.LeaseBeatBody, resources.LeaseState),
+  logLease: ofLease('Send log lines of an attempt', resources.LeaseLogsBody, resources.LeaseState),
+  completeLease: ofLease('Complete an attempt', resources.CompleteBody, resources.Ended),
+  failLease: ofLease('Fail an attempt', resources.FailBody, resources.Ended),
   revealCredential: {
     tag: 'Workers',
-    summary: 'A secret that the node of this lease names',
+    summary: 'Get a secret that the node of the lease uses',
     needs: 'worker',
     params: object({ leaseId: Type.String({ maxLength: 5_000 }), alias: Id }),
     answers: { 200: resources.Revealed },
@@ -475,14 +482,14 @@ export const OPERATIONS = {
 
   listCache: {
     tag: 'Server',
-    summary: 'Outputs that may be used again',
+    summary: 'List cached outputs',
     needs: 'admin',
     query: object({ action: Type.Optional(Type.String({ maxLength: 200 })), ...PageQuery }, closed),
     answers: { 200: page(resources.CacheEntry) },
   },
   forgetCache: {
     tag: 'Server',
-    summary: 'Forget such outputs: one, those of an action, or all',
+    summary: 'Delete cached outputs: one, those of an action, or all',
     needs: 'admin',
     query: object(
       { key: Type.Optional(Type.String({ maxLength: 500 })), action: Type.Optional(Type.String({ maxLength: 200 })) },
@@ -492,7 +499,7 @@ export const OPERATIONS = {
   },
   listAudit: {
     tag: 'Server',
-    summary: 'Who changed what, newest first',
+    summary: 'List audit entries, newest first',
     needs: 'admin',
     query: object({ who: Type.Optional(Type.String({ maxLength: 200 })), ...PageQuery }, closed),
     answers: { 200: page(resources.AuditEntry) },
@@ -506,17 +513,17 @@ export const OPERATIONS = {
     answers: { 200: resources.Session },
   },
   logout: { tag: 'Identity', summary: 'Sign out', needs: 'anyone', answers: { 204: Nothing } },
-  getMe: { tag: 'Identity', summary: 'Who you are', needs: 'anyone', answers: { 200: resources.Me } },
+  getMe: { tag: 'Identity', summary: 'Get the current principal', needs: 'anyone', answers: { 200: resources.Me } },
   listUsers: {
     tag: 'Identity',
-    summary: 'Users by id',
+    summary: 'List users by id',
     needs: 'admin',
     query: PagedQuery,
     answers: { 200: page(resources.User) },
   },
   putUser: {
     tag: 'Identity',
-    summary: 'Make or change a user',
+    summary: 'Create or change a user',
     needs: 'admin',
     params: object({ userId: Id }),
     body: resources.UserBody,
@@ -524,21 +531,21 @@ export const OPERATIONS = {
   },
   deleteUser: {
     tag: 'Identity',
-    summary: 'Delete a user, with sessions and keys',
+    summary: 'Delete a user with all sessions and keys',
     needs: 'admin',
     params: object({ userId: Id }),
     answers: { 204: Nothing },
   },
   listKeys: {
     tag: 'Identity',
-    summary: 'Your API keys; an administrator sees all',
+    summary: 'List your API keys; administrators see all keys',
     needs: 'anyone',
     query: PagedQuery,
     answers: { 200: page(resources.KeySummary) },
   },
   createKey: {
     tag: 'Identity',
-    summary: 'A new API key, with at most your own roles',
+    summary: 'Create an API key, with at most your own roles',
     needs: 'anyone',
     body: resources.KeyBody,
     answers: { 201: resources.CreatedKey },
@@ -552,14 +559,14 @@ export const OPERATIONS = {
   },
   listProjects: {
     tag: 'Identity',
-    summary: 'Projects that you may see',
+    summary: 'List the projects that you may see',
     needs: 'anyone',
     query: PagedQuery,
     answers: { 200: page(resources.Project) },
   },
   putProject: {
     tag: 'Identity',
-    summary: 'Make a project, rename it, or set what its runs may be granted at the most',
+    summary: 'Create or rename a project, or set its capability ceiling',
     needs: 'owner',
     params: object({ projectId: Id }),
     body: resources.ProjectBody,
@@ -608,7 +615,7 @@ type Part<K extends OperationId, P extends keyof Operation> = Table[K] extends {
 export type ParamsOf<K extends OperationId> = Part<K, 'params'>;
 export type QueryOf<K extends OperationId> = Part<K, 'query'>;
 export type BodyOf<K extends OperationId> = Part<K, 'body'>;
-/** What it answers when all goes well. */
+/** The type of a successful response. */
 export type AnswerOf<K extends OperationId> = Table[K]['answers'] extends infer A
   ? { [S in keyof A]: A[S] extends Type.TSchema ? Type.Static<A[S]> : never }[keyof A]
   : never;

@@ -1,6 +1,6 @@
 /**
- * Every operation of the API by its id: the method and the path under `/api/v1`.
- * All that a client needs at run time; what goes in and comes out is in `operations.ts`.
+ * Method and path under `/api/v1` of every operation, by id. Clients need nothing else at run time; `operations.ts` has
+ * the schemas.
  */
 export const ROUTES = {
   getInfo: 'GET /info',
@@ -99,10 +99,10 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export type OperationId = keyof typeof ROUTES;
 
-/** What all paths above begin with. */
+/** The prefix of all paths above. */
 export const API_PREFIX = '/api/v1';
 
-/** Operations that honour `Idempotency-Key`: a client may send them again when no answer came. */
+/** Operations that honour `Idempotency-Key`: a client may repeat them after a lost response. */
 export const REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
   'registerWorkflow',
   'startExecution',

@@ -1,28 +1,28 @@
 /**
- * Capabilities as sets of what may be reached, and what two of them have in common. An entry of a list is a pattern, or
- * several that must all match (`data/** ∩ **\/*.csv`): so the common part of two patterns is always exact, even where no
- * single pattern says it.
+ * Capabilities as sets of resources, and their intersection. An entry of a list is a pattern, or several patterns that
+ * must all match (`data/** ∩ **\/*.csv`), so the intersection of two patterns is always exact, even where no single
+ * pattern expresses it.
  *
- *  1 `narrow(a, b)` grants nothing that `a` or `b` does not grant, and everything that both grant.
- *  2 Entries that are covered by others, or that can match nothing, are left out: lists stay short and readable.
- *  3 Beyond `MAX_ENTRIES` and `MAX_STEPS` per list the rest is left out: less is granted, never more.
+ *  1. `narrow(a, b)` grants nothing that `a` or `b` does not grant, and everything that both grant.
+ *  2. Entries that are covered by others, or that can match nothing, are dropped, which keeps lists short and readable.
+ *  3. Beyond `MAX_ENTRIES` and `MAX_STEPS` per list the rest is dropped: less is granted, never more.
  */
 import type { Capabilities } from '../action.ts';
 import { areApart, type CapabilityList, covers } from './pattern.ts';
 
-/** The most that somebody may be granted; `all`: whatever is asked for. */
+/** The upper bound of a grant; `all` means no bound. */
 export type Ceiling = Capabilities | 'all';
 
 export const NOTHING: Capabilities = {};
 
 const AND = ' ∩ ';
 const MAX_ENTRIES = 200;
-/** Characters compared with characters, per list: some milliseconds. */
+/** Limit of character comparisons per list: a few milliseconds. */
 const MAX_STEPS = 1_000_000;
 
 export const CAPABILITY_LISTS: readonly CapabilityList[] = ['network', 'files.read', 'files.write', 'shell', 'env'];
 
-/** The patterns of an entry: what is wanted must match all of them. */
+/** The patterns of an entry; a resource must match all of them. */
 export function patternsOf(entry: string): readonly string[] {
   return entry.includes(AND) ? entry.split(AND) : [entry];
 }
@@ -33,7 +33,7 @@ export function entriesOf(capabilities: Capabilities, list: CapabilityList): rea
   return capabilities[list] ?? [];
 }
 
-/** Everything that either grants. */
+/** The union of two grants. */
 export function joinCapabilities(a: Capabilities, b: Capabilities): Capabilities {
   return capabilitiesOf((list) => [...new Set([...entriesOf(a, list), ...entriesOf(b, list)])]);
 }
@@ -42,7 +42,7 @@ export function joinCeilings(a: Ceiling, b: Ceiling): Ceiling {
   return a === 'all' || b === 'all' ? 'all' : joinCapabilities(a, b);
 }
 
-/** The common part of two grants. */
+/** The intersection of two grants. */
 export function narrow(ask: Capabilities, ceiling: Ceiling): Capabilities {
   if (ceiling === 'all' || ask === ceiling) return ask;
   return capabilitiesOf((list) => narrowList(list, entriesOf(ask, list), entriesOf(ceiling, list)));
@@ -57,7 +57,7 @@ export interface OverCeiling {
   readonly entry: string;
 }
 
-/** The entries of `ask` that the ceiling does not grant as they are written. */
+/** The entries of `ask` that the ceiling does not fully grant. */
 export function overCeiling(ask: Capabilities, ceiling: Ceiling): readonly OverCeiling[] {
   if (ceiling === 'all') return [];
   return CAPABILITY_LISTS.flatMap((list) => {
@@ -68,7 +68,7 @@ export function overCeiling(ask: Capabilities, ceiling: Ceiling): readonly OverC
   });
 }
 
-/** Whether the ceiling grants all that is asked for. */
+/** Whether the ceiling grants everything in `ask`. */
 export function isWithin(ask: Capabilities, ceiling: Ceiling): boolean {
   return overCeiling(ask, ceiling).length === 0;
 }
@@ -85,7 +85,7 @@ function coversEntry(list: CapabilityList, outer: string, inner: string): boolea
   return new Comparison(list).coversEntry(outer, inner);
 }
 
-/** Compares the entries of two lists. When its budget is spent, patterns are taken to have nothing in common. */
+/** Compares the entries of two lists. When its budget is exhausted, patterns count as disjoint. */
 class Comparison {
   private readonly list: CapabilityList;
   private left = MAX_STEPS;
@@ -105,7 +105,7 @@ class Comparison {
     return entries.filter((entry) => !entries.some((other) => other !== entry && this.isSwallowed(entry, other)));
   }
 
-  /** Each pattern of the outer entry covers some pattern of the inner one. */
+  /** Each pattern of the outer entry must cover some pattern of the inner one. */
   coversEntry(outer: string, inner: string): boolean {
     const parts = patternsOf(inner);
     return patternsOf(outer).every((pattern) => parts.some((part) => this.covers(pattern, part)));
@@ -117,12 +117,12 @@ class Comparison {
     found.add(this.canonical([...left, ...right]));
   }
 
-  /** Of two that cover each other the one that comes first in the alphabet stays. */
+  /** Of two entries that cover each other, the alphabetically first one stays. */
   private isSwallowed(entry: string, other: string): boolean {
     return this.coversEntry(other, entry) && (!this.coversEntry(entry, other) || other < entry);
   }
 
-  /** Without patterns that say nothing beside the others, in a fixed order. */
+  /** Removes redundant patterns and sorts the rest. */
   private canonical(patterns: readonly string[]): string {
     const sorted = [...new Set(patterns)].sort();
     const saysNothing = (one: string, index: number): boolean =>
@@ -161,8 +161,8 @@ function capabilitiesOf(entries: (list: CapabilityList) => readonly string[]): C
 }
 
 /**
- * The grants of one plan under one ceiling are worked out once: `ask` is an object of the plan, `ceiling` one that runs
- * with the same authority share.
+ * Caches the grants of a plan under a ceiling: `ask` is an object of the plan, and runs with the same authority share
+ * the `ceiling` object.
  */
 export class Narrowed {
   private readonly known = new WeakMap<object, WeakMap<object, Capabilities>>();

@@ -1,20 +1,20 @@
 /**
- * Relations between two patterns of a capability, without I/O. Every answer is sound and none is complete:
- * `covers` and `areApart` say true only where that holds whatever the project folder and the addresses are.
+ * Relations between two capability patterns, without I/O. Answers are sound but not complete: `covers` and `areApart`
+ * return true only if that holds for every project folder and every address.
  */
 import { matchesName, matchesSegments } from './wildcard.ts';
 
-/** A list of patterns in `Capabilities`. */
+/** The name of a pattern list in `Capabilities`. */
 export type CapabilityList = 'network' | 'files.read' | 'files.write' | 'shell' | 'env';
 
-/** Whether everything that `inner` matches is matched by `outer`, too. */
+/** Whether `outer` matches everything that `inner` matches. */
 export function covers(list: CapabilityList, outer: string, inner: string): boolean {
   if (outer === inner) return true;
   if (list === 'network') return coversHost(outer, inner);
   return list === 'shell' || list === 'env' ? coversName(outer, inner) : coversPath(outer, inner);
 }
 
-/** Whether nothing is matched by both. */
+/** Whether nothing matches both patterns. */
 export function areApart(list: CapabilityList, a: string, b: string): boolean {
   if (list === 'network') return areHostsApart(hostPattern(a), hostPattern(b));
   if (list === 'shell' || list === 'env') {
@@ -28,22 +28,22 @@ export function areApart(list: CapabilityList, a: string, b: string): boolean {
 
 function coversName(outer: string, inner: string): boolean {
   if (outer === '*') return true;
-  // A star of the inner pattern stands for any text, which only a star of the outer one takes.
+  // A star of the inner pattern stands for any text, which only a star of the outer pattern matches.
   return matchesName(outer, inner);
 }
 
 interface HostPattern {
   readonly name: string;
-  /** Undefined: any. */
+  /** Undefined: any port. */
   readonly port: string | undefined;
-  /** Of addresses as they are written most often, what they stand for; null for other spellings. */
+  /** The range of an IPv4 address in its usual notation; null for other notations of addresses. */
   readonly range: AddressRange | null | undefined;
 }
 
-/** The first address of the range, and how many bits are the same in all of them. */
+/** The first address of the range, and the number of bits that all its addresses share. */
 type AddressRange = readonly [base: number, bits: number];
 
-/** Lower case, without a trailing dot. Undefined where the text cannot be taken apart beyond doubt. */
+/** Lower case, without a trailing dot. Undefined when the text cannot be parsed unambiguously. */
 function hostPattern(pattern: string): HostPattern | undefined {
   const [, given = '', port] = /^([^:[\]]*)(?::(\d{1,5}|\*))?$/.exec(pattern) ?? [];
   const name = given.toLowerCase().replace(/\.$/, '');
@@ -52,7 +52,7 @@ function hostPattern(pattern: string): HostPattern | undefined {
   return { name, port: port === undefined || port === '*' ? undefined : String(Number(port)), range };
 }
 
-/** As URLs see it, a name whose last part is a number is an address. */
+/** As in URLs, a name whose last part is a number is an address. */
 function rangeOf(name: string): AddressRange | null | undefined {
   const [, text, bits = '32'] = /^((?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?:\/(\d{1,2}))?$/.exec(name) ?? [];
   if (text === undefined) return /(^|\.)(\d+|0x[0-9a-f]*)(\/\d*)?$/.test(name) ? null : undefined;
@@ -61,7 +61,7 @@ function rangeOf(name: string): AddressRange | null | undefined {
   return [parts.reduce((sum, part) => sum * 256 + part, 0), Number(bits)];
 }
 
-/** `*` and names reach public addresses; `*` covers neither this machine nor an address, which may be private. */
+/** `*` and names match public addresses. `*` covers neither this machine nor an address, which may be private. */
 function coversHost(outerText: string, innerText: string): boolean {
   const [outer, inner] = [hostPattern(outerText), hostPattern(innerText)];
   if (outer === undefined || inner === undefined) return false;
@@ -97,7 +97,7 @@ interface PlainPath {
   readonly segments: readonly string[];
 }
 
-/** Undefined for a path with `.` or `..` in it: what it means depends on where it stands. */
+/** Undefined for a path with `.` or `..`, whose meaning depends on its location. */
 function plainPath(pattern: string): PlainPath | undefined {
   const isAbsolute = pattern.startsWith('/');
   const open = pattern.endsWith('/') ? `${pattern}**` : pattern;
@@ -111,14 +111,14 @@ function coversPath(outerText: string, innerText: string): boolean {
   if (outerText === '/**') return true;
   const inner = plainPath(innerText);
   if (inner === undefined) return false;
-  // Alone it stands for the whole project folder, however deep.
+  // A lone `*` stands for the whole project folder at any depth.
   if (outerText === '*') return !inner.isAbsolute;
   const outer = plainPath(outerText);
   if (outer === undefined || outer.isAbsolute !== inner.isAbsolute || innerText === '*') return false;
   return matchesSegments(outer.segments, inner.segments);
 }
 
-/** Whether a pattern certainly does not match one thing that is written out: a host, a path as an action names it, a name. */
+/** Whether a pattern certainly does not match a literal resource: a host, a path as an action names it, a name. */
 export function isOutOfReach(list: CapabilityList, pattern: string, wanted: string): boolean {
   if (list === 'network' && /^\*(?::(?:\d+|\*))?$/.test(pattern) && PRIVATE_HOST.test(wanted)) return true;
   if (list !== 'files.read' && list !== 'files.write') return areApart(list, pattern, wanted);
@@ -127,6 +127,6 @@ export function isOutOfReach(list: CapabilityList, pattern: string, wanted: stri
   return !coversPath(pattern, wanted);
 }
 
-/** Hosts that a wildcard does not reach, as URLs write them; there are more. */
+/** Hosts that a wildcard does not match, as written in URLs; the list is not complete. */
 const PRIVATE_HOST =
   /^(?:(?:.*\.)?localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[::1\])(?::\d+)?$/;

@@ -1,6 +1,6 @@
-/** Wildcards without regular expressions: no pattern can make matching slow. */
+/** Wildcard matching without regular expressions, so that no pattern can make matching slow. */
 
-/** `*` stands for any number of characters. */
+/** `*` matches any number of characters. */
 export function matchesName(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return pattern === name;
   return matchesSequence(
@@ -11,20 +11,20 @@ export function matchesName(pattern: string, name: string): boolean {
   );
 }
 
-/** `**` stands for any number of segments; at the end also for none, so that `dir/**` covers `dir`. */
+/** `**` matches any number of segments; at the end it may match none, so that `dir/**` covers `dir`. */
 export function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
   return matchesSequence(
     pattern.length,
     path.length,
     (at) => pattern[at] === '**',
-    // A path that is a pattern itself: many segments are more than one.
+    // The path may itself be a pattern: `**` stands for more than one segment.
     (at, index) => path[index] !== '**' && matchesName(pattern[at] as string, path[index] as string),
   );
 }
 
 /**
- * Wildcard matching with one remembered star, which takes one item more on a mismatch: O(pattern × text) at the worst,
- * never exponential. `matches` says whether the item of the pattern fits the item of the text.
+ * Backtracks to the last star only: O(pattern × text) in the worst case, never exponential. `matches` compares an item
+ * of the pattern with an item of the text.
  */
 export function matchesSequence(
   patternLength: number,

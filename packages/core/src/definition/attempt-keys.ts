@@ -1,4 +1,4 @@
-/** The records that say how an attempt is made: retries, time limits and what it may reach. */
+/** Key tables for the execution of attempts: retries, time limits and capabilities. */
 import type { KeyType, RecordType, ValueType } from './value-type.ts';
 
 export const UNBOUNDED = Number.MAX_SAFE_INTEGER;
@@ -11,12 +11,12 @@ export const EXPRESSION: ValueType = { is: 'expression' };
 export const VALUE: ValueType = { is: 'value' };
 export const POSITIVE_DURATION: ValueType = { is: 'duration', positive: true };
 export const DURATION: ValueType = { is: 'duration' };
-/** These may be given by an expression, which is evaluated when the node becomes ready. */
+/** Types that accept an expression, which is evaluated when the node becomes ready. */
 export const LIMIT: ValueType = { is: 'duration', positive: true, expression: true };
 const DURATION_VALUE: ValueType = { is: 'duration', expression: true };
 export const PRIORITY: ValueType = { is: 'integer', min: 0, max: 9, expression: true };
 
-/** A key of the language that is not built yet. Its value is not looked at. */
+/** A key that the language reserves but the engine does not implement. Its value is not checked. */
 export function later(doc: string): KeyType {
   return { type: VALUE, doc, later: true };
 }
@@ -34,7 +34,7 @@ export const FILES: RecordType = {
 export const CAPABILITIES: RecordType = {
   name: 'capabilities',
   title: 'capabilities',
-  doc: 'What actions may reach. What is not granted here is refused; `*` grants all.',
+  doc: 'The resources that actions may use. Everything else is denied; `*` grants all.',
   keys: {
     network: {
       type: TEXTS,
@@ -58,26 +58,26 @@ export const RETRY: RecordType = {
       type: { is: 'name', known: RETRY_POLICIES },
       doc: 'fixed waits `delay` every time; exponential waits initial × multiplier^(k−1), at most `max`; exponential-jitter draws from 0 to that; other names are registered policies. Without it, `delay` means fixed and anything else exponential.',
     },
-    delay: { type: DURATION_VALUE, doc: 'The delay before every retry of the policy fixed.' },
+    delay: { type: DURATION_VALUE, doc: 'The delay before every retry with the policy fixed.' },
     initial: { type: DURATION_VALUE, doc: 'The delay before the first retry of an exponential policy.' },
     max: { type: DURATION_VALUE, doc: 'The longest delay of an exponential policy.' },
     multiplier: {
       type: { is: 'number', min: 1, max: 1_000, expression: true },
-      doc: 'By how much an exponential delay grows with each retry.',
+      doc: 'The factor by which an exponential delay grows with each retry.',
       alias: ['factor', 'backoffCoefficient'],
     },
     attempts: {
       type: { is: 'integer', min: 1, max: 1_000_000, expression: true },
-      doc: 'Attempts allowed, the first included; every attempt that ends in an error counts. Default 1.',
+      doc: 'The maximum number of attempts, including the first; every attempt that ends in an error counts. Default 1.',
       alias: ['maxAttempts', 'max_attempts', 'retries', 'limit', 'count'],
     },
     lost: {
       type: { is: 'integer', min: 0, max: 1_000_000, expression: true },
-      doc: 'Attempts cut off by a crash or a lost lease that are repeated; they are no errors of the node. Default 10.',
+      doc: 'How many times an attempt is repeated after a crash or a lost lease cut it off; such attempts do not count as errors. Default 10.',
     },
     on: {
       type: { is: 'list', of: PLAIN_TEXT },
-      doc: 'Only errors with one of these codes or kinds (USER, SYSTEM) are retried; `/regex/` is a pattern of codes.',
+      doc: 'Retries only errors with one of these codes or kinds (USER, SYSTEM); `/regex/` matches codes by a pattern.',
       example: 'on: [TIMEOUT, /HTTP_5.*/]',
     },
   },
@@ -89,18 +89,18 @@ export const RETRY: RecordType = {
 export const TIMEOUT: RecordType = {
   name: 'timeout',
   title: 'timeout',
-  doc: 'How long a node may take; passing a limit is a USER error with the code TIMEOUT.',
+  doc: 'Time limits of a node; exceeding one is a USER error with the code TIMEOUT.',
   keys: {
-    attempt: { type: LIMIT, doc: 'Longest time of one attempt; only this one is retried.' },
-    queued: { type: LIMIT, doc: 'Longest time from being ready to being started.' },
-    total: { type: LIMIT, doc: 'Longest time from being ready to the end, retries included.' },
+    attempt: { type: LIMIT, doc: 'Maximum duration of one attempt; only this timeout is retried.' },
+    queued: { type: LIMIT, doc: 'Maximum time from ready to started.' },
+    total: { type: LIMIT, doc: 'Maximum time from ready to ended, including retries.' },
   },
 };
 
-/** What `timeout` takes, wherever it stands. */
+/** The `timeout` key of nodes. */
 export const TIMEOUT_KEY: KeyType = {
   type: { is: 'either', of: [LIMIT, { is: 'record', record: TIMEOUT }] },
-  doc: 'A duration (of one attempt) or `{ attempt, queued, total }`.',
+  doc: 'A duration, which limits each attempt, or `{ attempt, queued, total }`.',
   example: 'timeout: 10s',
 };
 
@@ -112,7 +112,7 @@ export const RETRY_KEY: KeyType = {
       { is: 'list', of: { is: 'record', record: RETRY } },
     ],
   },
-  doc: `${RETRY.doc} Of a list, the first rule that matches an error decides, each with its own count.`,
+  doc: `${RETRY.doc} In a list of rules, the first rule that matches the error applies; each rule counts its own attempts.`,
   alias: ['retries', 'retryPolicy'],
   example: 'retry: { attempts: 3, delay: 1s }',
 };
@@ -122,6 +122,6 @@ const { attempts: _, lost: __, ...BACKOFF_KEYS } = RETRY.keys;
 export const BACKOFF: RecordType = {
   name: 'backoff',
   title: 'backoff',
-  doc: 'How long to wait between the rounds of a retryUntil: the keys of retry without attempts.',
+  doc: 'The delay between the iterations of a retryUntil: the keys of retry without attempts.',
   keys: BACKOFF_KEYS,
 };

@@ -1,16 +1,19 @@
-/** Checks that hold for every value of a definition, whatever key it stands under and whatever format it came from. */
+/** Checks that apply to every value of a definition, regardless of its key and of the source format. */
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../value.ts';
 import type { ProblemList } from './problem-list.ts';
 
 const DATA_LIMITS = {
-  /** An object with shared parts can be exponentially larger than it looks; a definition of maxNodes stays below. */
+  /**
+   * An object with shared parts can be exponentially larger than it looks; a definition with maxNodes nodes stays below
+   * this.
+   */
   maxValues: 5_000_000,
 } as const;
 
 type Path = (string | number)[];
 
-/** Walks all data; the depth is bounded by the reader before. Returns how many members all objects have together. */
+/** Walks all data; the reader has already bounded the depth. Returns the total number of object members. */
 export function checkData(root: Json, problems: ProblemList): number {
   let members = 0;
   const path: Path = [];
@@ -44,7 +47,7 @@ function checkKey(key: string, path: Path, problems: ProblemList): void {
     problems.error({
       code: 'RESERVED_KEY',
       message: "'__proto__' cannot be a key",
-      hint: 'JavaScript gives this name a meaning of its own; choose another',
+      hint: 'the name is reserved by JavaScript; use another key',
       path: [...path],
       at: 'key',
     });
@@ -56,7 +59,7 @@ function checkKey(key: string, path: Path, problems: ProblemList): void {
 function reportBadUnicode(path: Path, problems: ProblemList, at: 'key' | 'value' = 'value'): void {
   problems.error({
     code: 'INVALID_UNICODE',
-    message: `the ${at === 'key' ? 'key' : 'text'} has half of a surrogate pair, which is not a character`,
+    message: `the ${at === 'key' ? 'key' : 'text'} contains half of a surrogate pair, which is not a character`,
     hint: 'write both halves (\\ud83d\\ude00) or the character itself',
     path: [...path],
     at,
@@ -84,16 +87,19 @@ function checkNumber(value: number, path: Path, problems: ProblemList): void {
   });
 }
 
-/** The number as it stands in the text. */
+/** The number as written in the source. */
 function writtenNumber(path: Path, problems: ProblemList): string | undefined {
   if (problems.full) return undefined;
   const range = problems.source.rangeOf(path);
-  // A number of more digits is shown by its value.
+  // For a longer number, the message shows its value instead.
   if (!range || range.length > 400) return undefined;
   return problems.source.text.slice(range.offset, range.offset + range.length);
 }
 
-/** A deep copy of an object from code, so that nobody changes a definition later; undefined when it is not JSON data. */
+/**
+ * Deep-copies an object, so that later changes to it do not affect the definition; `undefined` when it is not JSON
+ * data.
+ */
 export function copyData(root: unknown, problems: ProblemList): Json | undefined {
   let values = 0;
   const path: Path = [];
@@ -103,7 +109,7 @@ export function copyData(root: unknown, problems: ProblemList): Json | undefined
   };
   const copy = (value: unknown): Json | undefined => {
     if (++values > DATA_LIMITS.maxValues) {
-      const hint = 'objects that share parts count as often as they are used';
+      const hint = 'a shared object counts once for each use';
       if (!problems.hasErrors)
         refuse('TOO_LARGE', `the definition has more than ${DATA_LIMITS.maxValues} values`, hint);
       return undefined;
@@ -142,7 +148,7 @@ export function tooDeepMessage(): string {
   return `values are nested deeper than ${DEFINITION_LIMITS.maxNestingDepth} levels`;
 }
 
-/** Plain assignment, except where it would change the prototype instead. */
+/** Plain assignment, except for `__proto__`, where assignment would change the prototype. */
 export function setMember(target: Record<string, Json>, key: string, value: Json): void {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
@@ -152,7 +158,7 @@ export function setMember(target: Record<string, Json>, key: string, value: Json
 function isPlainObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
-  // An object of another realm (a vm, a worker) has an Object.prototype of its own, which has no prototype.
+  // An object of another realm (a vm, a worker) has that realm's Object.prototype, which has no prototype.
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 

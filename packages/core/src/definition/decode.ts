@@ -1,9 +1,12 @@
-/** Bytes or text from outside → text that is safe to parse, or the one reason why not. */
+/** Decodes bytes or text from outside to text that is safe to parse, or returns the first reason to reject it. */
 import { formatSize } from '../duration.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 
 export interface Decoded {
-  /** Without byte order mark. When the bytes are not UTF-8, the text with replacement characters, for display only. */
+  /**
+   * The text without its byte order mark. For bytes that are not UTF-8: the text with replacement characters, for
+   * display only.
+   */
   readonly text: string;
   readonly failure?: DecodeFailure;
 }
@@ -12,7 +15,7 @@ interface DecodeFailure {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
-  /** Where in `text`. */
+  /** Position in `text`. */
   readonly offset: number;
 }
 
@@ -29,7 +32,7 @@ export function decodeSource(source: string | Uint8Array): Decoded {
     text,
     failure: {
       code: 'BINARY_FILE',
-      message: 'this is not a text file: it has a NUL character',
+      message: 'the file is not a text file: it contains a NUL character',
       hint: 'a definition is YAML or JSON text in UTF-8; is this the right file?',
       offset: nul,
     },
@@ -66,19 +69,19 @@ function tooLarge(length: number): DecodeFailure {
   const limit = formatSize(DEFINITION_LIMITS.maxSourceBytes);
   return {
     code: 'TOO_LARGE',
-    message: `the source has ${formatSize(length)}; the limit is ${limit}`,
+    message: `the source size is ${formatSize(length)}; the limit is ${limit}`,
     hint: 'keep large data outside the definition and pass it as input',
     offset: 0,
   };
 }
 
 /**
- * The first replacement character that was not in the source stands where the first wrong byte is:
- * everything before it decoded without loss, so its length in bytes is the position.
+ * Finds the first invalid byte. The first replacement character that is not in the source marks its place: everything
+ * before decoded without loss, so the length of that text in bytes is the position.
  */
 function firstBadByte(bytes: Uint8Array, lossy: string): { offset: number; byte: number } {
   const encoder = new TextEncoder();
-  // The decoder dropped a leading byte order mark, which has three bytes.
+  // The decoder dropped a leading byte order mark of three bytes.
   let byte = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let from = 0;
   for (let at = lossy.indexOf('\uFFFD'); at !== -1; at = lossy.indexOf('\uFFFD', from)) {

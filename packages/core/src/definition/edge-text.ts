@@ -4,13 +4,13 @@ import { ID_PATTERN } from './value-type.ts';
 
 export interface EdgeTextPart {
   readonly id: string;
-  /** Where the id begins in the text. */
+  /** Offset of the id in the text. */
   readonly offset: number;
 }
 
 const ID = new RegExp(ID_PATTERN);
 
-/** The ids along the chain, at least two. */
+/** Returns the ids along the chain, at least two. */
 export function parseEdgeText(text: string): EdgeTextPart[] | TextProblem {
   const parts: EdgeTextPart[] = [];
   let offset = 0;

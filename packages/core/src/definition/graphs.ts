@@ -1,4 +1,4 @@
-/** The graphs of a workflow: its own, and those of all bodies. Each is checked by itself. */
+/** Builds and checks the graphs of a workflow: its own graph and the graph of every body. */
 import { buildGraph, checkGraph, edgeCountAt, type Graph } from '../graph/index.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
@@ -7,10 +7,10 @@ import { BODY_KEYS, type BodyDefinition, type NodeDefinition, type WorkflowDefin
 import type { ProblemList } from './problem-list.ts';
 import { bodyKey } from './source-map.ts';
 
-/** By `bodyKey`. */
+/** Keyed by `bodyKey`. */
 export type Graphs = ReadonlyMap<string, Graph>;
 
-/** Undefined when there are too many nodes to look any further. */
+/** Returns `undefined` when there are too many nodes to check further. */
 export function checkGraphs(definition: WorkflowDefinition, problems: ProblemList): Graphs | undefined {
   if (!checkNodeCount(definition, problems, ['nodes'])) return undefined;
   const graphs = new Map<string, Graph>();
@@ -19,7 +19,7 @@ export function checkGraphs(definition: WorkflowDefinition, problems: ProblemLis
   return graphs;
 }
 
-/** It waits for nothing and leads nowhere: it runs when everything else is over. */
+/** The failure node has no edges: it runs after everything else has ended. */
 function checkFailureNode({ config }: WorkflowDefinition, graph: Graph, problems: ProblemList): void {
   const id: unknown = isJsonObject(config) ? config.failureNode : undefined;
   if (typeof id !== 'string') return;
@@ -27,10 +27,10 @@ function checkFailureNode({ config }: WorkflowDefinition, graph: Graph, problems
   const index = graph.indexOf.get(id);
   if (index === undefined) {
     const near = didYouMean(id, graph.ids);
-    const hint = near === undefined ? 'it is one of the nodes of the workflow itself' : `did you mean '${near}'?`;
+    const hint = near === undefined ? 'name a top-level node of the workflow' : `did you mean '${near}'?`;
     problems.error({ code: 'UNKNOWN_NODE', message: `there is no node '${id}'`, hint, path });
   } else if (edgeCountAt(graph.incoming, index) + edgeCountAt(graph.outgoing, index) > 0) {
-    const hint = 'remove them; what should follow it goes into a workflow that it runs';
+    const hint = 'remove the edges; to run several steps, make the failure node run a workflow';
     problems.error({ code: 'LINKED_FAILURE_NODE', message: `the failure node '${id}' has edges`, hint, path });
   }
 }
@@ -43,7 +43,7 @@ export function checkNodeCount(definition: BodyDefinition, problems: ProblemList
   return false;
 }
 
-/** Those of all bodies together. Members of `needs`, cases and `edges` are edges. */
+/** Counts the nodes and edges of all bodies. Members of `needs`, cases and `edges` are edges. */
 export function countGraphs(definition: BodyDefinition): { readonly nodes: number; readonly edges: number } {
   let nodes = 0;
   let edges = 0;
@@ -57,12 +57,12 @@ export function countGraphs(definition: BodyDefinition): { readonly nodes: numbe
   return { nodes, edges };
 }
 
-/** Of a list or a mapping; a draft has anything. */
+/** The number of members of a list or a mapping; 0 for anything else, which a draft may contain. */
 function sizeOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
-/** The graph of one body, with its problems told. */
+/** Builds the graph of one body and reports its problems. */
 export function checkedGraph(body: BodyDefinition, path: DocumentPath, problems: ProblemList): Graph {
   const { graph, problems: found } = buildGraph(body);
   for (const { severity, ...finding } of [...found, ...checkGraph(graph, body.nodes ?? {})]) {
@@ -93,7 +93,7 @@ interface Placed {
   readonly path: DocumentPath;
 }
 
-/** The definition itself, and every body inside, outer ones first. Works on drafts. */
+/** Yields the definition itself and every body inside, outer bodies first. Works on drafts. */
 function* allBodies(body: BodyDefinition, path: DocumentPath = []): Generator<Placed> {
   yield { body, path };
   const nodes: Readonly<Record<string, NodeDefinition>> = body.nodes ?? {};
@@ -105,12 +105,12 @@ function* allBodies(body: BodyDefinition, path: DocumentPath = []): Generator<Pl
   }
 }
 
-/** Every node of the definition and of its bodies. */
+/** All nodes of the definition and its bodies. */
 export function* allNodes(definition: BodyDefinition): Generator<NodeDefinition> {
   for (const { body } of allBodies(definition)) yield* Object.values(body.nodes ?? {});
 }
 
-/** `onError: branch` promises edges that take the error. */
+/** A node with `onError: branch` needs an edge that handles the error. */
 function checkErrorBranches(
   { nodes = {}, edges = [] }: BodyDefinition,
   path: DocumentPath,
@@ -123,7 +123,7 @@ function checkErrorBranches(
     if (taken.has(id)) continue;
     problems.error({
       code: 'BRANCH_WITHOUT_EDGE',
-      message: `'${id}' sends its errors to a branch, but no edge on error leaves it`,
+      message: `'${id}' has onError: branch, but no error edge leaves it`,
       hint: `add an edge, e.g. { from: ${id}, to: …, on: error }`,
       path: [...path, 'nodes', id, 'onError'],
     });

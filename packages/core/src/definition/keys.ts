@@ -1,7 +1,6 @@
 /**
- * The one description of the language's keys.
- * What the engine refuses, what editors complete, what is suggested for a misspelt key and what the reference says
- * all come from these tables; a key exists when it stands here.
+ * The single description of the language's keys. Validation, editor completion, suggestions for misspelt keys and the
+ * reference are all derived from these tables.
  */
 import {
   BACKOFF,
@@ -28,50 +27,53 @@ export const LANGUAGE_VERSION = 1;
 const START: RecordType = {
   name: 'start',
   title: 'start',
-  doc: 'How starts with the same key are admitted, held back or merged.',
+  doc: 'How starts with the same key are admitted, rejected or merged.',
   keys: {
     key: {
       type: EXPRESSION_TEXT,
-      doc: 'What the input is told apart by; may read $input and $trigger.',
+      doc: 'An expression whose value groups starts; may read $input and $trigger.',
       required: true,
       example: 'key: $input.id',
     },
     policy: {
       type: { is: 'choice', of: ['allow', 'singleton', 'debounce'] },
-      doc: 'allow admits every start; singleton refuses one while another runs; debounce waits until none came for `window` and starts the last. Default singleton.',
+      doc: 'allow admits every start; singleton rejects a start while another run with the key is open; debounce waits until no start has arrived for `window`, then runs the last one. Default singleton.',
     },
-    window: { type: POSITIVE_DURATION, doc: 'How long debounce waits.', example: 'window: 10s' },
+    window: { type: POSITIVE_DURATION, doc: 'The quiet period of debounce.', example: 'window: 10s' },
   },
 };
 
 const CONFIG: RecordType = {
   name: 'config',
   title: 'config',
-  doc: 'How the workflow is run.',
+  doc: 'How the workflow runs.',
   keys: {
     mode: {
       type: { is: 'choice', of: ['parallel', 'levels', 'sequential'] },
-      doc: 'parallel runs whatever is ready; levels runs one topological level after the other; sequential runs one node at a time. Default parallel.',
+      doc: 'parallel runs every node that is ready; levels runs one topological level after another; sequential runs one node at a time. Default parallel.',
     },
     maxParallelism: {
       type: { is: 'integer', min: 1, max: 1_000_000 },
-      doc: 'How many nodes of a run may run at the same time. Default 25.',
+      doc: 'The maximum number of nodes of a run that run at the same time. Default 25.',
     },
-    timeout: { type: POSITIVE_DURATION, doc: 'Longest time of a whole run, which then ends as timed-out.' },
+    timeout: {
+      type: POSITIVE_DURATION,
+      doc: 'The maximum duration of a run; a run that exceeds it ends as timed-out.',
+    },
     onFailure: {
       type: { is: 'choice', of: ['fail-fast', 'finish-running', 'ignore'] },
-      doc: 'After an unhandled failure: fail-fast cancels what runs; finish-running lets every node finish whose join can still be satisfied, then fails; ignore lets them finish and completes. Default fail-fast.',
+      doc: 'What an unhandled failure does: fail-fast cancels running nodes; finish-running lets every node finish whose join can still be satisfied, then fails the run; ignore lets them finish and completes the run. Default fail-fast.',
     },
     failureNode: {
       type: ID,
-      doc: 'The node that runs after a failure and its compensation, and never otherwise; it has no edges and may read every node.',
+      doc: 'A node that runs only after the run has failed and has been compensated; it has no edges and may read every node.',
       alias: ['onFailureNode', 'errorNode'],
       example: 'failureNode: tell',
     },
-    retry: { ...RETRY_KEY, doc: 'The retry of action nodes that have none of their own: a rule, or a list of rules.' },
+    retry: { ...RETRY_KEY, doc: 'The default retry of action nodes: a rule, or a list of rules.' },
     maxTotalRetries: {
       type: { is: 'integer', min: 0, max: UNBOUNDED },
-      doc: 'How many retries all nodes of a run may make together.',
+      doc: 'The maximum number of retries of all nodes of a run together.',
     },
     priority: { type: PRIORITY, doc: 'From 0 to 9, 9 being the most urgent. Default 5.' },
     executor: later('Where the nodes run.'),
@@ -80,7 +82,10 @@ const CONFIG: RecordType = {
       doc: 'How long a finished run is kept, or `forever`.',
       example: 'retention: 30d',
     },
-    capabilities: { type: { is: 'record', record: CAPABILITIES }, doc: 'What all actions of this workflow may reach.' },
+    capabilities: {
+      type: { is: 'record', record: CAPABILITIES },
+      doc: 'The resources that all actions of this workflow may use.',
+    },
     start: {
       type: { is: 'record', record: START },
       doc: START.doc,
@@ -106,15 +111,15 @@ export const WORKFLOW: RecordType = {
       example: 'id: order-fulfilment',
     },
     name: { type: TEXT, doc: 'A title for people.' },
-    description: { type: TEXT, doc: 'What the workflow is for.' },
+    description: { type: TEXT, doc: 'The purpose of the workflow.' },
     tags: { type: TEXTS, doc: 'Words to find the workflow by.', example: 'tags: [orders]' },
     version: {
       type: { is: 'integer', min: 1, max: UNBOUNDED },
-      doc: 'The version of this definition; without it the registry assigns the next one.',
+      doc: 'The version of this definition. Without it, the registry assigns the next one.',
     },
     input: {
       type: { is: 'schema' },
-      doc: 'JSON Schema of the input, checked at start.',
+      doc: 'JSON Schema of the input, validated at start.',
       example: 'input: { type: object }',
     },
     variables: {
@@ -126,12 +131,12 @@ export const WORKFLOW: RecordType = {
     config: { type: { is: 'record', record: CONFIG }, doc: CONFIG.doc, example: 'config: { timeout: 1h }' },
     triggers: {
       type: { is: 'list', of: { is: 'record', record: TRIGGER } },
-      doc: 'What starts the active version of the workflow on a server, besides a person or a program.',
+      doc: 'The triggers that start the active version of the workflow on a server.',
       alias: ['on', 'trigger'],
       example: 'triggers: [{ webhook: { path: /orders } }]',
     },
     ...GRAPH_KEYS,
-    output: { ...GRAPH_KEYS.output, doc: "The run's output; strings may hold {{ expressions }}." },
+    output: { ...GRAPH_KEYS.output, doc: "The run's output; strings may contain {{ expressions }}." },
   },
 };
 

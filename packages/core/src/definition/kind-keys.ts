@@ -1,4 +1,4 @@
-/** The kinds of nodes, and the records of keys that only some kinds take. */
+/** The kinds of nodes, and the key tables that only some kinds use. */
 import {
   BACKOFF,
   EXPRESSION,
@@ -23,7 +23,7 @@ const ACTION_KEYS = {
   action: { type: { is: 'action' }, doc: 'The action to run.', required: true, example: 'action: http.request@1' },
   with: {
     type: { is: 'object' },
-    doc: "The action's parameters; strings may hold {{ expressions }}.",
+    doc: "The action's parameters; strings may contain {{ expressions }}.",
     alias: ['params', 'parameters', 'args', 'arguments', 'inputs', 'input'],
     example: 'with: { url: … }',
   },
@@ -34,32 +34,32 @@ const TEXT_OR_TEXTS: ValueType = { is: 'list', of: TEXT, orOne: true };
 export const ERROR_MATCH: RecordType = {
   name: 'errorMatch',
   title: 'an error matcher',
-  doc: 'Which errors an edge takes; every key given must fit.',
+  doc: 'The errors that an edge handles; every given key must match.',
   keys: {
-    code: { type: TEXT_OR_TEXTS, doc: 'Codes; a text between slashes is a regular expression.' },
+    code: { type: TEXT_OR_TEXTS, doc: 'Error codes; a text between slashes is a regular expression.' },
     kind: { type: { is: 'list', of: { is: 'choice', of: ['USER', 'SYSTEM'] }, orOne: true }, doc: 'USER or SYSTEM.' },
-    message: { type: TEXT_OR_TEXTS, doc: 'Messages; a text between slashes is a regular expression.' },
+    message: { type: TEXT_OR_TEXTS, doc: 'Error messages; a text between slashes is a regular expression.' },
   },
 };
 
 const BRANCH_CASE: RecordType = {
   name: 'case',
   title: 'a case',
-  doc: 'One case of a branch: a test and where it leads.',
+  doc: 'One case of a branch: a test and its target nodes.',
   keys: {
-    when: { type: EXPRESSION, doc: 'Fits when this expression is true.', alias: ['if', 'condition'] },
+    when: { type: EXPRESSION, doc: 'Matches when this expression is true.', alias: ['if', 'condition'] },
     match: {
       type: VALUE,
-      doc: 'Fits when the value of `on`, by default the output of the only node before, fits this pattern.',
+      doc: 'Matches when the value of `on` fits this pattern. The default of `on` is the output of the only preceding node.',
     },
     error: {
       type: { is: 'record', record: ERROR_MATCH },
-      doc: 'Fits when the node before failed with such an error.',
+      doc: 'Matches when the preceding node failed with such an error.',
       example: 'error: { code: TIMEOUT }',
     },
     to: {
       type: TARGETS,
-      doc: 'The node, or the nodes, to go on with.',
+      doc: 'The target node or nodes.',
       required: true,
       alias: ['then', 'goto', 'next'],
       example: 'to: ship',
@@ -70,9 +70,9 @@ const BRANCH_CASE: RecordType = {
 const BRANCH: RecordType = {
   name: 'branch',
   title: 'a branch',
-  doc: 'Goes on with the nodes of the case that fits. Cases are edges: a target needs nothing more.',
+  doc: 'Continues with the nodes of the matching case. Cases are edges: a target needs no `needs` or edge.',
   keys: {
-    on: { type: EXPRESSION, doc: 'The value that cases are compared with.', alias: ['value', 'expression', 'switch'] },
+    on: { type: EXPRESSION, doc: 'The value to compare the cases with.', alias: ['value', 'expression', 'switch'] },
     cases: {
       type: {
         is: 'either',
@@ -81,13 +81,13 @@ const BRANCH: RecordType = {
           { is: 'list', of: { is: 'record', record: BRANCH_CASE } },
         ],
       },
-      doc: 'Either a mapping from values of `on`, compared as text, to nodes, or a list of cases, of which the first that fits is taken.',
+      doc: 'Either a mapping from values of `on`, compared as text, to nodes, or a list of cases, of which the first match is taken.',
       required: true,
       alias: ['when', 'conditions'],
       example: 'cases: { paid: ship, open: remind }',
     },
-    default: { type: TARGETS, doc: 'Where to go on when no case fits.', alias: ['else', 'otherwise'] },
-    many: { type: { is: 'boolean' }, doc: 'true takes every case of a list that fits, not just the first.' },
+    default: { type: TARGETS, doc: 'The target when no case matches.', alias: ['else', 'otherwise'] },
+    many: { type: { is: 'boolean' }, doc: 'true takes every matching case of a list, not just the first.' },
   },
 };
 
@@ -103,10 +103,10 @@ const FOR_EACH: RecordType = {
       alias: ['items', 'list', 'over', 'collection'],
       example: 'in: $input.items',
     },
-    parallel: { type: { is: 'boolean' }, doc: 'true runs several rounds at the same time. Default false.' },
+    parallel: { type: { is: 'boolean' }, doc: 'true runs several iterations at the same time. Default false.' },
     maxConcurrency: {
       type: COUNT,
-      doc: 'Rounds at the same time, if parallel. Default 10.',
+      doc: 'The maximum number of iterations at the same time, with parallel. Default 10.',
       alias: ['concurrency', 'maxParallelism'],
     },
     minSuccess: {
@@ -117,7 +117,7 @@ const FOR_EACH: RecordType = {
           { is: 'percent', expression: true },
         ],
       },
-      doc: 'How many rounds must succeed, as a number or as a share such as 80%. Default: all. A round that failed gives null.',
+      doc: 'How many iterations must succeed, as a number or as a share such as 80%. Default: all. The result of a failed iteration is null.',
       example: 'minSuccess: 80%',
     },
   },
@@ -130,12 +130,16 @@ const WHILE: RecordType = {
   keys: {
     condition: {
       type: EXPRESSION,
-      doc: 'Asked before every round; `$self.output` is the output of the last one, at first null.',
+      doc: 'Evaluated before every iteration; `$self.output` is the output of the previous one, null at first.',
       required: true,
       alias: ['when', 'if', 'test'],
       example: 'condition: $vars.pages < 10',
     },
-    maxIterations: { type: COUNT, doc: 'More rounds fail the node. Default 1000.', alias: ['max', 'limit'] },
+    maxIterations: {
+      type: COUNT,
+      doc: 'The maximum number of iterations; more fail the node. Default 1000.',
+      alias: ['max', 'limit'],
+    },
   },
 };
 
@@ -146,13 +150,13 @@ const RETRY_UNTIL: RecordType = {
   keys: {
     until: {
       type: EXPRESSION,
-      doc: 'Asked after every round; `$self.output` is its output. Without it a round that succeeds is enough.',
+      doc: 'Evaluated after every iteration; `$self.output` is its output. Without it, the first successful iteration ends the loop.',
       alias: ['condition'],
       example: 'until: $self.output.done',
     },
     attempts: {
       type: COUNT,
-      doc: 'How many rounds there may be.',
+      doc: 'The maximum number of iterations.',
       required: true,
       alias: ['maxAttempts', 'max'],
       example: 'attempts: 10',
@@ -174,24 +178,31 @@ const SUB_WORKFLOW: RecordType = {
     id: { type: ID, doc: 'The id of the workflow.', example: 'id: order-fulfilment' },
     plan: {
       type: ID,
-      doc: 'Instead of an id: a launch plan of the same project. It says which workflow and version run, its fixed inputs win, and its limit of runs holds. It is a run of its own.',
+      doc: 'A launch plan of the same project, instead of an id. The launch plan selects workflow and version, its fixed inputs take precedence, and its concurrency limit applies. It starts a run of its own.',
       alias: ['launchPlan'],
       example: 'plan: nightly',
     },
-    version: { type: { is: 'integer', min: 1, max: UNBOUNDED }, doc: 'Its version; without it the newest.' },
+    version: {
+      type: { is: 'integer', min: 1, max: UNBOUNDED },
+      doc: 'The version of the workflow. Default: the newest.',
+    },
     mode: {
       type: { is: 'choice', of: ['inline', 'child'] },
       doc: 'inline runs it inside this run; child starts a run of its own and waits for it. Default inline.',
     },
-    input: { type: VALUE, doc: 'Its input; strings may hold {{ expressions }}.', alias: ['with', 'inputs'] },
+    input: {
+      type: VALUE,
+      doc: 'The input of the workflow; strings may contain {{ expressions }}.',
+      alias: ['with', 'inputs'],
+    },
     output: {
       type: VALUE,
-      doc: 'The output of the node; `$self.output` is that of the workflow. Without it, just that.',
+      doc: 'The output of the node; `$self.output` is the output of the workflow, which is also the default.',
       alias: ['outputs'],
     },
     isolation: {
       type: { is: 'choice', of: ['shared', 'isolated', 'transactional'] },
-      doc: 'For inline: shared works on the variables around it, isolated has its own, transactional has its own and undoes what it did when it fails. Default isolated.',
+      doc: 'For inline: shared uses the variables of the parent, isolated has its own, transactional has its own and compensates its completed nodes when it fails. Default isolated.',
     },
   },
 };
@@ -206,13 +217,13 @@ const DYNAMIC: RecordType = {
 const APPROVAL: RecordType = {
   name: 'approval',
   title: 'an approval',
-  doc: 'A decision that a person takes; a rejection fails the node with REJECTED.',
+  doc: 'A decision by a person; a rejection fails the node with REJECTED.',
   keys: {
-    title: { type: TEXT, doc: 'What is asked; may hold {{ expressions }}.', example: 'title: Pay the bill?' },
-    form: { type: { is: 'schema' }, doc: 'JSON Schema of what the person fills in.' },
+    title: { type: TEXT, doc: 'The question; may contain {{ expressions }}.', example: 'title: Pay the bill?' },
+    form: { type: { is: 'schema' }, doc: 'JSON Schema of the form that the person fills in.' },
     who: {
       type: { is: 'list', of: TEXT, orOne: true },
-      doc: 'Who may decide; may hold {{ expressions }}.',
+      doc: 'The people who may decide; may contain {{ expressions }}.',
       alias: ['users', 'approvers'],
     },
   },
@@ -221,52 +232,61 @@ const APPROVAL: RecordType = {
 const WAIT_KEYS = {
   for: {
     type: { is: 'duration', expression: true },
-    doc: 'Waits so long: a duration, or an {{ expression }} that gives one.',
+    doc: 'The time to wait: a duration, or an {{ expression }} that evaluates to one.',
     alias: ['duration', 'delay', 'time', 'sleep'],
     example: 'for: 10s',
   },
   until: {
     type: { is: 'moment' },
-    doc: 'Waits until a moment: a date in ISO 8601, or an expression that gives one, or gives milliseconds since 1970.',
+    doc: 'The time to wait for: an ISO 8601 date, or an expression that evaluates to a date or to milliseconds since 1970.',
     alias: ['at'],
     example: 'until: 2030-01-01T08:00:00Z',
   },
-  signal: { type: TEXT, doc: 'Waits for a signal of this name.', alias: ['event', 'message'], example: 'signal: paid' },
+  signal: {
+    type: TEXT,
+    doc: 'Waits for a signal with this name.',
+    alias: ['event', 'message'],
+    example: 'signal: paid',
+  },
   key: {
     type: VALUE,
-    doc: 'Which of the signals of that name: those sent with the same key. May be an {{ expression }}.',
+    doc: 'Only signals sent with the same key match. May be an {{ expression }}.',
   },
-  schema: { type: { is: 'schema' }, doc: 'JSON Schema of what the signal carries; others are refused.' },
+  schema: { type: { is: 'schema' }, doc: 'JSON Schema of the payload; signals that do not match are rejected.' },
   approval: {
     type: { is: 'record', record: APPROVAL },
     doc: APPROVAL.doc,
     alias: ['approve'],
     example: 'approval: { title: Pay the bill? }',
   },
-  callback: { type: { is: 'boolean' }, doc: 'true waits for a call to an address of its own.', alias: ['webhook'] },
+  callback: {
+    type: { is: 'boolean' },
+    doc: 'true waits for an HTTP call to a URL created for this node.',
+    alias: ['webhook'],
+  },
 } satisfies Readonly<Record<string, KeyType>>;
 
 const WAIT_ONE: RecordType = {
   name: 'waitOne',
   title: 'a wait',
-  doc: 'One of the things that end a wait.',
+  doc: 'One of several conditions that end a wait.',
   keys: WAIT_KEYS,
 };
 
 const WAIT: RecordType = {
   name: 'wait',
   title: 'a wait',
-  doc: 'Waits for a time, a signal, an approval or a call, and holds no worker meanwhile.',
+  doc: 'Waits for a time, a signal, an approval or a call, without occupying a worker.',
   keys: {
     ...WAIT_KEYS,
     any: {
       type: { is: 'list', of: { is: 'record', record: WAIT_ONE } },
-      doc: 'Several waits, of which the first ends it.',
+      doc: 'Several conditions; the first that occurs ends the wait.',
       example: 'any: [{ for: 1d }, { signal: paid }]',
     },
     deadline: {
       type: { is: 'duration', expression: true, moment: true, positive: true },
-      doc: 'How long, or until when, it waits at the most; passing it fails the node with TIMEOUT.',
+      doc: 'The maximum duration of the wait, or its latest end; exceeding it fails the node with TIMEOUT.',
       alias: ['timeout'],
       example: 'deadline: 7d',
     },
@@ -276,22 +296,22 @@ const WAIT: RecordType = {
 const SPLIT: RecordType = {
   name: 'split',
   title: 'split',
-  doc: 'Runs what follows, up to the matching merge, once per item of a list, several at the same time.',
+  doc: 'Runs the nodes up to the matching merge once per item of a list, in parallel.',
   keys: { in: FOR_EACH.keys.in as KeyType },
 };
 
 const MERGE: RecordType = {
   name: 'merge',
   title: 'merge',
-  doc: 'Collects what the rounds of a split gave, as `{ aggregated: […] }`.',
+  doc: 'Collects the results of the iterations of a split as `{ aggregated: […] }`.',
   keys: {
     wait: {
       type: { is: 'choice', of: ['all', 'any'] },
-      doc: 'all waits for every round, any for the first that succeeds. Default all.',
+      doc: 'all waits for every iteration, any for the first that succeeds. Default all.',
     },
     timeout: {
       type: LIMIT,
-      doc: 'How long the rounds may take together. An expression is evaluated when the split becomes ready.',
+      doc: 'The maximum duration of all iterations together. An expression is evaluated when the split becomes ready.',
     },
   },
 };
@@ -299,14 +319,14 @@ const MERGE: RecordType = {
 export const COMPENSATE: RecordType = {
   name: 'compensate',
   title: 'compensate',
-  doc: 'The action that undoes this node when the run fails later; `$self.output` is what the node gave.',
+  doc: 'The action that undoes this node when the run fails later; `$self.output` is the output of the node.',
   keys: {
     ...ACTION_KEYS,
     retry: RETRY_KEY,
     timeout: TIMEOUT_KEY,
     effect: {
       type: { is: 'choice', of: ['pure', 'idempotent', 'once'] },
-      doc: 'What undoing twice would do; overrides what the action says.',
+      doc: 'The consequence of compensating twice; overrides the effect of the action.',
     },
   },
 };
@@ -318,22 +338,22 @@ export const CACHE: RecordType = {
   keys: {
     version: {
       type: { is: 'either', of: [PLAIN_TEXT, { is: 'integer', min: 0, max: UNBOUNDED }] },
-      doc: 'Another version has entries of its own: change it when the meaning of the output changes.',
+      doc: 'Part of the cache key; change it when the meaning of the output changes.',
     },
     ttl: {
       type: LIMIT,
-      doc: 'How long an entry is good. Default: for ever.',
+      doc: 'How long an entry is valid. Default: forever.',
       alias: ['maxAge', 'expires', 'for'],
       example: 'ttl: 1h',
     },
-    ignore: { type: TEXTS, doc: 'Parameters that make no difference.', example: 'ignore: [requestId]' },
-    overwrite: { type: { is: 'boolean' }, doc: 'true runs the action in any case and renews the entry.' },
+    ignore: { type: TEXTS, doc: 'Parameters that are not part of the cache key.', example: 'ignore: [requestId]' },
+    overwrite: { type: { is: 'boolean' }, doc: 'true always runs the action and overwrites the entry.' },
   },
 };
 
 const LIMIT_KEY: KeyType = {
   type: TEXT,
-  doc: 'Nodes with the same key share the limit; may hold {{ expressions }}.',
+  doc: 'Nodes with the same key share the limit; may contain {{ expressions }}.',
   required: true,
   example: 'key: crm',
 };
@@ -341,20 +361,26 @@ const LIMIT_KEY: KeyType = {
 export const CONCURRENCY: RecordType = {
   name: 'concurrency',
   title: 'concurrency',
-  doc: 'How many nodes with the same key, of all runs, may be at work at the same time.',
-  keys: { key: LIMIT_KEY, limit: { type: COUNT, doc: 'How many. Default 1.', alias: ['max'] } },
+  doc: 'Limits how many nodes with the same key, across all runs, run at the same time.',
+  keys: { key: LIMIT_KEY, limit: { type: COUNT, doc: 'The maximum number of nodes. Default 1.', alias: ['max'] } },
 };
 
 export const RATE_LIMIT: RecordType = {
   name: 'rateLimit',
   title: 'rateLimit',
-  doc: 'How many attempts with the same key, of all runs, may start in a time.',
+  doc: 'Limits how many attempts with the same key, across all runs, start within a period.',
   keys: {
     key: LIMIT_KEY,
-    limit: { type: COUNT, doc: 'How many.', required: true, alias: ['max'], example: 'limit: 10' },
+    limit: {
+      type: COUNT,
+      doc: 'The maximum number of attempts.',
+      required: true,
+      alias: ['max'],
+      example: 'limit: 10',
+    },
     per: {
       type: LIMIT,
-      doc: 'In which time.',
+      doc: 'The period.',
       required: true,
       alias: ['window', 'interval', 'period'],
       example: 'per: 1s',
@@ -366,7 +392,7 @@ function kind(record: RecordType, example: string, alias: readonly string[] = []
   return { type: { is: 'record', record }, doc: record.doc, kind: true, example, alias };
 }
 
-/** Besides `action` and `group`. */
+/** All kinds except `action` and `group`. */
 export const KIND_KEYS: Readonly<Record<Exclude<NodeKind, 'action' | 'group'>, KeyType>> = {
   branch: kind(BRANCH, 'branch: { on: $order.status, cases: { paid: ship } }', [
     'switch',
@@ -386,14 +412,14 @@ export const KIND_KEYS: Readonly<Record<Exclude<NodeKind, 'action' | 'group'>, K
   wait: kind(WAIT, 'wait: { for: 10s }', ['sleep', 'delay', 'pause', 'signal', 'approval']),
   set: {
     type: { is: 'object' },
-    doc: 'Assigns variables: `$vars.<name>` from then on.',
+    doc: 'Assigns variables, which later nodes read as `$vars.<name>`.',
     kind: true,
     alias: ['assign', 'let', 'setVariables'],
     example: 'set: { total: "{{ $vars.total + 1 }}" }',
   },
   terminate: {
     type: { is: 'choice', of: ['completed', 'failed'] },
-    doc: 'Ends the run at once; `with` has its `output` or its `error`.',
+    doc: 'Ends the run immediately; `with` contains its `output` or its `error`.',
     kind: true,
     alias: ['end', 'stop', 'exit', 'fail'],
     example: 'terminate: completed',

@@ -1,15 +1,15 @@
-/** Which keys fit which kind of node, and what the keys of each kind ask of each other. */
+/** Checks which keys are allowed on which kind of node, and rules between the keys of each kind. */
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { NODE } from './node-keys.ts';
 import type { RuleContext } from './rule-context.ts';
 
 export const LOOP_KINDS: readonly string[] = ['forEach', 'while', 'retryUntil'];
 
-/** Kinds that hold an attempt or a body, and so take time. */
+/** Kinds that run an attempt or a body and therefore take time. */
 const LASTING = ['action', 'dynamic', 'workflow', ...LOOP_KINDS, 'group', 'wait', 'split'];
 const WHOLES = ['action', 'dynamic', 'workflow', 'group'];
 
-/** Keys that only some kinds take, with what to do instead. */
+/** Keys that only some kinds allow, with the alternative to suggest. */
 const FITTING: Readonly<Record<string, { readonly kinds: readonly string[]; readonly hint: string }>> = {
   do: { kinds: LOOP_KINDS, hint: `a body belongs to ${LOOP_KINDS.join(', ')}` },
   with: { kinds: ['action', 'terminate'], hint: 'parameters belong to an action' },
@@ -30,7 +30,7 @@ const HINTS: Readonly<Record<string, string>> = {
   'with set': 'put the values into set',
 };
 
-/** Keys of a run of its own: an inline workflow has nodes that take them. */
+/** Keys that need a separate run; with an inline workflow, they belong on its nodes. */
 const CHILD_ONLY = ['compensate', 'credentials'];
 
 export function checkKindKeys({ value, meant, report }: RuleContext, kind: string): void {
@@ -41,7 +41,7 @@ export function checkKindKeys({ value, meant, report }: RuleContext, kind: strin
     if (fitting.kinds.includes(kind) && !isInline) continue;
     report({
       code: 'MISPLACED_KEY',
-      message: `'${key}' has no meaning on ${isInline ? 'an inline workflow' : `a node of the kind ${kind}`}`,
+      message: `'${key}' has no meaning on ${isInline ? 'an inline workflow' : `a ${kind} node`}`,
       hint: isInline
         ? `put it on the nodes of that workflow, or use mode: child`
         : (HINTS[`${key} ${kind}`] ?? fitting.hint),
@@ -53,7 +53,7 @@ export function checkKindKeys({ value, meant, report }: RuleContext, kind: strin
     const hint = `add it, e.g. ${NODE.keys.do?.example}`;
     report({
       code: 'MISSING_BODY',
-      message: `a node of the kind ${kind} must have a body`,
+      message: `a ${kind} node must have a body`,
       hint,
       path: [kind],
       at: 'key',
@@ -98,14 +98,14 @@ export function checkBranch({ value, report }: RuleContext): void {
   }
   if (isList) return;
   if (!Object.hasOwn(value, 'on')) {
-    const hint = 'add what they are compared with, e.g. on: $order.status';
+    const hint = 'add the value to compare them with, e.g. on: $order.status';
     report({ code: 'MISSING_ON', message: "cases by value need the key 'on'", hint, at: 'key' });
   }
   if (value.many === true) {
     const hint = 'remove it, or write cases as a list with when';
     report({
       code: 'MISPLACED_KEY',
-      message: "'many' has no meaning where cases are told apart by one value",
+      message: "'many' has no meaning when cases are a mapping by value",
       hint,
       path: ['many'],
       at: 'key',
@@ -117,11 +117,11 @@ export function checkCase({ value, meant, report }: RuleContext): void {
   const tests = TESTS.filter((key) => Object.hasOwn(value, key));
   if (tests.length === 1 || (tests.length === 0 && TESTS.some((key) => meant.has(key)))) return;
   if (tests.length === 0) {
-    const hint = "add when, match or error; what is taken otherwise is the branch's default";
-    report({ code: 'MISSING_TEST', message: 'the case says nowhere when it fits', hint, at: 'key' });
+    const hint = "add when, match or error; for the fallback, use the branch's default";
+    report({ code: 'MISSING_TEST', message: 'the case has no test', hint, at: 'key' });
   } else {
     const message = `a case has one test, but this one has ${tests.map((key) => `'${key}'`).join(' and ')}`;
-    report({ code: 'SEVERAL_TESTS', message, hint: 'join them in one when', path: [tests[1] as string], at: 'key' });
+    report({ code: 'SEVERAL_TESTS', message, hint: 'combine them in one when', path: [tests[1] as string], at: 'key' });
   }
 }
 
@@ -150,11 +150,11 @@ export function checkWait({ record, value, meant, report }: RuleContext): void {
   const known = record.name === 'wait' ? WAITS : WAITS.slice(0, -1);
   if (forms.length === 0 && !WAITS.some((key) => meant.has(key))) {
     const hint = `add one of ${known.join(', ')}, e.g. for: 10s`;
-    report({ code: 'MISSING_WAIT', message: 'nothing says what is waited for', hint, at: 'key' });
+    report({ code: 'MISSING_WAIT', message: 'the wait has no condition', hint, at: 'key' });
   }
   if (forms.length > 1) {
-    const message = `a wait is for one thing, but this one has ${forms.map((key) => `'${key}'`).join(' and ')}`;
-    const hint = `for whichever comes first: any: [{ ${forms[0]}: … }, { ${forms[1]}: … }]`;
+    const message = `a wait has one condition, but this one has ${forms.map((key) => `'${key}'`).join(' and ')}`;
+    const hint = `to wait for whichever occurs first, write any: [{ ${forms[0]}: … }, { ${forms[1]}: … }]`;
     report({ code: 'SEVERAL_WAITS', message, hint, path: [forms[1] as string], at: 'key' });
   }
   for (const key of ['key', 'schema']) {
@@ -163,16 +163,16 @@ export function checkWait({ record, value, meant, report }: RuleContext): void {
     report({ code: 'MISPLACED_KEY', message, hint: 'remove it', path: [key], at: 'key' });
   }
   if (typeof value.signal === 'string' && value.signal.includes('{{')) {
-    const message = 'the name of a signal is a plain text, without expressions';
-    report({ code: 'BAD_SIGNAL', message, hint: "put what differs into 'key'", path: ['signal'] });
+    const message = 'the name of a signal is plain text and cannot contain expressions';
+    report({ code: 'BAD_SIGNAL', message, hint: "put the variable part into 'key'", path: ['signal'] });
   }
   if (value.callback === false) {
     const hint = 'write callback: true, or remove it';
     report({ code: 'MISSING_WAIT', message: 'callback: false waits for nothing', hint, path: ['callback'] });
   }
   if (Array.isArray(value.any) && value.any.length === 0) {
-    const hint = 'name at least one, e.g. any: [{ for: 10s }]';
-    report({ code: 'MISSING_WAIT', message: "'any' is empty, so nothing would end the wait", hint, path: ['any'] });
+    const hint = 'add at least one condition, e.g. any: [{ for: 10s }]';
+    report({ code: 'MISSING_WAIT', message: "'any' is empty, so the wait would never end", hint, path: ['any'] });
   }
 }
 
@@ -189,7 +189,7 @@ export function checkStart({ value, report }: RuleContext): void {
         }
       : {
           code: 'MISPLACED_KEY',
-          message: "'window' has a meaning with the policy debounce only",
+          message: "'window' applies only to the policy debounce",
           hint: 'remove it',
           path: ['window'],
           at: 'key',
@@ -207,23 +207,23 @@ export function checkSubWorkflow({ value, meant, report }: RuleContext): void {
   const misplaced = (key: string, message: string, hint: string): void =>
     report({ code: 'MISPLACED_KEY', message, hint, path: [key], at: 'key' });
   if (isPlan && has('id'))
-    misplaced('id', "'id' and 'plan' do not go together", 'the launch plan names the workflow: remove id');
+    misplaced('id', "'id' and 'plan' exclude each other", 'the launch plan names the workflow: remove id');
   if (isPlan && has('version')) {
     misplaced(
       'version',
       "'version' has no meaning with a launch plan",
-      'the launch plan says which version: remove it',
+      'remove it: the launch plan selects the version',
     );
   }
   if (isPlan && value.mode === 'inline') {
-    misplaced('mode', 'a launch plan cannot be inlined', 'remove mode: a launch plan is a run of its own');
+    misplaced('mode', 'a launch plan cannot be inlined', 'remove mode: a launch plan always starts a separate run');
   }
   if ((isPlan || value.mode === 'child') && has('isolation')) {
     const what = isPlan ? 'a launch plan' : 'mode: child';
     misplaced(
       'isolation',
       `'isolation' has no meaning with ${what}`,
-      'remove it: a run of its own has variables of its own',
+      'remove it: a separate run has its own variables',
     );
   }
 }

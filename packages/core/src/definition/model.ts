@@ -1,7 +1,6 @@
 /**
- * A workflow definition: the plain data that YAML, JSON, the TypeScript builder and the canvas all produce.
- * Durations and sizes are still text here; the plan holds numbers.
- * Only shapes that passed `readDefinition` have these types.
+ * A workflow definition: the plain data that YAML, JSON, the TypeScript builder and the canvas all produce. Durations
+ * and sizes are still text; the plan contains numbers. Only values that passed `readDefinition` have these types.
  */
 import type { Capabilities, Effect } from '../action.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
@@ -20,7 +19,7 @@ export interface WorkflowDefinition extends BodyDefinition {
   readonly triggers?: readonly TriggerDefinition[];
 }
 
-/** Exactly one is there. */
+/** Exactly one key is present. */
 export interface TriggerDefinition {
   readonly webhook?: WebhookDefinition;
   readonly schedule?: ScheduleDefinition;
@@ -79,7 +78,7 @@ export interface StartDefinition {
   readonly window?: string;
 }
 
-/** A number, or an expression that gives one when the node becomes ready. */
+/** A number, or an expression that evaluates to one when the node becomes ready. */
 export type Numeric = number | string;
 
 export interface RetryDefinition {
@@ -91,11 +90,11 @@ export interface RetryDefinition {
   readonly multiplier?: Numeric;
   readonly attempts?: Numeric;
   readonly lost?: Numeric;
-  /** Codes, kinds or `/patterns/` of codes: only errors that match one are retried. */
+  /** Codes, kinds or `/patterns/` of codes; only matching errors are retried. */
   readonly on?: readonly string[];
 }
 
-/** One rule, or several of which the first that matches decides. */
+/** One rule, or a list in which the first matching rule applies. */
 export type RetryRules = RetryDefinition | readonly RetryDefinition[];
 
 export interface TimeoutDefinition {
@@ -104,25 +103,24 @@ export interface TimeoutDefinition {
   readonly total?: string;
 }
 
-/** Keys of a node under which a body stands. */
+/** Keys of a node that contain a body. */
 export const BODY_KEYS = ['do', 'group'] as const;
 
-/** The body of the node, if it has one. */
+/** Returns the body of the node, if any. */
 export function bodyOf({ do: body, group }: NodeDefinition): BodyDefinition | undefined {
   return body ?? group;
 }
 
-/** The body of a loop or of a group, and what an action may return as a graph. */
+/** The body of a loop or a group, or a graph returned by an action. */
 export interface BodyDefinition {
   readonly nodes?: Readonly<Record<string, NodeDefinition>>;
   readonly edges?: readonly EdgeDefinition[];
   readonly output?: Json;
-  /** The order of the nodes, where the object does not keep it: ids that look like integers. */
+  /** The order of the nodes, where the object does not preserve it: ids that look like integers. */
   readonly order?: readonly string[];
 }
 
-/** Exactly one of the kinds, from `action` on, is there. */
-/** What a node does: exactly one of these keys is there. */
+/** The keys that define the kind of a node: exactly one is present. */
 interface NodeWork {
   readonly action?: string;
   readonly branch?: BranchDefinition;
@@ -139,7 +137,7 @@ interface NodeWork {
   readonly merge?: { readonly wait?: 'all' | 'any'; readonly timeout?: string };
 }
 
-/** The key that says what a node does. */
+/** The key that determines what a node does. */
 export type NodeKind = keyof NodeWork;
 
 export interface NodeDefinition extends NodeWork {
@@ -152,14 +150,14 @@ export interface NodeDefinition extends NodeWork {
   readonly onError?: OnError;
   readonly priority?: Numeric;
   readonly estimate?: string;
-  /** Of the workers that may run it. */
+  /** Labels that a worker must have to run the node. */
   readonly labels?: readonly string[];
   readonly enabled?: boolean;
   readonly effect?: Effect;
   readonly cache?: CacheDefinition;
   readonly compensate?: CompensateDefinition;
   readonly capabilities?: Capabilities;
-  /** Names of secrets by alias. */
+  /** Alias → name of the secret. */
   readonly credentials?: Readonly<Record<string, string>>;
   readonly concurrency?: ConcurrencyDefinition;
   readonly rateLimit?: RateLimitDefinition;
@@ -229,7 +227,7 @@ export interface RetryUntilDefinition {
   readonly backoff?: RetryDefinition;
 }
 
-/** By its id, or by a launch plan. */
+/** Names a workflow by its id or by a launch plan. */
 export interface SubWorkflowDefinition {
   readonly id?: string;
   readonly plan?: string;

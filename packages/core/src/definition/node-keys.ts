@@ -22,7 +22,7 @@ export const NODE: RecordType = {
     name: { type: TEXT, doc: 'A title for people.' },
     needs: {
       type: { is: 'list', of: ID, orOne: true },
-      doc: 'Nodes that must succeed before this one; each is short for an edge.',
+      doc: 'Nodes that must succeed before this one; each entry is short for an edge.',
       alias: ['dependsOn', 'depends_on', 'depends', 'dependencies', 'after', 'requires'],
       example: 'needs: [fetch]',
     },
@@ -39,26 +39,26 @@ export const NODE: RecordType = {
           { is: 'integer', min: 1, max: 1_000_000 },
         ],
       },
-      doc: 'From how many sources an edge must be taken: all but those dead by choice (default), any one, or a number.',
+      doc: 'How many incoming edges must be taken: all except those dead by choice (default), any one, or a number.',
     },
     retry: RETRY_KEY,
     timeout: TIMEOUT_KEY,
     onError: {
       type: { is: 'choice', of: ['halt', 'ignore', 'branch'] },
-      doc: 'When a failure is not handled by an edge: halt fails the run at once, ignore goes on with the output null, branch says that error edges take it.',
+      doc: 'What a failure does that no edge handles: halt fails the run immediately, ignore continues with the output null, branch declares that error edges handle it.',
     },
-    priority: { type: PRIORITY, doc: 'From 0 to 9, 9 being the most urgent. Default: that of the workflow.' },
-    estimate: { type: DURATION, doc: 'How long the node will probably take, to start the critical path first.' },
+    priority: { type: PRIORITY, doc: 'From 0 to 9, 9 being the most urgent. Default: the priority of the workflow.' },
+    estimate: { type: DURATION, doc: 'The expected duration of the node, used to start the critical path first.' },
     labels: {
       type: { is: 'list', of: PLAIN_TEXT, orOne: true },
-      doc: 'The node is run by a worker that has all of these labels.',
+      doc: 'Only workers that have all of these labels run the node.',
       alias: ['runsOn', 'runs_on', 'runs-on', 'tags'],
       example: 'labels: [gpu]',
     },
-    enabled: { type: { is: 'boolean' }, doc: 'false skips the node but goes on after it, with the output null.' },
+    enabled: { type: { is: 'boolean' }, doc: 'false skips the node and continues after it, with the output null.' },
     effect: {
       type: { is: 'choice', of: ['pure', 'idempotent', 'once'] },
-      doc: 'What running the action twice would do; overrides what the action says.',
+      doc: 'The consequence of running the action twice; overrides the effect of the action.',
     },
     cache: { type: { is: 'record', record: CACHE }, doc: CACHE.doc, example: 'cache: { ttl: 1h }' },
     compensate: {
@@ -69,13 +69,13 @@ export const NODE: RecordType = {
     },
     credentials: {
       type: { is: 'map', of: ID },
-      doc: 'The secrets that the action may ask for, by alias: `{ alias: name of the secret }`. Values never stand in a workflow.',
+      doc: 'The secrets that the action may read, by alias: `{ alias: name of the secret }`. A workflow never contains their values.',
       alias: ['secrets'],
       example: 'credentials: { api: stripe-key }',
     },
     capabilities: {
       type: { is: 'record', record: CAPABILITIES },
-      doc: 'What this node may reach besides what the workflow grants.',
+      doc: 'Resources that this node may use in addition to those that the workflow grants.',
     },
     concurrency: {
       type: { is: 'record', record: CONCURRENCY },
@@ -92,11 +92,11 @@ export const NODE: RecordType = {
     notes: { type: TEXT, doc: 'Remarks for people.' },
     break: {
       type: { is: 'boolean' },
-      doc: 'In the body of a loop: true begins no round after this node has completed.',
+      doc: 'In the body of a loop: true starts no further iteration after this node has completed.',
     },
     emit: {
       type: { is: 'either', of: [EXPRESSION_TEXT, { is: 'list', of: VALUE }] },
-      doc: 'In the body of a forEach: items that are added to the loop when this node has completed; `$self.output` is its output.',
+      doc: 'In the body of a forEach: items to add to the loop when this node completes; `$self.output` is its output.',
       example: 'emit: $self.output.children',
     },
     do: {
@@ -106,7 +106,7 @@ export const NODE: RecordType = {
           return BODY;
         },
       },
-      doc: 'The body of a loop: a graph of its own.',
+      doc: 'The body of a loop, a nested graph.',
       alias: ['body', 'then'],
       example: 'do: { nodes: { first: { action: … } } }',
     },
@@ -119,7 +119,7 @@ export const NODE: RecordType = {
     },
     with: {
       type: { is: 'object' },
-      doc: "The action's parameters; strings may hold {{ expressions }}.",
+      doc: "The action's parameters; strings may contain {{ expressions }}.",
       alias: ['params', 'parameters', 'args', 'arguments', 'inputs', 'input'],
       example: 'with: { url: … }',
     },
@@ -130,7 +130,7 @@ export const NODE: RecordType = {
           return BODY;
         },
       },
-      doc: 'A body with a scope of its own, run once: its failure is the failure of the group, so retry, timeout, error edges and compensate apply to the whole.',
+      doc: 'A nested graph with its own scope, run once. Its failure is the failure of the group, so retry, timeout, error edges and compensate apply to the whole group.',
       kind: true,
       alias: ['block', 'scope', 'sequence', 'try', 'subgraph'],
       example: 'group: { nodes: { first: { action: … } } }',
@@ -139,24 +139,24 @@ export const NODE: RecordType = {
   },
 };
 
-/** Every node has exactly one of these keys, which says what it does. */
+/** Every node has exactly one of these keys, which determines its kind. */
 export const NODE_KINDS = Object.keys(NODE.keys).filter((key) => NODE.keys[key]?.kind);
 
 export const EDGE: RecordType = {
   name: 'edge',
   title: 'an edge',
-  doc: 'What leads from one node to the next.',
+  doc: 'A connection from one node to another.',
   keys: {
     from: { type: ID, doc: 'The node the edge leaves.', required: true },
     to: { type: ID, doc: 'The node the edge enters.', required: true },
     when: { type: EXPRESSION, doc: 'The edge is dead when this expression is false.' },
     on: {
       type: { is: 'choice', of: ['success', 'error', 'always', 'result'] },
-      doc: 'success when `from` completed, error when it failed for good, always when it started and ended (a finally, which handles no failure), result when its output fits `match`. Default success.',
+      doc: 'success when `from` completed, error when it failed after all retries, always when it started and ended (like finally; it does not handle the failure), result when its output matches `match`. Default success.',
     },
     match: {
       type: { is: 'value' },
-      doc: 'For `on: error` a matcher `{ code, kind, message }`; for `on: result` the value the output must fit, with `{ gt, gte, lt, lte, in, type, exists, regex }` at any depth.',
+      doc: 'For `on: error` a matcher `{ code, kind, message }`; for `on: result` the value that the output must match, with `{ gt, gte, lt, lte, in, type, exists, regex }` at any depth.',
     },
   },
 };
@@ -174,18 +174,18 @@ const EDGES: KeyType = {
   example: 'edges: [a -> b]',
 };
 
-/** What a workflow and a body have in common. */
+/** Keys that workflows and bodies share. */
 export const GRAPH_KEYS = {
   nodes: NODES,
   edges: EDGES,
   output: {
     type: VALUE,
-    doc: 'The output; strings may hold {{ expressions }}. Without it, that of the end nodes.',
+    doc: 'The output; strings may contain {{ expressions }}. Default: the output of the end nodes.',
     alias: ['outputs', 'result', 'returns'],
   },
   order: {
     type: { is: 'list', of: ID },
-    doc: 'The order of the nodes, for programs that write JSON: objects do not keep the order of ids that look like integers. Files need none; nodes that it does not name come last.',
+    doc: 'The order of the nodes, for programs that write JSON: objects do not preserve the order of ids that look like integers. Files do not need it. Nodes that are not listed come last.',
     example: "order: ['10', '9']",
   },
 } satisfies Readonly<Record<string, KeyType>>;
@@ -193,6 +193,6 @@ export const GRAPH_KEYS = {
 export const BODY: RecordType = {
   name: 'body',
   title: 'a body',
-  doc: 'The graph that a loop runs in every round, and a group once. Its output is `output`, else that of its only end node, else those of the end nodes that ran, by id.',
+  doc: 'The graph that a loop runs in every iteration, and a group once. Its output is `output`; by default the output of its only end node, or the outputs of the end nodes that ran, by id.',
   keys: { ...GRAPH_KEYS, nodes: { ...NODES, required: true } },
 };

@@ -1,6 +1,7 @@
 /**
- * Several ways of writing → one model: `needs` and `labels` are lists, edges have `from` and `to`, what is for editors is gone.
- * Works on definitions with mistakes too, leaving out what cannot be understood, so that the graph is checked as well.
+ * Normalises the alternative spellings of a definition: `needs` and `labels` become lists, edges get `from` and `to`,
+ * keys for editors are removed. Accepts definitions with errors and leaves out the parts it cannot understand, so that
+ * the graph can be checked as well.
  */
 import { mayLoseOrder, writtenOrder } from '../node-order.ts';
 import type { DocumentPath } from '../problem.ts';
@@ -11,18 +12,18 @@ import { bodyKey, type EdgeOrigin } from './source-map.ts';
 
 export interface Normalised {
   readonly definition: WorkflowDefinition;
-  /** Per graph whose edges are another list now, where each of them was written; by `bodyKey`. */
+  /** For each graph with rewritten edges, the origin of each edge; keyed by `bodyKey`. */
   readonly edgeOrigins: ReadonlyMap<string, readonly EdgeOrigin[]>;
 }
 
-/** Where things were written, as far as that is known. */
+/** Positions in the source, as far as they are known. */
 interface Written {
   readonly origins: Map<string, readonly EdgeOrigin[]>;
-  /** The keys of the mapping at a path, in the order of the text. */
+  /** The keys of the mapping at a path, in source order. */
   readonly keysAt: (path: DocumentPath) => readonly string[] | undefined;
 }
 
-/** The input is not changed; what needs no change is shared with it. */
+/** Does not change its input; unchanged parts are shared with it. */
 export function normalise(workflow: JsonObject, keysAt: Written['keysAt'] = () => undefined): Normalised {
   const { $schema: _, ...rest } = workflow;
   const written: Written = { origins: new Map(), keysAt };
@@ -30,7 +31,7 @@ export function normalise(workflow: JsonObject, keysAt: Written['keysAt'] = () =
   return { definition, edgeOrigins: written.origins };
 }
 
-/** For a body that stands alone. */
+/** Normalises a standalone body. */
 export function normaliseBody(body: JsonObject): BodyDefinition {
   return normaliseGraph(body, [], { origins: new Map(), keysAt: () => undefined }) as unknown as BodyDefinition;
 }
@@ -72,7 +73,7 @@ function normaliseNode(node: JsonObject, id: string, path: DocumentPath, written
   return normal;
 }
 
-/** One text stands for a list of it. */
+/** Wraps a single text in a list. */
 function listed(node: JsonObject, key: string): JsonObject {
   const texts = memberOf(node, key);
   if (texts === undefined) return node;

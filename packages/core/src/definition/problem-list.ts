@@ -1,9 +1,9 @@
-/** Collects the problems of one source, placed in its text. */
+/** Collects the problems of one source with their positions in its text. */
 import type { DocumentPath, Problem, SourceRange } from '../problem.ts';
 import type { SourceMap } from './source-map.ts';
 
 export const REPORT_LIMITS = {
-  /** Errors, and warnings, of one file. Beyond that, listing the rest costs time and helps nobody. */
+  /** The maximum number of errors, and of warnings, per file. Listing more costs time and helps nobody. */
   maxProblems: 1_000,
 } as const;
 
@@ -12,15 +12,17 @@ export interface Finding {
   readonly message: string;
   readonly hint?: string | undefined;
   readonly path?: DocumentPath;
-  /** What to underline: the key, the value, or a part of a string's value. Default: the value if it is on one line. */
+  /**
+   * The part to underline: the key, the value, or a part of a string value. Default: the value, if it is on one line.
+   */
   readonly at?: 'key' | 'value' | { readonly offset: number; readonly length: number };
-  /** A place that is known already. */
+  /** The position, if already known. */
   readonly range?: SourceRange;
 }
 
 export class ProblemList {
   readonly source: SourceMap;
-  // Limited apart, so that no number of warnings can hide an error.
+  // Errors and warnings have separate limits, so that no number of warnings can hide an error.
   readonly #errors: Problem[] = [];
   readonly #warnings: Problem[] = [];
 
@@ -28,7 +30,7 @@ export class ProblemList {
     this.source = source;
   }
 
-  /** No further error will be listed, so looking for more is in vain. */
+  /** True when further errors are dropped, so that checking can stop. */
   get full(): boolean {
     return this.#errors.length >= REPORT_LIMITS.maxProblems;
   }
@@ -37,7 +39,7 @@ export class ProblemList {
     return this.#errors.length > 0;
   }
 
-  /** There are errors that leave nothing to look at further. */
+  /** True when an error leaves nothing to check further. */
   get isBroken(): boolean {
     return this.#errors.some((error) => !isLocal(error));
   }
@@ -76,14 +78,14 @@ export class ProblemList {
   }
 }
 
-/** Errors in one value, which say nothing about the rest: it is looked at as if they were mended. */
+/** Errors of a single value. The rest is checked as if they were corrected. */
 const LOCAL: ReadonlySet<string> = new Set(['JOIN_TOO_HIGH', 'BAD_PARAMETER', 'BAD_WORKFLOW_INPUT']);
 
 export function isLocal({ severity, code }: Problem): boolean {
   return severity === 'warning' || LOCAL.has(code);
 }
 
-/** By position; what has no place comes first. Later stages that add problems of their own sort again. */
+/** Sorts by position; problems without a position come first. A later stage that adds problems sorts again. */
 export function inTextOrder(problems: readonly Problem[]): Problem[] {
   const place = (problem: Problem): number => problem.range?.offset ?? -1;
   return problems.toSorted((a, b) => place(a) - place(b));

@@ -1,9 +1,9 @@
 /**
- * Text, bytes or an object → a checked definition, or everything that is wrong with it.
+ * Reads text, bytes or an object to a checked definition, or returns all its problems.
  *
  *   bytes ─decode─▶ text ─parse─▶ data ─shape─▶ normalise ─graph─▶ definition
  *
- * A stage that fails ends the way only when the next one would have nothing to work on.
+ * A failed stage ends the process only when the next stage would have no input.
  */
 import { jobsDefinition } from '../imports/jobs-definition.ts';
 import { isJobsDocument, readJobsDocument } from '../imports/jobs-document.ts';
@@ -28,7 +28,7 @@ import { readYaml } from './yaml/library.ts';
 import { locatePlainYaml, readPlainYaml } from './yaml/plain.ts';
 
 export interface ReadOptions {
-  /** For messages; its ending also tells the format. */
+  /** Used in messages; the extension also selects the format. */
   readonly file?: string;
   readonly format?: 'yaml' | 'json';
 }
@@ -36,11 +36,11 @@ export interface ReadOptions {
 export interface ReadResult {
   /** Present exactly when no problem is an error. */
   readonly definition?: WorkflowDefinition;
-  /** The graphs of the definition and its bodies, without cycles. */
+  /** The graphs of the definition and its bodies; acyclic. */
   readonly graphs?: Graphs;
-  /** What was read in spite of errors: parts of it may have any shape. */
+  /** The result in spite of errors; parts of it may have any shape. */
   readonly draft?: { readonly definition: WorkflowDefinition; readonly graphs: Graphs };
-  /** In the order of the text. */
+  /** In source order. */
   readonly problems: readonly Problem[];
   readonly source: SourceMap;
 }
@@ -62,7 +62,7 @@ export function readDefinition(input: string | Uint8Array, options: ReadOptions 
   return check(parse(text, options));
 }
 
-/** For data that is parsed already: the TypeScript builder, a store, a canvas. The object is copied. */
+/** Reads data that is already parsed, from the TypeScript builder, a store or a canvas. The object is copied. */
 export function readDefinitionObject(value: unknown, options: Pick<ReadOptions, 'file'> = {}): ReadResult {
   const { source, problems } = emptyReading('', options.file);
   const copy = copyData(value, problems);
@@ -83,7 +83,7 @@ function resultOf({ source, problems }: Reading): ReadResult {
 function parse(text: string, options: ReadOptions): Reading {
   const format = options.format ?? formatOfFile(options.file);
   const asJson = format === 'json' || looksLikeJson(text) ? readJson(text, options.file) : undefined;
-  // What is not JSON may still be YAML that begins with a brace.
+  // Text that is not JSON may still be YAML that begins with a brace.
   if (asJson && (format === 'json' || asJson.value !== undefined)) return asJson;
   const reading = readAnyYaml(text, options.file);
   if (reading.value !== undefined) checkData(reading.value, reading.problems);
@@ -96,7 +96,7 @@ function formatOfFile(file: string | undefined): ReadOptions['format'] {
   return /\.ya?ml$/i.test(file) ? 'yaml' : undefined;
 }
 
-/** JSON is YAML as well, but its own parser is about ninety times faster than the YAML library. */
+/** JSON is valid YAML, but `JSON.parse` is about ninety times faster than the YAML library. */
 function looksLikeJson(text: string): boolean {
   return text[skipJsonSpace(text, 0)] === '{';
 }
@@ -131,7 +131,7 @@ function reportJsonError(text: string, fallback: string, source: TextSourceMap, 
 }
 
 function reportEmpty(source: TextSourceMap, problems: ProblemList): void {
-  const hint = 'a definition begins with an id, e.g. id: hello';
+  const hint = 'a definition starts with an id, e.g. id: hello';
   problems.error({ code: 'EMPTY_FILE', message: 'the file is empty', hint, range: source.rangeAt(0, 0) });
 }
 
@@ -161,7 +161,7 @@ function readAnyYaml(text: string, file: string | undefined): Reading {
   return reading;
 }
 
-/** Nothing but blank lines and comments, of which the library would make an object each. */
+/** True for text of blank lines and comments only; the YAML library would create an object for each line. */
 function isBlank(text: string): boolean {
   return !/^[ \t\r]*[^ \t\r\n#]/m.test(text);
 }
@@ -170,7 +170,7 @@ function isEmptyYaml(text: string): boolean {
   return text.split('\n').every((line) => /^\s*(?:#.*|---(?:\s.*)?|\.\.\.\s*|%.*)?$/.test(line));
 }
 
-/** Everything that is the same for every format. */
+/** The checks that do not depend on the format. */
 function check(reading: Reading): ReadResult {
   const { value, source, problems } = reading;
   if (value === undefined) return resultOf(reading);
@@ -180,8 +180,8 @@ function check(reading: Reading): ReadResult {
       : value === null
         ? 'nothing'
         : `just a ${typeof value === 'string' ? 'text' : typeof value}`;
-    const hint = 'it begins with an id and has nodes: id: hello';
-    problems.error({ code: 'NOT_A_MAPPING', message: `a definition is a mapping of keys, not ${found}`, hint });
+    const hint = 'a definition has an id and nodes, e.g. id: hello';
+    problems.error({ code: 'NOT_A_MAPPING', message: `a definition must be a mapping, not ${found}`, hint });
     return resultOf(reading);
   }
   if (isJobsDocument(value)) return checkJobs(reading, value);
@@ -195,7 +195,7 @@ function check(reading: Reading): ReadResult {
   return { definition, graphs, problems: problems.sorted(), source };
 }
 
-/** A jobs file of workflow-graph. Nothing in it is checked further once a part of it cannot be translated. */
+/** Reads a jobs file of workflow-graph. The first part that cannot be translated ends the check. */
 function checkJobs({ source, problems }: Reading, value: JsonObject): ReadResult {
   const { document, findings } = readJobsDocument(value);
   for (const finding of findings) problems.error(finding);
@@ -216,7 +216,7 @@ function futureVersion(value: JsonObject, source: SourceMap): Problem {
   return {
     severity: 'error',
     code: 'FUTURE_VERSION',
-    message: `the definition is written in version ${String(value.nebula)} of the language; this engine knows version ${LANGUAGE_VERSION}`,
+    message: `the definition uses version ${String(value.nebula)} of the language; this engine supports version ${LANGUAGE_VERSION}`,
     hint: 'upgrade Nebula to run it',
     path: ['nebula'],
     ...(range ? { range } : {}),

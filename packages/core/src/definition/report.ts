@@ -13,15 +13,15 @@ import type { Problem, SourceRange } from '../problem.ts';
 export interface ReportOptions {
   /** Shown before line and column. */
   readonly file?: string | undefined;
-  /** The text the ranges count in (`source.text`); without it no lines are shown. */
+  /** The text that the ranges refer to (`source.text`); without it, no source lines are shown. */
   readonly text?: string | undefined;
-  /** ANSI colours when true; a style of one's own otherwise. Default: none. */
+  /** `true` for ANSI colours, or a custom style. Default: no colours. */
   readonly color?: boolean | ReportStyle;
-  /** Problems shown; default 20. */
+  /** Maximum number of problems shown; default 20. */
   readonly limit?: number;
 }
 
-/** What each part of a report looks like. */
+/** Formats each part of a report. */
 export interface ReportStyle {
   place(text: string): string;
   error(text: string): string;
@@ -34,7 +34,7 @@ export interface ReportStyle {
 
 const REPORT_DEFAULTS = {
   limit: 20,
-  /** Columns of a source line; longer ones are cut to a window around the underline. */
+  /** Width of a source line; a longer line is cut to a window around the underline. */
   windowColumns: 100,
   messageLength: 500,
 } as const;
@@ -125,14 +125,14 @@ function lineAt(text: string, start: number): string {
 
 interface LineWindow {
   readonly text: string;
-  /** First character of the line that is shown. */
+  /** Offset of the first character shown. */
   readonly from: number;
-  /** Columns before the underline, and of it. */
+  /** Screen columns before the underline, and its width. */
   readonly indent: number;
   readonly carets: number;
 }
 
-/** The part of a line around `column`, with the underline measured in columns of the screen. */
+/** The part of a line around `column`; the underline is measured in screen columns. */
 function windowOf(line: string, column: number, length: number): LineWindow {
   const max = REPORT_DEFAULTS.windowColumns;
   const fits = line.length <= max;
@@ -150,7 +150,7 @@ function windowOf(line: string, column: number, length: number): LineWindow {
   };
 }
 
-/** The line above, cut like the line below it. */
+/** Cuts the preceding line like the reported one. */
 function cut(line: string, from: number): string {
   const text = visible(line.slice(from, from + REPORT_DEFAULTS.windowColumns));
   return (from > 0 ? '…' : '') + text + (line.length > from + REPORT_DEFAULTS.windowColumns ? '…' : '');
@@ -162,13 +162,16 @@ function clean(text: string): string {
   );
 }
 
-/** Tabs as two spaces; control and direction characters as symbols, so that no file can write to the terminal. */
+/**
+ * Replaces tabs by two spaces, and control and direction characters by symbols, so that no file can write to the
+ * terminal.
+ */
 function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (character) => {
     if (character === '\t') return '  ';
     const code = character.codePointAt(0) as number;
     if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-    // Joins the parts of an emoji; alone it is harmless.
+    // The zero-width joiner joins the parts of an emoji and is harmless alone.
     return code === 0x200d ? character : '\ufffd';
   });
 }
@@ -176,7 +179,7 @@ function visible(text: string): string {
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 
-/** Columns on a screen: a cluster of marks or an emoji counts once, East Asian wide characters twice. */
+/** The width in screen columns: a grapheme cluster counts once, East Asian wide characters twice. */
 function columnsOf(text: string): number {
   if (/^[\p{ASCII}…]*$/u.test(text)) return text.length;
   let columns = 0;

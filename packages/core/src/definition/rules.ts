@@ -1,4 +1,4 @@
-/** Rules about keys that depend on each other, which the tables cannot say. */
+/** Rules about keys that depend on each other, which the tables cannot express. */
 import { parseDuration } from '../duration.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { RETRY_POLICIES } from './attempt-keys.ts';
@@ -75,7 +75,7 @@ export function checkRecordRules(context: RuleContext): void {
   }
 }
 
-/** What the node does; undefined for a draft that does not say it, or says it twice. */
+/** The kind of the node; undefined for a draft that has none or several. */
 export function kindOf(node: object): string | undefined {
   const kinds = NODE_KINDS.filter((kind) => Object.hasOwn(node, kind));
   return kinds.length === 1 ? kinds[0] : undefined;
@@ -86,7 +86,7 @@ function checkKind(context: RuleContext): void {
   const kinds = NODE_KINDS.filter((kind) => Object.hasOwn(value, kind));
   if (kinds.length === 0 && !NODE_KINDS.some((kind) => meant.has(kind))) {
     const hint = `add a kind (${NODE_KINDS.join(', ')}), e.g. ${NODE.keys.action?.example}`;
-    report({ code: 'MISSING_KIND', message: 'the node has no kind: nothing says what it does', hint, at: 'key' });
+    report({ code: 'MISSING_KIND', message: 'the node has no kind', hint, at: 'key' });
   }
   const [first, second] = kinds;
   if (first === undefined) return;
@@ -105,13 +105,13 @@ function checkMatch({ value, report }: RuleContext): void {
   const hasMatch = Object.hasOwn(value, 'match');
   if (on === 'result' && !hasMatch) {
     const hint = 'add a match, e.g. match: { status: ok }';
-    report({ code: 'MISSING_MATCH', message: "an edge on a result needs 'match'", hint, path: ['on'] });
+    report({ code: 'MISSING_MATCH', message: "an edge with on: result needs 'match'", hint, path: ['on'] });
   }
   if (hasMatch && (on === 'success' || on === 'always')) {
     const hint = "add 'on: error' to match the error, or 'on: result' to match the output";
     report({
       code: 'UNUSED_MATCH',
-      message: `'match' has no meaning on an edge on ${on}`,
+      message: `'match' has no meaning on an edge with on: ${on}`,
       hint,
       path: ['match'],
       at: 'key',
@@ -134,12 +134,12 @@ function checkRetry(context: RuleContext): void {
       const hint =
         key === 'initial' ? "use 'delay', or the policy exponential" : 'use the policy exponential, or remove it';
       if (Object.hasOwn(value, key))
-        conflict(key, `'${key}' does not fit the policy fixed, which always waits 'delay'`, hint);
+        conflict(key, `'${key}' conflicts with the policy fixed, which always waits 'delay'`, hint);
     }
   } else if ((RETRY_POLICIES as readonly string[]).includes(policy) && Object.hasOwn(value, 'delay')) {
     conflict(
       'delay',
-      `'delay' does not fit the policy ${policy}, which begins with 'initial'`,
+      `'delay' conflicts with the policy ${policy}, which starts with 'initial'`,
       "use 'initial', or the policy fixed",
     );
   }
@@ -155,9 +155,9 @@ function checkRetry(context: RuleContext): void {
   }
 }
 
-/** A retry that says how long to wait but not how often never retries an error. */
+/** Warns of a retry with delays but without attempts, which never retries an error. */
 function checkAttempts({ value, workflow, warn }: RuleContext): void {
-  // `lost` alone has a meaning of its own.
+  // `lost` alone is valid: it limits repeats after crashes.
   if (Object.hasOwn(value, 'attempts') || Object.keys(value).every((key) => key === 'lost')) return;
   const defaults = memberOf(workflow, 'config');
   const retry = isJsonObject(defaults) ? memberOf(defaults, 'retry') : undefined;
@@ -165,7 +165,7 @@ function checkAttempts({ value, workflow, warn }: RuleContext): void {
   warn({
     code: 'RETRY_WITHOUT_ATTEMPTS',
     message: "without 'attempts' no error is retried",
-    hint: 'add e.g. attempts: 3, which counts the first one too',
+    hint: 'add e.g. attempts: 3, which includes the first attempt',
     at: 'key',
   });
 }
@@ -178,7 +178,7 @@ function durationOf(value: JsonObject, key: string): number | undefined {
 
 function checkHasNodes({ record, value, warn }: RuleContext): void {
   const nodes = memberOf(value, 'nodes');
-  // Told already, as a missing key.
+  // Already reported as a missing key.
   if (record.name === 'body' && nodes === undefined) return;
   if (nodes !== undefined && !(isJsonObject(nodes) && Object.keys(nodes).length === 0)) return;
   const hint = 'add nodes: { first: { action: … } }';

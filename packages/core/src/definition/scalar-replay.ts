@@ -1,19 +1,19 @@
 /**
- * Reads a scalar's source text again, remembering for every character of its value where it came from,
- * so that a problem at an offset inside a string can be shown in the file.
- * The rules are YAML 1.2's; JSON strings are double quoted ones.
+ * Parses the source of a scalar again and records the origin of every character of its value, so that a problem at an
+ * offset inside a string can be shown in the file. Follows the rules of YAML 1.2; JSON strings are double-quoted
+ * scalars.
  */
 
 export type ScalarStyle = 'plain' | 'single' | 'double' | 'literal' | 'folded';
 
-/** `starts[i]` and `ends[i]` are the offsets, in the scalar's source, of the value's character `i`. */
+/** `starts[i]` and `ends[i]` are the offsets in the scalar's source of character `i` of the value. */
 export interface ScalarReplay {
   readonly text: string;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
 }
 
-/** `parentIndent`: column, from 0, of the key before a block scalar, which a stated indentation counts from. */
+/** `parentIndent` is the column, from 0, of the key before a block scalar; an explicit indentation counts from it. */
 export function replayScalar(source: string, style: ScalarStyle, parentIndent?: number): ScalarReplay {
   const tape = new Tape();
   switch (style) {
@@ -39,7 +39,7 @@ class Tape implements ScalarReplay {
   readonly starts: number[] = [];
   readonly ends: number[] = [];
 
-  /** A piece of the value (one code point is up to two units), which came from `start` to `end`. */
+  /** Adds a piece of the value (a code point has up to two units) that was read from `start` to `end`. */
   push(piece: string, start: number, end: number): void {
     this.text += piece;
     for (let unit = 0; unit < piece.length; unit++) {
@@ -103,7 +103,7 @@ function doubleQuotedCharacter(source: string, at: number, tape: Tape): number {
   return end;
 }
 
-/** Flow scalars: one line break is a space, n+1 are n line breaks, blanks around them do not count. */
+/** Flow scalars: one line break is a space, n+1 are n line breaks, surrounding blanks are dropped. */
 function replayFolded(source: string, from: number, to: number, tape: Tape, read: CharacterReader): void {
   let at = from;
   let lineLength = 0;
@@ -155,7 +155,7 @@ function replayBlock(source: string, style: 'literal' | 'folded', tape: Tape, pa
   const lines = blockLines(source, headerEnd + 1);
   const first = lines.findIndex((line) => line.content !== '');
   if (first === -1) return;
-  // With a stated indentation the first line may be indented further.
+  // With an explicit indentation the first line may be indented further.
   const stated = Number(/^[|>][+-]?([1-9])/.exec(header)?.[1] ?? 0);
   const counted = parentIndent === undefined ? leastIndent(lines) : parentIndent + stated;
   const trim = stated > 0 ? counted : (lines[first] as BlockLine).indent;

@@ -1,4 +1,4 @@
-/** The language as a JSON Schema (draft 2020-12), so that editors complete and check definitions. */
+/** Generates the JSON Schema (draft 2020-12) of the language, for completion and validation in editors. */
 import { DURATION_PATTERN } from '../duration.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../value.ts';

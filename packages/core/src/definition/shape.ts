@@ -1,4 +1,4 @@
-/** Checks a definition against the tables of keys, and reports everything at once. */
+/** Checks a definition against the key tables and reports all problems at once. */
 import { parseDuration } from '../duration.ts';
 import { isDate } from '../expression/library/calendar.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
@@ -27,7 +27,7 @@ const ID = new RegExp(ID_PATTERN);
 const ACTION = new RegExp(ACTION_PATTERN);
 const PERCENT = new RegExp(PERCENT_PATTERN);
 
-/** Worked out once: a large definition has a hundred thousand records. */
+/** Computed once, because a large definition has a hundred thousand records. */
 const REQUIRED_KEYS = new Map(
   RECORDS.map((record) => [record, Object.keys(record.keys).filter((key) => record.keys[key]?.required)]),
 );
@@ -38,7 +38,7 @@ export function checkShape(workflow: JsonObject, problems: ProblemList): void {
   new ShapeChecker(workflow, problems).checkRecord(WORKFLOW, workflow);
 }
 
-/** The same for a body that stands alone, at some depth of a workflow. */
+/** Checks a standalone body at the given depth of a workflow. */
 export function checkBodyShape(body: JsonObject, problems: ProblemList, depth: number): void {
   new ShapeChecker({}, problems, depth - 1).checkRecord(BODY, body);
 }
@@ -66,7 +66,7 @@ class ShapeChecker {
       return this.#report({
         code: 'TOO_DEEP',
         message,
-        hint: 'make the inner ones a workflow of their own',
+        hint: 'move the inner bodies to a separate workflow',
         at: 'key',
       });
     }
@@ -76,7 +76,7 @@ class ShapeChecker {
   }
 
   #checkKeys(record: RecordType, value: JsonObject): void {
-    /** Keys that a misspelt one stands for; they are not reported missing as well. */
+    /** Correct names of the misspelt keys, which are not reported missing as well. */
     let meant: Set<string> = NONE;
     for (const key of Object.keys(value)) {
       const known = Object.hasOwn(record.keys, key) ? record.keys[key] : undefined;
@@ -210,12 +210,12 @@ class ShapeChecker {
       this.#report({
         code: 'BAD_DURATION',
         message: `${subject} must be longer than zero`,
-        hint: 'remove it for no limit',
+        hint: 'remove the key for no limit',
       });
     }
   }
 
-  /** What begins like a date must be one; anything else is an expression, and is parsed with the others. */
+  /** A text that begins like a date must be one; any other text is an expression, which is parsed later. */
   #checkMoment(text: string, subject: string): void {
     if (!/^\s*(?:\d|$)/.test(text) || isDate(text)) return;
     const isDuration = typeof parseDuration(text.trim()) === 'number';
@@ -243,14 +243,14 @@ class ShapeChecker {
   }
 
   #checkNumber(type: ValueType & { is: 'integer' | 'number' }, value: number, subject: string): void {
-    // Reported already, as not finite.
+    // Already reported as not finite.
     if (!Number.isFinite(value)) return;
     if (type.is === 'integer' && !Number.isInteger(value)) return this.#reportWrongType(type, value, subject);
     if (value >= type.min && value <= type.max) return;
     this.#report({ code: 'OUT_OF_RANGE', message: `${subject} must be ${describeType(type)}, not ${value}` });
   }
 
-  /** The type of `match` depends on `on`, which no table can say. */
+  /** The type of `match` depends on `on`, which the tables cannot express. */
   #checkErrorMatch(edge: JsonObject): void {
     if (edge.on !== 'error' || edge.match === undefined) return;
     this.#path.push('match');
@@ -264,7 +264,7 @@ class ShapeChecker {
 
   /** Returns `meant` with the key that was probably meant. */
   #reportUnknownKey(record: RecordType, key: string, value: JsonObject, meant: Set<string>): Set<string> {
-    // Reported already, as reserved.
+    // Already reported as reserved.
     if (key === '__proto__') return meant;
     const now = record.removed !== undefined && Object.hasOwn(record.removed, key) ? record.removed[key] : undefined;
     if (now !== undefined) {
@@ -280,10 +280,10 @@ class ShapeChecker {
   }
 
   #reportLater(key: string): void {
-    const hint = 'remove it; this version of the engine cannot run it, and never ignores a key';
+    const hint = 'remove it; this version of the engine does not support it, and no key is ever ignored';
     this.#report({
       code: 'NOT_BUILT_YET',
-      message: `'${key}' is part of the language but not built yet`,
+      message: `'${key}' is reserved in the language but not implemented yet`,
       hint,
       at: 'key',
     });
@@ -303,7 +303,7 @@ class ShapeChecker {
   }
 
   #reportWrongType(type: ValueType, value: Json, subject: string, key?: KeyType): void {
-    // Reported already, as not finite.
+    // Already reported as not finite.
     if (typeof value === 'number' && !Number.isFinite(value)) return;
     const message = `${subject} must be ${describeType(type)}, not ${describeValue(value)}`;
     this.#report({
@@ -316,7 +316,7 @@ class ShapeChecker {
   #reportMisplaced(type: ValueType, subject: string): void {
     this.#report({
       code: 'MISPLACED_EXPRESSION',
-      message: `${subject} takes no expression: it must be known before a node becomes ready`,
+      message: `${subject} cannot be an expression: its value must be known before a node becomes ready`,
       hint: `write ${describeType(type)}`,
     });
   }
@@ -330,7 +330,7 @@ class ShapeChecker {
   };
 }
 
-/** The key that a misspelt name, or another tool's name for it, stands for. */
+/** The key that a misspelt name, or another tool's name, stands for. */
 function nearestKey(record: RecordType, name: string): string | undefined {
   const keyOf = new Map<string, string>();
   for (const [key, { alias = [] }] of Object.entries(record.keys)) for (const other of alias) keyOf.set(other, key);
@@ -339,13 +339,14 @@ function nearestKey(record: RecordType, name: string): string | undefined {
   return near === undefined ? undefined : keyOf.get(near);
 }
 
-/** Why the value may have been written so, where it is a known trap. */
+/** A hint for a known trap, such as `yes` in YAML. */
 function typeHint(type: ValueType, value: Json): string | undefined {
   if (value === null) return 'give it a value, or remove the key';
   const wants = (...names: ValueType['is'][]): boolean =>
     names.includes(type.is) || (type.is === 'either' && type.of.some((inner) => names.includes(inner.is)));
   if (typeof value === 'string') {
-    if (wants('boolean') && /^(?:yes|no|on|off|y|n)$/i.test(value)) return 'YAML 1.2 knows only true and false';
+    if (wants('boolean') && /^(?:yes|no|on|off|y|n)$/i.test(value))
+      return 'in YAML 1.2, only true and false are booleans';
     if (wants('integer', 'number', 'boolean') && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value))
       return 'remove the quotes';
   }
@@ -365,7 +366,7 @@ function describeValue(value: Json): string {
   return isJsonObject(value) ? 'a mapping' : String(value);
 }
 
-/** A value in a message, on one line. */
+/** Formats a value for a message, on one line. */
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length > 60 ? `${line.slice(0, 57)}…` : line;

@@ -1,50 +1,52 @@
 /**
- * Where every key and value of a definition stands in its text.
+ * The positions of all keys and values of a definition in its text.
  *
- * Positions are wanted only when there is something to report, so nothing is computed before the first question:
- * the root comes from a function, and every container finds its members when it is asked for them.
+ * Positions are needed only to report a problem, so nothing is computed before the first request: the root comes from a
+ * function, and a container locates its members on first access.
  */
 import type { DocumentPath, SourceRange } from '../problem.ts';
 import { replayScalar, type ScalarStyle } from './scalar-replay.ts';
 
-/** A value in the text, with its key if it has one. Offsets count UTF-16 units from 0; `end` is exclusive. */
+/** A value in the text, with its key if any. Offsets are UTF-16 units from 0; `end` is exclusive. */
 export interface Located {
   readonly keyStart: number;
   readonly keyEnd: number;
   readonly start: number;
   readonly end: number;
-  /** How the text becomes a string; undefined for containers. */
+  /** How the source is converted to a string; undefined for containers. */
   readonly style: ScalarStyle | undefined;
   members(): ReadonlyMap<string | number, Located>;
 }
 
 export interface SourceMap {
   readonly file: string | undefined;
-  /** The text that offsets count in; empty when the definition came as an object. */
+  /** The text that offsets refer to; empty when the definition came as an object. */
   readonly text: string;
-  /** The range of a value, or of its key; of the nearest existing ancestor when the path does not exist. */
+  /** The range of a value or its key; if the path does not exist, the range of the nearest ancestor. */
   rangeOf(path: DocumentPath, part?: 'key' | 'value'): SourceRange | undefined;
-  /** The range of a part of a string: `offset` and `length` count in the string's value. */
+  /** The range of a part of a string; `offset` and `length` refer to the string's value. */
   rangeInside(path: DocumentPath, offset: number, length: number): SourceRange | undefined;
-  /** The path as written, for a path into the normalised definition (edges in short form are several there). */
+  /**
+   * Converts a path into the normalised definition to the path in the source (one short-form edge may become several).
+   */
   documentPath(path: DocumentPath): DocumentPath;
-  /** The other way round: where what is written at the path went; several places for a chain of edges. */
+  /** The inverse of `documentPath`: a chain of edges has several normalised paths. */
   normalisedPaths(path: DocumentPath): readonly DocumentPath[];
 }
 
-/** How many keys lead to the innermost body that the path goes into: `nodes.<id>.do` or `.group`, any number of times. */
+/** The number of keys that lead to the innermost body on the path: `nodes.<id>.do` or `.group`, any number of times. */
 export function bodyDepthOf(path: DocumentPath): number {
   let depth = 0;
   while (path[depth] === 'nodes' && (path[depth + 2] === 'do' || path[depth + 2] === 'group')) depth += 3;
   return depth;
 }
 
-/** Names the graph at a path; the workflow's own is the empty text. */
+/** The key of the graph at a path; the workflow's own graph has the empty key. */
 export function bodyKey(path: DocumentPath): string {
   return path.length === 0 ? '' : JSON.stringify(path);
 }
 
-/** Where a normalised edge comes from; in a short form, `from` and `to` are parts of one text. */
+/** The origin of a normalised edge; in a short form, `from` and `to` are parts of one text. */
 export interface EdgeOrigin {
   readonly index: number;
   readonly from?: TextPart;
@@ -56,7 +58,7 @@ export interface TextPart {
   readonly length: number;
 }
 
-/** With an empty text and no root (a definition that came as an object) nothing has a range. */
+/** With an empty text and no root (a definition that came as an object), no path has a range. */
 export class TextSourceMap implements SourceMap {
   readonly file: string | undefined;
   readonly text: string;
@@ -72,12 +74,12 @@ export class TextSourceMap implements SourceMap {
     this.#findRoot = findRoot;
   }
 
-  /** Once edges are normalised, paths to them are translated back. Edges as they were written need no table. */
+  /** Sets the table that maps normalised edges back to the source. Unchanged edges need no table. */
   translateEdges(edges: ReadonlyMap<string, readonly EdgeOrigin[]>): void {
     this.#edges = edges;
   }
 
-  /** The text is in another language: paths of the definition that was made of it are translated back. */
+  /** Sets the mapping of paths for a source in another language, from which the definition was translated. */
   translateFrom(origin: (path: DocumentPath) => DocumentPath): void {
     this.#origin = origin;
   }
@@ -116,7 +118,7 @@ export class TextSourceMap implements SourceMap {
       : this.rangeAt(node.start, node.end - node.start);
   }
 
-  /** The keys of the mapping at a path, in the order of the text. */
+  /** The keys of the mapping at a path, in source order. */
   keysAt(path: DocumentPath): string[] | undefined {
     const found = this.#find(path);
     return found?.whole ? [...found.node.members().keys()].map(String) : undefined;

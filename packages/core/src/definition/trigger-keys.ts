@@ -1,55 +1,61 @@
-/** What starts a workflow besides a person or a program. */
+/** The key tables of triggers. */
 import { ID, POSITIVE_DURATION, TEXT } from './attempt-keys.ts';
 import { EXPRESSION_TEXT } from './kind-keys.ts';
 import type { KeyType, RecordType } from './value-type.ts';
 
 const INPUT: KeyType = {
   type: { is: 'value' },
-  doc: 'The input of the run; its expressions may read $input (what came) and $trigger.',
+  doc: 'The input of the run; its expressions may read $input (the received data) and $trigger.',
   example: 'input: { order: "{{ $input.id }}" }',
 };
 
 const SIGNATURE: RecordType = {
   name: 'signature',
   title: 'signature',
-  doc: 'How a caller proves who it is.',
+  doc: 'How callers are authenticated.',
   keys: {
-    secret: { type: ID, doc: 'Name of the secret that both sides know.', required: true, example: 'secret: shop-hook' },
+    secret: { type: ID, doc: 'The name of the shared secret.', required: true, example: 'secret: shop-hook' },
     header: {
       type: TEXT,
-      doc: 'The header with the proof. Default X-Signature.',
+      doc: 'The header that contains the signature. Default X-Signature.',
       example: 'header: X-Hub-Signature-256',
     },
     scheme: {
       type: { is: 'choice', of: ['hmac', 'token'] },
-      doc: 'hmac: the header holds the HMAC of the body; token: it holds the secret itself. Default hmac.',
+      doc: 'hmac: the header contains the HMAC of the body; token: the header contains the secret itself. Default hmac.',
     },
-    algorithm: { type: { is: 'choice', of: ['sha256', 'sha1', 'sha512'] }, doc: 'Of the HMAC. Default sha256.' },
-    encoding: { type: { is: 'choice', of: ['hex', 'base64'] }, doc: 'Of the HMAC. Default hex.' },
-    prefix: { type: TEXT, doc: 'What stands before it in the header.', example: 'prefix: "sha256="' },
+    algorithm: {
+      type: { is: 'choice', of: ['sha256', 'sha1', 'sha512'] },
+      doc: 'The hash algorithm of the HMAC. Default sha256.',
+    },
+    encoding: { type: { is: 'choice', of: ['hex', 'base64'] }, doc: 'The encoding of the HMAC. Default hex.' },
+    prefix: { type: TEXT, doc: 'A prefix of the signature in the header.', example: 'prefix: "sha256="' },
   },
 };
 
 const WEBHOOK: RecordType = {
   name: 'webhook',
   title: 'webhook',
-  doc: 'A request starts a run; its body is the input.',
+  doc: 'An HTTP request starts a run; the request body is the input.',
   keys: {
     path: {
       type: TEXT,
-      doc: 'Under /hooks on the server, e.g. /orders.',
+      doc: 'The path below /hooks on the server, e.g. /orders.',
       required: true,
       example: 'path: /orders',
     },
-    method: { type: { is: 'choice', of: ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'] }, doc: 'Default POST.' },
+    method: {
+      type: { is: 'choice', of: ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'] },
+      doc: 'The HTTP method. Default POST.',
+    },
     signature: {
       type: { is: 'record', record: SIGNATURE },
-      doc: 'Without it everybody who knows the path may call.',
+      doc: 'How callers are authenticated. Without it, anyone who knows the path may call.',
       example: 'signature: { secret: shop-hook }',
     },
     respond: {
       type: { is: 'choice', of: ['immediate', 'result'] },
-      doc: 'immediate answers as soon as the run is durable; result waits for its output. Default immediate.',
+      doc: 'immediate responds as soon as the run is durable; result waits for its output. Default immediate.',
     },
     input: INPUT,
   },
@@ -58,18 +64,22 @@ const WEBHOOK: RecordType = {
 const SCHEDULE: RecordType = {
   name: 'schedule',
   title: 'schedule',
-  doc: 'Starts runs at times that a cron expression names.',
+  doc: 'Starts runs at the times of a cron expression.',
   keys: {
     cron: {
       type: TEXT,
-      doc: 'Five or six fields, e.g. 0 6 * * * for six in the morning.',
+      doc: 'A cron expression with five or six fields, e.g. 0 6 * * * for 6 a.m.',
       required: true,
       example: 'cron: "0 6 * * *"',
     },
-    timezone: { type: TEXT, doc: 'Whose clock is meant. Default UTC.', example: 'timezone: Europe/Berlin' },
+    timezone: {
+      type: TEXT,
+      doc: 'The time zone of the cron expression. Default UTC.',
+      example: 'timezone: Europe/Berlin',
+    },
     catchUp: {
       type: { is: 'choice', of: ['none', 'last', 'all'] },
-      doc: 'What happens to times at which no server ran: nothing, the last one, or all of them. Default none.',
+      doc: 'Which times to make up for when no server was running: none, the last one, or all of them. Default none.',
     },
     input: INPUT,
   },
@@ -78,11 +88,11 @@ const SCHEDULE: RecordType = {
 const INTERVAL: RecordType = {
   name: 'interval',
   title: 'interval',
-  doc: 'Starts a run again and again.',
+  doc: 'Starts runs at a fixed interval.',
   keys: {
     every: {
       type: POSITIVE_DURATION,
-      doc: 'The time from one start to the next, a second or more.',
+      doc: 'The time from one start to the next, at least one second.',
       required: true,
       example: 'every: 5m',
     },
@@ -93,12 +103,12 @@ const INTERVAL: RecordType = {
 const EVENT: RecordType = {
   name: 'event',
   title: 'event',
-  doc: 'A published signal of this name starts a run; its payload is the input.',
+  doc: 'A published signal with this name starts a run; its payload is the input.',
   keys: {
     name: { type: TEXT, doc: 'The name of the signal.', required: true, example: 'name: order-placed' },
     key: {
       type: EXPRESSION_TEXT,
-      doc: 'Events that give the same value belong to one run: as long as it goes on, they go to it as signals.',
+      doc: 'Groups events by the value of this expression: while a run with the same value is open, further events are sent to it as signals.',
       example: 'key: $input.orderId',
     },
     input: INPUT,
@@ -108,7 +118,7 @@ const EVENT: RecordType = {
 const FILE: RecordType = {
   name: 'file',
   title: 'file',
-  doc: 'A file that is put into a folder starts a run; its path, name and size are the input.',
+  doc: 'A new file in a folder starts a run; its path, name and size are the input.',
   keys: {
     path: {
       type: TEXT,
@@ -123,7 +133,7 @@ const FILE: RecordType = {
 export const TRIGGER: RecordType = {
   name: 'trigger',
   title: 'a trigger',
-  doc: 'One way in which the workflow is started. `manual` always works.',
+  doc: 'A trigger that starts the workflow. Manual starts are always possible.',
   keys: {
     webhook: { type: { is: 'record', record: WEBHOOK }, doc: WEBHOOK.doc, example: 'webhook: { path: /orders }' },
     schedule: {

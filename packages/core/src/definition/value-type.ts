@@ -1,4 +1,4 @@
-/** The vocabulary in which the language's keys are described. Validation, JSON Schema and reference docs all read it. */
+/** The types that describe the language's keys. Validation, JSON Schema and reference are derived from them. */
 
 export const ID_PATTERN = '^[a-zA-Z0-9_-]+$';
 export const ACTION_PATTERN = '^[a-z][a-z0-9_.-]*(@[0-9]+(\\.[0-9]+)?)?$';
@@ -6,19 +6,19 @@ export const ACTION_PATTERN = '^[a-z][a-z0-9_.-]*(@[0-9]+(\\.[0-9]+)?)?$';
 export const PERCENT_PATTERN = '^(?:100(?:\\.0+)?|[0-9]{1,2}(?:\\.[0-9]+)?)%$';
 
 export type ValueType =
-  /** `plain`: compared as it stands; an expression in it would never be evaluated. */
+  /** `plain`: compared literally; an expression inside is never evaluated. */
   | { readonly is: 'text'; readonly plain?: boolean }
   | { readonly is: 'id' }
-  /** `expression`: a text that is one {{ expression }} may give it. */
+  /** `expression`: a text that consists of one {{ expression }} is allowed. */
   | { readonly is: 'integer'; readonly min: number; readonly max: number; readonly expression?: boolean }
   | { readonly is: 'number'; readonly min: number; readonly max: number; readonly expression?: boolean }
   | { readonly is: 'boolean' }
   | { readonly is: 'choice'; readonly of: readonly string[] }
-  /** A choice that registered names extend, so that other names are checked later. */
+  /** A choice that registered names extend; unknown names are checked later. */
   | { readonly is: 'name'; readonly known: readonly string[] }
   /**
-   * `positive`: longer than zero. `or`: words that stand for no duration. `expression`: a text with {{ }} may give it.
-   * `moment`: a date may stand instead.
+   * `positive`: longer than zero. `or`: words allowed instead of a duration. `expression`: a text with {{ }} is
+   * allowed. `moment`: a date is allowed.
    */
   | {
       readonly is: 'duration';
@@ -27,10 +27,10 @@ export type ValueType =
       readonly expression?: boolean;
       readonly moment?: boolean;
     }
-  /** A date, or a bare expression that gives one. */
+  /** A date, or a bare expression that evaluates to one. */
   | { readonly is: 'moment' }
   | { readonly is: 'percent'; readonly expression?: boolean }
-  /** `textOnly`: true and false make no sense. */
+  /** `textOnly`: true and false are not allowed. */
   | { readonly is: 'expression'; readonly textOnly?: boolean }
   | { readonly is: 'action' }
   | { readonly is: 'edgeText' }
@@ -39,12 +39,12 @@ export type ValueType =
   /** Any JSON object, with expressions in its strings. */
   | { readonly is: 'object' }
   | { readonly is: 'schema' }
-  /** `orOne`: one item may stand without brackets. */
+  /** `orOne`: a single item is allowed without brackets. */
   | { readonly is: 'list'; readonly of: ValueType; readonly orOne?: boolean }
-  /** A mapping whose keys are ids, or any text. */
+  /** A mapping whose keys are ids or, with `anyKeys`, any text. */
   | { readonly is: 'map'; readonly of: ValueType; readonly anyKeys?: boolean }
   | { readonly is: 'record'; readonly record: RecordType }
-  /** Told apart by the JSON type of the value, so no two alternatives share one. */
+  /** Distinguished by the JSON type of the value, so no two alternatives share one. */
   | { readonly is: 'either'; readonly of: readonly ValueType[] };
 
 export interface KeyType {
@@ -52,17 +52,17 @@ export interface KeyType {
   /** One sentence for editors and the reference. */
   readonly doc: string;
   readonly required?: boolean;
-  /** True for keys of the language that the engine cannot run yet; they are refused. */
+  /** True for reserved keys that the engine does not implement; they are rejected. */
   readonly later?: boolean;
-  /** True for the keys of a node of which there is exactly one. */
+  /** True for the keys of which a node has exactly one. */
   readonly kind?: boolean;
-  /** What other tools call it, for suggestions. */
+  /** Names that other tools use for the key, for suggestions. */
   readonly alias?: readonly string[];
-  /** How to write it, shown when the value has the wrong type. */
+  /** An example, shown when the value has the wrong type. */
   readonly example?: string;
 }
 
-/** An object with these keys and no others. */
+/** An object with these keys only. */
 export interface RecordType {
   readonly name:
     | 'workflow'
@@ -100,15 +100,15 @@ export interface RecordType {
     | 'interval'
     | 'event'
     | 'file';
-  /** With its article, for messages. */
+  /** The name with its article, for messages. */
   readonly title: string;
   readonly doc: string;
   readonly keys: Readonly<Record<string, KeyType>>;
-  /** Keys of earlier versions, each with how to write it now. */
+  /** Keys of earlier versions, with the replacement. */
   readonly removed?: Readonly<Record<string, string>>;
 }
 
-/** "a whole number from 1 to 9": what a message says is expected. */
+/** The expected type in a message, e.g. "a whole number from 1 to 9". */
 export function describeType(type: ValueType): string {
   switch (type.is) {
     case 'text':
@@ -156,7 +156,7 @@ function describeRange(min: number, max: number): string {
   return max >= Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
 }
 
-/** Whether a value has the JSON type that `type` asks for; its content is checked later. */
+/** Whether a value has the JSON type that `type` requires; its content is checked later. */
 export function acceptsJsonType(type: ValueType, value: unknown): boolean {
   switch (type.is) {
     case 'text':
@@ -200,7 +200,7 @@ const WRITTEN_OUT: ReadonlySet<ValueType['is']> = new Set([
   'either',
 ]);
 
-/** An expression where a number, duration or name must be known before any expression is evaluated. */
+/** True for an expression in a position whose value must be known before any expression is evaluated. */
 export function isMisplacedExpression(type: ValueType, value: unknown): boolean {
   return typeof value === 'string' && WRITTEN_OUT.has(type.is) && value.includes('{{') && !takesExpression(type);
 }
@@ -225,7 +225,7 @@ function takesExpression(type: ValueType): boolean {
   }
 }
 
-/** A text that is one expression, so that it can give a number. */
+/** True for a text that consists of one expression, which can evaluate to a number. */
 export function isExpression(value: unknown): boolean {
   return typeof value === 'string' && /^\s*\{\{.*\}\}\s*$/s.test(value);
 }

@@ -1,4 +1,4 @@
-/** Member access on values, and what to say when there is nothing. */
+/** Member access on values, and the errors for missing members. */
 import type { Json, JsonObject } from '../value.ts';
 import { clipped, ExpressionError, quoted, type Span } from './expression-error.ts';
 import { closestMember, describe, kindOf } from './kind.ts';
@@ -7,11 +7,11 @@ import { hasMethod } from './library/registry.ts';
 const LISTED_MEMBERS = 8;
 const SHOWN_SOURCE = 60;
 
-/** Own members only, whatever the name is. Undefined: there is none. */
+/** Reads an own member only, whatever its name; `undefined` when there is none. */
 export function readMember(value: Json, name: string): Json | undefined {
   if (typeof value === 'object' && value !== null) {
     if (!Object.hasOwn(value, name)) return undefined;
-    // Of a list's own properties only its length has a name; `list['0']` is no index.
+    // `length` is the only named property of a list; `list['0']` is not an index.
     if (Array.isArray(value)) return name === 'length' ? value.length : undefined;
     return (value as JsonObject)[name];
   }
@@ -19,8 +19,8 @@ export function readMember(value: Json, name: string): Json | undefined {
 }
 
 /**
- * The same, several times faster, for names that no plain object inherits: what a plain object gives for
- * them is its own. Anything else than a plain object takes the slow way.
+ * Like `readMember`, but several times faster, for names that no plain object inherits: if a plain object has such a
+ * member, it is an own member. Values that are not plain objects take the slow path.
  */
 function readOrdinaryMember(value: Json, name: string): Json | undefined {
   if (typeof value === 'object' && value !== null) {
@@ -39,14 +39,14 @@ export function readKey(value: Json, key: string | number): Json | undefined {
   return typeof key === 'string' ? readMember(value, key) : readElement(value, key);
 }
 
-/** How to read a key that is known beforehand. */
+/** Selects the reader for a key that is known at compile time. */
 export function keyReader(key: string | number): (value: Json, key: string | number) => Json | undefined {
   const read: (value: Json, key: never) => Json | undefined =
     typeof key === 'number' ? readElement : key in Object.prototype ? readMember : readOrdinaryMember;
   return read as (value: Json, key: string | number) => Json | undefined;
 }
 
-/** The error for a key that `value` does not have. `before` is the source text of the value. */
+/** The error for a key that `value` does not have. `before` is the source of the value. */
 export function missing(value: Json, key: string | number, before: string, at: Span): ExpressionError {
   const subject = sourceText(before);
   const access = typeof key === 'number' ? `[${key}]` : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${quoted(key)}]`;
@@ -63,7 +63,7 @@ export function missing(value: Json, key: string | number, before: string, at: S
         const range = length === 0 ? 'is empty' : `has only ${length} element${length === 1 ? '' : 's'}`;
         return fail(
           'EXPRESSION_REFERENCE',
-          `${range}, so there is no ${keyText(key)}`,
+          `${range} and has no ${keyText(key)}`,
           `write ?.${access} if it may be missing`,
         );
       }
@@ -90,7 +90,7 @@ export function missing(value: Json, key: string | number, before: string, at: S
   }
 }
 
-/** The source of a value in messages; its end says most. */
+/** Shortens the source of a value for a message; the end is the most telling part. */
 export function sourceText(source: string): string {
   return source.length > SHOWN_SOURCE ? `…${source.slice(-SHOWN_SOURCE)}` : source;
 }

@@ -1,7 +1,9 @@
-/** How many characters of expressions one part of a definition may still have: parsing them is work in one piece. */
+/**
+ * Limits the total length of the expressions in one part of a definition, because parsing them cannot be interrupted.
+ */
 import { limitError } from './expression-error.ts';
 
-/** A mistake costs more than the text that it stands in: it is described, and parsing goes on. */
+/** A mistake costs more than its text: it is described, and parsing continues. */
 const MISTAKE_CHARS = 100;
 
 export class Allowance {
@@ -14,7 +16,7 @@ export class Allowance {
     this.#left = max;
   }
 
-  /** The excess has been reported: nothing more is parsed. */
+  /** True when the excess has been reported; nothing more is parsed. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -23,7 +25,7 @@ export class Allowance {
     return Math.max(0, this.#left);
   }
 
-  /** Throws `EXPRESSION_LIMIT`. */
+  /** Throws `EXPRESSION_LIMIT` when the allowance is exceeded. */
   take(chars: number): void {
     if (chars > this.#left) this.refuse();
     this.#left -= chars;
@@ -36,8 +38,8 @@ export class Allowance {
   refuse(): never {
     this.#isOver = true;
     throw limitError(
-      `the expressions of one node, one edge or one output have at most ${this.#max} characters together`,
-      'divide it into several nodes, or hand the data over as an input',
+      `the expressions of one node, edge or output must not exceed ${this.#max} characters in total`,
+      'split the node, or pass the data as input',
     );
   }
 }

@@ -1,20 +1,20 @@
 /**
- * What one evaluation may cost. Invariants:
- *  1. One budget per evaluation; it only ever shrinks, and nothing resets it.
- *  2. Everything that takes time proportional to data spends in proportion, before or while it works.
- *  3. The clock, if there is one, is read at the start and then once in CLOCK_INTERVAL operations.
+ * The cost limit of one evaluation. Invariants:
+ *  1. Each evaluation has one budget, which only shrinks and is never reset.
+ *  2. Work proportional to the size of data is charged in proportion, before or while it is done.
+ *  3. The clock, if any, is read at the start and then once per CLOCK_INTERVAL operations.
  */
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
 import type { Json } from '../value.ts';
 import { type ExpressionError, limitError, valueError } from './expression-error.ts';
 
 const CLOCK_INTERVAL_OPERATIONS = 256;
-/** A native loop over elements or characters is far cheaper than an evaluated node of syntax: some ns against 20. */
+/** A native loop over elements or characters is far cheaper than an evaluated syntax node: a few ns against 20. */
 const ELEMENTS_PER_OPERATION = 100;
 const CHARACTERS_PER_OPERATION = 1_000;
-/** UTF-8 takes at most three bytes for a UTF-16 unit, so shorter text needs no counting. */
+/** UTF-8 needs at most three bytes per UTF-16 unit, so shorter text needs no counting. */
 const MAX_BYTES_PER_UNIT = 3;
-/** JSON.stringify and every recursive walk stay far from the end of the stack at this depth. */
+/** JSON.stringify and recursive walks stay far from a stack overflow at this depth. */
 export const MAX_VALUE_DEPTH = 1_000;
 const RESULT_WEIGHT_PER_LIST_LIMIT = 10;
 const CHARACTERS_PER_WEIGHT = 64;
@@ -24,7 +24,7 @@ export class Budget {
   private readonly now: (() => number) | undefined;
   private readonly deadline: number;
   private left: number;
-  /** `check` runs when `left` falls below this: one comparison serves both the limit and the clock. */
+  /** `check` runs when `left` falls below this value: one comparison serves both the limit and the clock. */
   private checkpoint: number;
   private resultWeight = 0;
   /** Work on data that does not yet add up to a whole operation. */
@@ -65,24 +65,24 @@ export class Budget {
     this.spend(operations);
   }
 
-  /** To be asked before a list of this length is built. */
+  /** Call before building a list of this length. */
   allowList(length: number): void {
     if (length > this.limits.maxArrayLength) throw tooLong(length, this.limits.maxArrayLength);
   }
 
-  /** To be asked before text of at least this many UTF-16 units is built. */
+  /** Call before building text of at least this many UTF-16 units. */
   allowText(length: number): void {
     if (length > this.limits.maxStringBytes) throw tooMuchText(this.limits.maxStringBytes);
   }
 
-  /** Passes on a list that was built, paid for and within the limit. */
+  /** Returns a list after charging for it and checking the limit. */
   list(value: readonly Json[]): readonly Json[] {
     this.allowList(value.length);
     this.spendForElements(value.length);
     return value;
   }
 
-  /** Passes on text that was built, paid for and within the limit. */
+  /** Returns text after charging for it and checking the limit. */
   text(value: string): string {
     if (value.length * MAX_BYTES_PER_UNIT > this.limits.maxStringBytes) this.measure(value);
     this.spendForCharacters(value.length);
@@ -90,14 +90,14 @@ export class Budget {
   }
 
   /**
-   * Walks a result that an expression has built. Parts are shared, not copied, so a short expression can
-   * make a value that is small in memory and endless as text; here it is counted as text would be.
+   * Weighs a result that an expression has built. Parts are shared, not copied, so a short expression can create a
+   * value that is small in memory and endless as text; the weight is that of the text.
    */
   weigh(value: Json): void {
     this.resultWeight += weightOf(value, 0, this.maxWeight - this.resultWeight);
   }
 
-  /** Refuses what is no JSON value, nests too deep or is larger than a result may be. */
+  /** Rejects a value that is not JSON, nests too deep or is larger than a result may be. */
   inspect(value: Json): void {
     this.spendForElements(weightOf(value, 0, this.maxWeight));
   }
@@ -111,7 +111,7 @@ export class Budget {
     let bytes = 0;
     for (let index = 0; index < value.length; index++) {
       const unit = value.charCodeAt(index);
-      // A surrogate pair is two units and four bytes, hence two for each half.
+      // A surrogate pair is two units and four bytes, so each half counts two.
       bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : unit >= 0xd800 && unit <= 0xdfff ? 2 : 3;
     }
     if (bytes > this.limits.maxStringBytes) throw tooMuchText(this.limits.maxStringBytes);
@@ -138,11 +138,12 @@ export function createBudget(limits: ExpressionLimits = EXPRESSION_LIMITS, now?:
 function weightOf(value: Json, depth: number, allowed: number): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / CHARACTERS_PER_WEIGHT);
   if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw valueError('the result holds a number that is not finite, which JSON has not');
+    if (!Number.isFinite(value))
+      throw valueError('the result contains a number that is not finite, which JSON does not support');
     return 1;
   }
   if (value === null || typeof value === 'boolean') return 1;
-  if (typeof value !== 'object') throw valueError(`the result holds a ${typeof value}, which is not JSON`);
+  if (typeof value !== 'object') throw valueError(`the result contains a ${typeof value}, which is not JSON`);
   if (depth >= MAX_VALUE_DEPTH) throw limitError(`the result nests deeper than ${MAX_VALUE_DEPTH} levels`);
   const parts = Array.isArray(value) ? (value as readonly Json[]) : Object.values(value);
   let weight = 1;
@@ -154,9 +155,9 @@ function weightOf(value: Json, depth: number, allowed: number): number {
 }
 
 function tooLong(length: number, limit: number): ExpressionError {
-  return limitError(`a list of ${length} elements is over the limit of ${limit}`);
+  return limitError(`a list of ${length} elements exceeds the limit of ${limit}`);
 }
 
 function tooMuchText(limit: number): ExpressionError {
-  return limitError(`a string is over the limit of ${limit} bytes`);
+  return limitError(`a string exceeds the limit of ${limit} bytes`);
 }

@@ -1,7 +1,7 @@
-/** Character classes that the expression language and JSONPath share, and quoted text, which both write alike. */
+/** Character classes and quoted text, which the expression language and JSONPath share. */
 import { ExpressionError } from './expression-error.ts';
 
-/** First character of a name: a letter, `_`, or anything outside ASCII (as RFC 9535 has it). */
+/** The first character of a name: a letter, `_`, or any character outside ASCII (as in RFC 9535). */
 export function isNameStart(code: number): boolean {
   return (
     (code >= 0x61 && code <= 0x7a) || // a-z
@@ -29,16 +29,16 @@ export function skipBlanks(source: string, offset: number): number {
   return end;
 }
 
-/** End of the name that starts at `offset`. */
+/** The end of the name that starts at `offset`. */
 export function nameEnd(source: string, offset: number): number {
   let end = offset;
   while (end < source.length && isNamePart(source.charCodeAt(end))) end++;
   const half = loneSurrogate(source.slice(offset, end));
-  if (half >= 0) throw syntaxError('a name holds half of a surrogate pair', offset + half, 1);
+  if (half >= 0) throw syntaxError('a name contains half of a surrogate pair', offset + half, 1);
   return end;
 }
 
-/** Index of the first half of a surrogate pair that stands alone, or -1. */
+/** Index of the first unpaired surrogate, or -1. */
 function loneSurrogate(text: string): number {
   if (text.isWellFormed()) return -1;
   for (let index = 0; index < text.length; index++) {
@@ -67,8 +67,8 @@ interface Quoted {
 }
 
 /**
- * Reads quoted text at `offset`. `strict` is RFC 9535: control characters must be escaped, and of the two
- * quotes only the surrounding one may be.
+ * Reads quoted text at `offset`. `strict` follows RFC 9535: control characters must be escaped, and only the
+ * surrounding quote may be.
  */
 export function readQuoted(source: string, offset: number, strict: boolean): Quoted {
   const quote = source[offset] as string;
@@ -79,7 +79,7 @@ export function readQuoted(source: string, offset: number, strict: boolean): Quo
     if (char === quote) {
       value += source.slice(plainFrom, index);
       const half = loneSurrogate(value);
-      if (half >= 0) throw syntaxError('the string holds half of a surrogate pair', offset, index + 1 - offset);
+      if (half >= 0) throw syntaxError('the string contains half of a surrogate pair', offset, index + 1 - offset);
       return { value, end: index + 1 };
     }
     if (strict && char < ' ') throw syntaxError('a control character must be written as an escape', index, 1);
@@ -101,7 +101,7 @@ function readEscape(source: string, offset: number, quote: string, strict: boole
   if (char === 'u') {
     const unit = hexUnit(source, offset + 2);
     if (unit < 0xd800 || unit > 0xdfff) return { value: String.fromCharCode(unit), end: offset + 6 };
-    // Only a pair of surrogates makes a character: half of one is not text that JSON can carry everywhere.
+    // Only a pair of surrogates is a character; an unpaired half is not valid text everywhere.
     const low = source.startsWith('\\u', offset + 6) ? hexUnit(source, offset + 8) : 0;
     if (unit <= 0xdbff && low >= 0xdc00 && low <= 0xdfff) {
       return { value: String.fromCharCode(unit, low), end: offset + 12 };
@@ -109,16 +109,16 @@ function readEscape(source: string, offset: number, quote: string, strict: boole
     throw syntaxError('the escape is half of a surrogate pair', offset, 6);
   }
   throw syntaxError(
-    `\\${char} is no escape`,
+    `\\${char} is not a valid escape`,
     offset,
     2,
-    'write \\\\ for a backslash; known are \\\\ \\\' \\" \\/ \\b \\f \\n \\r \\t \\uXXXX',
+    'write \\\\ for a backslash; valid escapes are \\\\ \\\' \\" \\/ \\b \\f \\n \\r \\t \\uXXXX',
   );
 }
 
 function hexUnit(source: string, offset: number): number {
   const digits = source.slice(offset, offset + 4);
-  if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw syntaxError('\\u takes four hexadecimal digits', offset - 2, 6);
+  if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw syntaxError('\\u needs four hexadecimal digits', offset - 2, 6);
   return Number.parseInt(digits, 16);
 }
 

@@ -1,4 +1,4 @@
-/** Calls to closures: arguments checked by the signature, results checked against the limits. */
+/** Compiles calls to closures. Arguments are checked against the signature, results against the limits. */
 import type { Json } from '../value.ts';
 import { sourceText } from './access.ts';
 import type { Compilation } from './compilation.ts';
@@ -63,10 +63,10 @@ function withinLimits(frame: Frame, result: Json): Json {
   return result;
 }
 
-/** JSON has no numbers that are not finite, and no minus zero. */
+/** Rejects numbers that JSON cannot represent, and turns minus zero into zero. */
 function finite(value: number): number {
   if (Number.isFinite(value)) return value + 0;
-  throw valueError('the result is not a finite number, and JSON has no other');
+  throw valueError('the result is not a finite number, which JSON does not support');
 }
 
 function fits(overload: Overload, args: readonly Argument[]): boolean {
@@ -151,7 +151,7 @@ function compileArgument(compilation: Compilation, callee: Callee, parameter: Pa
   };
 }
 
-/** A type without a check takes any value. */
+/** A type without a check accepts any value. */
 const CHECKS: Partial<Record<Parameter['type'], (value: Json) => boolean>> = {
   string: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number',
@@ -185,7 +185,10 @@ function wrongReceiver(callee: Callee, self: Json, subject: string): ExpressionE
   const takes = kinds.map(spokenKind).join(' or ');
   if (kinds.includes(kindOf(self))) {
     const signatures = callee.overloads.map((overload) => overload.definition.signature);
-    return typeError(`${callee.name} of ${describe(self)} takes other arguments`, `it is ${signatures.join(' or ')}`);
+    return typeError(
+      `${callee.name} of ${describe(self)} does not accept these arguments`,
+      `the signature is ${signatures.join(' or ')}`,
+    );
   }
   const hint = self === null ? `write ?.${callee.name}(…) if it may be null` : undefined;
   return typeError(`${callee.name} works on ${takes}, but ${sourceText(subject)} is ${describe(self)}`, hint);

@@ -1,6 +1,6 @@
 /**
- * Access chains to closures. Runs of written-out members become one closure each, because most expressions
- * are nothing else; a chain that starts in the scope and has only such members allocates nothing.
+ * Compiles access chains to closures. Each run of static members becomes one closure, because most expressions consist
+ * of nothing else; a chain that starts in the scope and has only static members allocates nothing.
  */
 import type { Json } from '../value.ts';
 import { keyReader, missing, readKey } from './access.ts';
@@ -12,10 +12,10 @@ import type { Frame, Run } from './frame.ts';
 import { describe } from './kind.ts';
 import type { ChainSyntax, Step, Syntax } from './syntax.ts';
 
-/** A path of members costs one operation for every so many begun. */
+/** A path costs one operation per started group of this many members. */
 const MEMBERS_PER_OPERATION = 8;
 
-/** Undefined: the chain stops here and is null. */
+/** `undefined` ends the chain with null. */
 type StepRun = (frame: Frame, value: Json) => Json | undefined;
 
 type MemberStep = Extract<Step, { kind: 'member' }>;
@@ -33,7 +33,7 @@ export function compileChain(compilation: Compilation, chain: ChainSyntax): Run 
   ]);
 }
 
-/** What a chain starts with; a start in the scope is paid for by the path. */
+/** Compiles the start of a chain; a start in the scope is charged with the path. */
 function compileStart(compilation: Compilation, syntax: Syntax): Run {
   if (syntax.kind === 'root') return compileRoot(compilation.source, syntax.root, syntax);
   if (syntax.kind === 'local') {
@@ -79,7 +79,7 @@ function costOf(members: number): number {
   return Math.max(1, Math.ceil(members / MEMBERS_PER_OPERATION));
 }
 
-/** The hot path. Short ones are unrolled: the loop costs as much as the access. */
+/** The hot path. Short paths are unrolled: the loop costs as much as the access. */
 function compilePath(compilation: Compilation, chain: ChainSyntax, root: Run, members: readonly MemberStep[]): Run {
   const cost = costOf(members.length);
   if (members.length === 0) {
@@ -115,16 +115,16 @@ function compilePath(compilation: Compilation, chain: ChainSyntax, root: Run, me
   return (frame) => walk(frame, root(frame)) ?? null;
 }
 
-/** Whether it is no error that `value` does not have what the step asks for. */
+/** Whether a missing member is allowed at this step. */
 function forgives(chain: ChainSyntax, step: Step, value: Json): boolean {
   if (step.optional || chain.lenient) return true;
   return step.guarded && typeof value === 'object' && value !== null;
 }
 
-/** Null where the step is forgiven, else the error. */
+/** Returns null where the step allows a missing member; otherwise throws. */
 function absence(compilation: Compilation, chain: ChainSyntax, step: MemberStep): (value: Json) => null {
   return (value) => {
-    // `??` in the callers also sees a member that is there and null.
+    // `??` in the callers also catches a member that exists and is null.
     if (forgives(chain, step, value) || readKey(value, step.key) === null) return null;
     throw missingMember(compilation, chain, step, value, step.key);
   };
@@ -177,7 +177,7 @@ function callStep(compilation: Compilation, chain: ChainSyntax, step: Extract<St
   return call;
 }
 
-/** Undefined where it meets nothing. */
+/** Returns undefined when the call reads a missing member. */
 function found(call: () => Json): Json | undefined {
   try {
     return call();

@@ -1,4 +1,4 @@
-/** Where access starts: the names of the scope. */
+/** Compiles the roots of access chains: the names of the scope. */
 import { didYouMean } from '../problem.ts';
 import type { Json } from '../value.ts';
 import { readMember } from './access.ts';
@@ -36,7 +36,7 @@ export function compileRoot(source: string, root: Root, at: Span): Run {
       const read = readerOf(root.member);
       return (frame) => {
         if (frame.scope.self !== undefined) return read(frame.scope.self, '$self', at);
-        throw unknown('$self is not known here', at, 'it is the node itself, in compensate and output');
+        throw unknown('$self is not available here', at, 'it refers to the node itself, in compensate and output');
       };
     }
     case 'node': {
@@ -71,9 +71,9 @@ function readerOf(member: NodeMember): (node: NodeView, id: string, at: Span) =>
       return (node, id, at) => {
         if (node.callbackUrl !== undefined) return node.callbackUrl;
         throw unknown(
-          `'${id}' does not wait for a call`,
+          `'${id}' has no callbackUrl`,
           at,
-          'a node with `wait: { callback: true }` has a callbackUrl',
+          'only a node with `wait: { callback: true }` has a callbackUrl',
         );
       };
   }
@@ -82,9 +82,9 @@ function readerOf(member: NodeMember): (node: NodeView, id: string, at: Span) =>
 function loopOf(frame: Frame, at: Span): LoopView {
   if (frame.scope.loop !== undefined) return frame.scope.loop;
   throw unknown(
-    'there is no loop around this',
+    'there is no enclosing loop',
     at,
-    '$item, $index, $items and $previous are known in the body of a loop',
+    '$item, $index, $items and $previous are available in the body of a loop',
   );
 }
 
@@ -92,7 +92,11 @@ function outerLoop(loop: LoopView, level: number, at: Span): LoopView {
   let outer: LoopView | undefined = loop;
   for (let step = 0; step < level; step++) outer = outer?.parent;
   if (outer !== undefined) return outer;
-  throw unknown(`there are not ${level + 1} loops around this`, at, 'the innermost loop is $item, $index and $items');
+  throw unknown(
+    `there are fewer than ${level + 1} enclosing loops`,
+    at,
+    'the innermost loop is $item, $index and $items',
+  );
 }
 
 function unknownNode(scope: Scope, id: string, short: boolean, at: Span): ExpressionError {
@@ -102,7 +106,7 @@ function unknownNode(scope: Scope, id: string, short: boolean, at: Span): Expres
   return unknown(message, at, hint ?? (short ? elsewhere(scope, id) : undefined));
 }
 
-/** `$name` is a node; often a member of the input or a variable was meant. */
+/** Suggests a member of the input or a variable of the same name, which is often meant by `$name`. */
 function elsewhere(scope: Scope, name: string): string | undefined {
   if (readMember(scope.input, name) !== undefined) return `did you mean $input.${name}?`;
   return readMember(scope.vars, name) === undefined ? undefined : `did you mean $vars.${name}?`;

@@ -1,4 +1,4 @@
-/** Syntax to closures: done once for a plan, so that evaluation is nothing but calls. */
+/** Compiles syntax to closures, once per plan, so that evaluation consists of calls only. */
 import { unreachable } from '../error.ts';
 import type { Json, JsonObject } from '../value.ts';
 import type { Compilation } from './compilation.ts';

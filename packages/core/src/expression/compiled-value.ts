@@ -1,4 +1,4 @@
-/** Values of a definition: literals, templates and expressions at any depth, compiled once. */
+/** The values of a definition: literals, templates and expressions at any depth, compiled once. */
 import { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json } from '../value.ts';
@@ -12,11 +12,14 @@ import type { Reference } from './reference.ts';
 import type { Scope } from './scope.ts';
 import { parseTemplate, type Template } from './template.ts';
 
-/** A reference and the path, inside the value, of the string that holds it. */
+/** A reference, with the path inside the value to the string that contains it. */
 export type ValueReference = Reference & { readonly valuePath: DocumentPath };
 
 export interface CompiledValue {
-  /** No expression is inside: every evaluation gives the same value, the raw one itself where nothing was escaped. */
+  /**
+   * True when there is no expression inside: every evaluation returns the same value, which is the raw one unless
+   * braces were escaped.
+   */
   readonly constant: boolean;
   readonly references: readonly ValueReference[];
   evaluate(scope: Scope, budget: Budget): Json;
@@ -24,15 +27,15 @@ export interface CompiledValue {
 
 export interface CompileOptions {
   readonly limits?: ExpressionLimits;
-  /** Takes errors instead of having the first one thrown; what failed then evaluates to null. */
+  /** Receives errors instead of throwing the first one; a part with an error evaluates to null. */
   readonly report?: (error: ExpressionError) => void;
-  /** Shared by the values of one part of a definition. */
+  /** Shared by all values of one part of a definition. */
   readonly allowance?: Allowance;
 }
 
 type Evaluate = (scope: Scope, budget: Budget) => Json;
 
-/** A part of a value: either what it is, or how to get it. */
+/** A part of a value: a literal, or a function that computes it. */
 type Part = { readonly literal: Json } | { readonly evaluate: Evaluate };
 
 export function compileValue(raw: Json, options: CompileOptions = {}): CompiledValue {
@@ -40,7 +43,7 @@ export function compileValue(raw: Json, options: CompileOptions = {}): CompiledV
   return compiler.finish(compiler.part(raw, []));
 }
 
-/** For keys that take a bare expression: `when`, `on`, `in`, `condition`, `until`. */
+/** Compiles a key that takes a bare expression: `when`, `on`, `in`, `condition`, `until`. */
 export function compileCondition(raw: Json, options: CompileOptions = {}): CompiledValue {
   const compiler = new ValueCompiler(options);
   return compiler.finish(typeof raw === 'string' ? compiler.condition(raw) : compiler.part(raw, []));
@@ -85,10 +88,10 @@ class ValueCompiler {
         'parts' in template ? template.parts.filter((part) => typeof part !== 'string' || part.trim() !== '') : [];
       if (only.length === 1 && typeof only[0] === 'object') return this.expression(only[0], []);
       throw syntaxError(
-        'a condition is one expression',
+        'a condition must be a single expression',
         0,
         raw.length,
-        'leave out the braces, or put all of it between {{ and }}',
+        'remove the braces, or put everything between {{ and }}',
       );
     });
   }
@@ -186,7 +189,7 @@ function at(path: DocumentPath, error: unknown): unknown {
   return error instanceof ExpressionError ? error.locateIn(path) : error;
 }
 
-/** All values, when none has to be evaluated: with escaped braces they differ from the raw ones. */
+/** Returns the values when none has to be evaluated; they differ from the raw ones where braces were escaped. */
 function literals(parts: readonly Part[]): readonly Json[] | undefined {
   const values: Json[] = [];
   for (const part of parts) {

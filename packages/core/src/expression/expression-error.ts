@@ -1,13 +1,14 @@
-/** What goes wrong in an expression: a code, plain words, a hint, and the place in the source. */
+/** Errors of expressions: code, message, hint and position in the source. */
 import { NebulaError, type NebulaErrorOptions } from '../error.ts';
 import type { DocumentPath } from '../problem.ts';
 
 /**
- *  - SYNTAX: the text is no expression
- *  - REFERENCE: something named does not exist (a node, a member, a function, a loop)
- *  - TYPE: a value is of another kind than the operation takes
- *  - VALUE: the kind is right, the value is not (a bad date, a division by zero)
- *  - LIMIT: the budget is spent
+ * Error codes:
+ *  - SYNTAX: the text is not an expression
+ *  - REFERENCE: a name does not exist (a node, a member, a function, a loop)
+ *  - TYPE: a value has the wrong kind for the operation
+ *  - VALUE: the kind is right, the value is not (an invalid date, a division by zero)
+ *  - LIMIT: the budget is exhausted
  */
 export type ExpressionErrorCode =
   | 'EXPRESSION_SYNTAX'
@@ -16,7 +17,7 @@ export type ExpressionErrorCode =
   | 'EXPRESSION_VALUE'
   | 'EXPRESSION_LIMIT';
 
-/** A place in the source of an expression; `offset` counts UTF-16 units from 0. */
+/** A range in the source of an expression; `offset` counts UTF-16 units from 0. */
 export interface Span {
   readonly offset: number;
   readonly length: number;
@@ -24,7 +25,7 @@ export interface Span {
 
 export class ExpressionError extends NebulaError {
   declare readonly code: ExpressionErrorCode;
-  /** The expression read a member or an element that the value does not have. */
+  /** True when the expression read a member or an element that the value does not have. */
   readonly isMissing: boolean;
   private place: Span | undefined;
   private documentPath: DocumentPath = [];
@@ -48,18 +49,18 @@ export class ExpressionError extends NebulaError {
     return this.place?.length ?? 0;
   }
 
-  /** Path inside the value whose string holds the expression; empty for a bare expression. */
+  /** Path inside the value to the string that contains the expression; empty for a bare expression. */
   get path(): DocumentPath {
     return this.documentPath;
   }
 
-  /** Gives the error its place, unless a deeper and so more exact one is known already. */
+  /** Sets the position of the error, unless a deeper and therefore more exact one is known. */
   locate(place: Span): this {
     this.place ??= place;
     return this;
   }
 
-  /** Keeps the place inside a source of this length: what is missing at the end has no character to point at. */
+  /** Clips the position to a source of this length: an error at the end has no character to point at. */
   clip(sourceLength: number): this {
     const offset = Math.min(this.offset, sourceLength);
     this.place = { offset, length: Math.min(this.length, sourceLength - offset) };
@@ -74,7 +75,7 @@ export class ExpressionError extends NebulaError {
 
 const QUOTED_CHARACTERS = 60;
 
-/** Text of users in messages is never long. */
+/** Shortens user text for messages. */
 export function clipped(text: string): string {
   return text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
 }
@@ -83,7 +84,7 @@ export function quoted(text: string): string {
   return JSON.stringify(clipped(text));
 }
 
-/** Rethrows with a place: for `catch` around code that does not know where it stands in the source. */
+/** Adds a position to an error, in a `catch` around code that does not know its position in the source. */
 export function located(error: unknown, place: Span): unknown {
   return error instanceof ExpressionError ? error.locate(place) : error;
 }

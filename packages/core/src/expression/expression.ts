@@ -1,4 +1,4 @@
-/** One expression: parsed once, evaluated as often as needed. */
+/** An expression: parsed once, evaluated any number of times. */
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
 import type { Json } from '../value.ts';
 import type { Budget } from './budget.ts';
@@ -13,22 +13,22 @@ import type { Scope } from './scope.ts';
 export interface Expression {
   readonly source: string;
   readonly references: readonly Reference[];
-  /** How deep the expression nests. */
+  /** Nesting depth of the expression. */
   readonly depth: number;
   evaluate(scope: Scope, budget: Budget): Json;
 }
 
-/** Parses a text that is one expression and nothing else. */
+/** Parses a text that consists of one expression. */
 export function parseExpression(source: string, limits: ExpressionLimits = EXPRESSION_LIMITS): Expression {
   const parsed = parseAt(source, 0, limits.maxAstDepth);
   if (parsed.end < source.length) {
     const rest = source.slice(parsed.end, parsed.end + 20);
-    throw syntaxError(`the expression is complete, but ${rest} follows`, parsed.end, source.length - parsed.end);
+    throw syntaxError(`unexpected ${rest} after the end of the expression`, parsed.end, source.length - parsed.end);
   }
   return new CompiledExpression(source, parsed);
 }
 
-/** Parses the expression at `offset` of a longer text; `end` is where it stops. */
+/** Parses the expression at `offset` of a longer text; `end` is its end. */
 export function parseExpressionAt(
   source: string,
   offset: number,
@@ -74,7 +74,8 @@ class CompiledExpression implements Expression {
 
   private explain(error: unknown): unknown {
     if (error instanceof ExpressionError) return error.locate(this.place);
-    // Out of stack or of string length: the limits should have come first, but a user's text must not look like our bug.
+    // Stack or string length exhausted. The limits should prevent this, but user text must not look like a bug of the
+    // engine.
     if (error instanceof RangeError)
       return limitError(`the expression is too large: ${error.message}`).locate(this.place);
     return error;

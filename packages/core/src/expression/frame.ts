@@ -1,4 +1,4 @@
-/** One evaluation under way: what it sees, what it may cost, and the values of lambda parameters. */
+/** The state of one evaluation: scope, budget and the values of lambda parameters. */
 import type { Json } from '../value.ts';
 import type { Budget } from './budget.ts';
 import type { Scope } from './scope.ts';
@@ -7,8 +7,8 @@ export class Frame {
   readonly scope: Scope;
   readonly budget: Budget;
   /**
-   * Every lambda parameter of the expression has its own slot here. Lambdas cannot call themselves, so no
-   * slot is ever needed twice at once and calling a lambda allocates nothing.
+   * Every lambda parameter of the expression has its own slot. Lambdas cannot be recursive, so a slot is never needed
+   * twice at once, and calling a lambda allocates nothing.
    */
   readonly locals: Json[];
 
@@ -22,7 +22,7 @@ export class Frame {
 /** A compiled part of an expression. */
 export type Run = (frame: Frame) => Json;
 
-/** A compiled lambda. It is no value: only functions of the library ever hold one. */
+/** A compiled lambda. It is not a value: only library functions receive one. */
 export class Lambda {
   private readonly firstSlot: number;
   private readonly arity: number;

@@ -1,4 +1,4 @@
-/** The expression language: what the rest of the core may use of it. */
+/** The expression language: the parts that the rest of core uses. */
 export { Allowance } from './allowance.ts';
 export { type Budget, createBudget } from './budget.ts';
 export {

@@ -1,9 +1,9 @@
-/** Values as text: what templates, `toString`, `join` and `toJson` write. */
+/** Converts values to text, for templates, `toString`, `join` and `toJson`. */
 import { canonicalJson, type Json } from '../value.ts';
 import { type Budget, MAX_VALUE_DEPTH } from './budget.ts';
 import { limitError } from './expression-error.ts';
 
-/** Null is empty, text stays as it is, lists and objects are JSON. */
+/** Null becomes empty text, text stays unchanged, lists and objects become JSON. */
 export function textOf(budget: Budget, value: Json): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';
@@ -11,13 +11,13 @@ export function textOf(budget: Budget, value: Json): string {
   return String(value);
 }
 
-/** JSON text; its least possible length is known, and paid, before any of it is written. */
+/** Writes JSON text; its minimum length is computed and charged before anything is written. */
 export function jsonText(budget: Budget, value: Json, pretty: boolean): string {
   leastLength(budget, value, 0, pretty, budget.limits.maxStringBytes);
   return pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value);
 }
 
-/** Equal values have equal keys; for sets of lists and objects. */
+/** A text that is equal for equal values, used for sets of lists and objects. */
 export function identityText(budget: Budget, value: Json): string {
   leastLength(budget, value, 0, false, budget.limits.maxStringBytes);
   return canonicalJson(value);

@@ -1,4 +1,4 @@
-/** The kinds of JSON values, by the names that JSON Schema uses. */
+/** The kinds of JSON values, named as in JSON Schema. */
 import { didYouMean } from '../problem.ts';
 import type { Json, JsonObject } from '../value.ts';
 
@@ -13,7 +13,7 @@ export function kindOf(value: Json): Kind {
     case 'boolean':
       return 'boolean';
     default:
-      // A scope that breaks its promise with `undefined` must end in a clean error too.
+      // A scope that contains `undefined`, against its type, must also end in a clean error.
       return (value ?? null) === null ? 'null' : Array.isArray(value) ? 'array' : 'object';
   }
 }
@@ -36,12 +36,12 @@ export function describe(value: Json): string {
   return SPOKEN[kindOf(value)];
 }
 
-/** `false` and `null` are false; everything else, `0`, `''` and `[]` included, is true. */
+/** Only `false` and `null` are false; everything else, including `0`, `''` and `[]`, is true. */
 export function isTrue(value: Json): boolean {
   return value !== false && value !== null;
 }
 
-/** Sets a member as own data, also when it is called `__proto__`. */
+/** Sets an own member, even if its name is `__proto__`. */
 export function setMember(object: Record<string, Json>, key: string, value: Json): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -50,9 +50,9 @@ export function setMember(object: Record<string, Json>, key: string, value: Json
   }
 }
 
-/** Enough to find what was meant; an object with more members is a table, not a record. */
+/** Enough to find the intended name; an object with more members is a table, not a record. */
 const SUGGESTED_FROM_MEMBERS = 1_000;
-/** Comparing takes the product of the lengths. */
+/** The cost of a comparison is the product of the lengths. */
 const SUGGESTED_NAME_LENGTH = 64;
 
 /** The member that a misspelt name probably means. */

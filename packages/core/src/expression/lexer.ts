@@ -1,6 +1,6 @@
 /**
- * Cuts the source into tokens, one at a time and never ahead of the parser: after a `$` the JSONPath parser
- * takes over, and in a template the text after `}}` is not an expression at all.
+ * Splits the source into tokens, one at a time and never ahead of the parser: after a `$` the JSONPath parser takes
+ * over, and in a template the text after `}}` is not an expression.
  */
 import { isDigit, isNamePart, isNameStart, nameEnd, readQuoted, skipBlanks, syntaxError } from './characters.ts';
 
@@ -12,7 +12,7 @@ const SIGNS = [
   ...['+', '-', '*', '/', '%', '<', '>', '!', '?', ':', ',', '.', '(', ')', '[', ']', '{', '}'],
 ];
 
-/** What people bring along from other languages. */
+/** Operators of other languages, with a hint each. */
 const FOREIGN_SIGNS: readonly (readonly [string, string])[] = [
   ['===', 'write == (it compares type and value)'],
   ['!==', 'write != (it compares type and value)'],
@@ -27,7 +27,7 @@ const FOREIGN_SIGNS: readonly (readonly [string, string])[] = [
   [';', 'an expression is one value'],
 ];
 
-/** Names that mean something by themselves, except as names of members. */
+/** Reserved words, except as names of members. */
 const WORDS = new Set(['and', 'or', 'not', 'contains', 'true', 'false', 'null']);
 
 export function isWord(name: string): boolean {
@@ -42,7 +42,7 @@ export class Lexer {
   value: string | number = '';
   start = 0;
   end: number;
-  /** Where the token before this one ended. */
+  /** The end of the previous token. */
   previousEnd = 0;
 
   constructor(source: string, offset: number) {
@@ -51,7 +51,7 @@ export class Lexer {
     this.advance();
   }
 
-  /** Reads the token that starts at or after `offset`. */
+  /** Reads the token at or after `offset`. */
   advance(offset: number = this.end): void {
     const { source } = this;
     const start = skipBlanks(source, offset);
@@ -88,14 +88,14 @@ export class Lexer {
     while (isDigit(source.charCodeAt(end))) end++;
     if (source[start] === '0' && end > start + 1)
       throw syntaxError('a number has no leading zeros', start, end - start);
-    // A dot without a digit after it is a method call: 5.round()
+    // A dot without a following digit is a method call: 5.round()
     if (source[end] === '.' && isDigit(source.charCodeAt(end + 1))) {
       end++;
       while (isDigit(source.charCodeAt(end))) end++;
     }
     if (source[end] === 'e' || source[end] === 'E') end = this.exponentEnd(end);
     if (isNamePart(source.charCodeAt(end)) && end < source.length) {
-      throw syntaxError('a number runs into a name', start, end + 1 - start);
+      throw syntaxError('a number is directly followed by a name', start, end + 1 - start);
     }
     this.value = Number(source.slice(start, end));
     if (!Number.isFinite(this.value)) throw syntaxError('the number is too large', start, end - start);
@@ -115,7 +115,7 @@ export class Lexer {
     const { source, start } = this;
     const sign = SIGNS.find((candidate) => source.startsWith(candidate, start));
     const foreign = FOREIGN_SIGNS.find(([candidate]) => source.startsWith(candidate, start));
-    // `===` begins with a known sign, `=>` with a foreign one: the longer wins.
+    // `===` begins with a known sign, `=>` with a foreign one: the longer match wins.
     if (foreign !== undefined && foreign[0].length > (sign?.length ?? 0)) {
       throw syntaxError(`${foreign[0]} is not part of the language`, start, foreign[0].length, foreign[1]);
     }

@@ -1,4 +1,6 @@
-/** Patterns on results and errors: `match` of edges and branches. Bad patterns come back as problems. */
+/**
+ * Compiles patterns on results and errors: `match` of edges and branches. Invalid patterns are returned as problems.
+ */
 import type { RunError } from '../error.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { DocumentPath, Problem } from '../problem.ts';
@@ -18,13 +20,13 @@ export interface ErrorMatcher {
   matches(error: RunError, budget: Budget): boolean;
 }
 
-/** The matcher is there unless a problem is an error. */
+/** The matcher is present unless a problem is an error. */
 export interface CompiledMatcher<M> {
   readonly matcher: M | undefined;
   readonly problems: readonly Problem[];
 }
 
-/** Undefined stands for a member that is missing. */
+/** `undefined` stands for a missing member. */
 type Test = (value: Json | undefined, budget: Budget) => boolean;
 
 const TYPES = ['null', 'boolean', 'number', 'integer', 'string', 'array', 'object'];
@@ -33,7 +35,7 @@ const OPERATORS = [...ORDER_OPERATORS, 'in', 'type', 'exists', 'regex'];
 const ERROR_KEYS = ['code', 'kind', 'message'] as const;
 const ERROR_KINDS = ['USER', 'SYSTEM'];
 
-/** Matches equal values; objects by the members that the pattern has; or by operators such as `{ gt: 5 }`. */
+/** Matches equal values, objects by the members of the pattern, or operators such as `{ gt: 5 }`. */
 export function compileMatcher(raw: Json): CompiledMatcher<Matcher> {
   const compiler = new MatcherCompiler();
   const test = compiler.pattern(raw, []);
@@ -59,7 +61,7 @@ class MatcherCompiler {
     if (typeof raw === 'string' && raw.includes('{{')) {
       this.report(
         'MATCH_EXPRESSION',
-        'a pattern is literal and cannot hold an expression',
+        'a pattern is literal and cannot contain an expression',
         path,
         'use when: for expressions',
       );
@@ -70,7 +72,7 @@ class MatcherCompiler {
     }
     if (Array.isArray(raw) && raw.some(hasOperators)) {
       const hint = 'to test one element, use when: with an expression; to choose from several values, { in: […] }';
-      this.report('MATCH_LIST', 'a list is compared as it is, operators inside it included', path, hint, 'warning');
+      this.report('MATCH_LIST', 'a list is compared literally, including operators inside it', path, hint, 'warning');
     }
     if (!isJsonObject(raw)) return (value, budget) => value !== undefined && valuesEqual(budget, value, raw);
     if (isOperators(raw)) return this.operators(raw, path);
@@ -82,9 +84,9 @@ class MatcherCompiler {
     if (operator !== undefined && Object.keys(raw).length > 1) {
       this.report(
         'MATCH_MIXED',
-        `${operator} is taken for the name of a member here`,
+        `${operator} is read as the name of a member here`,
         [...path, operator],
-        'operators stand alone: { amount: { gt: 5 }, status: "ok" }',
+        'do not mix operators and members: { amount: { gt: 5 }, status: "ok" }',
         'warning',
       );
     }
@@ -125,7 +127,7 @@ class MatcherCompiler {
 
   errorPattern(raw: Json): (error: RunError, budget: Budget) => boolean {
     if (!isJsonObject(raw)) {
-      this.report('MATCH_INVALID', 'an error is matched by an object', [], 'for example { code: TIMEOUT }');
+      this.report('MATCH_INVALID', 'an error matcher must be an object', [], 'for example { code: TIMEOUT }');
       return () => false;
     }
     const tests = Object.entries(raw).map(([key, expected]) => {
@@ -134,9 +136,9 @@ class MatcherCompiler {
       const meant = didYouMean(key, ERROR_KEYS);
       this.report(
         'MATCH_UNKNOWN_KEY',
-        `errors are not matched by ${JSON.stringify(key)}`,
+        `unknown key ${JSON.stringify(key)} in an error matcher`,
         [key],
-        meant === undefined ? `known are ${ERROR_KEYS.join(', ')}` : `did you mean ${meant}?`,
+        meant === undefined ? `the keys are ${ERROR_KEYS.join(', ')}` : `did you mean ${meant}?`,
       );
       return { key: 'code' as const, test: () => false };
     });
@@ -153,7 +155,7 @@ class MatcherCompiler {
 
   private errorOption(key: string, option: Json, path: DocumentPath): (text: string, budget: Budget) => boolean {
     if (typeof option !== 'string') {
-      this.report('MATCH_INVALID', `${key} is matched by a string, a list of strings or /regex/`, path);
+      this.report('MATCH_INVALID', `${key} must be a string, a list of strings or /regex/`, path);
       return () => false;
     }
     const regex = /^\/(.+)\/(i?)$/s.exec(option);
@@ -165,9 +167,9 @@ class MatcherCompiler {
       const meant = didYouMean(option, ERROR_KINDS);
       this.report(
         'MATCH_INVALID',
-        `there is no kind ${JSON.stringify(option)}`,
+        `unknown kind ${JSON.stringify(option)}`,
         path,
-        `kinds are ${meant ?? ERROR_KINDS.join(' and ')}`,
+        `the kinds are ${meant ?? ERROR_KINDS.join(' and ')}`,
       );
     }
     return (text) => text === option;
@@ -194,13 +196,16 @@ class MatcherCompiler {
   }
 }
 
-/** Only operators, each with an operand that fits: `{ type: 'refund' }` is a member called type, `{ type: 'string' }` is not. */
+/**
+ * True for operators only, each with a valid operand: `{ type: 'refund' }` is a member called type, `{ type: 'string'
+ * }` is not.
+ */
 export function isOperators(raw: JsonObject): boolean {
   const entries = Object.entries(raw);
   return entries.length > 0 && entries.every(([operator, operand]) => isOperand(operator, operand));
 }
 
-/** At any depth, where a pattern of its own would have them. */
+/** Whether operators occur at any depth where a nested pattern would have them. */
 function hasOperators(raw: Json): boolean {
   if (Array.isArray(raw)) return raw.some(hasOperators);
   return isJsonObject(raw) && (isOperators(raw) || Object.values(raw).some(hasOperators));

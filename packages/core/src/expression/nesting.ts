@@ -1,4 +1,4 @@
-/** Counts how deep the parsers are nested, so that hostile text ends in an error and not in a stack overflow. */
+/** Counts the nesting depth of the parsers, so that hostile text ends in an error instead of a stack overflow. */
 import { ExpressionError } from './expression-error.ts';
 
 export class Nesting {

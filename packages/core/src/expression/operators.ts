@@ -1,4 +1,4 @@
-/** Operators to closures. Two operands, the common case, have closures of their own. */
+/** Compiles operators to closures. The common case of two operands has closures of its own. */
 import type { Json } from '../value.ts';
 import { type ExpressionError, type Span, typeError, valueError } from './expression-error.ts';
 import type { Frame, Run } from './frame.ts';
@@ -76,14 +76,14 @@ function wrongOperands(operator: ArithmeticOperator, a: Json, b: Json): Expressi
     const other = typeof a === 'number' ? b : a;
     return typeError(
       `${operator} takes two numbers, not ${describe(other)}`,
-      typeof other === 'string' ? 'toNumber() makes text a number' : undefined,
+      typeof other === 'string' ? 'convert text with toNumber()' : undefined,
     );
   }
   const hint =
     Array.isArray(a) && Array.isArray(b)
-      ? 'lists are joined with .concat(list)'
+      ? 'join lists with .concat(list)'
       : typeof a === 'string' || typeof b === 'string'
-        ? 'toString() makes a value text; a template {{ }} does so by itself'
+        ? 'convert the value with toString(), or use a template {{ }}'
         : undefined;
   return typeError(`+ takes two numbers or two strings, not ${describe(a)} and ${describe(b)}`, hint);
 }
@@ -91,7 +91,7 @@ function wrongOperands(operator: ArithmeticOperator, a: Json, b: Json): Expressi
 function finite(value: number, at: Span): number {
   // `+ 0` turns minus zero, which JSON does not have, into zero.
   if (Number.isFinite(value)) return value + 0;
-  throw valueError('the result is not a finite number, and JSON has no other').locate(at);
+  throw valueError('the result is not a finite number, which JSON does not support').locate(at);
 }
 
 export function compileNegation(operand: Run, at: Span): Run {
@@ -152,11 +152,11 @@ function notOrdered(a: Json, b: Json): ExpressionError {
   const text = typeof a === 'string' ? a : b;
   const hint =
     a === null || b === null
-      ? 'write ?? to give a value for null'
+      ? 'write ?? to set a default for null'
       : typeof text === 'string' && (typeof a === 'number' || typeof b === 'number')
-        ? 'toNumber() makes text a number'
+        ? 'convert text with toNumber()'
         : undefined;
-  return typeError(`only two numbers or two strings have an order, not ${describe(a)} and ${describe(b)}`, hint);
+  return typeError(`only two numbers or two strings can be ordered, not ${describe(a)} and ${describe(b)}`, hint);
 }
 
 function compileContains(left: Run, right: Run, at: Span): Run {
@@ -166,17 +166,17 @@ function compileContains(left: Run, right: Run, at: Span): Run {
     const part = right(frame);
     if (Array.isArray(whole)) return indexOfValue(frame, whole, part) >= 0;
     if (typeof whole !== 'string') {
-      const hint =
-        whole === null ? 'write ?? to give a value for null' : 'for the members of an object write .has(name)';
-      throw typeError(`contains looks in a string or a list, not in ${describe(whole)}`, hint).locate(at);
+      const hint = whole === null ? 'write ?? to set a default for null' : 'for members of an object, write .has(name)';
+      throw typeError(`contains works on a string or a list, not on ${describe(whole)}`, hint).locate(at);
     }
-    if (typeof part !== 'string') throw typeError(`a string contains strings, not ${describe(part)}`).locate(at);
+    if (typeof part !== 'string')
+      throw typeError(`a string can contain only strings, not ${describe(part)}`).locate(at);
     frame.budget.spendForCharacters(whole.length);
     return whole.includes(part);
   };
 }
 
-/** `&&` and `||` give the operand that decides. */
+/** `&&` and `||` return the deciding operand. */
 export function compileLogic(operator: '&&' | '||', operands: readonly Run[]): Run {
   const decides = operator === '||';
   const last = operands.length - 1;

@@ -1,9 +1,9 @@
-/** Equality and order of JSON values, paid for by what they look at. */
+/** Equality and order of JSON values; comparisons are charged to the budget. */
 import { type Json, type JsonObject, memberOf } from '../value.ts';
 import { type Budget, MAX_VALUE_DEPTH } from './budget.ts';
 import { limitError } from './expression-error.ts';
 
-/** Deep equality by type and value; the order of an object's members does not matter. */
+/** Deep equality by type and value, regardless of the order of members. */
 export function valuesEqual(budget: Budget, a: Json, b: Json): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return scalarsEqual(budget, a, b);
   return structuresEqual(budget, a, b, 0);
@@ -39,7 +39,7 @@ function structuresEqual(budget: Budget, a: Json, b: Json, depth: number): boole
   return true;
 }
 
-/** Order by code point: negative, zero or positive. UTF-16 units would put emoji before U+E000. */
+/** Order by code point: negative, zero or positive. UTF-16 units would sort emoji before U+E000. */
 export function compareText(budget: Budget, a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {

@@ -1,4 +1,4 @@
-/** Calls: the function by its name, its arguments by its signature, lambdas only where it takes them. */
+/** Parses calls: functions by name, arguments by signature, lambdas only where the signature allows them. */
 import { syntaxError } from './characters.ts';
 import { clipped, ExpressionError, located } from './expression-error.ts';
 import { compileQueryText } from './jsonpath/query-argument.ts';
@@ -18,7 +18,7 @@ export class CallParser {
     this.expression = expression;
   }
 
-  /** `name(…)`, where the name is read already. */
+  /** Parses `name(…)` after the name. */
   plain(name: string, start: number): Syntax {
     const callee = findPlainFunction(name);
     if (callee === undefined) {
@@ -30,14 +30,14 @@ export class CallParser {
     }
     const args = this.callArguments(callee, start);
     const span = this.reader.span(start);
-    // This reference marks a value that differs from run to run.
+    // Marks a value that differs from run to run.
     if (callee.overloads.some(({ definition }) => definition.draws)) {
       this.reader.references.push({ kind: 'draw', path: [], optional: false, ...span });
     }
     return { kind: 'call', callee, args, ...span };
   }
 
-  /** `.name(…)`, where the name is read already. */
+  /** Parses `.name(…)` after the name. */
   method(name: string, start: number): { readonly callee: Callee; readonly args: readonly Argument[] } {
     const callee = findMethod(name);
     if (callee === undefined) {
@@ -62,7 +62,7 @@ export class CallParser {
     return args;
   }
 
-  /** A lambda, if one comes next. */
+  /** Parses a lambda, if one comes next. */
   private lambda(): LambdaSyntax | undefined {
     const names = this.lambdaNames();
     if (names === undefined) return undefined;
@@ -77,7 +77,7 @@ export class CallParser {
     });
   }
 
-  /** Looks ahead in the text, so that a parenthesis is not taken for the start of parameters. */
+  /** Looks ahead in the text, to distinguish parameters from a parenthesised expression. */
   private lambdaNames(): readonly string[] | undefined {
     const { source, lexer } = this.reader;
     const head = lambdaHead(source, lexer.start);
@@ -92,11 +92,11 @@ export class CallParser {
   }
 }
 
-/** `i =>` or `(a, b) =>`. Names are the lexer's: letters, digits, `_` and everything outside ASCII. */
+/** `i =>` or `(a, b) =>`. Names are those of the lexer: letters, digits, `_` and everything outside ASCII. */
 const LAMBDA_HEAD =
   /(?:([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)|\(([ \t\r\n]*|[ \t\r\n]*[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*[ \t\r\n]*(?:,[ \t\r\n]*[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*[ \t\r\n]*)*)\))[ \t\r\n]*=>/y;
 
-/** The parameters of the lambda that starts at `offset`, if one does. */
+/** The parameters of the lambda at `offset`, if any. */
 export function lambdaHead(source: string, offset: number): RegExpExecArray | undefined {
   LAMBDA_HEAD.lastIndex = offset;
   return LAMBDA_HEAD.exec(source) ?? undefined;
@@ -108,11 +108,11 @@ function checkArguments(callee: Callee, args: readonly Argument[], start: number
   const signatures = [...new Set(callee.overloads.map((overload) => overload.definition.signature))];
   throw new ExpressionError('EXPRESSION_TYPE', `${callee.name} ${misfits[0]}`, {
     at: { offset: start, length: end - start },
-    hint: `it is ${signatures.join(' or ')}`,
+    hint: `the signature is ${signatures.join(' or ')}`,
   });
 }
 
-/** Why the arguments do not fit the signature; undefined when they do. */
+/** The reason why the arguments do not match the signature, or undefined. */
 function misfit(overload: Overload, args: readonly Argument[]): string | undefined {
   const { parameters, minArguments, maxArguments } = overload;
   if (args.length < minArguments || args.length > maxArguments) {
@@ -125,7 +125,7 @@ function misfit(overload: Overload, args: readonly Argument[]): string | undefin
     if (arg.kind === 'lambda' && !takesLambda) return `takes no lambda for ${parameter.name}`;
     if (arg.kind !== 'lambda' && parameter.type === 'lambda') return `takes a lambda for ${parameter.name}`;
     if (arg.kind === 'lambda' && arg.arity > parameter.lambdaArity) {
-      return `gives its lambda ${parameter.lambdaArity} values, not ${arg.arity}`;
+      return `passes ${parameter.lambdaArity} values to its lambda, not ${arg.arity}`;
     }
     if (arg.kind !== 'literal' || typeof arg.value !== 'string') continue;
     if (parameter.type === 'pattern') checkPattern(arg.value, arg);

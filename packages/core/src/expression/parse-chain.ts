@@ -1,4 +1,4 @@
-/** Access: where it starts in the scope, its steps, and the references that follow from them. */
+/** Parses access chains: root, steps and the resulting references. */
 import { didYouMean } from '../problem.ts';
 import { syntaxError } from './characters.ts';
 import { clipped, ExpressionError, quoted } from './expression-error.ts';
@@ -9,7 +9,7 @@ import { LOOP_MEMBERS, NODE_MEMBERS, type NodeMember, type ReferenceDraft } from
 import type { SourceReader } from './source-reader.ts';
 import type { ChainSyntax, Root, Step, Syntax } from './syntax.ts';
 
-/** A chain under construction. Only what starts with `$` has a reference. */
+/** A chain under construction. Only a chain that starts with `$` has a reference. */
 interface OpenChain {
   readonly root: Syntax;
   readonly steps: Step[];
@@ -41,7 +41,7 @@ export class ChainParser {
     this.primary = primary;
   }
 
-  /** A value and all the access steps after it. */
+  /** Parses a value and the access steps that follow it. */
   parse(): Syntax {
     const { reader } = this;
     let chain: OpenChain =
@@ -60,7 +60,7 @@ export class ChainParser {
         if (!reader.isSign('(')) {
           chain.steps.push({ kind: 'member', key: name.text, optional, guarded: false, ...reader.span(start) });
         } else if (name.text === 'default') {
-          // Each one wraps all that comes before it, so it nests, and stays nested until the chain ends.
+          // Each `default` wraps everything before it, so it adds a nesting level until the chain ends.
           reader.nesting.enter(start);
           defaults++;
           chain = { root: this.withDefault(chain, name.start), steps: [], reference: undefined };
@@ -168,7 +168,7 @@ export class ChainParser {
     if (member !== undefined) return member;
     if (name === undefined) {
       const hint = reader.isSign('-') ? `an id with a hyphen is written $nodes['my-id']` : `write ${node}.output`;
-      throw new ExpressionError('EXPRESSION_REFERENCE', `${node} has ${NODE_MEMBERS.join(', ')}: name one`, {
+      throw new ExpressionError('EXPRESSION_REFERENCE', `${node} needs a member: ${NODE_MEMBERS.join(', ')}`, {
         at: { offset: start, length: 1 },
         hint,
       });
@@ -180,7 +180,7 @@ export class ChainParser {
     });
   }
 
-  /** `.name` or `['name']`; undefined, with nothing consumed, when something else follows. */
+  /** Parses `.name` or `['name']`; returns undefined, without consuming anything, when something else follows. */
   private staticMember(): string | undefined {
     const { reader } = this;
     if (reader.takeSign('.') || reader.takeSign('?.')) {
@@ -190,7 +190,7 @@ export class ChainParser {
     const { start } = reader.lexer;
     const step = this.index(start, false);
     if (step.kind === 'member' && typeof step.key === 'string') return step.key;
-    throw syntaxError('this name must be written out', start, step.length, `for example $nodes['my-id'].output`);
+    throw syntaxError('this name must be a literal', start, step.length, `for example $nodes['my-id'].output`);
   }
 
   private parent(start: number): OpenChain {
@@ -202,7 +202,7 @@ export class ChainParser {
         return this.open({ from: 'parent', level, member: name }, { kind: 'parent', level, path: [name] }, start);
       }
       const meant = name === undefined ? undefined : didYouMean(name, LOOP_MEMBERS);
-      throw new ExpressionError('EXPRESSION_REFERENCE', `$parent has ${LOOP_MEMBERS.join(', ')}: name one`, {
+      throw new ExpressionError('EXPRESSION_REFERENCE', `$parent needs a member: ${LOOP_MEMBERS.join(', ')}`, {
         at: { offset: memberStart, length: 1 },
         hint: `did you mean $parent.${meant ?? (name === undefined ? 'item' : `item.${clipped(name)}`)}?`,
       });
@@ -215,16 +215,16 @@ export class ChainParser {
     reader.lexer.advance(start + query.length);
     if (query.singular !== undefined) return this.singularQuery(query, query.singular);
     const { offset, length } = query;
-    // What a query does not find is no error, so its reference is as good as guarded.
+    // A query that finds nothing is not an error, so its reference counts as guarded.
     reader.references.push({ kind: 'input', path: singularPrefix(query.segments), optional: true, offset, length });
     if (reader.isSign('[')) {
       const hint = `write (${reader.source.slice(offset, offset + length)})[…] for an element of the list`;
-      throw syntaxError('a computed index cannot follow a query that gives a list', reader.lexer.start, 1, hint);
+      throw syntaxError('a computed index cannot follow a query that returns a list', reader.lexer.start, 1, hint);
     }
     return { root: { kind: 'query', query, offset, length }, steps: [], reference: undefined };
   }
 
-  /** A singular query is member access on the input, with its errors and its speed. */
+  /** A singular query is member access on the input, with the same errors and speed. */
   private singularQuery(query: Query, path: readonly (string | number)[]): OpenChain {
     const span = { offset: query.offset, length: 1 };
     const reference: ReferenceDraft = { kind: 'input', path: [], optional: false, ...span };
@@ -237,7 +237,7 @@ export class ChainParser {
   }
 }
 
-/** What stands on the left of `??`: what is missing there is null. Goes down the starts of chains. */
+/** Marks the left side of `??`, where a missing member is null. Descends to the starts of chains. */
 export function guardWithDefault(syntax: Syntax): void {
   if (syntax.kind !== 'chain') return;
   syntax.lenient = true;

@@ -1,6 +1,6 @@
 /**
- * Source text to syntax, by operator precedence (Pratt). Everything that can be known without a scope is
- * checked here: names, functions, numbers of arguments, members of nodes, nesting.
+ * Parses source text to syntax by operator precedence (Pratt). Everything that does not depend on a scope is checked
+ * here: names, functions, numbers of arguments, members of nodes, nesting.
  */
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { didYouMean } from '../problem.ts';
@@ -18,13 +18,13 @@ export interface Parsed {
   readonly syntax: Syntax;
   readonly references: readonly Reference[];
   readonly depth: number;
-  /** How many lambda parameters there are in all. */
+  /** Total number of lambda parameters. */
   readonly slots: number;
-  /** Where the expression ends; what follows is not part of it. */
+  /** The end of the expression; the text after it is not part of it. */
   readonly end: number;
 }
 
-/** Binding power of infix operators, the loosest first. */
+/** Binding power of infix operators, loosest first. */
 const POWER = { or: 1, and: 2, not: 3, comparison: 4, coalesce: 5, additive: 6, multiplicative: 7, prefix: 8 } as const;
 
 const INFIX: Readonly<Record<string, { readonly power: number; readonly sign: string }>> = {
@@ -49,7 +49,7 @@ const INFIX: Readonly<Record<string, { readonly power: number; readonly sign: st
 
 const MAX_ID_LENGTH = DEFINITION_LIMITS.maxIdLength;
 
-/** Parses the expression that starts at `offset` as far as it goes. */
+/** Parses the expression that starts at `offset`, as far as it extends. */
 export function parseAt(source: string, offset: number, maxDepth: number): Parsed {
   try {
     return new Parser(new SourceReader(source, offset, maxDepth)).parse();
@@ -75,12 +75,12 @@ class Parser {
   parse(): Parsed {
     const syntax = this.expression();
     const { nesting, slots } = this.reader;
-    // Complete by now: every chain has been read to its end.
+    // Complete by now: every chain has been parsed to its end.
     const references = this.reader.references as readonly Reference[];
     return { syntax, references, depth: nesting.deepest, slots, end: this.lexer.start };
   }
 
-  /** A whole expression: conditionals, and everything that binds tighter. */
+  /** Parses a whole expression: conditionals and everything that binds tighter. */
   private expression(): Syntax {
     this.reader.nesting.enter(this.lexer.start);
     const first = this.binary(POWER.or);
@@ -124,12 +124,12 @@ class Parser {
     const right = this.binary(POWER.comparison + 1);
     if (this.infixPower() === POWER.comparison) {
       const { start, end } = this.lexer;
-      throw syntaxError('comparisons do not chain', start, end - start, 'join them with && or use parentheses');
+      throw syntaxError('comparisons cannot be chained', start, end - start, 'combine them with && or use parentheses');
     }
     return { kind: 'comparison', operator, left, right, ...this.reader.span(left.offset) };
   }
 
-  /** All operands of operators that bind alike: one flat node, however many there are. */
+  /** Collects all operands of operators with the same precedence in one flat node. */
   private series(first: Syntax, power: number): Syntax {
     const rest: { sign: string; operand: Syntax }[] = [];
     for (let infix = this.infix(); infix?.power === power; infix = this.infix()) {
@@ -153,7 +153,7 @@ class Parser {
     const word = kind === 'name' && text === 'not';
     if (!word && !(kind === 'sign' && (text === '!' || text === '-'))) return this.chains.parse();
     if (word && minPower > POWER.not) {
-      throw syntaxError('not stands before a whole comparison', start, 3, 'use ! or parentheses');
+      throw syntaxError('not must precede a whole comparison', start, 3, 'use ! or parentheses');
     }
     this.reader.nesting.enter(start);
     this.lexer.advance();
@@ -166,7 +166,7 @@ class Parser {
     return { kind: 'unary', operator: text === '-' ? '-' : '!', operand, ...span };
   }
 
-  /** What access steps can follow. */
+  /** Parses a value that access steps can follow. */
   private primary(): Syntax {
     const { kind, text, start, end, value } = this.lexer;
     switch (kind) {
@@ -250,7 +250,7 @@ class Parser {
     const slot = this.reader.slotOf(text);
     if (slot !== undefined) return { kind: 'local', name: text, slot, ...span };
     if (isWord(text)) throw syntaxError(`a value expected, but there is ${text}`, start, text.length);
-    throw new ExpressionError('EXPRESSION_REFERENCE', `${clipped(text)} is not known`, {
+    throw new ExpressionError('EXPRESSION_REFERENCE', `${clipped(text)} is not a known name`, {
       at: span,
       hint: this.meaning(text, start),
     });
@@ -258,7 +258,7 @@ class Parser {
 
   private meaning(text: string, start: number): string {
     const name = clipped(text);
-    // `$my-node` reads as `$my` minus `node`.
+    // `$my-node` is parsed as `$my` minus `node`.
     const before = /\$([A-Za-z0-9_-]+)-$/.exec(this.reader.source.slice(Math.max(0, start - MAX_ID_LENGTH), start));
     if (before !== null) return `an id with a hyphen is written $nodes['${before[1]}-${name}'].output`;
     const local = didYouMean(name, this.reader.localNames());
@@ -268,7 +268,7 @@ class Parser {
     if (name === 'Math') return 'functions are methods: write $x.round()';
     if (name === 'undefined') return 'write null';
     if (name === 'JSON') return 'write $x.toJson() or $x.parseJson()';
-    return `did you mean $${name}? text stands in quotes`;
+    return `did you mean $${name}? Put text in quotes`;
   }
 }
 

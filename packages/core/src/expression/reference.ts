@@ -1,8 +1,8 @@
-/** What an expression reads from its scope, known without running it: the validator's view. */
+/** The references of an expression to its scope, known without evaluating it. */
 import type { Span } from './expression-error.ts';
 import type { NodeView } from './scope.ts';
 
-/** Members of `$nodes.<id>` and `$self`. `result` is another word for `output`. */
+/** Members of `$nodes.<id>` and `$self`. `result` is a synonym of `output`. */
 export type NodeMember = keyof NodeView | 'result';
 
 export const NODE_MEMBERS: readonly NodeMember[] = [
@@ -18,7 +18,7 @@ export const NODE_MEMBERS: readonly NodeMember[] = [
 
 export const LOOP_MEMBERS = ['item', 'index', 'items', 'parent'] as const;
 
-/** Names after `$` that are not short for a node's output. */
+/** Names after `$` that are not shorthand for a node's output. */
 export const RESERVED_ROOTS = [
   'input',
   'trigger',
@@ -36,11 +36,11 @@ export const RESERVED_ROOTS = [
 
 interface ReferenceFacts extends Span {
   /**
-   * Members read one after the other as far as they are written out. For a node and for `$self` the first
-   * is the node's member: `['output', 'body', 'total']`; for `$parent` it is `item`, `index` or `items`.
+   * The static members, in order. For a node and for `$self`, the first one is the node's member: `['output', 'body',
+   * 'total']`; for `$parent` it is `item`, `index` or `items`.
    */
   readonly path: readonly (string | number)[];
-  /** Guarded by `?.` or `??`: a member that is missing is no error. */
+  /** Guarded by `?.` or `??`: a missing member is not an error. */
   readonly optional: boolean;
 }
 
@@ -62,7 +62,7 @@ interface ScopeReference extends ReferenceFacts {
     | 'items'
     | 'previous'
     | 'self'
-    /** No part of the scope: `uuid()` or `random()` is called. */
+    /** Not part of the scope: `uuid()` or `random()` is called. */
     | 'draw';
 }
 
@@ -74,7 +74,7 @@ interface ParentReference extends ReferenceFacts {
 
 export type Reference = NodeReference | ScopeReference | ParentReference;
 
-/** A reference while its chain is still being read. */
+/** A reference whose chain is still being parsed. */
 export interface ReferenceDraft {
   readonly kind: Reference['kind'];
   readonly id?: string;

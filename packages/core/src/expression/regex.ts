@@ -1,8 +1,8 @@
 /**
- * Regular expressions from users, in linear time (RE2), metered while they run.
+ * User-supplied regular expressions, in linear time (RE2), metered while they run.
  *
- * Linear is per search: finding all matches can still be quadratic (17 s for `a*?[b]|a` on 30,000 letters),
- * so the text itself counts how often it is read and pays from the budget.
+ * Linear applies to a single search: finding all matches can still be quadratic (17 s for `a*?[b]|a` on 30,000
+ * letters). The text object therefore counts its reads and charges them to the budget.
  */
 import type { RE2JS } from 're2js';
 import { loadModule } from '../on-demand.ts';
@@ -10,15 +10,15 @@ import type { Budget } from './budget.ts';
 import { limitError, valueError } from './expression-error.ts';
 
 export const MAX_PATTERN_LENGTH = 1_000;
-/** Instructions; `a{1000}` is 1,002. Compiling 10,000 takes some 20 ms. */
+/** Program size in instructions; `a{1000}` has 1,002. Compiling 10,000 takes about 20 ms. */
 const MAX_PROGRAM_SIZE = 10_000;
-/** A read of one character costs at most one step for each instruction; 50 steps take about a microsecond. */
+/** Reading one character costs at most one step per instruction; 50 steps take about a microsecond. */
 const STEPS_PER_OPERATION = 4_000;
 const CACHED_PATTERNS = 128;
-/** Compiling costs about as much as 10 operations for 100 instructions; paid also when the cache spares it. */
+/** Compiling 100 instructions costs about as much as 10 operations; charged even on a cache hit. */
 const INSTRUCTIONS_PER_OPERATION = 10;
 
-/** One match: its bounds, and the text of its groups (null for a group that took no part). */
+/** A match: its bounds and the text of its groups (null for a group that did not participate). */
 interface Match {
   readonly start: number;
   readonly end: number;
@@ -38,12 +38,12 @@ export class Pattern {
     this.programSize = program.programSize();
   }
 
-  /** Whether the pattern is found anywhere in the text. */
+  /** Whether the pattern occurs anywhere in the text. */
   test(budget: Budget, text: string): boolean {
     return this.program.test(this.metered(budget, text));
   }
 
-  /** Whether the pattern fits the whole text. */
+  /** Whether the pattern matches the whole text. */
   testWhole(budget: Budget, text: string): boolean {
     return this.program.testExact(this.metered(budget, text));
   }
@@ -51,7 +51,7 @@ export class Pattern {
   *matches(budget: Budget, text: string): Generator<Match, void, undefined> {
     const matcher = this.program.matcher(this.metered(budget, text));
     while (matcher.find()) {
-      // What a search does besides reading text is small, but not nothing.
+      // A search costs a little more than reading the text.
       budget.spendForElements(10);
       const groups: (string | null)[] = [];
       for (let group = 1; group <= this.groupCount; group++) groups.push(matcher.group(group));
@@ -59,7 +59,7 @@ export class Pattern {
     }
   }
 
-  /** RE2 reads the text through `charCodeAt` and `indexOf` only; a `String` object serves as well as a string. */
+  /** RE2 reads the text only through `charCodeAt` and `indexOf`, so a `String` object works like a string. */
   private metered(budget: Budget, text: string): string {
     const readsPerOperation = Math.max(1, Math.floor(STEPS_PER_OPERATION / this.programSize));
     return new MeteredText(text, budget, readsPerOperation) as unknown as string;
@@ -94,17 +94,17 @@ class MeteredText extends String {
   }
 }
 
-/** Compiled patterns, the least recently used first. A cache only: it changes nothing but time. */
+/** Compiled patterns, least recently used first. */
 const cache = new Map<string, Pattern>();
 
-/** Compiles a pattern that is known only when the expression runs. */
+/** Compiles a pattern that is known only at evaluation. */
 export function patternAtRun(budget: Budget, source: string): Pattern {
   const pattern = compilePattern(source);
   budget.spend(Math.ceil(pattern.programSize / INSTRUCTIONS_PER_OPERATION));
   return pattern;
 }
 
-/** Throws a coded error, without a place, when the pattern is bad. */
+/** Throws a coded error without a position when the pattern is invalid. */
 export function compilePattern(source: string): Pattern {
   const known = cache.get(source);
   if (known !== undefined) {
@@ -116,7 +116,7 @@ export function compilePattern(source: string): Pattern {
     throw limitError(`the pattern is longer than ${MAX_PATTERN_LENGTH} characters`);
   }
   if (estimatedSize(source) > MAX_PROGRAM_SIZE) {
-    throw limitError('the pattern is too large', 'its counted repetitions multiply; use * or + instead');
+    throw limitError('the pattern is too large', 'nested counted repetitions multiply; use * or + instead');
   }
   const pattern = new Pattern(source, compileProgram(source));
   cache.set(source, pattern);
@@ -138,8 +138,8 @@ function compileProgram(source: string): RE2JS {
 }
 
 /**
- * Upper estimate of a program's size from its counted repetitions, before RE2 unrolls them: `(a{100}){100}`
- * is refused without spending half a second on it.
+ * An upper estimate of the program size, from counted repetitions, before RE2 unrolls them: `(a{100}){100}` is rejected
+ * without spending half a second on it.
  */
 function estimatedSize(source: string): number {
   const groups = [0];

@@ -1,8 +1,8 @@
-/** What an expression can see. Everything is data; nothing of the host is reachable. */
+/** The values that an expression can read. The scope consists of data; nothing of the host is reachable. */
 import type { RunError } from '../error.ts';
 import type { Json, JsonObject } from '../value.ts';
 
-/** A node as expressions see it: `$nodes.<id>`. */
+/** A node as seen by expressions: `$nodes.<id>`. */
 export interface NodeView {
   readonly output: Json;
   readonly status: string;
@@ -10,7 +10,9 @@ export interface NodeView {
   readonly error: RunError | null;
   readonly attempts: number;
   readonly input: Json;
-  /** Where a call for a `wait: {callback}` is made; undefined for other nodes. Throws where there is no server. */
+  /**
+   * The URL for the call that a `wait: {callback}` expects; undefined for other nodes. Throws where there is no server.
+   */
   readonly callbackUrl?: string | undefined;
 }
 
@@ -18,7 +20,7 @@ export interface LoopView {
   readonly item: Json;
   readonly index: number;
   readonly items: Json;
-  /** The result of the round before; null in the first one. */
+  /** The result of the previous iteration; null in the first one. */
   readonly previous?: Json;
   readonly parent?: LoopView | undefined;
 }
@@ -29,12 +31,15 @@ export interface Scope {
   readonly vars: JsonObject;
   readonly execution: JsonObject;
   readonly workflow: JsonObject;
-  /** Undefined: no such node in this scope or an enclosing one. */
+  /** Returns undefined when neither this scope nor an enclosing one has the node. */
   node(id: string): NodeView | undefined;
-  /** The ids that `node` knows, for suggestions. */
+  /** The ids that `node` accepts, for suggestions. */
   nodeIds?(): Iterable<string>;
   readonly loop?: LoopView | undefined;
   readonly self?: NodeView;
-  /** The next 32 random bytes of this evaluation: the same ones whenever it is repeated. Undefined: nothing is drawn here. */
+  /**
+   * The next 32 random bytes of this evaluation; a repeated evaluation gets the same bytes. Undefined: no randomness is
+   * available.
+   */
   draw?(): Uint8Array;
 }

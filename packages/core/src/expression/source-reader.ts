@@ -1,4 +1,4 @@
-/** The source as the parts of the parser see it: tokens, places, names that are known, references that were met. */
+/** The source as seen by the parts of the parser: tokens, positions, known names and collected references. */
 import { syntaxError } from './characters.ts';
 import { clipped, type ExpressionError, type Span } from './expression-error.ts';
 import { Lexer } from './lexer.ts';
@@ -10,9 +10,9 @@ export class SourceReader {
   readonly lexer: Lexer;
   readonly nesting: Nesting;
   readonly references: ReferenceDraft[] = [];
-  /** Parameters of the lambdas around the current place, the innermost last. */
+  /** Parameters of the enclosing lambdas, innermost last. */
   private readonly locals: { readonly name: string; readonly slot: number }[] = [];
-  /** How many lambda parameters were met in all. */
+  /** Total number of lambda parameters so far. */
   slots = 0;
 
   constructor(source: string, offset: number, maxDepth: number) {
@@ -31,7 +31,7 @@ export class SourceReader {
     return true;
   }
 
-  /** Returns where the sign ends. */
+  /** Returns the end of the sign. */
   expectSign(sign: string): number {
     if (!this.isSign(sign)) throw this.unexpected(`${sign} expected`);
     const { end } = this.lexer;
@@ -45,7 +45,7 @@ export class SourceReader {
     return syntaxError(`${expected}, but there is ${clipped(this.source.slice(start, end))}`, start, end - start);
   }
 
-  /** Makes names known while `parse` runs. */
+  /** Declares names while `parse` runs. */
   withLocals<T>(names: readonly string[], parse: (firstSlot: number) => T): T {
     const firstSlot = this.slots;
     this.slots += names.length;
@@ -63,7 +63,7 @@ export class SourceReader {
     return this.locals.map((local) => local.name);
   }
 
-  /** From `offset` to the end of what was consumed. */
+  /** The range from `offset` to the end of the consumed text. */
   span(offset: number): Span {
     return { offset, length: this.lexer.previousEnd - offset };
   }

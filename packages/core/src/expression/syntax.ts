@@ -8,7 +8,7 @@ import type { NodeMember, ReferenceDraft } from './reference.ts';
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%';
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'contains';
 
-/** Where a chain of access starts in the scope. */
+/** The start of an access chain in the scope. */
 export type Root =
   | { readonly from: 'input' | 'trigger' | 'vars' | 'execution' | 'workflow' | 'item' | 'index' | 'items' | 'previous' }
   | { readonly from: 'node'; readonly id: string; readonly member: NodeMember }
@@ -47,7 +47,7 @@ export interface ListItem {
   readonly value: Syntax;
 }
 
-/** A key that is text is written out, a key that is syntax is computed; without a key the value is spread. */
+/** A text key is static, a syntax key is computed; without a key, the value is spread. */
 export interface ObjectMember {
   readonly key: string | Syntax | undefined;
   readonly value: Syntax;
@@ -64,13 +64,13 @@ export interface ChainSyntax extends Span {
   readonly steps: readonly Step[];
   /** For chains that start in the scope. */
   readonly reference: ReferenceDraft | undefined;
-  /** Stands on the left of `??`: what is missing is null. Set by the parser when it meets the `??`. */
+  /** On the left of `??`: a missing member is null. The parser sets this when it reaches the `??`. */
   lenient: boolean;
 }
 
 /**
- * A step's span reaches from its dot or bracket to its end. It is optional when written with `?.`, and guarded
- * when the next one is: in `a.b?.c` it is `b` that may be missing as much as `c`.
+ * The span of a step reaches from its dot or bracket to its end. A step is optional when written with `?.`, and guarded
+ * when the next step is: in `a.b?.c`, `b` may be missing as well as `c`.
  */
 export type Step = Span & { readonly optional: boolean; readonly guarded: boolean } & (
     | { readonly kind: 'member'; readonly key: string | number }

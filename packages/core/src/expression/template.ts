@@ -11,12 +11,12 @@ import type { Scope } from './scope.ts';
 export type Template =
   | { readonly literal: string }
   | {
-      /** Texts and expressions in turn; one expression alone is no template, but keeps its type. */
+      /** Texts and expressions in order. A single expression is not a template and keeps its type. */
       readonly parts: readonly (string | Expression)[];
       evaluate(scope: Scope, budget: Budget): string;
     };
 
-/** `\{{` stands for `{{`; any other `{{` begins an expression, which the parser itself finds the end of. */
+/** `\{{` stands for `{{`; any other `{{` starts an expression, whose end the parser finds. */
 export function parseTemplate(source: string, limits: ExpressionLimits, allowance = new Allowance()): Template {
   const parts: (string | Expression)[] = [];
   let text = '';
@@ -50,7 +50,7 @@ function expressionAt(
 ): { expression: Expression; end: number } {
   const until = open + allowance.left;
   const parsed = parsedOrHint(source, open, until, limits, allowance);
-  // What was cut off may well end here.
+  // The expression may have been cut off at this point.
   if (parsed.end >= until) allowance.refuse();
   allowance.take(parsed.end - open);
   if (source.startsWith('}}', parsed.end)) return { expression: parsed.expression, end: parsed.end + 2 };

@@ -1,10 +1,10 @@
-/** The nodes that a branch may go on with. A draft may hold anything, so nothing is taken for granted. */
+/** The target nodes of a branch. Accepts drafts, in which any value may have any type. */
 import type { DocumentPath } from '../problem.ts';
 import { isJsonObject } from '../value.ts';
 
 export interface BranchTarget {
   readonly id: string;
-  /** Inside the branch. */
+  /** Path inside the branch. */
   readonly path: DocumentPath;
 }
 

@@ -1,4 +1,4 @@
-/** `needs`, the cases of branches and `edges` → one list of edges without duplicates. */
+/** Builds the edges of a graph from `needs`, the cases of branches and `edges`, without duplicates. */
 import type { EdgeDefinition } from '../definition/model.ts';
 import { idsInOrder } from '../node-order.ts';
 import { type DocumentPath, didYouMean, type Problem } from '../problem.ts';
@@ -6,7 +6,7 @@ import { canonicalJson } from '../value.ts';
 import { branchTargets } from './branch-targets.ts';
 import { FROM_CASE, type Graph, packAdjacency } from './graph.ts';
 
-/** The part of a definition (or of a body) that makes its graph. */
+/** The part of a definition or body that determines its graph. */
 export interface GraphDefinition {
   readonly nodes?: Readonly<Record<string, { readonly needs?: readonly string[]; readonly branch?: unknown }>>;
   readonly edges?: readonly EdgeDefinition[];
@@ -15,12 +15,12 @@ export interface GraphDefinition {
 
 export interface GraphBuild {
   readonly graph: Graph;
-  /** Unknown nodes, self loops, duplicates: without ranges, which the source map knows. */
+  /** Unknown nodes, self-loops and duplicates; the source map adds the ranges. */
   readonly problems: readonly Problem[];
 }
 
 const GRAPH_LIMITS = {
-  /** Comparisons of names for suggestions; with 100,000 nodes each suggestion costs 100,000. */
+  /** Limit of name comparisons for suggestions; with 100,000 nodes, each suggestion costs 100,000. */
   maxComparisons: 2_000_000,
 } as const;
 
@@ -37,7 +37,7 @@ class GraphBuilder {
   readonly #origin: number[] = [];
   readonly #casePaths = new Map<number, DocumentPath>();
   readonly #problems: Problem[] = [];
-  /** Plain edges, by their pair of nodes; made when there is something besides `needs`. */
+  /** Plain edges by their pair of nodes; created when there are edges besides `needs`. */
   #plain: Set<number> | undefined;
   #comparisons = 0;
 
@@ -70,7 +70,7 @@ class GraphBuilder {
   }
 
   #addNeeds(): void {
-    // seenBy[from] === to + 1: the edge from → to exists already. One array serves all targets, without hashing.
+    // seenBy[from] === to + 1: the edge from → to already exists. One array serves all targets, without hashing.
     const seenBy = new Int32Array(this.#ids.length);
     this.#ids.forEach((id, to) => {
       const needs = this.#definition.nodes?.[id]?.needs ?? [];
@@ -88,7 +88,7 @@ class GraphBuilder {
     });
   }
 
-  /** Before `edges`, so that the edge of a case is the first between its nodes. */
+  /** Runs before `edges`, so that the edge of a case is the first between its nodes. */
   #addCases(): void {
     this.#ids.forEach((id, from) => {
       const branch = this.#definition.nodes?.[id]?.branch;
@@ -134,7 +134,7 @@ class GraphBuilder {
     });
   }
 
-  /** One number for an ordered pair; below 2^53 for any number of nodes the language allows. */
+  /** Encodes an ordered pair as one number, below 2^53 for any number of nodes that the language allows. */
   #pair(from: number, to: number): number {
     return from * this.#ids.length + to;
   }
@@ -159,7 +159,7 @@ class GraphBuilder {
   }
 
   #reportSelfLoop(id: string, path: DocumentPath): void {
-    const hint = 'a node cannot wait for itself; for another try use retry';
+    const hint = 'a node cannot wait for itself; to repeat it, use retry';
     this.#problems.push({ severity: 'error', code: 'SELF_LOOP', message: `the node '${id}' needs itself`, hint, path });
   }
 
@@ -168,7 +168,7 @@ class GraphBuilder {
       severity: 'warning',
       code: 'DUPLICATE_EDGE',
       message,
-      hint: 'it counts once; remove one',
+      hint: 'the duplicate has no effect; remove one',
       path,
     });
   }

@@ -1,10 +1,10 @@
-/** What is wrong with a graph as a whole: cycles, nodes nobody reaches, joins that cannot be met. */
+/** Checks a graph as a whole: cycles, unreachable nodes, joins that cannot be satisfied. */
 import type { Problem } from '../problem.ts';
 import { type Cycle, findCycles } from './cycles.ts';
 import { edgePath, edgesAt, type Graph } from './graph.ts';
 import { entryNodes, topologicalOrder } from './order.ts';
 
-/** A cycle or a list of nodes is shown with so many ids at the most. */
+/** Maximum number of ids shown for a cycle or a list of nodes. */
 const MAX_IDS_SHOWN = 10;
 
 export interface JoinDefinition {
@@ -33,7 +33,7 @@ function checkJoins(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>
       severity: 'error',
       code: 'JOIN_TOO_HIGH',
       message: `the node '${id}' waits for ${join} nodes but has edges from ${others}`,
-      hint: sources === 0 ? 'leave out the join' : `use a join of at most ${sources}, or all`,
+      hint: sources === 0 ? 'remove the join' : `use a join of at most ${sources}, or all`,
       path: ['nodes', id, 'join'],
     });
   });
@@ -51,7 +51,7 @@ function cycleProblem(graph: Graph, cycle: Cycle): Problem {
   };
 }
 
-/** `a → b → c → a`; the middle of a long one is left out. */
+/** Formats a cycle as `a → b → c → a`; the middle of a long one is omitted. */
 function showCycle(ids: readonly string[]): string {
   const first = ids[0] as string;
   if (ids.length <= MAX_IDS_SHOWN) return [...ids, first].join(' → ');
@@ -60,7 +60,7 @@ function showCycle(ids: readonly string[]): string {
   return [...ids.slice(0, half), hidden, ...ids.slice(-half), first].join(' → ');
 }
 
-/** Nodes that are part of no cycle, but that no path from an entry node reaches. */
+/** Nodes outside all cycles that no path from an entry node reaches. */
 function unreachableProblem(graph: Graph, cyclic: Uint8Array): Problem | undefined {
   const reached = new Uint8Array(graph.ids.length);
   const queue = entryNodes(graph);
@@ -80,7 +80,7 @@ function unreachableProblem(graph: Graph, cyclic: Uint8Array): Problem | undefin
   return {
     severity: 'warning',
     code: 'UNREACHABLE',
-    message: `only reachable through a cycle: ${lost.slice(0, MAX_IDS_SHOWN).join(', ')}${more}`,
+    message: `reachable only through a cycle: ${lost.slice(0, MAX_IDS_SHOWN).join(', ')}${more}`,
     hint: 'they become reachable when the cycle is broken',
     path: ['nodes', first],
   };

@@ -1,13 +1,13 @@
 /** Strongly connected components and a short cycle in each. */
 import { edgesAt, type Graph } from './graph.ts';
 
-/** A cycle as the edges along it; the last edge leads back to where the first one leaves. */
+/** The edges along a cycle; the last one leads back to the source of the first. */
 export type Cycle = readonly number[];
 
 export interface Cycles {
-  /** One cycle for every group of nodes that can all reach each other. */
+  /** One cycle for every strongly connected component. */
   readonly cycles: readonly Cycle[];
-  /** 1 for every node of such a group. */
+  /** 1 for every node of such a component. */
   readonly cyclic: Uint8Array;
 }
 
@@ -28,7 +28,7 @@ export function findCycles(graph: Graph): Cycles {
   return { cycles, cyclic };
 }
 
-/** Breadth first from `start` inside its component, until an edge leads back. */
+/** Breadth-first search from `start` inside its component, until an edge leads back. */
 function shortestCycle(graph: Graph, start: number, component: Int32Array): Cycle {
   const reachedBy = new Map<number, number>();
   const queue = [start];
@@ -52,11 +52,14 @@ function pathTo(graph: Graph, node: number, reachedBy: ReadonlyMap<number, numbe
   return edges.reverse();
 }
 
-/** Tarjan's algorithm with a stack of its own: the component of every node. A chain of 100,000 nodes is no problem. */
+/**
+ * Tarjan's algorithm with an explicit stack, so that a chain of 100,000 nodes is safe. Returns the component of every
+ * node.
+ */
 function stronglyConnected(graph: Graph): Int32Array {
   const count = graph.ids.length;
   const component = new Int32Array(count).fill(-1);
-  // `visited` counts from 1; 0 means not yet.
+  // `visited` counts from 1; 0 means not visited.
   const visited = new Int32Array(count);
   const lowest = new Int32Array(count);
   const nextEdge = graph.outgoing.start.slice(0, count);

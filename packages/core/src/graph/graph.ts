@@ -1,7 +1,7 @@
 /**
- * The graph of a workflow (or of a body), by index. Node `i` is the i-th node of the definition.
- * Edges are numbered; adjacency lists hold edge numbers, packed: the edges of node `i` are
- * `edges[start[i]]` to `edges[start[i + 1] - 1]`. 100,000 nodes and 500,000 edges take 11 MB besides the ids.
+ * The graph of a workflow or body, by index. Node `i` is the i-th node of the definition. Edges are numbered; adjacency
+ * lists contain edge numbers, packed: the edges of node `i` are `edges[start[i]]` to `edges[start[i + 1] - 1]`. 100,000
+ * nodes and 500,000 edges take 11 MB, not counting the ids.
  */
 import type { DocumentPath } from '../problem.ts';
 
@@ -12,13 +12,13 @@ export interface Graph {
   readonly edgeTo: Int32Array;
   /** Index into the definition's `edges`; −1 − k for the k-th entry of the target's `needs`; `FROM_CASE`. */
   readonly edgeOrigin: Int32Array;
-  /** Where edges that are cases of a branch stand. */
+  /** Document paths of the edges that are cases of a branch. */
   readonly casePaths: ReadonlyMap<number, DocumentPath>;
   readonly outgoing: Adjacency;
   readonly incoming: Adjacency;
 }
 
-/** The origin of an edge that a case of a branch makes. */
+/** The origin of an edge that comes from a case of a branch. */
 export const FROM_CASE = -0x7fffffff;
 
 export interface Adjacency {
@@ -26,7 +26,7 @@ export interface Adjacency {
   readonly edges: Int32Array;
 }
 
-/** The numbers of a node's edges, in the order of the definition; a view, not a copy. */
+/** The edge numbers of a node in definition order; a view, not a copy. */
 export function edgesAt(adjacency: Adjacency, node: number): Int32Array {
   return adjacency.edges.subarray(adjacency.start[node], adjacency.start[node + 1]);
 }
@@ -35,7 +35,7 @@ export function edgeCountAt(adjacency: Adjacency, node: number): number {
   return (adjacency.start[node + 1] as number) - (adjacency.start[node] as number);
 }
 
-/** Packs edges by one of their ends, by counting: linear, and stable in the edges' order. */
+/** Packs edges by one of their ends with a counting sort: linear and stable. */
 export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
   const start = new Int32Array(nodeCount + 1);
   for (const node of ends) start[node + 1] = (start[node + 1] as number) + 1;
@@ -51,7 +51,7 @@ export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
   return { start, edges };
 }
 
-/** Where in the definition an edge stands. */
+/** The document path of an edge. */
 export function edgePath(graph: Graph, edge: number): DocumentPath {
   const origin = graph.edgeOrigin[edge] as number;
   if (origin >= 0) return ['edges', origin];

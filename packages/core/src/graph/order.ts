@@ -2,8 +2,8 @@
 import { edgeCountAt, edgesAt, type Graph } from './graph.ts';
 
 /**
- * Every node after its predecessors; among those that are ready together, in the order of the definition.
- * With cycles the order is shorter than the graph: nodes in or after a cycle are missing.
+ * Every node comes after its predecessors; nodes that become ready together keep definition order. With cycles, the
+ * result is shorter than the graph: nodes in or after a cycle are missing.
  */
 export function topologicalOrder(graph: Graph): Int32Array {
   const count = graph.ids.length;
@@ -25,7 +25,7 @@ export function topologicalOrder(graph: Graph): Int32Array {
   return order.subarray(0, tail);
 }
 
-/** The length of the longest path from an entry node, per node. `order` must be complete. */
+/** The length of the longest path from an entry node to each node. `order` must be complete. */
 export function nodeLevels(graph: Graph, order: Int32Array): Int32Array {
   const levels = new Int32Array(graph.ids.length);
   for (const node of order) {
@@ -53,8 +53,8 @@ function nodesWithout(graph: Graph, side: 'incoming' | 'outgoing'): number[] {
 }
 
 /**
- * Per node, the weight of the heaviest path from it to an end node, its own included:
- * what is left to do at best. Starting the greatest rank first keeps the critical path moving.
+ * For each node, the weight of the heaviest path from it to an end node, including itself: the least remaining time.
+ * Starting nodes with the greatest rank first keeps the critical path moving.
  */
 export function criticalPathRanks(graph: Graph, order: Int32Array, weights: ArrayLike<number>): Float64Array {
   const ranks = new Float64Array(graph.ids.length);

@@ -1,10 +1,12 @@
 /**
- * "Is a upstream of b?" for graphs too large for a table of all pairs (100,000 nodes would need 1.25 GB of bits).
+ * Answers "is a upstream of b?" for graphs too large for a table of all pairs (100,000 nodes would need 1.25 GB of
+ * bits).
  *
- * Levels and direct predecessors answer most questions. For the rest, the ancestors of 128 neighbouring targets are found
- * in one pass against the edges, as bits, and kept as long as there is room. So a caller that goes through the targets in
- * the order of the definition pays one pass per 128 nodes, however many questions it asks: 2.6 s of CPU time for all of
- * 100,000 nodes with 500,000 edges. In any other order a question may cost a pass, 1.5 ms at 100,000 nodes and 200,000 edges.
+ * Levels and direct predecessors answer most queries. For the rest, one pass against the edges computes the ancestors
+ * of 128 neighbouring targets as bits, which are cached while there is room. A caller that visits the targets in
+ * definition order therefore pays one pass per 128 nodes, regardless of the number of queries: 2.6 s of CPU time for
+ * all of 100,000 nodes with 500,000 edges. In any other order a query may cost a pass: 1.5 ms at 100,000 nodes and
+ * 200,000 edges.
  */
 import { edgeCountAt, edgesAt, type Graph } from './graph.ts';
 import { nodeLevels } from './order.ts';
@@ -12,10 +14,10 @@ import { nodeLevels } from './order.ts';
 const WORDS = 4;
 const TARGETS_PER_BLOCK = WORDS * 32;
 
-/** Up to 11,000 nodes every block stays; beyond, the oldest goes. */
+/** Up to 11,000 nodes all blocks are kept; beyond that, the oldest is evicted. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** A target with more predecessors is looked up in its block at once. */
+/** With more predecessors, the block of the target is consulted directly. */
 const MAX_PREDECESSORS_COMPARED = 16;
 
 export class Reachability {
@@ -23,11 +25,11 @@ export class Reachability {
   readonly #order: Int32Array;
   readonly #positions: Int32Array;
   readonly #levels: Int32Array;
-  /** Per block of targets, bit t of node n's words: n is upstream of the t-th target of the block. */
+  /** For each block of targets: bit t in the words of node n means that n is upstream of the block's t-th target. */
   readonly #blocks = new Map<number, Int32Array>();
   readonly #maxBlocks: number;
 
-  /** `order` must be complete: upstream means nothing in a cycle. */
+  /** `order` must be complete, because upstream is undefined in a cycle. */
   constructor(graph: Graph, order: Int32Array) {
     this.#graph = graph;
     this.#order = order;
@@ -63,8 +65,8 @@ export class Reachability {
   }
 
   /**
-   * Backwards through the order: what a node is upstream of, its predecessors are too, and they are upstream of itself.
-   * The four words are written out, because everything is spent in this loop.
+   * Walks the order backwards: a node's predecessors are upstream of the node and of everything that the node is
+   * upstream of. The four words are unrolled, because all time is spent in this loop.
    */
   #fill(block: number): Int32Array {
     const { incoming, edgeFrom } = this.#graph;
@@ -102,7 +104,9 @@ export class Reachability {
   }
 }
 
-/** A target counts as upstream of itself while bits are passed on; levels keep `isUpstream` from asking for that one. */
+/**
+ * A target counts as upstream of itself while bits are propagated; the level check in `isUpstream` excludes that case.
+ */
 function markTarget(upstream: Int32Array, target: number): void {
   const bit = target % TARGETS_PER_BLOCK;
   const word = target * WORDS + (bit >> 5);

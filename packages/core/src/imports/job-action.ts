@@ -1,4 +1,4 @@
-/** The action behind a job of workflow-graph: what a worker is handed, and the command line that it runs. */
+/** The action behind a workflow-graph job: the input of the worker and the command line that it runs. */
 import type { Action } from '../action.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 
@@ -13,7 +13,7 @@ export const JOB_ACTION = {
 
 export const JOB_REFERENCE = `${JOB_ACTION.id}@${JOB_ACTION.version}`;
 
-/** A failure that its worker calls retryable, and one that it does not. */
+/** Codes of failures that the worker reports as retryable and as not retryable. */
 export const JOB_FAILED = 'JOB_FAILED';
 export const JOB_REFUSED = 'JOB_REFUSED';
 
@@ -26,7 +26,7 @@ interface JobInput {
   }[];
 }
 
-/** Exports of the variables, then the steps whose `if` holds, one after the other until one fails. */
+/** The exports of the variables, then the steps whose `if` holds, joined so that a failing step ends the command. */
 export function jobCommand(input: Json): string {
   const { env = {}, steps = [] } = (isJsonObject(input) ? input : {}) as JobInput;
   const wanted = steps.filter((step) => step.if !== false && step.if !== null && step.if !== '' && step.if !== 'false');
@@ -43,7 +43,7 @@ function exported(env: Readonly<Record<string, string>>): string {
 
 const ESCAPED = "{{ '{{' }}";
 
-/** Braces in command lines are their own (`docker ps --format '{{.Names}}'`), not our expressions. */
+/** Escapes braces in command lines (`docker ps --format '{{.Names}}'`), which are not expressions. */
 export function literal<T extends Json>(value: T): T {
   return mapTexts(value, (text) => text.replaceAll('{{', ESCAPED));
 }

@@ -1,8 +1,8 @@
 /**
- * Jobs of workflow-graph → a definition of ours. A job is a node, whatever its place in the graph.
+ * Converts workflow-graph jobs to a definition. Every job becomes a node.
  *
- *   needs            an edge on success from each; a failed job skips what is downstream and lets the rest run
- *   if: always()     an `always` edge from every ancestor: it runs however they ended, and the run keeps its outcome
+ *   needs            a success edge from each; a failed job skips its downstream jobs, the others run
+ *   if: always()     an `always` edge from every ancestor: the job runs however they end; the outcome of the run stays
  *   if: failure()    the same edges, each taken only if that ancestor failed
  *   if: <expression> `when`
  */
@@ -12,17 +12,17 @@ import type { JsonObject } from '../value.ts';
 import { JOB_FAILED, JOB_REFERENCE, jobCommand, literal, unescaped } from './job-action.ts';
 import type { Job, JobStep, JobsDocument } from './jobs-document.ts';
 
-/** How many jobs of a run may go on at the same time, however few there are. */
+/** The minimum for the number of jobs of a run that run at the same time. */
 const MIN_PARALLELISM = 25;
 
 export interface JobsDefinition {
   readonly definition: JsonObject;
-  /** Where a path of the definition comes from in the document. */
+  /** Converts a path of the definition to the path in the document. */
   origin(path: DocumentPath): DocumentPath;
 }
 
 export interface JobsOptions {
-  /** Left out: made of the name. */
+  /** Default: derived from the name. */
   readonly id?: string;
 }
 
@@ -82,7 +82,7 @@ function jobNode(job: Job, { env }: JobsDocument, byId: ReadonlyMap<string, Job>
     with: {
       env: literal({ ...env, ...job.env }),
       steps: job.steps.map(stepInput),
-      // Of a skipped job it is null.
+      // Null for a skipped job.
       upstream: Object.fromEntries(needs.map((id) => [id, `{{ ${nodeRef(id)}.output }}`])),
     },
     ...(labels.length > 0 && { labels: [...labels] }),
@@ -93,13 +93,13 @@ function jobNode(job: Job, { env }: JobsDocument, byId: ReadonlyMap<string, Job>
   };
 }
 
-/** At once, as it is there; a lost lease is an error like the others. */
+/** Retries immediately, as workflow-graph does; a lost lease counts as an error like the others. */
 function retryOf(retries: number): JsonObject {
   return { policy: 'fixed', delay: '0s', attempts: retries + 1, on: [JOB_FAILED, 'TIMEOUT', WORKER_LOST] };
 }
 
 function stepInput({ run, env, condition }: JobStep): JsonObject {
-  // A condition is decided when the job is given out.
+  // A condition is evaluated when the job is dispatched.
   return { run: literal(run), env: literal(env), if: condition === undefined ? true : `{{ ${condition} }}` };
 }
 
@@ -107,7 +107,7 @@ function runsOf({ condition }: Job): Runs {
   return (condition !== undefined && Object.hasOwn(WORDS, condition) ? WORDS[condition] : undefined) ?? 'success';
 }
 
-/** For jobs that look at how their ancestors ended. */
+/** Edges for jobs that depend on how their ancestors ended. */
 function endedEdges(job: Job, byId: ReadonlyMap<string, Job>): JsonObject[] {
   const runs = runsOf(job);
   if (runs === 'success') return [];
@@ -119,7 +119,7 @@ function endedEdges(job: Job, byId: ReadonlyMap<string, Job>): JsonObject[] {
   }));
 }
 
-/** The job's own expression. Jobs after a cleanup are downstream of the failure, too, and are skipped with it. */
+/** The job's own expression. A job after a cleanup job is also downstream of the failure and is skipped with it. */
 function conditionOf(job: Job, byId: ReadonlyMap<string, Job>): string | undefined {
   if (runsOf(job) !== 'success') return job.needs.length === 0 && runsOf(job) === 'failure' ? 'false' : undefined;
   const own = job.condition === undefined || job.condition === 'success()' ? [] : [`(${job.condition})`];
@@ -136,7 +136,7 @@ function ancestorsOf({ id: own, needs }: Job, byId: ReadonlyMap<string, Job>): S
   const found = new Set<string>();
   const open = [...needs];
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    // A cycle is told by the compiler.
+    // The compiler reports cycles.
     if (id === own || found.has(id)) continue;
     found.add(id);
     open.push(...(byId.get(id)?.needs ?? []));
@@ -165,7 +165,7 @@ export interface JobSummary {
   readonly retries: number;
 }
 
-/** The jobs of a definition that was made here; undefined when a node is anything else. */
+/** The jobs of a definition created by this file; undefined when any node is something else. */
 export function jobsIn(definition: JsonObject): readonly JobSummary[] | undefined {
   const nodes = Object.entries((definition['nodes'] ?? {}) as Record<string, JsonObject>);
   if (nodes.length === 0 || nodes.some(([, node]) => node['action'] !== JOB_REFERENCE)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A jobs document of workflow-graph, checked key by key. Two forms say the same: the file (`jobs` is a map) and the
- * body of its client's `createWorkflow` (`jobs` is a list). Unknown keys are errors.
+ * Reads a workflow-graph jobs document and checks every key. There are two equivalent forms: the file, in which `jobs`
+ * is a map, and the body of its client's `createWorkflow`, in which `jobs` is a list. Unknown keys are errors.
  */
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
@@ -15,7 +15,7 @@ export interface JobFinding {
 
 export interface Job {
   readonly id: string;
-  /** Where it stands in the document. */
+  /** Path in the document. */
   readonly path: DocumentPath;
   readonly name: string | undefined;
   readonly needs: readonly string[];
@@ -25,7 +25,7 @@ export interface Job {
   readonly condition: string | undefined;
   readonly labels: readonly string[];
   readonly retries: number;
-  /** For pictures only: it is handed back as it came. */
+  /** Used for display only, and returned unchanged. */
   readonly display: JsonObject;
 }
 
@@ -37,7 +37,7 @@ export interface JobStep {
 
 export interface JobsDocument {
   readonly name: string;
-  /** As its canvas shows it: `on: push`. */
+  /** As the canvas of workflow-graph shows it: `on: push`. */
   readonly trigger: string;
   readonly env: Readonly<Record<string, string>>;
   readonly jobs: readonly Job[];
@@ -47,7 +47,7 @@ const FILE_KEYS = ['name', 'on', 'env', 'jobs'];
 const LIST_KEYS = ['id', 'name', 'trigger', 'on', 'env', 'jobs'];
 const JOB_KEYS = ['name', 'needs', 'run', 'steps', 'env', 'timeout', 'if', 'labels', 'retries'];
 const STEP_KEYS = ['id', 'name', 'run', 'if', 'env'];
-/** Keys that only pictures need, and those that the server of workflow-graph fills in. */
+/** Keys that only displays use, and keys that the workflow-graph server sets. */
 const DISPLAY_KEYS = ['metadata', 'ports', 'children', 'collapsed'];
 const STATE_KEYS = ['status', 'duration_secs', 'started_at', 'output', 'attempt'];
 const LISTED_JOB_KEYS = [
@@ -58,12 +58,12 @@ const LISTED_JOB_KEYS = [
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const MAX_RETRIES = 1_000;
 
-/** Has jobs, and nothing that a workflow of ours begins with. */
+/** True for a document with `jobs` and without the keys of a Nebula workflow. */
 export function isJobsDocument(value: JsonObject): boolean {
   return Object.hasOwn(value, 'jobs') && !Object.hasOwn(value, 'nodes') && !Object.hasOwn(value, 'id');
 }
 
-/** `document` is present exactly when nothing is wrong with it. */
+/** `document` is present exactly when there are no findings. */
 export function readJobsDocument(value: Json): {
   readonly document?: JobsDocument;
   readonly findings: readonly JobFinding[];
@@ -77,7 +77,7 @@ class JobsReader {
   readonly findings: JobFinding[] = [];
 
   read(value: Json): JobsDocument | undefined {
-    if (!isJsonObject(value)) return this.wrong([], 'the workflow is not a mapping of keys');
+    if (!isJsonObject(value)) return this.wrong([], 'the workflow must be a mapping');
     const { jobs } = value;
     const isList = Array.isArray(jobs);
     this.keys(value, isList ? LIST_KEYS : FILE_KEYS, [], 'the workflow');
@@ -86,7 +86,7 @@ class JobsReader {
     const read: Job[] = [];
     for (const [key, job] of entries) {
       const path = ['jobs', key];
-      if (!isJsonObject(job)) this.wrong(path, `'${key}' is not a mapping of keys`);
+      if (!isJsonObject(job)) this.wrong(path, `'${key}' must be a mapping`);
       else read.push(typeof key === 'string' ? this.job(key, job, path) : this.listed(job, path));
     }
     if (read.length === 0 && this.findings.length === 0) this.wrong(['jobs'], 'the workflow has no jobs');
@@ -112,7 +112,7 @@ class JobsReader {
     };
   }
 
-  /** A job as `createWorkflow` sends it: a command is all that there is to run. */
+  /** A job in the form of `createWorkflow`, which has a single command. */
   private listed(job: JsonObject, path: DocumentPath): Job {
     const id = this.text(job['id'], [...path, 'id']);
     if (id === undefined) this.missing(path, 'the job', 'id');
@@ -143,7 +143,7 @@ class JobsReader {
       return [];
     }
     if (isEmpty) return [{ run: this.text(run, [...path, 'run']) ?? '', env: {}, condition: undefined }];
-    if (!Array.isArray(steps)) return this.wrong([...path, 'steps'], "'steps' is not a list") ?? [];
+    if (!Array.isArray(steps)) return this.wrong([...path, 'steps'], "'steps' must be a list") ?? [];
     return steps.map((step, index) => this.step(step, [...path, 'steps', index]));
   }
 
@@ -162,7 +162,7 @@ class JobsReader {
   private references(jobs: readonly Job[]): void {
     const ids = new Set<string>();
     for (const { id, path } of jobs) {
-      if (ids.has(id)) this.wrong([...path, 'id'], `the job '${id}' is there twice`);
+      if (ids.has(id)) this.wrong([...path, 'id'], `duplicate job '${id}'`);
       ids.add(id);
     }
     for (const { id, needs, path } of jobs) {
@@ -170,14 +170,14 @@ class JobsReader {
         const near = didYouMean(need, ids);
         const hint = near === undefined ? 'name a job of this workflow' : `did you mean '${near}'?`;
         const key = typeof path[1] === 'number' ? 'depends_on' : 'needs';
-        this.add('UNKNOWN_NODE', [...path, key], `the job '${id}' needs '${need}', which is not there`, hint);
+        this.add('UNKNOWN_NODE', [...path, key], `the job '${id}' needs '${need}', which does not exist`, hint);
       }
     }
   }
 
   private trigger({ on, trigger }: JsonObject): string {
     if (typeof trigger === 'string') return trigger;
-    if (trigger !== undefined && trigger !== null) this.wrong(['trigger'], "'trigger' is not a text");
+    if (trigger !== undefined && trigger !== null) this.wrong(['trigger'], "'trigger' must be a text");
     if (typeof on === 'string') return `on: ${on}`;
     const names = Array.isArray(on) ? on.map(String) : isJsonObject(on ?? null) ? Object.keys(on as JsonObject) : [];
     return names.length === 0 ? '' : `on: [${names.join(', ')}]`;
@@ -186,23 +186,23 @@ class JobsReader {
   private keys(value: JsonObject, known: readonly string[], path: DocumentPath, what: string): void {
     for (const key of Object.keys(value).filter((one) => !known.includes(one))) {
       const near = didYouMean(key, known);
-      const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean '${near}'?`;
+      const hint = near === undefined ? `the keys are ${known.join(', ')}` : `did you mean '${near}'?`;
       this.add('UNKNOWN_KEY', [...path, key], `unknown key '${key.slice(0, 60)}' in ${what}`, hint, 'key');
     }
   }
 
   private text(value: Json | undefined, path: DocumentPath): string | undefined {
     if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
-    return this.wrong(path, `'${path.at(-1)}' is not a text`);
+    return this.wrong(path, `'${path.at(-1)}' must be a text`);
   }
 
   private texts(value: Json | undefined, path: DocumentPath): Record<string, string> {
     if (value === undefined || value === null) return {};
-    if (!isJsonObject(value)) return this.wrong(path, `'${path.at(-1)}' is not a mapping of texts`) ?? {};
+    if (!isJsonObject(value)) return this.wrong(path, `'${path.at(-1)}' must be a mapping of texts`) ?? {};
     const read: [string, string][] = [];
     for (const [name, text] of Object.entries(value)) {
-      if (!VARIABLE.test(name)) this.wrong([...path, name], `'${name.slice(0, 60)}' is not the name of a variable`);
-      else if (typeof text === 'object' && text !== null) this.wrong([...path, name], `'${name}' is not a text`);
+      if (!VARIABLE.test(name)) this.wrong([...path, name], `'${name.slice(0, 60)}' is not a valid variable name`);
+      else if (typeof text === 'object' && text !== null) this.wrong([...path, name], `'${name}' must be a text`);
       else read.push([name, String(text ?? '')]);
     }
     return Object.fromEntries(read);
@@ -211,25 +211,25 @@ class JobsReader {
   private list(value: Json | undefined, path: DocumentPath): readonly string[] {
     const all = value === undefined || value === null ? [] : typeof value === 'string' ? [value] : value;
     if (Array.isArray(all) && all.every((one) => typeof one === 'string')) return [...new Set(all as string[])];
-    return this.wrong(path, `'${path.at(-1)}' is not a list of texts`) ?? [];
+    return this.wrong(path, `'${path.at(-1)}' must be a list of texts`) ?? [];
   }
 
   private condition(value: Json | undefined, path: DocumentPath): string | undefined {
     if (value === undefined || value === null) return undefined;
     if (typeof value === 'boolean') return String(value);
     const text = typeof value === 'string' ? value.replace(/^\s*\$?\{\{|\}\}\s*$/g, '').trim() : '';
-    return text === '' ? this.wrong(path, "'if' is not an expression") : text;
+    return text === '' ? this.wrong(path, "'if' must be an expression") : text;
   }
 
   private seconds(value: Json | undefined, path: DocumentPath): number | undefined {
     if (value === undefined || value === null || (typeof value === 'number' && value > 0)) return value ?? undefined;
-    return this.wrong(path, "'timeout' is not a number of seconds");
+    return this.wrong(path, "'timeout' must be a number of seconds above 0");
   }
 
   private count(value: Json | undefined, path: DocumentPath): number {
     const number = value ?? 0;
     if (typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_RETRIES) return number;
-    return this.wrong(path, `'${path.at(-1)}' is not a count from 0 to ${MAX_RETRIES}`) ?? 0;
+    return this.wrong(path, `'${path.at(-1)}' must be a whole number from 0 to ${MAX_RETRIES}`) ?? 0;
   }
 
   private missing(path: DocumentPath, what: string, key: string): void {

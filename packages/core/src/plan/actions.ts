@@ -1,4 +1,4 @@
-/** Finds the actions and retry policies that a definition names. */
+/** Resolves the actions and retry policies that a definition names. */
 import type { Action } from '../action.ts';
 import { RETRY_POLICIES } from '../definition/attempt-keys.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
@@ -7,7 +7,10 @@ import type { RetryRule } from './plan.ts';
 
 type Known = Pick<CompileContext, 'catalog' | 'problems'>;
 
-/** Undefined, and reported, when there is none. In a draft with other mistakes the reference may be missing. */
+/**
+ * Returns undefined, after reporting it, when there is no such action. In a draft with other errors the reference may
+ * be missing.
+ */
 export function findAction(
   { catalog, problems }: Known,
   reference: string | undefined,
@@ -19,14 +22,19 @@ export function findAction(
   const [name = ''] = reference.split('@');
   const versions = catalog.versionsOf(name);
   if (versions.length > 0) {
-    const message = `there is no version of '${name}' that fits '${reference}'`;
-    problems.error({ code: 'UNKNOWN_ACTION_VERSION', message, hint: `it exists as ${versions.join(', ')}`, path });
+    const message = `no version of '${name}' matches '${reference}'`;
+    problems.error({
+      code: 'UNKNOWN_ACTION_VERSION',
+      message,
+      hint: `available versions: ${versions.join(', ')}`,
+      path,
+    });
     return undefined;
   }
   const near = didYouMean(name, catalog.actionIds());
   const hint =
     near === undefined
-      ? '`nebula actions` lists what there is; your own come from nebula.config.ts'
+      ? '`nebula actions` lists the available actions; register your own in nebula.config.ts'
       : `did you mean '${near}'?`;
   problems.error({ code: 'UNKNOWN_ACTION', message: `there is no action '${name}'`, hint, path });
   return undefined;
@@ -40,6 +48,6 @@ export function checkPolicy({ catalog, problems }: Known, policy: string | undef
   if (policy === undefined || isBuiltIn(policy) || catalog.retryPolicy(policy) !== undefined) return;
   const known = ['fixed', 'exponential', 'exponential-jitter', ...catalog.retryPolicyNames()];
   const near = didYouMean(policy, known);
-  const hint = near === undefined ? `there are ${known.join(', ')}` : `did you mean '${near}'?`;
+  const hint = near === undefined ? `available policies: ${known.join(', ')}` : `did you mean '${near}'?`;
   problems.error({ code: 'UNKNOWN_RETRY_POLICY', message: `there is no retry policy '${policy}'`, hint, path });
 }

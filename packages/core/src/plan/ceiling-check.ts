@@ -1,4 +1,7 @@
-/** Warns of capabilities beyond the ceiling of the project: the definition runs, and is refused what is beyond. */
+/**
+ * Warns of capabilities beyond the ceiling of the project. The definition runs, and access beyond the ceiling is
+ * denied.
+ */
 import type { Capabilities } from '../action.ts';
 import { entriesOf, type OverCeiling, overCeiling } from '../capability/narrow.ts';
 import type { DocumentPath } from '../problem.ts';
@@ -14,7 +17,7 @@ export function checkCeiling(
     const allowed = ceiling === 'all' ? [] : entriesOf(ceiling, list);
     problems.warning({
       code: 'OVER_CEILING',
-      message: `'${entry}' of ${list} is over the ceiling of the project, which allows ${allowed.length === 0 ? 'none' : allowed.join(', ')}`,
+      message: `'${entry}' in ${list} exceeds the ceiling of the project, which allows ${allowed.length === 0 ? 'none' : allowed.join(', ')}`,
       hint: `an owner of the project can allow it: nebula projects set PROJECT --allow ${list}=${entry}`,
       path: [...path, ...list.split('.'), indexIn(asked, { list, entry })],
     });

@@ -1,6 +1,6 @@
 /**
- * A definition → a plan, or everything that is wrong with it.
- * The definition has the right shape already (`readDefinition`); here its names, expressions and types are checked.
+ * Compiles a definition to a plan, or returns all its problems. `readDefinition` has already checked the shape; this
+ * file checks names, expressions and types.
  */
 import type { Capabilities, Catalog } from '../action.ts';
 import { type Ceiling, joinCapabilities, narrow } from '../capability/narrow.ts';
@@ -28,40 +28,40 @@ import { variablesOf } from './variables.ts';
 
 const MAX_EXPRESSION_CHARS = DEFINITION_LIMITS.maxExpressionChars;
 
-/** Workflows that are inlined. */
+/** Options for inlined workflows. */
 const ACCEPTED = { isAccepted: true } as const;
 
 export interface Compilation {
   /** Undefined when there is at least one error. */
   readonly plan: Plan | undefined;
-  /** In the order of the source. */
+  /** In source order. */
   readonly problems: readonly Problem[];
 }
 
 export interface CompileOptions {
-  /** The graphs, where they were built and checked already: their problems are not told again. */
+  /** Graphs that were already built and checked; their problems are not reported again. */
   readonly graphs?: Graphs;
-  /** False when edges of the graphs are missing, because they name nobody: what is upstream is then not known. */
+  /** False when edges are missing because they name unknown nodes; upstream relations are then unknown. */
   readonly isGraphWhole?: boolean;
-  /** Gives problems their place; without it they have paths only. */
+  /** Adds positions to problems; without it they have paths only. */
   readonly source?: SourceMap;
   readonly limits?: ExpressionLimits;
-  /** It was accepted before: limits that are newer do not hold for it. */
+  /** The definition was accepted before: newer limits do not apply to it. */
   readonly isAccepted?: boolean;
-  /** Looks for what can never work as well, which a plan can do without. */
+  /** Also reports constructs that can never work; a plan does not depend on it. */
   readonly verify?: boolean;
-  /** The clock against which evaluations are timed; without it only operations are counted. */
+  /** The clock that limits evaluations; without it only operations are counted. */
   readonly now?: () => number;
   readonly callbackUrl?: CallbackUrl | undefined;
-  /** The ceiling of runs: capabilities beyond it are warnings. */
+  /** The ceiling of runs; capabilities beyond it cause warnings. */
   readonly ceiling?: Ceiling;
-  /** Other workflows, by id and version (without one, the newest): what is inlined must be among them. */
+  /** Other workflows by id and version (default: the newest). Inlined workflows must be among them. */
   readonly workflows?: (id: string, version?: number) => WorkflowDefinition | undefined;
-  /** Their ids, for suggestions. */
+  /** Ids of the other workflows, for suggestions. */
   readonly knownWorkflows?: readonly string[];
 }
 
-/** Between its steps others get their turn. The catalogue must not change meanwhile. */
+/** Compiles in steps that can be interleaved with other work. The catalog must not change meanwhile. */
 export function* compileDefinition(
   definition: WorkflowDefinition,
   catalog: Catalog,
@@ -108,11 +108,11 @@ interface CompiledWorkflow {
   readonly sub: SubPlan;
   readonly start: StartPlan | undefined;
   readonly triggers: readonly TriggerPlan[];
-  /** What is known of its output. */
+  /** The schema of the output, as far as known. */
   readonly output: JsonSchema | undefined;
 }
 
-/** Undefined when there are errors. */
+/** Returns undefined when there are errors. */
 function* compileWorkflow(
   definition: WorkflowDefinition,
   catalog: Catalog,
@@ -179,7 +179,7 @@ function compileStart(context: CompileContext, graph: Graph): StartPlan | undefi
   return { key, policy: start.policy ?? 'singleton', windowMs: durationOf(start.window) ?? 0 };
 }
 
-/** No node has run yet. */
+/** Checks a value that is evaluated at start, before any node has run. */
 function checkAtStart(context: CompileContext, graph: Graph, value: CompiledValue, path: (string | number)[]): void {
   const scope = {
     graph,
@@ -203,7 +203,7 @@ interface Inlining {
   readonly draws?: Workflows['draws'];
 }
 
-/** Each workflow that is inlined is compiled once, however often it is used. */
+/** Compiles each inlined workflow once, however often it is used. */
 function inlined(inlining: Inlining, known = new Map<WorkflowDefinition, CompiledInside>()): Workflows {
   const { catalog, options, verify, around, bound, draws = { isUsed: false } } = inlining;
   const { workflows, knownWorkflows = [] } = options;
@@ -244,7 +244,7 @@ function acceptInput(check: SchemaCheck | undefined, given: Json): ReturnType<Pl
     return { input: null, problems: [`${describePath(odd, 'the input')} is a number that is too large`] };
   }
   if (check === undefined || check.takesAll) return { input: given, problems: [] };
-  // Defaults are filled in place, and the caller's value is not ours to change.
+  // Defaults are filled in place, so the caller's value is copied first.
   const input = structuredClone(given);
   const problems = check.problems(input) ?? [];
   return { input, problems: problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`) };

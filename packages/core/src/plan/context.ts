@@ -1,4 +1,4 @@
-/** What all parts of the compiler share while they work on one workflow. */
+/** State that all parts of the compiler share for one workflow. */
 import type { Capabilities, Catalog } from '../action.ts';
 import type { Ceiling } from '../capability/narrow.ts';
 import type { Graphs } from '../definition/graphs.ts';
@@ -18,29 +18,29 @@ export interface CompileContext {
   readonly catalog: Catalog;
   readonly problems: ProblemList;
   readonly values: ValueCompiler;
-  /** For action nodes, and compensations, that have no `retry` of their own. */
+  /** Applies to action nodes and compensations without a `retry` of their own. */
   readonly defaultRetry: DefaultRetry | undefined;
-  /** Capabilities for every action: those of the operator and those that the workflow asks for. */
+  /** Capabilities of every action: those of the operator and those that the workflow asks for. */
   readonly granted: Capabilities;
-  /** Inside a graph that an action returned: what the dynamic node was granted, which no node of the graph exceeds. */
+  /** Inside a graph returned by an action: the grant of the dynamic node, which no node of the graph exceeds. */
   readonly bound?: Capabilities | undefined;
-  /** The ceiling of runs, as far as is known. */
+  /** The ceiling of runs, as far as known. */
   readonly ceiling: Ceiling;
-  /** Names of `$vars`: declared, or assigned somewhere. */
+  /** Names of `$vars`: declared, or assigned by some node. */
   readonly variables: ReadonlySet<string>;
-  /** Graphs that were built and checked already. */
+  /** Graphs that were already built and checked. */
   readonly graphs: Graphs;
-  /** False when edges are missing, because they name nobody: what is upstream is then not known. */
+  /** False when edges are missing because they name unknown nodes; upstream relations are then unknown. */
   readonly isGraphWhole: boolean;
   readonly workflows: Workflows;
-  /** Takes every graph that is compiled, for what is verified afterwards. */
+  /** Receives every compiled graph, for verification. */
   readonly record?: ((graph: GraphRecord) => unknown) | undefined;
   compileGraph(source: GraphSource, context: CompileContext): Steps<CompiledGraph>;
-  /** Handed in, because the verification reads plans. */
+  /** Injected, because verification reads plans. */
   readonly verify: Verify;
 }
 
-/** Reports what is allowed but cannot be meant in `graphs`, which have no errors. */
+/** Reports valid but pointless constructs in `graphs`, which have no errors. */
 export type Verify = (
   definition: WorkflowDefinition,
   graphs: readonly GraphRecord[],
@@ -48,51 +48,51 @@ export type Verify = (
   problems: ProblemList,
 ) => Steps<void>;
 
-/** The `retry` of the workflow, as written and compiled. */
+/** The `retry` of the workflow, as written and as compiled. */
 export interface DefaultRetry {
   readonly rules: RetryRules;
   readonly plan: RetryPlan;
 }
 
-/** Other workflows, as far as they are known. */
+/** Access to other workflows, as far as they are known. */
 export interface Workflows {
   find(id: string, version: number | undefined): WorkflowDefinition | undefined;
-  /** False when nobody said which workflows there are. */
+  /** False when the set of workflows is unknown. */
   readonly isKnown: boolean;
   readonly ids: readonly string[];
-  /** Whether an expression of the plan, or of a graph that comes later, may call `uuid()` or `random()`. */
+  /** Whether an expression of the plan, or of a graph returned at run time, may call `uuid()` or `random()`. */
   readonly draws: { isUsed: boolean };
-  /** Ids of the workflows that are inlined around this one, this one included. */
+  /** Ids of this workflow and of those that inline it. */
   readonly around: readonly string[];
   compile(definition: WorkflowDefinition): Steps<CompiledInside>;
-  /** The same workflows, granted nothing beyond `bound`. */
+  /** The same workflows, with grants limited to `bound`. */
   within(bound: Capabilities): Workflows;
 }
 
-/** A workflow that is inlined. */
+/** An inlined workflow. */
 export interface CompiledInside {
   readonly plan?: SubPlan;
   readonly problem?: string;
-  /** What is known of its output. */
+  /** The schema of its output, as far as known. */
   readonly output?: JsonSchema | undefined;
 }
 
-/** A graph to compile, and where it stands. */
+/** A graph to compile, and its context. */
 export interface GraphSource {
   readonly body: BodyDefinition;
-  /** Where its nodes and its output stand in the document. */
+  /** Document path of its nodes and its output. */
   readonly path: DocumentPath;
   readonly graph: Graph;
-  /** Where its edges stand in the document's list, when the list is another one. */
+  /** Indexes of its edges in the document's list, when that list is a different one. */
   readonly edgeIndexes?: readonly number[];
-  /** The scope around it, and the node there that runs it. */
+  /** The enclosing scope, and its node that runs this graph. */
   readonly outer?: { readonly scope: GraphScope; readonly node: number };
-  /** What kind of loop runs it. */
+  /** The kind of loop that runs the graph. */
   readonly loop?: LoopKind;
   readonly isParallel?: boolean;
-  /** What is known of the items of that loop. */
+  /** The schema of the loop's items, as far as known. */
   readonly item?: JsonSchema | undefined;
-  /** How many bodies it is in. */
+  /** The number of enclosing bodies. */
   readonly depth: number;
   /** The output of a graph that has none in the document. */
   readonly output?: CompiledValue;
@@ -102,17 +102,17 @@ export interface GraphSource {
 export interface CompiledGraph {
   /** Undefined when there are errors. */
   readonly plan: GraphPlan | undefined;
-  /** By estimates, the longest way through it. */
+  /** The estimated duration of the longest path. */
   readonly longestMs: number;
-  /** What is known of what a run of it gives. */
+  /** The schema of the graph's output, as far as known. */
   readonly output?: JsonSchema | undefined;
 }
 
-/** A graph that was compiled without errors, with what a verification needs to know of it. */
+/** A graph that compiled without errors, with the data that verification needs. */
 export interface GraphRecord {
   readonly source: GraphSource;
   readonly scope: GraphScope;
   readonly plan: GraphPlan;
-  /** Where an edge stands, by its number in the graph. */
+  /** The document path of an edge, by its number in the graph. */
   edgePath(edge: number): DocumentPath;
 }

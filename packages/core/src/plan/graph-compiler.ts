@@ -1,4 +1,4 @@
-/** The graph of a workflow or of a body → a `GraphPlan`: nodes and edges with everything resolved. */
+/** Compiles the graph of a workflow or body to a `GraphPlan`, with all nodes and edges resolved. */
 import type { Action } from '../action.ts';
 import type { EdgeDefinition, NodeDefinition } from '../definition/model.ts';
 import { kindOf } from '../definition/rules.ts';
@@ -30,7 +30,7 @@ import { closed, schemaOfValue } from './value-schema.ts';
 
 const EDGES_PER_STEP = 64;
 
-/** Kinds whose output is known better once they are compiled. */
+/** Kinds whose output schema is more exact after compilation. */
 const COMPOSITE = ['forEach', 'while', 'retryUntil', 'group', 'workflow', 'split'];
 
 export function* compileGraph(source: GraphSource, context: CompileContext): Steps<CompiledGraph> {
@@ -99,7 +99,7 @@ class GraphCompiler {
     const outputReads = this.source.outputReads
       ? this.readsOf(this.source.outputReads)
       : this.references.check(output, path, { place: 'output' });
-    // In a draft, a node may not say what it does.
+    // In a draft, a node may have no kind.
     const isWhole = this.isAcyclic && nodes.every(({ work }) => work !== undefined);
     yield;
     if (problems.isBroken || !isWhole) return { plan: undefined, longestMs: 0 };
@@ -125,7 +125,7 @@ class GraphCompiler {
     return { nodes, estimates };
   }
 
-  /** Composite nodes first, each after those before it: others may read what their bodies give. */
+  /** Composite nodes first, in topological order, because other nodes may read the outputs of their bodies. */
   private compileOrder(): Iterable<number> {
     const isFirst = this.kinds.map((kind) => kind !== undefined && COMPOSITE.includes(kind));
     if (!isFirst.includes(true)) return this.graph.ids.keys();
@@ -142,7 +142,7 @@ class GraphCompiler {
     }
   }
 
-  /** What is known of what a run of the graph gives: its output, else that of its only end node. */
+  /** The schema of the graph's output, as far as known: its `output`, or that of its only end node. */
   private outputSchema({ ends }: GraphPlan): JsonSchema | undefined {
     const { source, scope, context } = this;
     if (source.body.output !== undefined) {
@@ -195,7 +195,7 @@ class GraphCompiler {
     const levels: NodePlan[][] = [];
     for (const node of nodes) {
       node.level = levelOf[node.index] as number;
-      // One at a time, the order of the definition is what people expect.
+      // In sequential mode, people expect the order of the definition.
       node.rank = isSequential ? 0 : (ranks[node.index] as number);
       node.incoming = [...edgesAt(this.graph.incoming, node.index)].map((edge) => edges[edge] as EdgePlan);
       node.outgoing = [...edgesAt(this.graph.outgoing, node.index)].map((edge) => edges[edge] as EdgePlan);
@@ -205,7 +205,7 @@ class GraphCompiler {
       levels[node.level] ??= [];
       levels[node.level]?.push(node);
     }
-    // The failure node has a place among the nodes and comes after everything, but nothing ever leads to it.
+    // The failure node has an index among the nodes and comes last, but no edge leads to it.
     for (const node of nodes) if (node.id === this.failureNode) node.level = levels.push([node]) - 1;
     const withoutLast = (indexes: readonly number[]): NodePlan[] =>
       indexes.map((index) => nodes[index] as NodePlan).filter(({ id }) => id !== this.failureNode);
@@ -235,7 +235,7 @@ class GraphCompiler {
 
   private *edges(nodes: readonly NodePlan[]): Steps<EdgePlan[]> {
     const { graph } = this;
-    // Only edges that are written out can repeat one; a node is named once in `needs`.
+    // Only explicit edges can duplicate one; `needs` lists a node once.
     const mayRepeat = (this.source.body.edges?.length ?? 0) > 0;
     const firsts = new Map<number, Mutable<EdgePlan>>();
     const edges: EdgePlan[] = [];

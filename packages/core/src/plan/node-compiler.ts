@@ -1,4 +1,4 @@
-/** One node of a definition → its part of the plan. */
+/** Compiles one node of a definition to its part of the plan. */
 import type { NodeDefinition, Numeric } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
@@ -15,13 +15,13 @@ import { compileWork, type Surroundings } from './work.ts';
 
 export interface CompiledNode {
   readonly node: Mutable<NodePlan>;
-  /** By its estimate, or that of its body. */
+  /** The estimate of the node, or of its body. */
   readonly estimateMs: number;
-  /** What is known of its output, where its body tells more than its kind. */
+  /** The schema of its output, where the body is more exact than the kind. */
   readonly output: JsonSchema | undefined;
 }
 
-/** A node without an estimate counts as much as a short call over the network. */
+/** The estimate of a node without one: a short network call. */
 const DEFAULT_ESTIMATE_MS = 100;
 
 export function* compileNode(reader: NodeReader, around: Surroundings): Steps<CompiledNode> {
@@ -40,7 +40,7 @@ export function* compileNode(reader: NodeReader, around: Surroundings): Steps<Co
   };
   const effective = {
     retry: effectiveRetry(definition.retry, work?.kind === 'action' ? config.retry : undefined) as Json | undefined,
-    // A node that takes no slot waits for none, and an expression of the workflow is not evaluated for it.
+    // A node that needs no slot does not queue, so the workflow's priority expression is not evaluated for it.
     priority: definition.priority ?? (isRun(work) ? config.priority : numberOf(config.priority)),
   };
   const limit = around.limitOf(id);
@@ -79,7 +79,7 @@ export function* compileNode(reader: NodeReader, around: Surroundings): Steps<Co
 
 const ONCE: RetryPlan = { rules: [], lost: 0 };
 
-/** What a workflow inside says of its time is the limit of its node, unless that has one. */
+/** The timeout of an inlined workflow limits its node, unless the node has its own. */
 function timeoutsWith(
   given: NodeDefinition['timeout'],
   work: Work | undefined,
@@ -90,7 +90,7 @@ function timeoutsWith(
   return work?.kind === 'inline' ? { ...own, totalMs: own.totalMs ?? work.workflow.timeoutMs } : own;
 }
 
-/** Of two limits the one that is reached first; null is none. */
+/** The smaller of two limits; null means no limit. */
 function smaller(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
@@ -99,7 +99,7 @@ function isRun(work: Work | undefined): boolean {
   return work !== undefined && 'action' in work;
 }
 
-/** The default of the workflow is for its action nodes only. */
+/** The default retry of the workflow applies to action nodes only. */
 function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
   const { context, definition, path } = reader.parts;
   const isAttempted = work === undefined || ['action', 'dynamic', 'child'].includes(work.kind);
@@ -111,12 +111,12 @@ function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
 function checkLoopKeys(reader: NodeReader): void {
   const { definition, scope } = reader.parts;
   if (definition.break !== undefined && scope.loop === undefined) {
-    const hint = 'it stands on a node of the body of a loop itself, not of a workflow that the body runs';
-    reader.error('NOT_IN_A_LOOP', "'break' has a meaning inside a loop only", hint, ['break'], 'key');
+    const hint = 'put it on a node in the body of the loop itself, not in a workflow that the body runs';
+    reader.error('NOT_IN_A_LOOP', "'break' is allowed only inside a loop", hint, ['break'], 'key');
   }
   if (definition.emit !== undefined && scope.loop !== 'forEach' && scope.loop !== 'any') {
-    const hint = 'it stands on a node of the body of a forEach itself, not of a workflow that the body runs';
-    reader.error('NOT_IN_A_LOOP', "'emit' has a meaning inside a loop over items only", hint, ['emit'], 'key');
+    const hint = 'put it on a node in the body of the forEach itself, not in a workflow that the body runs';
+    reader.error('NOT_IN_A_LOOP', "'emit' is allowed only inside a forEach", hint, ['emit'], 'key');
   }
 }
 

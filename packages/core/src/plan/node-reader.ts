@@ -1,4 +1,4 @@
-/** Compiles the values of one node, checks what they refer to and remembers which nodes they read. */
+/** Compiles the values of one node, checks their references and records which nodes they read. */
 import type { NodeDefinition } from '../definition/model.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { DocumentPath } from '../problem.ts';
@@ -17,11 +17,11 @@ export interface NodeParts {
   readonly context: CompileContext;
   readonly scope: GraphScope;
   readonly references: References;
-  /** How many bodies the node's graph is in. */
+  /** The number of bodies that enclose the node's graph. */
   readonly depth: number;
-  /** A failure of the node counts as success. */
+  /** Whether a failure of the node counts as success. */
   ignoresErrors(node: number): boolean;
-  /** The failure node runs when all is over, and reads what there is. */
+  /** The failure node runs after everything else and may read every node. */
   readonly isLast: boolean;
 }
 
@@ -41,24 +41,24 @@ export class NodeReader {
     return distinctReads(this.found);
   }
 
-  /** Strings may hold expressions. `keys` lead from the node to the value. */
+  /** Compiles a value whose strings may contain expressions. `keys` lead from the node to the value. */
   value(raw: Json | undefined, keys: DocumentPath, more: More = {}): CompiledValue | undefined {
     return this.valueAt(raw, [...this.parts.path, ...keys], more);
   }
 
-  /** The same for a value that stands elsewhere, and that this node reads. */
+  /** Compiles a value at another document path that this node reads. */
   valueAt(raw: Json | undefined, path: DocumentPath, more: More = {}): CompiledValue | undefined {
     return this.checked(this.values.value(raw, path), path, more);
   }
 
-  /** A string is an expression. */
+  /** Compiles a value in which a string is an expression. */
   condition(raw: Json | undefined, keys: DocumentPath, more: More = {}): CompiledValue | undefined {
     if (raw === undefined) return undefined;
     const path = [...this.parts.path, ...keys];
     return this.checked(this.values.condition(raw, path), path, more);
   }
 
-  /** The node reads another one, whatever its expressions say. */
+  /** Records a read that no expression shows. */
   addRead(read: NodeRead): void {
     this.found.push(read);
   }

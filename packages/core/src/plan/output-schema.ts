@@ -1,4 +1,6 @@
-/** What is known of a node's output before it runs. Of composite nodes more is known once their bodies are compiled. */
+/**
+ * The output schema of a node before it runs. For composite nodes it becomes more exact once their bodies are compiled.
+ */
 import type { Action } from '../action.ts';
 import type { NodeDefinition, WaitDefinition } from '../definition/model.ts';
 import { isJsonObject, type JsonSchema } from '../value.ts';
@@ -34,7 +36,7 @@ export function outputSchema(
   }
 }
 
-/** A payload that does not fit the schema of its signal does not end the wait. */
+/** A payload that does not match the schema of its signal does not end the wait. */
 function payloadSchema({ signal, schema }: WaitDefinition): JsonSchema | undefined {
   return signal === undefined ? undefined : schema;
 }

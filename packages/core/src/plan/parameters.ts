@@ -1,4 +1,4 @@
-/** Checks what is written out against the schema of an action's or a workflow's input. */
+/** Checks literal values against the input schema of an action or a workflow. */
 import type { Action } from '../action.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import { NebulaError } from '../error.ts';
@@ -23,7 +23,7 @@ export function checkParameters(
   });
 }
 
-/** The input of another workflow, whose defaults fill in what is missing. */
+/** Checks the input of another workflow, whose defaults fill in missing members. */
 export function checkWorkflowInput(
   problems: ProblemList,
   workflow: { readonly id: string; readonly input?: JsonSchema },
@@ -57,7 +57,7 @@ function reportAll(
   { schema, code, whole, of, hint }: Checked,
 ): void {
   for (const problem of found) {
-    // What an expression will give is known only when it runs; it is checked then.
+    // The result of an expression is known, and checked, only when it is evaluated.
     if (isOpen(given, problem.path)) continue;
     const where = describePath(problem.path, whole);
     const name = String(problem.path.at(-1) ?? '');
@@ -75,13 +75,13 @@ function findings(schema: JsonSchema, value: Json, fillDefaults = false): readon
   try {
     return compileSchema(schema, { fillDefaults }).problems(value) ?? [];
   } catch (error) {
-    // A broken schema is its owner's fault and fails the attempts; the workflow is not to blame.
+    // An invalid schema is its owner's mistake and fails the attempts; it is not a problem of this workflow.
     if (error instanceof NebulaError) return [];
     throw error;
   }
 }
 
-/** True when the value at the path, or one around it, is an expression. */
+/** True when the value at the path, or an enclosing one, is an expression. */
 function isOpen(parameters: Json, path: DocumentPath): boolean {
   let value: Json | undefined = parameters;
   for (const key of path) {

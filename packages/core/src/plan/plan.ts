@@ -1,6 +1,6 @@
 /**
- * A plan: a definition made ready to run. Immutable, indexed, every expression parsed, every name resolved.
- * One plan serves all runs of a workflow version.
+ * A plan: a definition prepared for execution. Immutable and indexed, with every expression parsed and every name
+ * resolved. All runs of a workflow version share one plan.
  */
 import type { Action, Capabilities, Effect, RetryPolicyFunction } from '../action.ts';
 import type { FailurePolicy, Mode, OnError, TriggerDefinition, WorkflowDefinition } from '../definition/model.ts';
@@ -19,41 +19,41 @@ export interface Plan {
   readonly root: GraphPlan;
   readonly variables: JsonObject;
   readonly mode: Mode;
-  /** Attempts of one run that may be under way at once. */
+  /** Maximum number of concurrent attempts of one run. */
   readonly maxParallelism: number;
   readonly timeoutMs: number | null;
   readonly onFailure: FailurePolicy;
-  /** Runs after a failure and its compensation; never otherwise. */
+  /** Runs only after a failure and its compensation. */
   readonly failureNode: NodePlan | undefined;
   readonly maxTotalRetries: number;
   readonly start: StartPlan | undefined;
   readonly triggers: readonly TriggerPlan[];
-  /** Undefined: the operator's default; null: for ever. */
+  /** Undefined: the operator's default; null: forever. */
   readonly retentionMs: number | null | undefined;
-  /** The input with the defaults of its schema filled in, and what is wrong with it in plain sentences. */
+  /** Returns the input with the defaults of its schema filled in, and its problems as sentences. */
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
   newBudget(): Budget;
-  /** The address at which a node can be called, once; undefined where no server is. Equal arguments give equal addresses. */
+  /** The URL at which a node can be called, once; undefined without a server. Equal arguments return equal URLs. */
   readonly callbackUrl: CallbackUrl | undefined;
-  /** The plan may call `uuid()` or `random()`: its runs begin with a seed. */
+  /** The plan may call `uuid()` or `random()`, so its runs start with a seed. */
   readonly draws: boolean;
 }
 
-/** `generation`: a node that begins as something new has another address. */
+/** `generation` gives a node that starts anew another URL. */
 export type CallbackUrl = (executionId: string, node: string, generation: number) => string;
 
-/** What starts the workflow besides people and programs. */
+/** A trigger of the workflow. */
 export interface TriggerPlan {
   readonly definition: TriggerDefinition;
-  /** Without it, what came is the input. */
+  /** Without it, the received data is the input. */
   readonly input: CompiledValue | undefined;
-  /** Of an event: what its runs are told apart by. */
+  /** For an event: the value that assigns events to runs. */
   readonly key: CompiledValue | undefined;
 }
 
 /** How starts with the same key are admitted. */
 export interface StartPlan {
-  /** Reads the input and the trigger only. */
+  /** Reads only the input and the trigger. */
   readonly key: CompiledValue;
   readonly policy: 'allow' | 'singleton' | 'debounce';
   readonly windowMs: number;
@@ -73,7 +73,7 @@ export interface GraphPlan {
   readonly outputReads: readonly NodeRead[];
 }
 
-/** A node whose output is read: `up` scopes above the reader, in the graph of that scope. */
+/** A node whose output is read, `up` scopes above the reader, by its index in the graph of that scope. */
 export interface NodeRead {
   readonly up: number;
   readonly index: number;
@@ -85,42 +85,42 @@ export interface NodePlan {
   readonly name: string;
   readonly incoming: readonly EdgePlan[];
   readonly outgoing: readonly EdgePlan[];
-  /** Nodes before it. Joins count these: several edges from one of them are one. */
+  /** The number of distinct predecessors. Joins count these: several edges from one node count once. */
   readonly sources: number;
-  /** From how many sources an edge must be taken: `all` waits until every one has ended. */
+  /** The number of sources from which an edge must be taken; `all` waits until every source has ended. */
   readonly join: 'all' | number;
   readonly level: number;
-  /** Longest way to an end node, by estimates (ms): the critical path goes first. */
+  /** Estimated time (ms) of the longest path to an end node; the critical path is started first. */
   readonly rank: number;
-  /** How long it takes by itself, as far as the definition tells. */
+  /** Estimated duration of the node alone, according to the definition. */
   readonly estimateMs: number;
-  /** The definition says how long: nothing that is learnt counts. */
+  /** The definition has an estimate, which overrides measured durations. */
   readonly isEstimated: boolean;
   readonly priority: number;
-  /** Where its attempts are run: '' in this process, else by a worker outside that fits. */
+  /** '' for attempts in this process; otherwise the route to a matching remote worker. */
   readonly route: string;
   readonly enabled: boolean;
   readonly when: CompiledValue | undefined;
   readonly onError: OnError | undefined;
   readonly retry: RetryPlan;
   readonly timeouts: Timeouts;
-  /** Numbers and durations that are expressions; undefined for nearly every node. */
+  /** Numbers and durations given by expressions; undefined for nearly every node. */
   readonly settings: readonly SettingPlan[] | undefined;
   readonly work: Work;
-  /** What undoes the node when the run fails later. */
+  /** The action that undoes the node when the run fails later. */
   readonly compensate: CompensationPlan | undefined;
   readonly cache: CachePlan | undefined;
   readonly concurrency: ConcurrencyPlan | undefined;
   readonly rateLimit: RateLimitPlan | undefined;
-  /** In the body of a loop: no round begins after this node has completed. */
+  /** In the body of a loop: no iteration starts after this node has completed. */
   readonly breaks: boolean;
-  /** In the body of a loop: items that are added when this node has completed. */
+  /** In the body of a loop: items to add when this node completes. */
   readonly emits: CompiledValue | undefined;
-  /** Nodes whose outputs the parameters and the condition read: what must be at hand to start this one. */
+  /** Nodes whose outputs the parameters and the condition read; these outputs are needed to start this node. */
   readonly reads: readonly NodeRead[];
 }
 
-/** What a node does once it is ready. */
+/** The work of a node once it is ready. */
 export type Work =
   | ActionWork
   | DynamicWork
@@ -141,22 +141,25 @@ export interface ActionWork {
   readonly kind: 'action';
   readonly action: Action;
   readonly with: CompiledValue;
-  /** The node's own word; undefined: the action's. */
+  /** The effect declared by the node; undefined: that of the action. */
   readonly effect: Effect | undefined;
-  /** Capabilities asked for; the ceiling of the run narrows them (`run/authority.ts`). */
+  /** The requested capabilities; the ceiling of the run narrows them (`run/authority.ts`). */
   readonly granted: Capabilities;
-  /** Names of secrets by the alias that the action knows. */
+  /** Alias → name of the secret. */
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** Runs an action, and then the graph that it returned. */
+/** Runs an action, then the graph that it returned. */
 export interface DynamicWork extends Omit<ActionWork, 'kind'> {
   readonly kind: 'dynamic';
-  /** Does the work of `accept` beforehand, in steps: the same object is then accepted at once. */
+  /** Does the work of `accept` beforehand, in steps; `accept` of the same object is then immediate. */
   prepare(graph: Json): Steps<CompiledReturn>;
-  /** The graph ready to run, or what is wrong with it, as far as can be known before it runs. */
+  /** Returns the compiled graph, or the problems that can be detected before it runs. */
   accept(graph: Json): CompiledReturn;
-  /** A graph that was accepted, maybe by an earlier version that knew less. The same graph gives the same plan. */
+  /**
+   * Compiles a graph that was accepted before, possibly by an earlier version with fewer checks. The same graph returns
+   * the same plan.
+   */
   compile(graph: Json): CompiledReturn;
 }
 
@@ -165,28 +168,28 @@ export type CompiledReturn = { readonly body: GraphPlan } | { readonly problems:
 export interface BranchWork {
   readonly kind: 'branch';
   readonly on: CompiledValue | undefined;
-  /** The only predecessor: what `match` tests without `on`, and what `error` tests. */
+  /** The only predecessor: tested by `match` without `on`, and by `error`. */
   readonly subject: NodePlan | undefined;
   readonly cases: readonly BranchCase[];
-  /** Keys of the edges that are taken when no case fits. */
+  /** Keys of the edges taken when no case matches. */
   readonly otherwise: readonly string[];
-  /** Every case that fits is taken, not just the first. */
+  /** Takes every matching case, not just the first. */
   readonly many: boolean;
 }
 
-/** Keys of all edges of a branch that it chooses from. */
+/** Keys of all edges from which a branch chooses. */
 export function caseKeys({ cases, otherwise }: BranchWork): ReadonlySet<string> {
   return new Set([...cases.flatMap(({ to }) => to), ...otherwise]);
 }
 
-/** Exactly one of `equals`, `when`, `match` and `error`. */
+/** Has exactly one of `equals`, `when`, `match` and `error`. */
 export interface BranchCase {
   /** Compared, as text, with the value of `on`. */
   readonly equals?: string;
   readonly when?: CompiledValue;
   readonly match?: Matcher;
   readonly error?: ErrorMatcher;
-  /** Keys of the edges that are taken when it fits. */
+  /** Keys of the edges taken when the case matches. */
   readonly to: readonly string[];
 }
 
@@ -206,11 +209,11 @@ export interface TerminateWork {
 export interface ForEachWork {
   readonly kind: 'forEach';
   readonly in: CompiledValue;
-  /** Rounds that may be open at once; 1 when they go one after the other. */
+  /** Maximum number of open iterations; 1 for a sequential loop. */
   readonly maxConcurrency: number;
-  /** How many rounds must succeed; undefined: all. */
+  /** The number of iterations that must succeed; undefined: all. */
   readonly minSuccess: { readonly count: number } | { readonly ratio: number } | undefined;
-  /** `first`: the first round that succeeds ends the loop, and the others are withdrawn. */
+  /** `first`: the first successful iteration ends the loop, and the others are cancelled. */
   readonly until: 'all' | 'first';
   readonly body: GraphPlan;
 }
@@ -225,18 +228,18 @@ export interface WhileWork {
 export interface RetryUntilWork {
   readonly kind: 'retryUntil';
   readonly until: CompiledValue | undefined;
-  /** Rounds allowed and the delays between them. */
+  /** The maximum number of iterations and the delays between them. */
   readonly backoff: RetryPlan;
   readonly body: GraphPlan;
 }
 
-/** A body, run once. */
+/** A body that runs once. */
 export interface GroupWork {
   readonly kind: 'group';
   readonly body: GraphPlan;
 }
 
-/** Another workflow, run inside this one. */
+/** Another workflow that runs inside this run. */
 export interface InlineWork {
   readonly kind: 'inline';
   readonly workflow: SubPlan;
@@ -245,21 +248,21 @@ export interface InlineWork {
   readonly isolation: 'shared' | 'isolated' | 'transactional';
 }
 
-/** Another workflow, or a launch plan, run as an execution of its own. */
+/** Another workflow, or a launch plan, that runs as a separate execution. */
 export interface ChildWork {
   readonly kind: 'child';
-  /** Undefined: what `launchPlan` says. */
+  /** Undefined: selected by `launchPlan`. */
   readonly workflowId: string | undefined;
   readonly launchPlan: string | undefined;
-  /** Undefined: the newest when it is started. */
+  /** Undefined: the newest version at start. */
   readonly version: number | undefined;
   readonly input: CompiledValue | undefined;
   readonly output: CompiledValue | undefined;
-  /** Inside a returned graph: what that graph may be granted at the most. */
+  /** Inside a returned graph: the upper bound of that graph's grants. */
   readonly bound: Capabilities | undefined;
 }
 
-/** The part of a workflow that an enclosing run needs. */
+/** The part of an inlined workflow that the enclosing run needs. */
 export interface SubPlan {
   readonly workflowId: string;
   readonly version: number;
@@ -272,13 +275,13 @@ export interface SubPlan {
 
 export interface WaitWork {
   readonly kind: 'wait';
-  /** The first of them that happens ends the wait. */
+  /** The first condition that occurs ends the wait. */
   readonly waits: readonly WaitPlan[];
-  /** A duration, a number of milliseconds or a moment. */
+  /** A duration, a number of milliseconds or a date. */
   readonly deadline: CompiledValue | undefined;
 }
 
-/** `name`: what `event` in the output says. */
+/** `name` is the value of `event` in the output. */
 export type WaitPlan =
   | { readonly kind: 'for'; readonly name: string; readonly for: CompiledValue }
   | { readonly kind: 'until'; readonly name: string; readonly until: CompiledValue }
@@ -299,14 +302,14 @@ export type WaitPlan =
     }
   | { readonly kind: 'callback'; readonly name: string };
 
-/** Takes up what the rounds of a split gave: `{ aggregated: […] }`. */
+/** Collects the results of the iterations of a split: `{ aggregated: […] }`. */
 export interface MergeWork {
   readonly kind: 'merge';
-  /** The split, which is a forEach in the same graph. */
+  /** The id of the split, which is a forEach in the same graph. */
   readonly of: string;
 }
 
-/** An action of its own, which sees the node as `$self`. Evaluated when the node completes. */
+/** The compensating action, which sees the node as `$self`. Its parameters are evaluated when the node completes. */
 export interface CompensationPlan extends Omit<ActionWork, 'kind'> {
   readonly route: string;
   readonly retry: RetryPlan;
@@ -316,7 +319,7 @@ export interface CompensationPlan extends Omit<ActionWork, 'kind'> {
 export interface CachePlan {
   readonly version: string;
   readonly ttlMs: number | null;
-  /** Members of the input that do not count. */
+  /** Members of the input that are not part of the cache key. */
   readonly ignore: readonly string[];
   readonly overwrite: boolean;
 }
@@ -337,9 +340,9 @@ export interface Timeouts {
 }
 
 export interface RetryPlan {
-  /** The first one that matches an error decides; with none there is no retry. */
+  /** The first rule that matches an error applies; an error without a matching rule is not retried. */
   readonly rules: readonly RetryRule[];
-  /** Attempts that may be cut off by a crash or a lost lease and are repeated. */
+  /** How many times an attempt is repeated after a crash or a lost lease cut it off. */
   readonly lost: number;
 }
 
@@ -348,7 +351,7 @@ export interface RetryRule {
   readonly initialMs: number;
   readonly maxMs: number;
   readonly multiplier: number;
-  /** Attempts allowed, the first included: `attempts` − 1 retries of errors that the rule matches. */
+  /** The maximum number of attempts, including the first: `attempts` − 1 retries of errors that the rule matches. */
   readonly attempts: number;
   /** Undefined: every error. */
   readonly on: RetryMatch | undefined;
@@ -360,19 +363,19 @@ export interface RetryMatch {
   readonly patterns: readonly ErrorMatcher[];
 }
 
-/** A number or duration of a node that is an expression. */
+/** A number or duration of a node that is given by an expression. */
 export interface SettingPlan {
-  /** `retry.attempts`: as people find it. */
+  /** The key as written by users, e.g. `retry.attempts`. */
   readonly key: string;
   readonly type: ValueType;
   readonly value: CompiledValue;
 }
 
-/** By key: durations in milliseconds, shares as text. */
+/** Values by key: durations in milliseconds, shares as text. */
 export type SettingValues = Readonly<Record<string, number | string>>;
 
 export interface EdgePlan {
-  /** Names the edge among those that leave its node: the target's id, with `#2`, `#3`… for further ones. */
+  /** Unique among the edges that leave the node: the target's id, with `#2`, `#3`… for further edges. */
   readonly key: string;
   readonly from: NodePlan;
   readonly to: NodePlan;
@@ -384,21 +387,21 @@ export interface EdgePlan {
   readonly reads: readonly NodeRead[];
   /** On the first of several edges between two nodes: the others. Undefined for nearly every edge. */
   readonly twins: readonly EdgePlan[] | undefined;
-  /** Another edge between the same nodes stands before it. */
+  /** An earlier edge connects the same nodes. */
   readonly isTwin: boolean;
 }
 
-/** True when nothing has to be evaluated to decide the edge. */
+/** True when the edge can be decided without evaluating anything. */
 export function isPlain(edge: EdgePlan): boolean {
   return edge.when === undefined && edge.match === undefined && edge.matchError === undefined;
 }
 
-/** The edge along which a split hands its failures on to its merge: nobody wrote it. */
+/** The implicit error edge from a split to its merge. */
 export function isImplied({ on, from, to }: EdgePlan): boolean {
   return on === 'error' && to.work.kind === 'merge' && to.work.of === from.id;
 }
 
 export type EdgeError = { readonly edge: EdgePlan; readonly error: RunError };
 
-/** For whoever builds a plan. */
+/** A writable view of a type, for building plans. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };

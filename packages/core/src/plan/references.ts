@@ -1,4 +1,7 @@
-/** Checks what expressions refer to: nodes that exist and are upstream, loops that are there, fields that schemas know. */
+/**
+ * Checks the references of expressions: nodes must exist and be upstream, loops must enclose the expression, fields
+ * must be in the schema.
+ */
 import type { Finding } from '../definition/problem-list.ts';
 import type { CompiledValue, ValueReference } from '../expression/index.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
@@ -10,12 +13,12 @@ import { type GraphScope, type Holder, itemAround, type LoopKind, loopAround, lo
 import { listSchema } from './value-schema.ts';
 
 /**
- * Where an expression stands decides what it may see.
- *  - node: what is upstream of the node
- *  - after: the node itself, too (its edges, what is evaluated when it has completed)
+ * The position of an expression, which determines what it may read.
+ *  - node: nodes upstream of the node
+ *  - after: also the node itself (on its edges, and in values evaluated when it completes)
  *  - output: every node of the graph
  *  - start: no node
- * `self`: `$self` has a value. `inRound`: it is asked between the rounds of the node's own loop.
+ * `self`: `$self` is available. `inRound`: the expression is evaluated between the iterations of the node's own loop.
  */
 export interface Site {
   readonly place: 'node' | 'after' | 'output' | 'start';
@@ -26,7 +29,7 @@ export interface Site {
 
 type NodeReference = Extract<ValueReference, { kind: 'node' }>;
 
-/** Keeps reads apart; more than any graph has nodes. */
+/** Separates reads of different scopes; larger than the number of nodes of any graph. */
 const SCOPE_STRIDE = 1_000_000;
 
 const NONE: readonly NodeRead[] = [];
@@ -40,7 +43,7 @@ export class References {
     this.scope = scope;
   }
 
-  /** The nodes that the value reads. */
+  /** Checks a value and returns the nodes that it reads. */
   check(value: CompiledValue | undefined, path: DocumentPath, site: Site): readonly NodeRead[] {
     if (value === undefined || value.references.length === 0) return NONE;
     const reads: NodeRead[] = [];
@@ -81,8 +84,8 @@ export class References {
         if (site.self !== true) {
           this.report(reference, path, {
             code: 'NO_SELF',
-            message: '$self has no value here',
-            hint: 'it has one in compensate, emit, until, condition and the output of workflow; else name the node: $nodes.<id>',
+            message: '$self is not available here',
+            hint: '$self is available in compensate, emit, until, condition and the output of workflow; elsewhere, use $nodes.<id>',
           });
         }
         return undefined;
@@ -114,7 +117,7 @@ export class References {
       this.report(reference, path, { code: 'NOT_UPSTREAM', message: 'no node has run when the workflow starts', hint });
       return undefined;
     }
-    // Whoever makes the call must be told before the node waits for it.
+    // The caller must know the URL before the node waits for the call.
     if (reference.member === 'callbackUrl') return undefined;
     const reader = read.up === 0 ? site.node : nodeAround(this.scope, read.up);
     if (reader !== undefined && !isVisible(scope, read, reader, site)) {
@@ -140,7 +143,7 @@ export class References {
     if (index !== reader) {
       this.report(reference, path, {
         code: 'NOT_UPSTREAM',
-        message: `'${id}' does not run before '${name}', so its output is not there yet`,
+        message: `'${id}' does not run before '${name}', so its output does not exist yet`,
         hint: `add '${id}' to the needs of '${name}'`,
       });
       return;
@@ -149,9 +152,12 @@ export class References {
     this.report(reference, path, {
       code: 'NOT_UPSTREAM',
       message: isInside
-        ? `'${id}' has no output while what is inside it runs`
+        ? `'${id}' has no output while its body runs`
         : `'${id}' cannot read its own output before it has run`,
-      hint: isInside && loopsAround(this.scope)[0] === 'forEach' ? 'the item is $item' : 'read from a node before it',
+      hint:
+        isInside && loopsAround(this.scope)[0] === 'forEach'
+          ? 'use $item for the current item'
+          : 'read the output of an earlier node',
     });
   }
 
@@ -162,16 +168,18 @@ export class References {
       const isOwn = site.node !== undefined && this.scope.graph.ids[site.node] === holder.id;
       this.report(reference, path, {
         code: 'INSIDE_A_BODY',
-        message: `'${id}' is inside '${holder.id}', whose nodes cannot be read from outside`,
+        message: `'${id}' is inside '${holder.id}', and its nodes cannot be read from outside`,
         hint:
-          isOwn && site.self ? 'the output of the last round is $self.output' : `read the output of '${holder.result}'`,
+          isOwn && site.self
+            ? 'use $self.output for the output of the last iteration'
+            : `read the output of '${holder.result}'`,
       });
       return;
     }
     const near = didYouMean(id, [...this.visibleIds(), ...ROOTS]);
     const hint =
       near === undefined
-        ? 'nodes are named by their id: $nodes.<id>'
+        ? 'refer to a node by its id: $nodes.<id>'
         : `did you mean '${ROOTS.has(near) ? '$' : ''}${near}'?`;
     this.report(reference, path, { code: 'UNKNOWN_REFERENCE', message: `there is no node '${id}'`, hint });
   }
@@ -199,36 +207,40 @@ export class References {
       this.report(reference, path, {
         code: 'NOT_IN_A_LOOP',
         message:
-          level === 0 ? `${name} has a value inside a loop only` : `there are not ${level + 1} loops around this`,
+          level === 0 ? `${name} is available only inside a loop` : `there are fewer than ${level + 1} enclosing loops`,
         hint: loops.length === 0 ? 'use $input or a node instead' : 'the innermost loop has $item, $index and $items',
       });
     } else if (loop === 'rounds' && member !== 'index' && member !== 'previous') {
       const outer = loops.findIndex((one, at) => at > level && one !== 'rounds');
       this.report(reference, path, {
         code: 'NOT_IN_A_LOOP',
-        message: `${name} has no value here: the loop has rounds, but no items`,
-        hint: outer < 0 ? 'it has $index' : `did you mean '$${'parent.'.repeat(outer)}${member}'?`,
+        message: `${name} is not available here: the loop does not iterate over items`,
+        hint: outer < 0 ? 'use $index' : `did you mean '$${'parent.'.repeat(outer)}${member}'?`,
       });
     }
   }
 
-  /** Between rounds the last output is `$self.output`; rounds that run at the same time have none before them. */
+  /** Between iterations, the last output is `$self.output`; parallel iterations have no previous one. */
   private checkPrevious(reference: ValueReference, path: DocumentPath, site: Site): void {
     const loop = loopAround(this.scope);
     if (loop === undefined && !site.inRound) return this.checkLoop(reference, path, site, 0, 'previous');
     const report = (message: string, hint: string): void =>
       this.report(reference, path, { code: 'NO_PREVIOUS', message, hint });
-    if (site.inRound) report('$previous has no value here', 'the output of the last round is $self.output');
+    if (site.inRound)
+      report('$previous is not available here', 'use $self.output for the output of the last iteration');
     else if (loop?.isParallel) {
-      report('$previous has no value in a parallel loop: its rounds run at the same time', 'remove `parallel`');
+      report(
+        '$previous is not available in a parallel loop, whose iterations run at the same time',
+        'remove `parallel`',
+      );
     }
   }
 
   private checkDraw(reference: ValueReference, path: DocumentPath, site: Site): void {
     this.context.workflows.draws.isUsed = true;
     if (site.place !== 'start') return;
-    const message = 'uuid() and random() draw nothing before the run begins';
-    this.report(reference, path, { code: 'NO_DRAW', message, hint: 'draw in a node, and read its output' });
+    const message = 'uuid() and random() are not available before the run starts';
+    this.report(reference, path, { code: 'NO_DRAW', message, hint: 'call them in a node and read its output' });
   }
 
   private checkItem(
@@ -301,7 +313,7 @@ export function distinctReads(reads: readonly NodeRead[]): readonly NodeRead[] {
   return [...new Map(reads.map((read) => [read.up * SCOPE_STRIDE + read.index, read])).values()];
 }
 
-/** The node, `up` scopes above, that runs the graphs down to this one. */
+/** The node, `up` scopes above, whose work contains this graph. */
 function nodeAround(scope: GraphScope, up: number): number | undefined {
   let at: GraphScope | undefined = scope;
   for (let step = 1; step < up; step++) at = at?.outer?.scope;

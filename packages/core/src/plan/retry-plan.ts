@@ -1,4 +1,4 @@
-/** Numbers for a retry definition: the node's keys over the workflow's, and the defaults below both. */
+/** Compiles retry definitions: the node's keys override the workflow's, and both override the defaults. */
 import type { Catalog } from '../action.ts';
 import type { Numeric, RetryDefinition, RetryRules } from '../definition/model.ts';
 import { retryPolicyOf } from '../definition/rules.ts';
@@ -18,7 +18,7 @@ const RETRY_DEFAULTS = {
 
 type Known = Pick<CompileContext, 'catalog' | 'problems' | 'values'>;
 
-/** The definition was checked before: durations parse. Policies and patterns are checked here, where they stand. */
+/** The definition has been checked, so durations parse. Policies and patterns are checked here. */
 export function retryPlan(
   own: RetryRules | undefined,
   defaults: DefaultRetry | undefined,
@@ -30,14 +30,14 @@ export function retryPlan(
     const rules = own.map((rule, index) => ruleOf(rule, rule, undefined, context, [...path, index]));
     return { rules, lost: lostOf(own) };
   }
-  // A rule of the node is completed by the rule of the workflow; a list of rules stands for itself.
+  // The workflow's rule completes a single rule of the node; a list of rules replaces it.
   const base = defaults === undefined || isList(defaults.rules) ? {} : defaults.rules;
   const merged = { ...base, ...own };
   const fallback = base === defaults?.rules ? defaults.plan.rules[0] : undefined;
   return { rules: [ruleOf(merged, own ?? {}, fallback, context, path)], lost: lostOf([merged]) };
 }
 
-/** Of a list, the first rule that has `lost` says it for all. */
+/** In a list, the first rule with `lost` sets it for all. */
 function lostOf(rules: readonly RetryDefinition[]): number {
   return numberOf(rules.find(({ lost }) => lost !== undefined)?.lost) ?? RUN_DEFAULTS.lost;
 }
@@ -80,12 +80,12 @@ function matchOf(on: readonly string[], { values }: Known, path: DocumentPath): 
   };
 }
 
-/** Undefined where an expression gives it. */
+/** Undefined when the value is an expression. */
 export function numberOf(value: Numeric | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The rules as they hold for a node, with what the workflow says. */
+/** The rules that apply to a node, including the defaults of the workflow. */
 export function effectiveRetry(own: RetryRules | undefined, defaults: RetryRules | undefined): RetryRules | undefined {
   if (own === undefined || defaults === undefined) return own ?? defaults;
   return isList(own) || isList(defaults) ? own : { ...defaults, ...own };

@@ -1,11 +1,11 @@
-/** Who runs the attempts of a node: this process, or a worker outside that has the action and the labels. */
+/** Decides who runs the attempts of a node: this process, or a remote worker with the action and the labels. */
 import type { Action, Catalog } from '../action.ts';
 import { fitsVersion } from '../catalog.ts';
 
-/** Of nodes that this process runs. */
+/** The route of nodes that this process runs. */
 export const HERE = '';
 
-/** What a route asks of a worker. */
+/** The requirements of a route on a worker. */
 export interface Route {
   readonly action: string;
   readonly version: string;
@@ -16,7 +16,7 @@ export function routeOf(catalog: Pick<Catalog, 'labels'>, action: Action, asked:
   const { labels } = catalog;
   const isHere = !action.isOutside && (labels === 'all' || asked.every((label) => labels.includes(label)));
   if (isHere) return HERE;
-  // The same work has the same text, in whatever order its labels are written.
+  // Equal requirements have equal text, regardless of the order of labels.
   return JSON.stringify([action.id, action.version, ...new Set(asked.toSorted())]);
 }
 
@@ -25,7 +25,7 @@ export function parseRoute(route: string): Route {
   return { action, version, labels };
 }
 
-/** Whether a worker with these actions (`id@version`) and labels may run what waits on a route. */
+/** Whether a worker with these actions (`id@version`) and labels may run tasks of a route. */
 export function mayServe(route: string, actions: ReadonlySet<string>, labels: ReadonlySet<string>): boolean {
   if (route === HERE) return false;
   const wanted = parseRoute(route);

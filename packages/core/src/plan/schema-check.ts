@@ -1,4 +1,4 @@
-/** Compiles a JSON Schema of a definition, and reports one that is none. */
+/** Compiles a JSON Schema of a definition, and reports an invalid one. */
 import type { ProblemList } from '../definition/problem-list.ts';
 import { NebulaError } from '../error.ts';
 import type { DocumentPath } from '../problem.ts';

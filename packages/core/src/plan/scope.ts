@@ -1,11 +1,11 @@
-/** What is known, when an expression is checked, about the graph it stands in and the graphs around that. */
+/** Compile-time knowledge about the graph of an expression and the graphs that enclose it. */
 import type { Graph, Reachability } from '../graph/index.ts';
 import type { JsonSchema } from '../value.ts';
 
-/** `rounds`: a loop that has no items. `any`: a draft that does not say what kind it is. */
+/** `rounds`: a loop without items. `any`: a draft whose kind of loop is unknown. */
 export type LoopKind = 'forEach' | 'rounds' | 'any';
 
-/** What has a node inside, and the node that gives what comes of it: a split has its merge for that. */
+/** A composite node that contains other nodes, and the node that has its result: for a split, its merge. */
 export interface Holder {
   readonly id: string;
   readonly result: string;
@@ -13,35 +13,35 @@ export interface Holder {
 
 export interface GraphScope {
   readonly graph: Graph;
-  /** Undefined when the graph has cycles, or edges are missing: what is upstream is then not known. */
+  /** Undefined when the graph has cycles or missing edges; upstream relations are then unknown. */
   readonly reach: Reachability | undefined;
-  /** Per node, what is known of its output; of composite nodes, once they are compiled. */
+  /** The output schema of each node, as far as known; for composite nodes, once they are compiled. */
   readonly outputs: (JsonSchema | undefined)[];
-  /** The scope around it, and the node there that runs this graph. */
+  /** The enclosing scope, and its node that runs this graph. */
   readonly outer: { readonly scope: GraphScope; readonly node: number } | undefined;
-  /** The loop whose body this is. */
+  /** The loop whose body this graph is. */
   readonly loop: LoopKind | undefined;
-  /** What is known of its items. */
+  /** The schema of the loop's items, as far as known. */
   readonly item: JsonSchema | undefined;
   readonly isParallel: boolean;
-  /** The node of this graph whose body, at any depth, has a node of this id. */
+  /** The node of this graph whose body, at any depth, contains a node with this id. */
   holderOf(id: string): Holder | undefined;
 }
 
-/** The loops around, the innermost first. */
+/** The enclosing loops, innermost first. */
 export function loopsAround(scope: GraphScope): LoopKind[] {
   const loops: LoopKind[] = [];
   for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.loop) loops.push(at.loop);
   return loops;
 }
 
-/** The graph that is the body of the innermost loop around. */
+/** The graph that is the body of the innermost enclosing loop. */
 export function loopAround(scope: GraphScope): GraphScope | undefined {
   for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.loop) return at;
   return undefined;
 }
 
-/** What is known of the items of a loop around; 0 is the innermost. */
+/** The item schema of an enclosing loop, as far as known; 0 is the innermost. */
 export function itemAround(scope: GraphScope, level: number): JsonSchema | undefined {
   let left = level;
   for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) {
@@ -52,7 +52,10 @@ export function itemAround(scope: GraphScope, level: number): JsonSchema | undef
   return undefined;
 }
 
-/** Whether the node of this id is outside every parallel loop around, so that all their rounds see the same of it. */
+/**
+ * Whether the node with this id is outside all enclosing parallel loops, so that all their iterations see the same
+ * output.
+ */
 export function isAroundParallelLoops(scope: GraphScope, id: string): boolean {
   let at: GraphScope | undefined = scope;
   while (at !== undefined && !at.graph.indexOf.has(id)) at = at.outer?.scope;

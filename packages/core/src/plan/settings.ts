@@ -1,4 +1,6 @@
-/** Numbers and durations of a node that are expressions: evaluated once, when the node becomes ready. */
+/**
+ * Numbers and durations of a node that are given by expressions. They are evaluated once, when the node becomes ready.
+ */
 
 import { LIMIT } from '../definition/attempt-keys.ts';
 import { NODE } from '../definition/node-keys.ts';
@@ -10,7 +12,7 @@ import { isJsonObject, type Json } from '../value.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { SettingPlan } from './plan.ts';
 
-/** Keys of a node under which such values stand. */
+/** Keys of a node that may contain such values. */
 const KEYS = [
   'retry',
   'timeout',
@@ -23,20 +25,20 @@ const KEYS = [
   'cache',
 ] as const;
 
-/** Where the workflow says something for its nodes: what holds for this one. */
+/** Values that apply to a node, including the defaults of the workflow. */
 export interface Effective {
   readonly retry: Json | undefined;
   readonly priority: Json | undefined;
 }
 
-/** How long the rounds of a split may take: its merge says so. */
+/** The time limit of the iterations of a split, set by its merge. */
 export interface MergeLimit {
   readonly timeout: string;
-  /** Where that is written. */
+  /** Document path of the timeout. */
   readonly path: DocumentPath;
 }
 
-/** Undefined for nearly every node. */
+/** Returns undefined for nearly every node. */
 export function settingsOf(
   reader: NodeReader,
   effective: Effective,
@@ -59,7 +61,7 @@ export function settingsOf(
   return found.length === 0 ? undefined : found;
 }
 
-/** `timeout: 10s` means the limit of an attempt. */
+/** `timeout: 10s` limits each attempt. */
 function nameOf(keys: readonly (string | number)[]): string {
   return keys.length === 1 && keys[0] === 'timeout' ? 'timeout.attempt' : keys.join('.');
 }
@@ -98,7 +100,7 @@ function* expressionsIn(type: ValueType, value: Json, keys: Found['keys']): Gene
   }
 }
 
-/** Whether one of these values is an expression. */
+/** Whether a value contains an expression. */
 export function hasSettings(key: 'retry' | 'timeout', value: Json | undefined): boolean {
   const type = NODE.keys[key]?.type;
   if (value === undefined || type === undefined) return false;
@@ -108,7 +110,7 @@ export function hasSettings(key: 'retry' | 'timeout', value: Json | undefined): 
 
 const PERCENT = new RegExp(PERCENT_PATTERN);
 
-/** The value as it counts; throws when it is not what the key takes. */
+/** Returns the value in its stored form; throws when the key does not accept it. */
 export function acceptedSetting({ key, type }: Pick<SettingPlan, 'key' | 'type'>, value: Json): number | string {
   const accepted = acceptable(type, value);
   if (accepted !== undefined) return accepted;

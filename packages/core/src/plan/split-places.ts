@@ -1,4 +1,6 @@
-/** Which splits each node of a graph is inside, found by following the edges; and what is wrong with the pairs. */
+/**
+ * Finds the splits that enclose each node, by following the edges, and reports splits and merges that do not pair up.
+ */
 import type { NodeDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import { edgesAt, topologicalOrder } from '../graph/index.ts';
@@ -9,11 +11,11 @@ export interface Places {
   /** Merge → split. */
   readonly splitOf: ReadonlyMap<number, number>;
   outermostSplit(node: number): number | undefined;
-  /** The nodes with an edge to this one. */
+  /** The predecessors of a node. */
   before(node: number): readonly number[];
 }
 
-/** The inside of a split. One object for each split, so that places are compared by identity. */
+/** The inside of a split. Each split has one object, so that positions are compared by identity. */
 interface Inside {
   readonly split: number;
   readonly around: Inside | undefined;
@@ -21,7 +23,7 @@ interface Inside {
   merge: number | undefined;
 }
 
-/** Undefined when the pairs do not fit, which is then reported, or when there is a cycle. */
+/** Returns undefined when splits and merges do not pair up, which is reported, or when there is a cycle. */
 export function placeNodes(source: GraphSource, problems: ProblemList): Places | undefined {
   const order = topologicalOrder(source.graph);
   return order.length === source.graph.ids.length ? new Placing(source, problems).place(order) : undefined;
@@ -49,7 +51,7 @@ class Placing {
       this.report(
         'SPLIT_WITHOUT_MERGE',
         message,
-        'add a node with merge: {} where the items come together',
+        'add a node with merge: {} that collects the results',
         split,
         'split',
       );
@@ -67,8 +69,8 @@ class Placing {
     const places = new Set([...edgesAt(this.source.graph.incoming, node)].map((edge) => this.placeAfter(edge, node)));
     const [place] = places;
     if (places.size > 1) {
-      const message = `'${this.idOf(node)}' joins ways from inside and from outside a split`;
-      this.report('CROSSING_SPLIT', message, 'let the way out of a split go through its merge', node, 'needs');
+      const message = `'${this.idOf(node)}' has incoming edges from inside and from outside a split`;
+      this.report('CROSSING_SPLIT', message, 'leave a split only through its merge', node, 'needs');
     }
     this.insideOf[node] = definition.merge === undefined ? place : this.close(node, place);
     if (definition.split !== undefined) this.open(node);
@@ -80,7 +82,7 @@ class Placing {
     this.opened.set(split, { split, around, depth, merge: undefined });
     if (depth <= DEFINITION_LIMITS.maxBodyDepth) return;
     const message = `splits are nested deeper than ${DEFINITION_LIMITS.maxBodyDepth} levels`;
-    this.report('TOO_DEEP', message, 'make the inner ones a workflow of their own', split, 'split');
+    this.report('TOO_DEEP', message, 'move the inner splits to a separate workflow', split, 'split');
   }
 
   private close(merge: number, place: Inside | undefined): Inside | undefined {
@@ -102,7 +104,7 @@ class Placing {
     return place.around;
   }
 
-  /** Where an edge leads out to: out of a split, into it; its failures stay outside. */
+  /** The position after an edge: an edge that leaves a split leads into it, but its error edges stay outside. */
   private placeAfter(edge: number, to: number): Inside | undefined {
     const { graph, body } = this.source;
     const from = graph.edgeFrom[edge] as number;
@@ -123,8 +125,8 @@ class Placing {
       this.isSound = false;
       this.problems.error({
         code: 'SPLIT_EDGE',
-        message: `an edge ${isEntry ? 'out of a split' : 'into a merge'} has no conditions`,
-        hint: "use 'when' of a node between them",
+        message: `an edge ${isEntry ? 'out of a split' : 'into a merge'} cannot have conditions`,
+        hint: "put 'when' on a node between them",
         path: [...path, 'edges', edgeIndexes?.[origin] ?? origin],
       });
     }
@@ -132,8 +134,8 @@ class Placing {
     if (isEntry && join !== 'all' && this.before(to).length > 1) {
       this.report(
         'SPLIT_JOIN',
-        'a node right after a split joins all',
-        "remove 'join', or put a node between",
+        'a node directly after a split must have join: all',
+        "remove 'join', or insert a node in between",
         to,
         'join',
       );

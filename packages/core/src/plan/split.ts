@@ -1,10 +1,10 @@
 /**
- * Split and merge as what they are: a loop. What lies between a split and its merge becomes the body of the split,
- * which is a parallel forEach; the merge takes up what it gave.
+ * Compiles split and merge to a loop. The nodes between a split and its merge become the body of the split, which is a
+ * parallel forEach; the merge collects its results.
  *
  *   a → split → b → c → merge → d        a → split{ b → c } → merge → d
  *
- * A split that says nothing about its failures hands them on to the merge, along an error edge between the two.
+ * A split without an error edge passes its failures to the merge, along an implicit error edge between the two.
  */
 import { BODY_KEYS, type BodyDefinition, type EdgeDefinition, type NodeDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
@@ -22,7 +22,7 @@ import type { MergeLimit } from './settings.ts';
 import { type Places, placeNodes } from './split-places.ts';
 import { listSchema } from './value-schema.ts';
 
-/** What lies between a split and its merge. */
+/** The nodes between a split and its merge. */
 export interface Region {
   readonly source: GraphSource;
   readonly until: ForEachWork['until'];
@@ -30,7 +30,7 @@ export interface Region {
 }
 
 export interface Unfolded {
-  /** The graph without what is inside splits. */
+  /** The graph without the nodes inside splits. */
   readonly outer: GraphSource;
   readonly regions: ReadonlyMap<string, Region>;
   /** Merge → split. */
@@ -39,12 +39,12 @@ export interface Unfolded {
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** Splits inside splits are unfolded when the region around them is compiled. */
+/** Splits inside splits are unfolded when the enclosing region is compiled. */
 export function unfoldSplits(source: GraphSource, problems: ProblemList): Unfolded {
   if (!Object.values(source.body.nodes ?? {}).some(isPart))
     return { outer: source, regions: NOTHING, splitOf: NOTHING };
   const places = placeNodes(source, problems);
-  // With mistakes there is no plan; the rest is checked as it stands.
+  // With errors there is no plan; the rest is checked without unfolding.
   if (places === undefined) return { outer: { ...source, loop: 'any' }, regions: NOTHING, splitOf: NOTHING };
   return new Unfolding(source, places).unfold();
 }
@@ -56,7 +56,7 @@ function isPart(node: NodeDefinition): boolean {
 class Unfolding {
   private readonly source: GraphSource;
   private readonly places: Places;
-  /** Per id, the split of this graph that it is inside; undefined for what is inside none. */
+  /** Node id → the enclosing split of this graph; undefined outside all splits. */
   private readonly regionOf = new Map<string, string | undefined>();
 
   constructor(source: GraphSource, places: Places) {
@@ -86,7 +86,7 @@ class Unfolding {
     return { outer: this.withFailures(outer, splitOf), regions, splitOf };
   }
 
-  /** To whoever looks from outside, the pair fails where its items come together. */
+  /** Seen from outside, the pair fails at the merge. */
   private withFailures(outer: GraphSource, splitOf: ReadonlyMap<string, string>): GraphSource {
     const edges = [...(outer.body.edges ?? [])];
     for (const [merge, split] of splitOf) {
@@ -112,7 +112,7 @@ class Unfolding {
     };
   }
 
-  /** The nodes of one region, or of none, with the edges between them. */
+  /** The nodes of one region, or outside all regions, with the edges between them. */
   private part(region: string | undefined, change: (id: string, node: NodeDefinition) => NodeDefinition): GraphSource {
     const isHere = (id: string): boolean => this.regionOf.has(id) && this.regionOf.get(id) === region;
     const nodes: Record<string, NodeDefinition> = {};
@@ -144,7 +144,10 @@ class Unfolding {
   }
 }
 
-/** One node before the merge: its output. Several: those that ran, by id. None: the item itself. */
+/**
+ * With one node before the merge: its output. With several: the outputs of those that ran, by id. With none: the item
+ * itself.
+ */
 function roundOutput(last: readonly string[]): CompiledValue {
   const [only] = last;
   return {
@@ -186,7 +189,7 @@ export function* compileSplit(
   return { work, body, output: listSchema(body.output) };
 }
 
-/** The node whose body, or the split whose rounds, have a node of this id at any depth; and which node gives the result. */
+/** The composite node or split that contains a node with this id at any depth, and the node that has the result. */
 export function findHolder(
   body: BodyDefinition,
   regions: Unfolded['regions'],

@@ -1,4 +1,4 @@
-/** Numbers for the time limits of a node. */
+/** Compiles the time limits of a node. */
 import type { TimeoutDefinition } from '../definition/model.ts';
 import type { Timeouts } from './plan.ts';
 import { durationOf } from './retry-plan.ts';

@@ -1,4 +1,4 @@
-/** Triggers with their expressions compiled, and what a run that they start gets. */
+/** Compiles triggers, and computes the input of the runs that they start. */
 import type { CompiledValue } from '../expression/index.ts';
 import type { Json } from '../value.ts';
 import type { CompileContext } from './context.ts';
@@ -18,7 +18,7 @@ export function compileTriggers({ definition, values }: CompileContext, check: C
   });
 }
 
-/** The input of a run, made of what came. Throws what an expression throws. */
+/** The input of a run, computed from the received data. Throws the errors of the expression. */
 export function triggerInput(plan: Plan, { input }: TriggerPlan, came: Json, trigger: Json): Json {
   return input === undefined ? came : input.evaluate(scopeOf(plan, came, trigger), plan.newBudget());
 }

@@ -1,4 +1,4 @@
-/** Compiles the values, conditions and matchers of a definition, and places what is wrong with them. */
+/** Compiles the values, conditions and matchers of a definition, and reports their problems with positions. */
 import type { ProblemList } from '../definition/problem-list.ts';
 import {
   Allowance,
@@ -22,14 +22,14 @@ export class ValueCompiler {
   private readonly options: CompileOptions;
   private path: DocumentPath = [];
 
-  /** `maxChars`: of the expressions that it compiles, together. */
+  /** `maxChars` limits the total length of the compiled expressions. */
   constructor(problems: ProblemList, maxChars: number) {
     this.problems = problems;
     this.maxChars = maxChars;
     this.options = { allowance: new Allowance(maxChars), report: (error) => this.report(error) };
   }
 
-  /** For a part of the definition (a node, an edge, an output) that is compiled in one piece, with as many of its own. */
+  /** For a part of the definition (a node, an edge, an output) that compiles in one step, with its own allowance. */
   forPart(): ValueCompiler {
     return new ValueCompiler(this.problems, this.maxChars);
   }

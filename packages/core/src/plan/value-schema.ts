@@ -1,4 +1,6 @@
-/** What is known of a value before it is evaluated: the types of its expressions, as far as schemas tell them. */
+/**
+ * Derives the schema of a value before it is evaluated: the types of its expressions, as far as schemas determine them.
+ */
 import { ExpressionError } from '../expression/index.ts';
 import { parseAt } from '../expression/parser.ts';
 import type { Root, Step, Syntax } from '../expression/syntax.ts';
@@ -7,21 +9,21 @@ import { followPath } from '../schema/index.ts';
 import { canonicalJson, hasMoreValues, isJsonObject, type Json, type JsonSchema } from '../value.ts';
 import { type GraphScope, itemAround } from './scope.ts';
 
-/** Where a value stands. */
+/** The position of a value. */
 export interface ValuePlace {
   readonly scope: GraphScope;
   /** The schema of the workflow's input. */
   readonly input: JsonSchema | undefined;
-  /** What is known of `$self.output`. */
+  /** The schema of `$self.output`, as far as known. */
   readonly self?: JsonSchema | undefined;
-  /** It is asked between the rounds of the node's own loop. */
+  /** The value is evaluated between the iterations of the node's own loop. */
   readonly inRound?: boolean;
 }
 
-/** Values that are looked at one by one; of a larger value nothing is known. */
+/** Maximum number of inspected values; larger values have no schema. */
 const MAX_VALUES = 5_000;
 
-/** Undefined: nothing is known. Null is never ruled out: nodes that were skipped have it as their output. */
+/** Undefined: unknown. Null is never excluded, because skipped nodes have it as output. */
 export function schemaOfValue(raw: Json | undefined, place: ValuePlace): JsonSchema | undefined {
   return raw === undefined || hasMoreValues(raw, MAX_VALUES) ? undefined : schemaAt(raw, place);
 }
@@ -46,7 +48,7 @@ export function schemaOfCondition(raw: Json | undefined, place: ValuePlace): Jso
   return syntax && schemaOf(syntax, place);
 }
 
-/** Undefined for what is no expression; that is reported elsewhere. */
+/** Undefined for text that is not an expression, which is reported elsewhere. */
 export function conditionSyntax(raw: string): Syntax | undefined {
   return raw.includes('{{') ? wholeExpression(raw.trim()) : parsed(raw, 0, raw.length);
 }
@@ -104,14 +106,14 @@ function objectOf({ members }: Syntax & { kind: 'object' }, place: ValuePlace): 
   return closed(known);
 }
 
-/** `+` joins texts, too. */
+/** `+` also joins texts. */
 function arithmetic({ first, rest }: Syntax & { kind: 'arithmetic' }, place: ValuePlace): JsonSchema | undefined {
   if (rest.some(({ operator }) => operator !== '+')) return { type: 'number' };
   const type = typesOf(schemaOf(first, place));
   return type?.length === 1 && (type[0] === 'string' || type[0] === 'number') ? { type: type[0] } : undefined;
 }
 
-/** One of several: known when all have one type in common. */
+/** The schema of one of several operands: known when all of them share a type. */
 function common(operands: readonly Syntax[], place: ValuePlace): JsonSchema | undefined {
   const schemas = operands.map((one) => schemaOf(one, place));
   const [first] = schemas;
@@ -123,7 +125,7 @@ function common(operands: readonly Syntax[], place: ValuePlace): JsonSchema | un
   return { type: [...new Set(all.flat())] };
 }
 
-/** The types that a schema names; undefined when it names none. */
+/** The types that a schema names, or undefined. */
 export function typesOf(schema: JsonSchema | undefined): readonly string[] | undefined {
   if (!isJsonObject(schema)) return undefined;
   const { type } = schema;
@@ -195,7 +197,7 @@ function pathInto(schema: JsonSchema | undefined, path: readonly (string | numbe
   return found.verdict === 'fits' && found.schema !== true ? found.schema : undefined;
 }
 
-/** What is known of the items of a list. */
+/** The schema of the items of a list, as far as known. */
 export function itemSchema(list: JsonSchema | undefined): JsonSchema | undefined {
   return typesOf(list)?.join() === 'array' ? pathInto(list, [0]) : undefined;
 }
@@ -212,7 +214,7 @@ function listOf(items: readonly (JsonSchema | undefined)[]): JsonSchema {
   return { ...(listSchema(isSame ? first : undefined) as object), minItems: items.length, maxItems: items.length };
 }
 
-/** Items of a written list differ in their values, but often not in their types. */
+/** The items of a literal list differ in their values, but often not in their types. */
 function withoutConst(schema: JsonSchema | undefined): JsonSchema | undefined {
   if (!isJsonObject(schema)) return schema;
   const { const: _, ...rest } = schema;

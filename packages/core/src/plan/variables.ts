@@ -1,4 +1,4 @@
-/** Which variables a workflow knows. */
+/** Finds the variables of a workflow. */
 import { allNodes } from '../definition/graphs.ts';
 import type { BodyDefinition, NodeDefinition, WorkflowDefinition } from '../definition/model.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
@@ -15,7 +15,10 @@ export function assignedIn(body: BodyDefinition): Set<string> {
 
 const assignments = new WeakMap<WorkflowDefinition, ReadonlyMap<string, number> | undefined>();
 
-/** How many nodes assign each variable; undefined where graphs that come later, or workflows inside, may do so, too. */
+/**
+ * The number of nodes that assign each variable; undefined where returned graphs or inlined workflows may assign it,
+ * too.
+ */
 export function assignmentsIn(definition: WorkflowDefinition): ReadonlyMap<string, number> | undefined {
   if (!assignments.has(definition)) assignments.set(definition, countAssignments(definition));
   return assignments.get(definition);
@@ -30,7 +33,7 @@ function countAssignments(definition: WorkflowDefinition): ReadonlyMap<string, n
   return counts;
 }
 
-/** Those that it declares or assigns, and those of workflows inside it that share its variables. */
+/** The variables that a workflow declares or assigns, including inlined workflows that share its variables. */
 export function variablesOf(definition: WorkflowDefinition, find: Find, depth = 0): Set<string> {
   const names = assignedIn(definition);
   if (isJsonObject(definition.variables)) for (const name of Object.keys(definition.variables)) names.add(name);
@@ -40,7 +43,7 @@ export function variablesOf(definition: WorkflowDefinition, find: Find, depth = 
   return names;
 }
 
-/** What a workflow that the node runs inside this one leaves in its variables. */
+/** The variables that a workflow inlined by the node assigns in the enclosing one. */
 export function sharedBy({ workflow }: NodeDefinition, find: Find, depth = 0): Iterable<string> {
   if (workflow?.id === undefined || workflow.mode === 'child' || workflow.isolation !== 'shared') return [];
   const inside = depth < DEFINITION_LIMITS.maxBodyDepth ? find(workflow.id, workflow.version) : undefined;

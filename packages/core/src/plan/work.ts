@@ -1,4 +1,4 @@
-/** What a node does, by its kind. */
+/** Compiles the work of a node by its kind. */
 import type { Action } from '../action.ts';
 import type { EdgeDefinition } from '../definition/model.ts';
 import type { Steps } from '../steps.ts';
@@ -16,16 +16,16 @@ import type { Work } from './plan.ts';
 import type { MergeLimit } from './settings.ts';
 import { listSchema } from './value-schema.ts';
 
-/** What the node's graph knows that the node itself does not. */
+/** Information about a node that its graph has. */
 export interface Surroundings {
   readonly kind: string | undefined;
   readonly action: Action | undefined;
   readonly edges: readonly EdgeDefinition[];
   /** The split that a merge belongs to. */
   splitOf(merge: string): string | undefined;
-  /** Of the rounds of a split. */
+  /** The time limit of the iterations of a split. */
   limitOf(split: string): MergeLimit | undefined;
-  /** The rounds of a split. */
+  /** Compiles the iterations of a split. */
   compileSplit(reader: NodeReader): Steps<(CompiledWork & { readonly body: CompiledGraph }) | undefined>;
 }
 
@@ -33,7 +33,7 @@ export interface CompiledWork {
   /** Undefined when there are errors. */
   readonly work: Work | undefined;
   readonly body?: CompiledGraph;
-  /** What is known of the node's output. */
+  /** The schema of the node's output, as far as known. */
   readonly output?: JsonSchema | undefined;
 }
 
@@ -82,7 +82,7 @@ export function* compileWork(reader: NodeReader, around: Surroundings): Steps<Co
       return { work: of === undefined ? undefined : { kind: 'merge', of } };
     }
     default:
-      // A draft that does not say what it is: what is inside is checked all the same.
+      // A draft without a kind: its body is checked anyway.
       if (definition.do !== undefined) yield* compileBody(reader, 'any');
       return { work: undefined };
   }

@@ -1,4 +1,4 @@
-/** The other workflows that a definition runs. */
+/** Finds the other workflows that a definition runs. */
 import type { Capabilities } from '../action.ts';
 import { joinCapabilities, NOTHING } from '../capability/narrow.ts';
 import { allNodes } from '../definition/graphs.ts';
@@ -11,11 +11,13 @@ export interface UsedWorkflow {
   readonly mode: 'inline' | 'child';
 }
 
-/** Those that the definition itself names, at any depth; each once. What is inlined may use others in turn. */
+/**
+ * The workflows that the definition names itself, at any depth, each once. Inlined workflows may use others in turn.
+ */
 export function usedWorkflows(definition: WorkflowDefinition): UsedWorkflow[] {
   const used = new Map<string, UsedWorkflow>();
   for (const { workflow } of allNodes(definition)) {
-    // Which workflow a launch plan runs is said by its record, not by the definition.
+    // The record of a launch plan selects its workflow, not the definition.
     if (workflow?.id === undefined) continue;
     const { id, version, mode = 'inline' } = workflow;
     used.set(`${mode} ${id} ${version ?? ''}`, { id, ...(version === undefined ? {} : { version }), mode });
@@ -23,7 +25,7 @@ export function usedWorkflows(definition: WorkflowDefinition): UsedWorkflow[] {
   return [...used.values()];
 }
 
-/** The definition with a version for every workflow that it inlines: what is inlined may not change under a run. */
+/** Sets the version of every inlined workflow, so that it cannot change during a run. */
 export function pinWorkflows(
   definition: WorkflowDefinition,
   newest: (id: string) => number | undefined,
@@ -57,7 +59,7 @@ function pinnedNode(node: Nodes[string], newest: (id: string) => number | undefi
   return inner === body.nodes ? node : { ...node, [key]: { ...body, nodes: inner } };
 }
 
-/** Everything that a workflow and its nodes ask for, at any depth. */
+/** All capabilities that a workflow and its nodes ask for, at any depth. */
 export function askedBy(definition: WorkflowDefinition): Capabilities {
   let asked = definition.config?.capabilities ?? NOTHING;
   for (const { capabilities } of allNodes(definition)) {

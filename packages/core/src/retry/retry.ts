@@ -1,4 +1,4 @@
-/** Whether, and when, a failed attempt is followed by another. Pure: chance comes in as `jitter`. */
+/** Decides whether and when a failed attempt is retried. Pure: randomness comes in as `jitter`. */
 import type { RetryPolicyFunction } from '../action.ts';
 import { DURATION_LIMITS } from '../duration.ts';
 import type { RunError } from '../error.ts';
@@ -7,35 +7,40 @@ import type { RetryPlan, RetryRule } from '../plan/plan.ts';
 import { isJsonObject, type Json, memberOf } from '../value.ts';
 import { isUnmendable } from './unmendable.ts';
 
-/** A node that failed, and what it has had of retries before. */
+/** A failed node and its retry history. */
 export interface PastRetries {
   readonly path: string;
-  /** Retries by the index of the rule that allowed them. */
+  /** Number of retries by the index of the rule that allowed them. */
   readonly retries: readonly number[];
-  /** Attempts that were cut off by a crash or a lost lease. */
+  /** Attempts cut off by a crash or a lost lease. */
   readonly lost: number;
 }
 
-/** Inputs that the caller draws or measures: `jitter` from 0 up to 1, and the budget for patterns. */
+/**
+ * Inputs that the caller draws or measures: `jitter` from 0 (inclusive) to 1 (exclusive), and the budget for patterns.
+ */
 export interface RetryChance {
   readonly jitter: number;
   newBudget(): Budget;
 }
 
 export type RetryDecision =
-  /** `rule`: what the retry counts against. */
+  /** `rule` is the counter that the retry increments. */
   | { readonly retry: true; readonly delayMs: number; readonly rule: number | 'lost' }
   | { readonly retry: false; readonly why: 'not-retryable' | 'budget' | 'policy' };
 
-/** Code of an attempt that was cut off by a crash or a lost lease. */
+/** Error code of an attempt that was cut off by a crash or a lost lease. */
 export const WORKER_LOST = 'WORKER_LOST';
 
-/** The rule that a retry counts against unless its entry says otherwise: `lost` for a lost attempt, else the first rule. */
+/**
+ * The rule that a retry counts against when its entry does not say: `lost` for a lost attempt, otherwise the first
+ * rule.
+ */
 export function impliedRule({ code }: RunError): number | 'lost' {
   return code === WORKER_LOST ? 'lost' : 0;
 }
 
-/** An attempt ended in an error: the first rule that matches decides. */
+/** Decides after an error: the first matching rule applies. */
 export function decideRetry(plan: RetryPlan, error: RunError, past: PastRetries, chance: RetryChance): RetryDecision {
   if (isUnmendable(error.code) || isOwnLimit(error, past.path)) return { retry: false, why: 'not-retryable' };
   const index = plan.rules.findIndex((rule) => matches(rule, error, chance));
@@ -55,7 +60,7 @@ function decideBy(
   return after(delayBefore(rule, k, error, jitter), error, index);
 }
 
-/** A pattern that uses up its budget matches nothing. */
+/** A pattern that exhausts its budget matches nothing. */
 function matches({ on }: RetryRule, error: RunError, chance: RetryChance): boolean {
   if (on === undefined || on.names.has(error.code) || on.names.has(error.kind)) return true;
   return on.patterns.some((pattern) => {
@@ -68,8 +73,9 @@ function matches({ on }: RetryRule, error: RunError, chance: RetryChance): boole
 }
 
 /**
- * An attempt was cut off by a crash or a lost lease, which is no error of the node: it counts against `lost`, unless a
- * rule names WORKER_LOST. A worker that died says nothing about the work, so the first repetition waits for nothing.
+ * Decides after an attempt was cut off by a crash or a lost lease. That is not an error of the node, so it counts
+ * against `lost`, unless a rule names WORKER_LOST. A dead worker says nothing about the work, so the first repeat has
+ * no delay.
  */
 export function decideRepeat(plan: RetryPlan, error: RunError, past: PastRetries, chance: RetryChance): RetryDecision {
   const index = plan.rules.findIndex(({ on }) => on?.names.has(WORKER_LOST));
@@ -85,7 +91,7 @@ function after(delayMs: number | null, error: RunError, rule: number | 'lost'): 
   return { retry: true, delayMs: wholeDelay(Math.max(delayMs, askedDelay(error))), rule };
 }
 
-/** Times are whole milliseconds and safe integers: stores keep them as such. */
+/** Rounds to whole milliseconds within safe integers, as stores require. */
 function wholeDelay(ms: number): number {
   return Math.min(Math.ceil(ms), DURATION_LIMITS.maxDurationMs);
 }
@@ -98,7 +104,7 @@ function isOwnLimit(error: RunError, path: string): boolean {
   return WHOLE_LIMITS.includes(detail(error, 'limit'));
 }
 
-/** A server that says when to come back (`Retry-After`) is believed, up to an hour. */
+/** Upper bound of a delay that a server requests with `Retry-After`: one hour. */
 const MAX_ASKED_DELAY_MS = 3_600_000;
 
 function askedDelay(error: RunError): number {
@@ -125,11 +131,11 @@ function delayBefore(rule: RetryRule, k: number, error: RunError, jitter: number
 }
 
 function exponential({ initialMs, maxMs, multiplier }: RetryRule, k: number): number {
-  // Nothing stays nothing, also when the power is beyond all numbers: 0 × ∞ is none.
+  // Zero stays zero even if the power overflows: 0 × ∞ is NaN.
   return initialMs === 0 ? 0 : Math.min(maxMs, initialMs * multiplier ** (k - 1));
 }
 
-/** A policy that throws, or answers with what is no delay, gives up. */
+/** A policy that throws, or returns an invalid delay, gives up. */
 function custom(policy: RetryPolicyFunction, k: number, error: RunError): number | null {
   try {
     const delayMs = policy(k, { code: error.code, kind: error.kind, message: error.message });

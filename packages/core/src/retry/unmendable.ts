@@ -1,4 +1,4 @@
-/** Errors that a repeat cannot mend: the same definition and the same input give the same error. Known by their code. */
+/** Error codes that a retry cannot fix: the same definition and input cause the same error again. */
 
 const UNMENDABLE: ReadonlySet<string> = new Set([
   // Denied capabilities.
@@ -16,7 +16,7 @@ const UNMENDABLE: ReadonlySet<string> = new Set([
   'BAD_GRAPH',
 ]);
 
-/** Failed expressions share a prefix. */
+/** All expression errors share a prefix. */
 const EXPRESSION = 'EXPRESSION_';
 
 export function isUnmendable(code: string): boolean {

@@ -1,8 +1,8 @@
 /**
- * Checks data against JSON Schemas. Each schema is compiled once.
+ * Validates data against JSON Schemas. Each schema is compiled once.
  *
- *  1 A schema that takes everything costs nothing.
- *  2 A check gives problems and never throws, waits or runs for long, whatever schema and data are.
+ *  1. A schema that accepts everything costs nothing.
+ *  2. A check returns problems; it never throws, waits or runs for long, for any schema and data.
  */
 import type { DocumentPath } from '../problem.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
@@ -10,16 +10,16 @@ import { compileChecks } from './compiler.ts';
 import { type Check, pass, type SchemaProblem, TooCostly, Trail } from './trail.ts';
 
 export interface SchemaCheck {
-  /** True when the schema takes everything. */
+  /** True when the schema accepts everything. */
   readonly takesAll: boolean;
-  /** Undefined when the value fits. With `fillDefaults`, missing members are filled in place first. */
+  /** Returns undefined when the value is valid. With `fillDefaults`, missing members are filled in place first. */
   problems(value: Json): readonly SchemaProblem[] | undefined;
 }
 
-/** They go with their schemas. */
+/** Cached per schema object, and collected with it. */
 const cached = { plain: new WeakMap<JsonObject, SchemaCheck>(), filling: new WeakMap<JsonObject, SchemaCheck>() };
 
-/** Throws `SCHEMA_INVALID` when the schema is none, or larger than one may be. */
+/** Throws `SCHEMA_INVALID` when the schema is invalid or exceeds the limits. */
 export function compileSchema(schema: JsonSchema, { fillDefaults = false } = {}): SchemaCheck {
   if (typeof schema === 'boolean') return checkOf(schema ? pass : (_, trail) => trail.report([], 'is not allowed'));
   const cache = fillDefaults ? cached.filling : cached.plain;
@@ -39,7 +39,7 @@ function checkOf(check: Check): SchemaCheck {
       try {
         check(value, trail);
       } catch (error) {
-        // A `RangeError` is the end of the stack.
+        // A `RangeError` means that the stack is exhausted.
         if (!(error instanceof TooCostly || error instanceof RangeError)) throw error;
         const message = error instanceof TooCostly ? error.message : 'nests too deep to be checked';
         return [{ path: [], message }];
@@ -49,7 +49,7 @@ function checkOf(check: Check): SchemaCheck {
   };
 }
 
-/** `orders[3].total`; `whole` for the value itself. */
+/** Formats a path as `orders[3].total`; `whole` names the value itself. */
 export function describePath(path: DocumentPath, whole: string): string {
   if (path.length === 0) return whole;
   return path.reduce<string>(

@@ -1,10 +1,10 @@
 /**
- * A JSON Schema (2020-12) → one function. Nothing is generated as code, nothing is fetched, nothing waits: compiling
+ * Compiles a JSON Schema (2020-12) to one function. No code is generated, nothing is fetched, nothing waits: compiling
  * costs in proportion to the schema, and checking is metered (`trail.ts`).
  *
- *  1 A keyword that is not known is a note for people.
- *  2 References are compiled once each, after everything else, so that schemas may contain themselves.
- *  3 Defaults are filled where a member must fit; not where a schema is only tried (`guess`).
+ *  1. An unknown keyword is an annotation.
+ *  2. Each reference is compiled once, after everything else, so that schemas may be recursive.
+ *  3. Defaults are filled where a member must be valid, but not where a schema is only tried (`guess`).
  */
 import { NebulaError } from '../error.ts';
 import { SCHEMA_LIMITS } from '../limits.ts';
@@ -17,7 +17,7 @@ import { type Check, countValues, pass, type Seen, type Trail } from './trail.ts
 import { VALUE_KEYWORDS } from './values.ts';
 
 const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...STRUCTURE_KEYWORDS };
-/** They look at what the others have looked at. */
+/** Run last, because they depend on what the other keywords have evaluated. */
 const LAST = new Set(['unevaluatedProperties', 'unevaluatedItems']);
 
 /** Throws `SCHEMA_INVALID`. */
@@ -42,7 +42,7 @@ class Compiler implements KeywordCompiler {
     this.#fills = fills;
     this.#references = new References(root);
     if (this.#references.isAsync) {
-      throw invalid('$async makes a check wait, which none may', 'Leave `$async` out.');
+      throw invalid('$async is not supported', 'Remove `$async`.');
     }
   }
 
@@ -74,7 +74,7 @@ class Compiler implements KeywordCompiler {
   #keywordOf(name: string, argument: Json, schema: JsonObject): Check | undefined {
     if (name === '$ref' || name === '$recursiveRef') return this.#reference(argument, schema, false);
     if (name === '$dynamicRef') return this.#reference(argument, schema, true);
-    if (name === '$id' && typeof argument !== 'string') throw this.wrong('is not a text');
+    if (name === '$id' && typeof argument !== 'string') throw this.wrong('is not a string');
     if (name === '$defs' || name === 'definitions') return void this.members(argument);
     return Object.hasOwn(KEYWORDS, name) ? (KEYWORDS[name] as Keyword)(argument, this, schema) : undefined;
   }
@@ -107,7 +107,7 @@ class Compiler implements KeywordCompiler {
     }
     this.#instructions += pattern.size;
     if (this.#instructions > SCHEMA_LIMITS.maxPatternInstructions)
-      throw tooLarge('Its patterns are too large together.');
+      throw tooLarge('Its patterns exceed the limit in total.');
     return pattern;
   }
 
@@ -144,10 +144,12 @@ class Compiler implements KeywordCompiler {
   }
 
   #reference(argument: Json, schema: JsonObject, isDynamic: boolean): Check {
-    if (typeof argument !== 'string') throw this.wrong('is not a text');
+    if (typeof argument !== 'string') throw this.wrong('is not a string');
     const target = this.#references.find(argument, schema);
     if (target === undefined) {
-      throw this.wrong(`leads nowhere: there is no '${argument.slice(0, 200)}' in this schema, and none is fetched`);
+      throw this.wrong(
+        `cannot be resolved: there is no '${argument.slice(0, 200)}' in this schema, and other schemas are not fetched`,
+      );
     }
     const own = entering(target.resource, this.#lazy(target));
     const meant = isDynamic
@@ -157,14 +159,14 @@ class Compiler implements KeywordCompiler {
     const checks = new Map(
       [...meant].map(([resource, one]) => [resource, entering(resource, this.#lazy({ schema: one }))]),
     );
-    // Whichever resource was entered first says which schema is meant.
+    // The resource that was entered first determines the schema.
     return (value, trail) => {
       const first = trail.resources.find((resource) => checks.has(resource));
       (first === undefined ? own : (checks.get(first) as Check))(value, trail);
     };
   }
 
-  /** One check for all references to a schema; it is made when everything else is, or when it is first needed. */
+  /** One check for all references to a schema, created after everything else, or when first needed. */
   #lazy({ schema }: Pick<Target, 'schema'>): { check: Check } {
     const kind = this.#fills ? 'filling' : 'plain';
     const known = this.#checks.get(kind) ?? new Map<Json, { check: Check }>();
@@ -189,7 +191,7 @@ function plain(checks: readonly Check[]): Check {
   };
 }
 
-/** Members and items evaluated by a schema that fits count for the schema around it. */
+/** Members and items evaluated by a matching schema count for the enclosing schema. */
 function tracking(checks: readonly Check[]): Check {
   return (value, trail) => {
     trail.spend(checks.length);
@@ -216,7 +218,7 @@ function entering(resource: string, holder: { readonly check: Check }): Check {
   };
 }
 
-/** Members that are missing get the default of their schema, before anything else looks at them. */
+/** Fills missing members with the default of their schema, before any other check. */
 function filling(defaults: readonly (readonly [string, Json])[]): Check {
   return (value) => {
     if (!isJsonObject(value)) return;
@@ -227,11 +229,11 @@ function filling(defaults: readonly (readonly [string, Json])[]): Check {
 }
 
 function invalid(message: string, hint: string): NebulaError {
-  return new NebulaError('SCHEMA_INVALID', `This is no JSON Schema: ${message}.`, { hint });
+  return new NebulaError('SCHEMA_INVALID', `Invalid JSON Schema: ${message}.`, { hint });
 }
 
 function tooLarge(message: string): NebulaError {
-  return new NebulaError('SCHEMA_INVALID', `This JSON Schema is larger than one may be. ${message}`, {
-    hint: 'Leave out what is not needed to check the data.',
+  return new NebulaError('SCHEMA_INVALID', `The JSON Schema exceeds the limits. ${message}`, {
+    hint: 'Remove the parts that validation does not need.',
   });
 }

@@ -1,11 +1,12 @@
-/** What a schema says about a path of members, without any data: finds references that can never be right. */
+/** Follows a path of members through a schema, without data, to find references that can never be valid. */
 import type { DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../value.ts';
 
 /**
- *  - fits: the schema names every member, or says nothing about them
- *  - absent: there can be no such member
- *  - undeclared: the schema does not name it, but does not forbid it either
+ * The verdict on a path:
+ *  - fits: the schema names every member, or leaves them open
+ *  - absent: such a member cannot exist
+ *  - undeclared: the schema neither names nor forbids the member
  */
 export type Finding =
   | { readonly verdict: 'fits'; readonly schema: JsonSchema }

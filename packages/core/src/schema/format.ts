@@ -1,4 +1,4 @@
-/** Formats of texts and numbers. Their tests come from a library that is loaded by the first schema that names one. */
+/** Formats of strings and numbers. A library provides their tests; the first schema that names a format loads it. */
 import { SCHEMA_LIMITS } from '../limits.ts';
 import { loadModule } from '../on-demand.ts';
 import type { Json } from '../value.ts';
@@ -6,7 +6,7 @@ import type { Trail } from './trail.ts';
 
 type Definition = true | RegExp | ((text: string) => boolean) | { type?: 'string' | 'number'; validate: unknown };
 
-/** Undefined where the format is not known, or takes everything: it is a note for people then. */
+/** Undefined when the format is unknown or accepts everything; it is then an annotation. */
 export function formatTest(name: string): ((value: Json, trail: Trail) => boolean) | undefined {
   const { fullFormats } = loadModule<{ fullFormats: Readonly<Record<string, Definition>> }>(
     'ajv-formats/dist/formats.js',
@@ -21,7 +21,7 @@ export function formatTest(name: string): ((value: Json, trail: Trail) => boolea
   return (value, trail) => {
     if (typeof value !== type) return true;
     if (typeof value === 'string' && value.length > SCHEMA_LIMITS.maxFormatChars) return false;
-    // The library's patterns are quadratic at worst.
+    // The library's patterns are quadratic in the worst case.
     trail.spend(typeof value === 'string' ? 1 + (value.length * value.length) / 1_000 : 1);
     return test(value);
   };

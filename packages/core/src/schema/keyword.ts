@@ -4,11 +4,11 @@ import type { Json, JsonObject } from '../value.ts';
 import type { SchemaPattern } from './pattern.ts';
 import type { Check } from './trail.ts';
 
-/** Undefined: nothing is to be checked. */
+/** Returns undefined when there is nothing to check. */
 export type Keyword = (argument: Json, compiler: KeywordCompiler, schema: JsonObject) => Check | undefined;
 
 export interface KeywordCompiler {
-  /** Some schema asks what others have looked at. */
+  /** Some schema depends on what other schemas have evaluated. */
   readonly tracks: boolean;
   node(schema: Json): Check;
   /** A list of schemas. */
@@ -18,7 +18,7 @@ export interface KeywordCompiler {
   names(argument: Json): readonly string[];
   pattern(source: string): SchemaPattern;
   keyword(name: string, argument: Json): Check | undefined;
-  /** Compiles what is only tried: nothing is filled in by it. */
+  /** Compiles a schema that is only tried and therefore fills no defaults. */
   guess<T>(compile: () => T): T;
   at<T>(key: string | number, compile: () => T): T;
   wrong(what: string): NebulaError;

@@ -1,21 +1,21 @@
-/** Patterns in schemas come from users and meet data from users, so they run in linear time and on a budget. */
+/** Patterns in schemas. Both pattern and data come from users, so matching takes linear time and is metered. */
 import { Budget } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/expression-error.ts';
 import { compilePattern } from '../expression/regex.ts';
 import { EXPRESSION_LIMITS } from '../limits.ts';
 import type { Trail } from './trail.ts';
 
-/** An operation of the budget of expressions is 4,000 steps of a pattern: 80 µs, or so many steps of a check. */
+/** One operation of the expression budget is 4,000 pattern steps: 80 µs, or this many steps of a check. */
 const STEPS_PER_OPERATION = 2_000;
 
 export interface SchemaPattern {
-  /** Instructions of the compiled pattern. */
+  /** Number of instructions of the compiled pattern. */
   readonly size: number;
-  /** Text that costs more than the trail has left does not match. */
+  /** Text that costs more than the remaining budget does not match. */
   test(text: string, trail: Trail): boolean;
 }
 
-/** Throws when the pattern is none. */
+/** Throws when the pattern is invalid. */
 export function compileSchemaPattern(source: string): SchemaPattern {
   const pattern = compilePattern(source);
   return {

@@ -1,15 +1,15 @@
-/** Resolves `$ref` and its kin to places, anchors and ids within one schema. Nothing is fetched. */
+/** Resolves `$ref` and similar keywords to pointers, anchors and ids within one schema. Nothing is fetched. */
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { ROOT_RESOURCE } from './trail.ts';
 
-/** Members that hold schemas by name. */
+/** Keywords that contain schemas by name. */
 const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
-/** Members that hold data, whatever it looks like. */
+/** Keywords that contain data, even if it looks like a schema. */
 const DATA = new Set(['default', 'const', 'enum', 'examples', 'required']);
 
 export interface Target {
   readonly schema: Json;
-  /** The resource that it is part of. */
+  /** The resource that contains the schema. */
   readonly resource: string;
 }
 
@@ -18,9 +18,9 @@ export class References {
   readonly #anchors = new Map<string, JsonObject>();
   readonly #dynamic = new Map<string, Map<string, JsonObject>>();
   readonly #resourceOf = new Map<JsonObject, string>();
-  /** Whether some schema says `$async`, which would make checks promises. */
+  /** Whether some schema has `$async`, which would make checks asynchronous. */
   isAsync = false;
-  /** Whether some schema asks what others have looked at. */
+  /** Whether some schema depends on what other schemas have evaluated. */
   tracks = false;
 
   constructor(root: JsonObject) {
@@ -32,7 +32,7 @@ export class References {
     return this.#resourceOf.get(schema) ?? ROOT_RESOURCE;
   }
 
-  /** Undefined when there is nothing at that place. */
+  /** Returns undefined when the reference cannot be resolved. */
   find(reference: string, from: JsonObject): Target | undefined {
     const url = URL.parse(reference, this.resourceOf(from));
     if (url === null) return undefined;
@@ -51,12 +51,12 @@ export class References {
     return { schema, resource: isJsonObject(schema) ? (this.#resourceOf.get(schema) ?? resource) : resource };
   }
 
-  /** By resource, the schemas that it calls by this name for whoever comes from outside. */
+  /** Resource → the schema that it declares under this dynamic anchor. */
   dynamic(anchor: string): ReadonlyMap<string, JsonObject> {
     return this.#dynamic.get(anchor) ?? new Map();
   }
 
-  /** Without recursion: how deep schemas nest is not known yet. */
+  /** Not recursive, because the nesting depth is not known yet. */
   #collect(root: JsonObject, base: string): void {
     const open: (readonly [JsonObject, string])[] = [[root, base]];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {

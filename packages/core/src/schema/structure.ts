@@ -20,7 +20,7 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
         const before = trail.count;
         check(value, trail);
         isFitting ||= trail.count === before;
-        // Others may have looked at more of the value.
+        // Further schemas may evaluate more of the value.
         if (isFitting && !compiler.tracks) break;
       }
       if (isFitting) trail.rewind(count, told);
@@ -64,7 +64,7 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
       for (const [name, check] of members) if (Object.hasOwn(value, name)) check(value, trail);
     };
   },
-  /** As drafts before 2019 have it. */
+  /** The keyword of drafts before 2019. */
   dependencies: (argument, compiler) => {
     if (!isJsonObject(argument)) throw compiler.wrong('is not an object');
     const entries = Object.entries(argument);

@@ -1,11 +1,11 @@
 /**
- * One check of one value: where it stands, what it has found, and what it may still cost.
+ * The state of one validation: position, problems and remaining budget.
  *
- *  1 A trail lives for one check; its budget only shrinks. Every schema that is applied to a value is a step, and
- *    work in proportion to data is paid in proportion.
- *  2 The budget grows with the value and not with the schema: a schema that works on every value again and again is
- *    stopped, a large value is not.
- *  3 Nothing is built for data that fits.
+ *  1. A trail serves one validation; its budget only shrinks. Applying a schema to a value is one step, and work
+ *     proportional to data is charged in proportion.
+ *  2. The budget grows with the value and not with the schema: a schema that visits every value over and over is
+ *     stopped, a large value is not.
+ *  3. Valid data causes no allocations.
  */
 import { SCHEMA_LIMITS } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
@@ -16,29 +16,29 @@ export interface SchemaProblem {
   readonly message: string;
 }
 
-/** The base of a schema without an id. */
+/** The base URI of a schema without an id. */
 export const ROOT_RESOURCE = 'schema:/';
 
 export type Check = (value: Json, trail: Trail) => void;
 
-/** The check of a schema that takes everything. */
+/** The check of a schema that accepts everything. */
 export const pass: Check = () => {};
 
-/** Members and items evaluated by schemas that fit; kept for schemas with `unevaluated…` only. */
+/** Members and items evaluated by matching schemas; kept only for schemas with `unevaluated…`. */
 export interface Seen {
   readonly members: Set<string>;
   readonly items: Set<number>;
-  /** Items before this one. */
+  /** All items before this index are evaluated. */
   firstItems: number;
 }
 
-/** The check was given up; the value counts as one that does not fit. */
+/** The check was aborted; the value counts as invalid. */
 export class TooCostly extends Error {}
 
 export class Trail {
   readonly path: (string | number)[] = [];
   problems: SchemaProblem[] | undefined;
-  /** Problems found, told or not. */
+  /** Number of problems found, including unreported ones. */
   count = 0;
   seen: Seen | undefined;
   #left: number = SCHEMA_LIMITS.maxSteps;
@@ -57,7 +57,7 @@ export class Trail {
     if (this.problems.length < SCHEMA_LIMITS.maxProblems) this.problems.push({ path: [...path], message });
   }
 
-  /** Forgets what was found since: a branch that need not fit. */
+  /** Drops problems found since then, for a branch that does not have to match. */
   rewind(count: number, told: number): void {
     this.count = count;
     if (this.problems !== undefined) this.problems.length = told;
@@ -67,7 +67,7 @@ export class Trail {
     return this.problems?.length ?? 0;
   }
 
-  /** Those that were entered by references, the outermost first. */
+  /** Resources entered through references, outermost first. */
   get resources(): string[] {
     this.#resources ??= [ROOT_RESOURCE];
     return this.#resources;
@@ -84,9 +84,7 @@ export class Trail {
 
   enter(): void {
     if (++this.#depth > SCHEMA_LIMITS.maxReferenceDepth) {
-      throw new TooCostly(
-        `needs more than ${SCHEMA_LIMITS.maxReferenceDepth} references inside each other to be checked`,
-      );
+      throw new TooCostly(`needs more than ${SCHEMA_LIMITS.maxReferenceDepth} nested references to be checked`);
     }
   }
 
@@ -101,11 +99,11 @@ export class Trail {
       this.#left += Math.max(0, allowed - SCHEMA_LIMITS.maxSteps);
       if (this.#left >= 0) return;
     }
-    throw new TooCostly('takes more steps to be checked than its schema may cost');
+    throw new TooCostly('exceeds the validation budget of its schema');
   }
 }
 
-/** Lists and objects count as one, and so does everything in them. */
+/** Lists and objects count as one, plus everything inside. */
 export function countValues(root: Json): number {
   let count = 0;
   const open: Json[] = [root];
@@ -130,7 +128,7 @@ export function inside(check: Check, value: Json, key: string | number, trail: T
   trail.seen = seen;
 }
 
-/** Whether the value fits. What was found is forgotten, and so is what was looked at if it does not. */
+/** Whether the value is valid. Drops the problems found and, if the value is invalid, what was evaluated. */
 export function fits(check: Check, value: Json, trail: Trail): boolean {
   const { count, told } = trail;
   check(value, trail);

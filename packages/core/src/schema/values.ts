@@ -1,10 +1,10 @@
-/** Keywords that look at a value by itself: numbers, texts, lengths, equality. */
+/** Keywords that check a value by itself: numbers, strings, lengths, equality. */
 import { canonicalJson, isJsonObject, type Json, jsonEquals } from '../value.ts';
 import { formatTest } from './format.ts';
 import type { Keyword, KeywordCompiler } from './keyword.ts';
 import { type Check, countValues } from './trail.ts';
 
-/** Of the values of a schema, so much is said back. */
+/** Maximum length of schema values quoted in messages. */
 const MAX_SAID_CHARS = 500;
 
 export const VALUE_KEYWORDS = {
@@ -62,7 +62,7 @@ export const VALUE_KEYWORDS = {
   maxProperties: (argument, compiler) =>
     length(compiler, argument, isJsonObject, countMembers, (has, limit) => has <= limit, 'have at most # members'),
   pattern: (argument, compiler) => {
-    if (typeof argument !== 'string') throw compiler.wrong('is not a text');
+    if (typeof argument !== 'string') throw compiler.wrong('is not a string');
     const pattern = compiler.pattern(argument);
     const message = `must match the pattern ${said(argument)}`;
     return (value, trail) => {
@@ -70,7 +70,7 @@ export const VALUE_KEYWORDS = {
     };
   },
   format: (argument, compiler) => {
-    if (typeof argument !== 'string') throw compiler.wrong('is not a text');
+    if (typeof argument !== 'string') throw compiler.wrong('is not a string');
     const test = formatTest(argument);
     if (test === undefined) return undefined;
     const message = `must match format "${said(argument)}"`;

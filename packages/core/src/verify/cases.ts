@@ -1,4 +1,4 @@
-/** Which cases of a branch can ever be taken. */
+/** Determines which cases of a branch can ever be taken. */
 import type { BranchDefinition, CaseDefinition } from '../definition/model.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { BranchCase, BranchWork, NodePlan } from '../plan/plan.ts';
@@ -11,11 +11,11 @@ import { canMiss } from './missing.ts';
 import { definitionOf, trustedOutput } from './verification.ts';
 
 export interface Chance {
-  /** Inside the node. */
+  /** Path inside the node. */
   readonly path: DocumentPath;
-  /** Keys of the edges that are taken with it. */
+  /** Keys of the edges taken with the case. */
   readonly to: readonly string[];
-  /** Undefined: it can be taken. */
+  /** The reason why it can never be taken; undefined when it can. */
   readonly never: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork,
     : Object.keys(branch.cases).map((key) => ['branch', 'cases', key]);
   const seen = new Set<string>();
   let taken: string | undefined;
-  // A branch that meets a missing member, or whose failure is ignored, takes its default, whatever its cases are.
+  // A branch that reads a missing member, or whose failure is ignored, takes its default regardless of its cases.
   let isDefaultOpen = !node.enabled || node.onError === 'ignore' || canMiss(branch.on, node, place);
   const cases = work.cases.map((one, index): Chance => {
     const written = Array.isArray(branch.cases) ? (branch.cases[index] as CaseDefinition) : undefined;
@@ -43,23 +43,24 @@ export function chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork,
     const before = work.many ? undefined : (taken ?? (test !== undefined && seen.has(test) ? SAME : undefined));
     if (test !== undefined) seen.add(test);
     if (taken === undefined || work.many) isDefaultOpen ||= canMiss(written?.when, node, place);
-    if (always) taken ??= `the ${index === 0 ? 'first' : index === 1 ? 'second' : `${index + 1}th`} case always fits`;
+    if (always)
+      taken ??= `the ${index === 0 ? 'first' : index === 1 ? 'second' : `${index + 1}th`} case always matches`;
     return { path: paths[index] as DocumentPath, to: one.to, never: before ?? never };
   });
   const never = isDefaultOpen ? undefined : (taken ?? allCovered(work.cases, values));
   return { cases, otherwise: { path: ['branch', 'default'], to: work.otherwise, never } };
 }
 
-const SAME = 'the same test stands before it';
+const SAME = 'an earlier case has the same test';
 
-/** What the cases test, as far as that is known. */
+/** The values that the cases test, as far as known. */
 interface Values {
   readonly constant: Json | undefined;
-  /** Schemas of what `match` may see; undefined: it may see anything. */
+  /** Schemas of the values that `match` may see; undefined: any value. */
   readonly schemas: readonly JsonSchema[] | undefined;
   /** The values of `on` as text, where they are known. */
   readonly texts: ReadonlySet<string> | undefined;
-  /** `on` may be null, besides. */
+  /** Whether `on` may also be null. */
   readonly mayBeNull: boolean;
 }
 
@@ -83,7 +84,7 @@ function textsOf(schema: JsonSchema | undefined): Set<string> | undefined {
   return values && new Set(values.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))));
 }
 
-/** A comparison is never null, nor is a member that must be there. */
+/** A comparison is never null, nor is a member that must exist. */
 function mayBeNull(on: string): boolean {
   const syntax = conditionSyntax(on);
   if (syntax?.kind === 'comparison' || (syntax?.kind === 'unary' && syntax.operator === '!')) return false;
@@ -103,9 +104,9 @@ function verdictOf(one: BranchCase, written: CaseDefinition | undefined, values:
     const misfits = (values.schemas ?? [undefined]).map((schema) => misfitOf(pattern, schema));
     const [misfit] = misfits;
     if (misfit === undefined || misfits.includes(undefined)) return {};
-    return { never: `what it tests never fits, because ${misfit.message}` };
+    return { never: `the tested value never matches, because ${misfit.message}` };
   }
-  return written?.error === undefined || canFitError(written.error) ? {} : { never: 'no error fits an empty list' };
+  return written?.error === undefined || canFitError(written.error) ? {} : { never: 'no error matches an empty list' };
 }
 
 function byValue(text: string, { constant, texts }: Values): Verdict {

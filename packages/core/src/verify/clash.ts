@@ -1,14 +1,14 @@
-/** Whether what one schema gives can be what another one wants. Says no only where that is certain. */
+/** Checks whether a value of one schema can be valid under another. Reports a clash only where it is certain. */
 import { typesOf } from '../plan/value-schema.ts';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../value.ts';
 import { choicesOf, sharesValues, typeOf } from './fit.ts';
 import { list, words } from './words.ts';
 
 export interface Clash {
-  /** Members that lead to where they differ. */
+  /** Members that lead to the difference. */
   readonly path: readonly string[];
   readonly message: string;
-  /** False: an empty list would fit. */
+  /** False when an empty list would be valid. */
   readonly isCertain: boolean;
 }
 
@@ -17,7 +17,7 @@ const SAYS_MORE = ['$ref', '$dynamicRef', 'anyOf', 'oneOf', 'allOf', 'if', 'patt
 export function clashOf(given: JsonSchema | undefined, wanted: JsonSchema | undefined): Clash | undefined {
   if (!isPlainSchema(given) || !isPlainSchema(wanted)) return undefined;
   const [some, all] = [kindsOf(given), kindsOf(wanted)];
-  // Null is never ruled out on the one side, so whoever takes it on the other takes what there is.
+  // Null is always possible on the given side, so a wanted schema that accepts null never clashes.
   if (some === undefined || all === undefined || all.includes('null')) return undefined;
   const isShared = some.some((one) => all.some((other) => sharesValues(one, other)));
   if (!isShared) return clash(`is ${words(some)}, but must be ${words(all)}`);
@@ -57,7 +57,7 @@ function ofMembers(given: JsonObject, wanted: JsonObject): Clash | undefined {
   }
   for (const name of Object.keys(has)) {
     if (wanted.additionalProperties === false && sure.includes(name) && !Object.hasOwn(wants, name)) {
-      return clash(`has '${name}', which is not known there`);
+      return clash(`has '${name}', which is not allowed`);
     }
     if (!sure.includes(name) && !needed.includes(name)) continue;
     const inside = clashOf(has[name] as JsonSchema, wants[name] as JsonSchema | undefined);

@@ -1,4 +1,4 @@
-/** Keys that a node holds while something inside it waits for the same one: neither ever goes on. */
+/** Finds nodes that hold a concurrency key while a node inside them waits for the same key. */
 import { bodyOf, type NodeDefinition, type WorkflowDefinition } from '../definition/model.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { GraphPlan, NodePlan } from '../plan/plan.ts';
@@ -6,7 +6,7 @@ import { canonicalJson, isJsonObject, type Json } from '../value.ts';
 import { constantOf } from './constant.ts';
 import { nodePath, type Verification } from './verification.ts';
 
-/** A node that waits for a key that is held around it, as people find it. */
+/** Describes a node that waits for a key that an enclosing node holds. */
 type Found = string | undefined;
 
 export function checkDeadlocks(verification: Verification, record: GraphRecord): void {
@@ -17,14 +17,14 @@ export function checkDeadlocks(verification: Verification, record: GraphRecord):
     if (found === undefined) continue;
     verification.problems.warning({
       code: 'SELF_DEADLOCK',
-      message: `'${node.id}' holds the key '${key}' while ${found} inside it waits for it, so neither can go on`,
-      hint: 'use another key inside, or take it away from one of them',
+      message: `deadlock: '${node.id}' holds the key '${key}' while ${found} inside it waits for the same key`,
+      hint: 'use another key inside, or remove one of the two',
       path: [...nodePath(record, node), 'concurrency', 'key'],
     });
   }
 }
 
-/** The key, where it is the same in every run. */
+/** The key, if it is the same in every run. */
 function keyOf({ concurrency }: NodePlan): string | undefined {
   const key = constantOf(concurrency?.key);
   return key === undefined ? undefined : textOf(key);
@@ -34,11 +34,11 @@ function textOf(key: Json): string {
   return typeof key === 'string' ? key : canonicalJson(key);
 }
 
-/** Looks at what is inside a node: bodies and workflows as they are compiled, children as they are written. */
+/** Searches the inside of a node: bodies and inlined workflows in their compiled form, children as written. */
 class Search {
   private readonly find: Verification['find'];
   private readonly key: string;
-  /** Workflows by id and version: one that starts itself is looked at once. */
+  /** Visited workflows by id and version; a workflow that starts itself is visited once. */
   private readonly seen = new Set<string>();
 
   constructor(find: Verification['find'], key: string) {
@@ -46,7 +46,7 @@ class Search {
     this.key = key;
   }
 
-  /** `held`: so many places of the key are held by what is around. */
+  /** `held` is the number of permits of the key that enclosing nodes hold. */
   below({ work }: NodePlan, held: number): Found {
     if (work.kind === 'inline') return this.inGraph(work.workflow.root, held);
     if (work.kind === 'child')

@@ -1,4 +1,7 @@
-/** Actions that are done once in a workflow that undoes things, and undoing that has nothing to undo. */
+/**
+ * Finds actions with effect once that are never compensated in a workflow that compensates others, and compensations of
+ * pure actions.
+ */
 import type { Effect } from '../action.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
@@ -21,7 +24,7 @@ function checkNode(verification: Verification, record: GraphRecord, node: NodePl
     verification.problems.warning({
       code: 'NOTHING_TO_UNDO',
       message: `'${node.id}' is pure, so there is nothing to undo`,
-      hint: "remove 'compensate', or say with 'effect' what the action really does",
+      hint: "remove 'compensate', or set 'effect' to the real effect of the action",
       path: [...nodePath(record, node), 'compensate'],
       at: 'key',
     });
@@ -32,14 +35,14 @@ function checkNode(verification: Verification, record: GraphRecord, node: NodePl
   if (isFailureNode(verification, record, node) || !canBeFollowed(verification, record, node, ways)) return;
   verification.problems.warning({
     code: 'NEVER_UNDONE',
-    message: `'${node.id}' is done once, and stays done when what comes later fails and the rest is undone`,
-    hint: "add 'compensate'; if a repeat does no harm, write effect: idempotent, or pure",
+    message: `'${node.id}' has the effect once and no 'compensate': it is not undone when the run fails later and other nodes are`,
+    hint: "add 'compensate'; if the action can be repeated safely, set effect: idempotent or pure",
     path: nodePath(record, node),
     at: 'key',
   });
 }
 
-/** As far as it is known before anything runs. */
+/** The effect, as far as it is known before the run. */
 function effectOf(record: GraphRecord, node: NodePlan): Effect | undefined {
   const { work } = node;
   if (work.kind !== 'action' && work.kind !== 'dynamic') return undefined;
@@ -49,7 +52,7 @@ function effectOf(record: GraphRecord, node: NodePlan): Effect | undefined {
   return effectOfInput(effect, (work.kind === 'dynamic' ? definition.dynamic?.with : definition.with) ?? {});
 }
 
-/** Undefined when it depends on something that an expression gives. */
+/** Returns undefined when the effect depends on an expression. */
 function effectOfInput(effect: (input: Json) => Effect, parameters: JsonObject): Effect | undefined {
   let isOpen = false;
   const watched = new Proxy(parameters, {
@@ -67,12 +70,12 @@ function effectOfInput(effect: (input: Json) => Effect, parameters: JsonObject):
     const found = effect(watched);
     return isOpen ? undefined : found;
   } catch {
-    // It expects parameters as they are once they are complete.
+    // The function expects complete parameters.
     return undefined;
   }
 }
 
-/** Something may fail after the node has completed. */
+/** Whether something may fail after the node has completed. */
 function canBeFollowed(
   { definition }: Verification,
   { plan, scope, source }: GraphRecord,

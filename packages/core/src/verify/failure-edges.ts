@@ -1,4 +1,4 @@
-/** Edges that do not do after a failure what they seem to be for. */
+/** Finds edges that do not handle failures although they seem to. */
 import type { GraphRecord } from '../plan/context.ts';
 import type { EdgePlan, NodePlan } from '../plan/plan.ts';
 import { edgePathOf, type Verification } from './verification.ts';
@@ -7,7 +7,7 @@ export function checkFailureEdges(verification: Verification, record: GraphRecor
   for (const node of record.plan.nodes) checkErrorCases(verification, record, node);
 }
 
-/** Cases for errors that only an always edge brings: the run fails in spite of them. */
+/** Reports error cases that are reached only through an always edge: the run fails in spite of them. */
 function checkErrorCases(verification: Verification, record: GraphRecord, node: NodePlan): void {
   const { work } = node;
   if (work.kind !== 'branch' || !work.cases.some(({ error }) => error !== undefined)) return;
@@ -18,8 +18,8 @@ function checkErrorCases(verification: Verification, record: GraphRecord, node: 
   if (edge === undefined) return;
   verification.problems.warning({
     code: 'ALWAYS_HANDLES_NOTHING',
-    message: `the cases of '${node.id}' for errors do not handle a failure of '${subject.id}': an edge on always leaves the run failed`,
-    hint: `add { from: ${subject.id}, to: ${node.id}, on: error }, or write onError: ignore at '${subject.id}'`,
+    message: `the error cases of '${node.id}' do not handle a failure of '${subject.id}': after an always edge, the run still fails`,
+    hint: `add { from: ${subject.id}, to: ${node.id}, on: error }, or set onError: ignore on '${subject.id}'`,
     path: edgePathOf(record, edge),
   });
 }

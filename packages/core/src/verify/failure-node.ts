@@ -1,4 +1,4 @@
-/** A failure node in a workflow that never fails. */
+/** Finds a failure node in a workflow that never fails. */
 import type { GraphPlan } from '../plan/plan.ts';
 import type { Verification } from './verification.ts';
 
@@ -15,7 +15,7 @@ export function checkFailureNode({ definition, graphs, problems }: Verification)
   });
 }
 
-/** Some node, at any depth, can fail the run whatever its policy says. */
+/** Whether some node, at any depth, can fail the run regardless of the failure policy. */
 function canHalt({ nodes }: GraphPlan): boolean {
   return nodes.some(({ onError, work }) => {
     if (onError === 'halt' || work.kind === 'terminate' || work.kind === 'dynamic') return true;

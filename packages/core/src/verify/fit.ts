@@ -1,4 +1,4 @@
-/** Whether a pattern of `match` can fit any value of a schema. Says no only where that is certain. */
+/** Checks whether a `match` pattern can match any value of a schema. Reports a misfit only where it is certain. */
 import { isOperators } from '../expression/index.ts';
 import { typesOf } from '../plan/value-schema.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
@@ -6,7 +6,7 @@ import { followPath } from '../schema/index.ts';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, jsonEquals } from '../value.ts';
 import { list, words } from './words.ts';
 
-/** Why a pattern never fits, and where in the pattern that stands. */
+/** The reason why a pattern never matches, and its position in the pattern. */
 export interface Misfit {
   readonly path: DocumentPath;
   readonly message: string;
@@ -17,7 +17,7 @@ export function canFit(pattern: Json, schema: JsonSchema | undefined): boolean {
   return misfitOf(pattern, schema) === undefined;
 }
 
-/** Undefined: it can fit. `mayBeMissing`: the value is a member that need not be there. */
+/** Returns undefined when the pattern can match. `mayBeMissing`: the value is an optional member. */
 export function misfitOf(
   pattern: Json,
   schema: JsonSchema | undefined,
@@ -30,9 +30,9 @@ export function misfitOf(
   if (!isOperators(pattern)) return memberMisfit(pattern, schema, path);
   for (const [operator, operand] of Object.entries(pattern)) {
     if (canHold(operator, operand, schema, mayBeMissing)) continue;
-    return misfit([...path, operator], schema, `so { ${operator}: ${JSON.stringify(operand)} } never holds`);
+    return misfit([...path, operator], schema, `so { ${operator}: ${JSON.stringify(operand)} } is never true`);
   }
-  return hasRoom(pattern) ? undefined : { path, message: `no number fits ${JSON.stringify(pattern)}` };
+  return hasRoom(pattern) ? undefined : { path, message: `no number matches ${JSON.stringify(pattern)}` };
 }
 
 function misfit(path: DocumentPath, schema: JsonSchema | undefined, never: string): Misfit {
@@ -49,7 +49,7 @@ function misfit(path: DocumentPath, schema: JsonSchema | undefined, never: strin
   return { path, message: `${subject} is ${known}, ${never}` };
 }
 
-/** Members that the schema does not name, but another one much like it. */
+/** Members that the schema does not declare, but whose name is close to a declared one. */
 export function* undeclaredIn(
   pattern: Json,
   schema: JsonSchema | undefined,
@@ -72,7 +72,7 @@ function canEqual(value: Json, schema: JsonSchema | undefined): boolean {
   return hasType(schema, typeOf(value));
 }
 
-/** The values that a schema allows, where it lists them. */
+/** The values that a schema allows, if it enumerates them. */
 export function choicesOf(schema: JsonSchema | undefined): readonly Json[] | undefined {
   if (!isJsonObject(schema)) return undefined;
   if (schema.const !== undefined) return [schema.const];
@@ -126,7 +126,7 @@ function isInRange(operator: string, operand: number, schema: JsonSchema | undef
   return true;
 }
 
-/** A number can be above the one bound and below the other. */
+/** Whether some number satisfies both bounds. */
 function hasRoom({ gt, gte, lt, lte }: JsonObject): boolean {
   const above = Math.max(...[gt, gte].filter((one) => typeof one === 'number'));
   const below = Math.min(...[lt, lte].filter((one) => typeof one === 'number'));
@@ -139,7 +139,7 @@ function hasType(schema: JsonSchema | undefined, type: string): boolean {
   return types === undefined || types.some((one) => sharesValues(one, type));
 }
 
-/** Whether some value is of both types. */
+/** Whether some value has both types. */
 export function sharesValues(one: string, other: string): boolean {
   const isNumber = (type: string): boolean => type === 'number' || type === 'integer';
   return one === other || (isNumber(one) && isNumber(other));
@@ -151,7 +151,7 @@ export function typeOf(value: Json): string {
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** An empty list of codes, kinds or messages fits no error. */
+/** An empty list of codes, kinds or messages matches no error. */
 export function canFitError(pattern: Json): boolean {
   return !isJsonObject(pattern) || Object.values(pattern).every((one) => !Array.isArray(one) || one.length > 0);
 }

@@ -1,4 +1,4 @@
-/** Actions that ask for something which is granted nowhere: their attempts are sure to be denied. */
+/** Finds actions that need a capability that is not granted; their attempts are certain to be denied. */
 import type { Action, Capabilities, Reaches } from '../action.ts';
 import { grantLine } from '../capability/grant-line.ts';
 import { entriesOf, patternsOf } from '../capability/narrow.ts';
@@ -10,7 +10,9 @@ import type { Steps } from '../steps.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { definitionOf, nodePath, type Verification } from './verification.ts';
 
-/** Stands for an expression in a text: what it gives is not known. A character that no host, path or program has. */
+/**
+ * Replaces an expression in a text, because its result is unknown. No host, path or program contains this character.
+ */
 const OPEN = '\u{E000}';
 
 interface Call {
@@ -51,11 +53,11 @@ function checkCall({ problems }: Verification, { id }: NodePlan, { action, grant
     if (!isDenied) continue;
     const asks = `${DOING[list]}${wanted === undefined ? '' : ` ${wanted.text}`}`;
     const has =
-      entries.length === 0 ? 'nothing of the kind is granted' : `granted is ${entries.slice(0, 5).join(', ')}`;
+      entries.length === 0 ? 'no such capability is granted' : `the grant is ${entries.slice(0, 5).join(', ')}`;
     problems.warning({
       code: 'CAPABILITY_DENIED',
       message: `'${id}' is not allowed to ${asks}: ${has}`,
-      hint: `add ${grantLine(list, wanted?.text ?? EXAMPLES[list])}${wanted === undefined ? ', with what it needs' : ''}`,
+      hint: `add ${grantLine(list, wanted?.text ?? EXAMPLES[list])}${wanted === undefined ? ', with the entry that the action needs' : ''}`,
       path: wanted?.key === undefined ? path : [...path, wanted.key],
     });
   }
@@ -77,7 +79,7 @@ const EXAMPLES: Readonly<Record<CapabilityList, string>> = {
   env: 'HOME',
 };
 
-/** Undefined: it depends on what expressions give. */
+/** Returns undefined when the resource depends on expressions. */
 function told(
   tell: ((input: Json) => string | undefined) | undefined,
   parameters: JsonObject,
@@ -88,12 +90,12 @@ function told(
     const key = Object.keys(parameters).find((name) => JSON.stringify(parameters[name]).includes(text));
     return { text, key };
   } catch {
-    // `reaches` expects parameters that are complete.
+    // `reaches` expects complete parameters.
     return undefined;
   }
 }
 
-/** The parameters with something unknown in the place of expressions, from the first of a text to the last. */
+/** The parameters with a placeholder for everything from the first to the last expression of a text. */
 function written(value: Json): Json {
   if (typeof value === 'string') {
     const from = value.indexOf('{{');

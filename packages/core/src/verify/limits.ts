@@ -1,4 +1,4 @@
-/** Calls over the network that nothing limits in time. */
+/** Finds network calls without a time limit. */
 import type { Action } from '../action.ts';
 import type { ActionCall } from '../definition/model.ts';
 import type { GraphRecord } from '../plan/context.ts';
@@ -20,7 +20,7 @@ export function checkTimeLimits(verification: Verification, record: GraphRecord)
         ...(dynamic ? ['dynamic', 'action'] : ['action']),
       ]);
     }
-    // What undoes a run is not bound by the run's own limit.
+    // The time limit of the run does not apply to its compensation.
     if (compensate !== undefined && isOpenEnded(compensate.action, undo) && !hasLimit(compensate.timeouts)) {
       report(verification, node, compensate.action, [...nodePath(record, node), 'compensate', 'action']);
     }
@@ -30,13 +30,13 @@ export function checkTimeLimits(verification: Verification, record: GraphRecord)
 function report({ problems }: Verification, { id }: NodePlan, action: Action, path: DocumentPath): void {
   problems.warning({
     code: 'NO_TIMEOUT',
-    message: `'${id}' calls over the network with ${action.id}, and nothing limits how long that may take`,
+    message: `'${id}' calls ${action.id} over the network without a time limit`,
     hint: 'add e.g. timeout: 30s',
     path,
   });
 }
 
-/** The action reaches the network and has no limit of its own. */
+/** Whether the action uses the network and has no time limit itself. */
 function isOpenEnded(action: Action, call: Partial<ActionCall> | undefined): boolean {
   if (action.capabilities?.includes('network') !== true) return false;
   if (call?.with !== undefined && Object.hasOwn(call.with, 'timeout')) return false;
@@ -45,7 +45,7 @@ function isOpenEnded(action: Action, call: Partial<ActionCall> | undefined): boo
   return !(isJsonObject(own) && own.default !== undefined);
 }
 
-/** The node, a composite node around it, or the workflow has a limit. */
+/** Whether the node, an enclosing composite node or the workflow has a time limit. */
 function isLimited({ definition, graphOf }: Verification, record: GraphRecord, node: NodePlan): boolean {
   if (definition.config?.timeout !== undefined || hasLimit(node.timeouts)) return true;
   for (let at: GraphScope['outer'] = record.scope.outer; at !== undefined; at = at.scope.outer) {

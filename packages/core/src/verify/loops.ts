@@ -1,4 +1,4 @@
-/** Loops that nothing ends. */
+/** Finds endless loops, and loops whose body never runs. */
 import type { CompiledValue, ValueReference } from '../expression/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { GraphPlan, NodePlan } from '../plan/plan.ts';
@@ -25,7 +25,7 @@ function checkBegins({ problems }: Verification, record: GraphRecord, node: Node
   problems.warning({
     code: 'NEVER_RUNS',
     message: `nothing inside '${id}' can ever run: ${isEmpty ? 'its list is empty' : 'its condition is always false'}`,
-    hint: 'remove the loop; to take it out for a while, write enabled: false',
+    hint: 'remove the loop; to disable it temporarily, set enabled: false',
     path: [...nodePath(record, node), kind, isEmpty ? 'in' : 'condition'],
   });
 }
@@ -42,13 +42,13 @@ function checkWhile(
   if (truth === false || references.some((one) => canChange(verification, record, node, one))) return;
   verification.problems.warning({
     code: 'ENDLESS_LOOP',
-    message: `the loop '${node.id}' has no end: nothing that its condition reads changes while it runs`,
-    hint: 'let the condition read $self.output, $index or a variable that the body sets, or end it with break',
+    message: `the loop '${node.id}' never ends: nothing that its condition reads changes while it runs`,
+    hint: 'let the condition read $self.output, $index or a variable that the body sets, or end the loop with break',
     path: [...nodePath(record, node), 'while', 'condition'],
   });
 }
 
-/** Something in the body, at any depth, ends the loop, the loop around it or the run. */
+/** Whether a node in the body, at any depth, can end the loop, an enclosing loop or the run. */
 function canBeLeft(body: GraphPlan): boolean {
   return body.nodes.some(({ breaks, work }) => {
     if (breaks || work.kind === 'terminate') return true;
@@ -66,7 +66,7 @@ function canChange(
   if (kind === 'self' || kind === 'index' || kind === 'draw') return true;
   if (kind !== 'vars') return false;
   const [name] = path;
-  // Whatever sets it and is not over, or still to come, when the loop runs.
+  // Any node that sets the variable and may still run while the loop runs.
   return verification.graphs.some((other) =>
     other.plan.nodes.some((node) => {
       if (other === record && isApart(record, node, loop)) return false;
@@ -94,7 +94,7 @@ function mayAssign(
   return name === undefined || names.includes(String(name));
 }
 
-/** A list that is written out has as many items whatever is in them. */
+/** A literal list always has the same number of items. */
 function alwaysHasItems(emits: CompiledValue, raw: Json | undefined): boolean {
   const items = constantOf(emits);
   if (Array.isArray(items ?? raw)) return ((items ?? raw) as readonly Json[]).length > 0;
@@ -102,15 +102,15 @@ function alwaysHasItems(emits: CompiledValue, raw: Json | undefined): boolean {
   return syntax?.kind === 'list' && syntax.items.some(({ spread }) => !spread);
 }
 
-/** A node that runs in every round, and adds as many items in each. */
+/** Reports a node that runs in every iteration and always adds items. */
 function checkEmit(verification: Verification, record: GraphRecord, node: NodePlan): void {
   const { emits, incoming, when, enabled, onError } = node;
   if (emits === undefined || incoming.length > 0 || when !== undefined || !enabled || onError === 'ignore') return;
   if (!alwaysHasItems(emits, definitionOf(record, node).emit) || canBeLeft(record.plan)) return;
   verification.problems.warning({
     code: 'ENDLESS_LOOP',
-    message: `'${node.id}' adds items in every round, so the loop has no end`,
-    hint: 'let it add nothing in the end: give the node a condition, or let the list depend on $item or its output',
+    message: `'${node.id}' adds items in every iteration, so the loop never ends`,
+    hint: 'add a condition to the node, or let the list depend on $item or its output, so that it becomes empty',
     path: [...nodePath(record, node), 'emit'],
   });
 }

@@ -1,11 +1,11 @@
-/** Whether an expression may read a member that is not there. Says no only where that is certain. */
+/** Checks whether an expression may read a missing member. Answers no only where that is certain. */
 import type { ChainSyntax, Root, Step, Syntax } from '../expression/syntax.ts';
 import type { NodePlan } from '../plan/plan.ts';
 import { conditionSyntax, type ValuePlace } from '../plan/value-schema.ts';
 import { followPath } from '../schema/index.ts';
 import { isJsonObject, type Json, type JsonSchema } from '../value.ts';
 
-/** `node`: whose expression it is. `place` knows outputs that are certain (`trustedScope`). */
+/** `node` owns the expression. `place` has only certain output schemas (`trustedScope`). */
 export function canMiss(raw: Json | undefined, node: NodePlan, place: ValuePlace): boolean {
   if (typeof raw !== 'string') return raw !== undefined && JSON.stringify(raw).includes('{{');
   const syntax = conditionSyntax(raw);
@@ -30,7 +30,7 @@ class Look {
         return false;
       case 'chain':
         return this.chainCanMiss(syntax);
-      // A function may look for a member by its name.
+      // A function may read a member by name.
       case 'call':
         return syntax.args.length > 0;
       default:
@@ -46,12 +46,12 @@ class Look {
     return schema === undefined || !isRequired(schema, steps);
   }
 
-  /** Facts about a value that is there whenever the node runs. */
+  /** The schema of a value that exists whenever the node runs. */
   private certain(root: Root): JsonSchema | undefined {
     if (root.from === 'input') return this.place.input;
     if (root.from !== 'node' || (root.member !== 'output' && root.member !== 'result')) return undefined;
     const [edge, ...others] = this.node.incoming;
-    // The output of a node that was skipped, failed or is disabled is null.
+    // The output of a skipped, failed or disabled node is null.
     const isCompleted =
       edge?.from.id === root.id &&
       others.length === 0 &&

@@ -10,10 +10,10 @@ import { canFit, canFitError, misfitOf, undeclaredIn } from './fit.ts';
 import { edgePathOf, isFailureNode, matchOf, nodePath, trustedOutput, type Verification } from './verification.ts';
 import { type Vetoed, Ways } from './ways.ts';
 
-/** Ids that a message names at the most. */
+/** Maximum number of ids in a message. */
 const MAX_IDS_SHOWN = 5;
 
-/** Something that is wrong, and the nodes that can never run because of it. */
+/** A problem, and the nodes that can never run because of it. */
 interface Cause {
   readonly code: 'NEVER_RUNS' | 'NEVER_TAKEN' | 'JOIN_NEVER_FIRES' | 'JOIN_WANTS_ANY' | 'ALWAYS_BLOCKED';
   readonly message: string;
@@ -74,7 +74,7 @@ class ReachCheck {
       this.add(node, {
         code: 'NEVER_RUNS',
         message: `'${node.id}' can never run: its condition is always false`,
-        hint: 'remove the condition; to take a node out for a while, write enabled: false',
+        hint: 'remove the condition; to disable a node temporarily, set enabled: false',
         path: [...path, 'when'],
         lost: [],
       });
@@ -87,12 +87,12 @@ class ReachCheck {
 
   private reportVetoed(node: NodePlan, { edge, failing, by }: Vetoed): void {
     const after = `'${node.id}' never runs after a failure of '${failing.id}'`;
-    const dead = `the edge from '${by.from.id}' is dead by failure then, which join: all does not allow`;
+    const dead = `in that case the edge from '${by.from.id}' is dead by failure, which join: all does not tolerate`;
     if (edge.on === 'always' && edge.from === failing) {
       this.add(edge, {
         code: 'ALWAYS_BLOCKED',
-        message: `${after}, although its edge from there says always: ${dead}`,
-        hint: `write { from: ${by.from.id}, to: ${node.id}, on: always }, too, instead of the success edge`,
+        message: `${after}, although its edge from there is an always edge: ${dead}`,
+        hint: `also replace the success edge by { from: ${by.from.id}, to: ${node.id}, on: always }`,
         path: edgePathOf(this.record, edge),
         lost: [],
       });
@@ -101,7 +101,7 @@ class ReachCheck {
     this.add(edge, {
       code: 'JOIN_WANTS_ANY',
       message: `${after}, so the edge from '${edge.from.id}' has no effect: ${dead}`,
-      hint: `write join: any on '${node.id}' to go on after whichever worked, or remove the edge from '${edge.from.id}'`,
+      hint: `set join: any on '${node.id}' to continue after the first success, or remove the edge from '${edge.from.id}'`,
       path: edgePathOf(this.record, edge),
       lost: [],
     });
@@ -114,30 +114,31 @@ class ReachCheck {
     return {
       code: 'JOIN_NEVER_FIRES',
       message: isFew
-        ? `'${node.id}' can never run: it waits for edges from ${node.join} nodes, and only ${open} can ever give one`
-        : `'${node.id}' can never run: it waits for edges from ${node.join} nodes, but fewer can be taken together, because they exclude each other`,
-      hint: 'use a lower join, or all, which does not wait for edges that are dead by choice',
+        ? `'${node.id}' can never run: it needs edges from ${node.join} nodes, but only ${open} can be taken`
+        : `'${node.id}' can never run: it needs edges from ${node.join} nodes, but fewer can be taken in one run, because they exclude each other`,
+      hint: 'use a lower join, or all, which ignores edges that are dead by choice',
       path: [...path, 'join'],
       lost: [],
     };
   }
 
-  /** Every edge that can be taken makes another one dead by failure. */
+  /** Reports a join: all in which every edge that can be taken implies another one that is dead by failure. */
   private allCause(node: NodePlan, path: DocumentPath): Cause {
     const [vetoed] = this.ways.vetoed(node);
     const why =
-      vetoed && `its edge from '${vetoed.edge.from.id}' is taken, that from '${vetoed.by.from.id}' is dead by failure`;
+      vetoed &&
+      `its edge from '${vetoed.edge.from.id}' is taken, the edge from '${vetoed.by.from.id}' is dead by failure`;
     return {
       code: 'JOIN_NEVER_FIRES',
-      message: `'${node.id}' can never run: whenever ${why ?? 'one of its edges is taken, another one is dead by failure'}`,
-      hint: `write join: any on '${node.id}' to go on after whichever worked`,
+      message: `'${node.id}' can never run: whenever ${why ?? 'one of its edges is taken, another is dead by failure'}`,
+      hint: `set join: any on '${node.id}' to continue after the first success`,
       path,
       at: 'key',
       lost: [],
     };
   }
 
-  /** No edge to the node is ever taken: because of one of them, or of what comes before. */
+  /** No edge to the node can be taken, because of the edge itself or of an earlier node. */
   private blame(node: NodePlan): void {
     for (const edge of node.incoming) {
       const fault = this.faultOf(edge) ?? this.endOf(edge);
@@ -168,7 +169,7 @@ class ReachCheck {
     this.causes.push({ code: 'NEVER_TAKEN', message, hint: fault.hint, path: fault.path, lost: [] });
   }
 
-  /** A schema that does not forbid other members may still show that a name is mistyped. */
+  /** A schema that allows other members may still show that a name is misspelt. */
   private checkNames(edge: EdgePlan): void {
     const pattern = edge.match === undefined ? undefined : matchOf(this.record, edge);
     if (pattern === undefined) return;
@@ -192,7 +193,7 @@ class ReachCheck {
       this.add(chance, {
         code: 'NEVER_TAKEN',
         message: `${isDefault ? 'the default' : 'this case'} of '${node.id}' is never taken: ${chance.never}`,
-        hint: isDefault ? 'remove it' : 'remove it, or change its test or its place',
+        hint: isDefault ? 'remove it' : 'remove it, change its test, or move it',
         path: [...nodePath(this.record, node), ...chance.path],
         lost: [],
       });
@@ -204,7 +205,7 @@ class ReachCheck {
     this.causeOf.set(of, cause);
   }
 
-  /** Why the edge itself can never be taken. */
+  /** The reason why the edge itself can never be taken. */
   private faultOf(edge: EdgePlan): { reason: string; hint: string; path: DocumentPath } | undefined {
     if (edge.when === undefined && edge.match === undefined && edge.matchError === undefined) return undefined;
     const path = edgePathOf(this.record, edge);
@@ -216,22 +217,22 @@ class ReachCheck {
     if (pattern === undefined) return undefined;
     if (edge.matchError !== undefined) {
       if (canFitError(pattern)) return undefined;
-      const reason = `no error of '${edge.from.id}' fits an empty list`;
-      return { reason, hint: 'name what to match, or leave it out', path: [...path, 'match'] };
+      const reason = `no error of '${edge.from.id}' matches an empty list`;
+      return { reason, hint: 'list what to match, or remove the key', path: [...path, 'match'] };
     }
     const mayBeIgnored = edge.from.onError === 'ignore' && canFit(pattern, { type: 'null' });
     const misfit = mayBeIgnored ? undefined : misfitOf(pattern, trustedOutput(this.record, edge.from));
     if (misfit === undefined) return undefined;
-    const reason = `the output of '${edge.from.id}' never fits, because ${misfit.message}`;
-    const hint = misfit.hint ?? 'match what the schema of that output allows, or remove the edge';
+    const reason = `the output of '${edge.from.id}' never matches, because ${misfit.message}`;
+    const hint = misfit.hint ?? 'match a value that the output schema allows, or remove the edge';
     return { reason, hint, path: [...path, 'match', ...misfit.path] };
   }
 
-  /** Nothing follows the end of the run. */
+  /** Nodes after `terminate` never run. */
   private endOf(edge: EdgePlan): { reason: string; hint: string; path: DocumentPath } | undefined {
     if (edge.from.work.kind !== 'terminate' || !this.ways.of(edge.from).canRun) return undefined;
     const reason = `'${edge.from.id}' ends the run`;
-    return { reason, hint: 'remove the edge, or let it lead from a node before', path: edgePathOf(this.record, edge) };
+    return { reason, hint: 'remove the edge, or start it at an earlier node', path: edgePathOf(this.record, edge) };
   }
 }
 

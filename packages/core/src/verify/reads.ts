@@ -1,4 +1,4 @@
-/** Everything in a workflow that reads something, with its place. */
+/** Lists everything in a workflow that reads values, with its document path. */
 import type { CompiledValue } from '../expression/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan, WaitPlan, Work } from '../plan/plan.ts';
@@ -10,7 +10,7 @@ export interface Read {
   readonly path: DocumentPath;
   /** The node that reads; undefined for the output of the graph. */
   readonly node: NodePlan | undefined;
-  /** When the node has completed. */
+  /** Evaluated after the node has completed. */
   readonly isAfter: boolean;
 }
 

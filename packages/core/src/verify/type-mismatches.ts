@@ -1,4 +1,7 @@
-/** Compares what expressions give with what actions, workflows and loops want, where the schemas of both are known. */
+/**
+ * Compares the result types of expressions with the input types of actions, workflows and loops, where both schemas are
+ * known.
+ */
 import type { Action } from '../action.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
@@ -56,7 +59,7 @@ class NodeTypes {
     if (typeof raw === 'string') this.compare(schemaOfCondition(raw, this.place), LIST, keys);
   }
 
-  /** What is written out was checked already; here it is about expressions. */
+  /** Literal values were already checked; this compares expressions. */
   private checkValue(
     raw: Json | undefined,
     wanted: JsonSchema | undefined,
@@ -82,7 +85,7 @@ class NodeTypes {
     if (clash === undefined) return;
     const finding = {
       code: 'TYPE_MISMATCH',
-      message: `what the expression gives ${told(clash)}`,
+      message: `the result of the expression ${told(clash)}`,
       hint: 'read another member, or convert it with toNumber() or toString()',
       path: [...nodePath(this.record, this.node), ...keys],
     };
@@ -94,7 +97,7 @@ function told({ path, message }: Clash): string {
   return path.length === 0 ? message : `has a '${path.join('.')}' that ${message}`;
 }
 
-/** A schema that only describes may refuse what the action takes. */
+/** A schema for documentation only may reject values that the action accepts. */
 function inputOf(action: Action): JsonSchema | undefined {
   return action.describeOnly?.includes('input') ? undefined : action.input;
 }

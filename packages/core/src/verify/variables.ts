@@ -1,4 +1,4 @@
-/** Variables that nothing reads, and reads before which nothing has set a variable. */
+/** Finds variables that are never read, and reads of variables that are not set before. */
 import type { ValueReference } from '../expression/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
@@ -16,7 +16,7 @@ interface Setter {
 export function checkVariables(verification: Verification): void {
   const { definition, graphs } = verification;
   const works = graphs.flatMap(({ plan }) => plan.nodes.map(({ work }) => work));
-  // Graphs that are not there yet may set and read what they like.
+  // Graphs returned at run time may set and read any variable.
   if (works.some(({ kind }) => kind === 'dynamic')) return;
   const check = new VariableCheck(verification);
   check.checkOrder();
@@ -53,8 +53,8 @@ class VariableCheck {
         if (Object.hasOwn(declared, name) || this.isSetBefore(String(name), record, read)) continue;
         this.verification.problems.warning({
           code: 'UNSET_VARIABLE',
-          message: `nothing sets the variable '${name}' before it is read here`,
-          hint: 'give it a first value under `variables`, or let the node that sets it come before',
+          message: `the variable '${name}' is read here before anything sets it`,
+          hint: 'declare an initial value under `variables`, or run the node that sets it earlier',
           path: [...read.path, ...reference.valuePath],
           at: { offset: reference.offset, length: reference.length },
         });
@@ -70,10 +70,10 @@ class VariableCheck {
   checkUse(declared: readonly string[]): void {
     const references = this.reads.flatMap(({ read }) => read.value.references);
     const names = new Set<string | number | undefined>(references.filter(isOfVariable).map(({ path }) => path[0]));
-    // Reads all of them, or one that is not written out.
+    // An expression reads all variables, or one with a computed name.
     if (names.has(undefined)) return;
     const nodes = new Set(references.map((one) => (one.kind === 'node' ? one.id : undefined)));
-    // What is set without being declared may be meant for a workflow around this one.
+    // A variable that is set but not declared may be intended for an enclosing workflow.
     for (const name of declared) {
       const setters = this.setters.get(name) ?? [];
       if (!names.has(name) && !setters.some((one) => isOutputRead(one, nodes))) this.reportUnused(name);
@@ -83,7 +83,7 @@ class VariableCheck {
   private reportUnused(name: string): void {
     this.verification.problems.warning({
       code: 'UNUSED_VARIABLE',
-      message: `nothing reads the variable '${name}'`,
+      message: `the variable '${name}' is never read`,
       hint: `remove it, or read it as $vars.${name}`,
       path: ['variables', name],
       at: 'key',
@@ -95,12 +95,12 @@ function isOfVariable({ kind }: ValueReference): boolean {
   return kind === 'vars';
 }
 
-/** The values that a set assigns are its output, too. */
+/** The values that a `set` assigns are also its output. */
 function isOutputRead({ record, node }: Setter, read: ReadonlySet<string | undefined>): boolean {
   return read.has(node.id) || (record.plan.output === undefined && node.outgoing.length === 0);
 }
 
-/** Before it on every way; in a loop, in an earlier round. */
+/** Whether the setter runs before the reader on every path or, in a loop, in an earlier iteration. */
 function comesBefore({ record, node: setter }: Setter, scope: GraphScope, { node: reader, isAfter }: Read): boolean {
   for (let at: GraphScope | undefined = scope, inside = reader?.index; at !== undefined; ) {
     const other = nodeIn(record.scope, setter.index, at);
@@ -114,7 +114,7 @@ function comesBefore({ record, node: setter }: Setter, scope: GraphScope, { node
   return true;
 }
 
-/** The node of the outer graph that the node is, or is inside of. */
+/** The node of the outer graph that is the node or contains it. */
 function nodeIn(scope: GraphScope, node: number, outer: GraphScope): number | undefined {
   let index = node;
   for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) {

@@ -1,4 +1,4 @@
-/** What the checks of this folder look at: a workflow that was compiled without errors. */
+/** The input of the checks in this folder: a workflow that compiled without errors. */
 import type { NodeDefinition, WorkflowDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import { edgesAt } from '../graph/index.ts';
@@ -28,7 +28,7 @@ export function definitionOf({ source }: GraphRecord, { id }: NodePlan): NodeDef
 
 const numbers = new WeakMap<GraphRecord, Map<EdgePlan, number>>();
 
-/** The edge's number in its graph. */
+/** The number of the edge in its graph. */
 function numberOf(record: GraphRecord, edge: EdgePlan): number {
   let known = numbers.get(record);
   if (known === undefined) {
@@ -46,7 +46,7 @@ export function edgePathOf(record: GraphRecord, edge: EdgePlan): DocumentPath {
   return record.edgePath(numberOf(record, edge));
 }
 
-/** What `match` of the edge says. */
+/** The `match` of the edge. */
 export function matchOf(record: GraphRecord, edge: EdgePlan): Json | undefined {
   const origin = record.scope.graph.edgeOrigin[numberOf(record, edge)] as number;
   return origin < 0 ? undefined : record.source.body.edges?.[origin]?.match;
@@ -56,13 +56,13 @@ export function isFailureNode({ definition }: Verification, { source }: GraphRec
   return source.depth === 0 && source.outer === undefined && definition.config?.failureNode === id;
 }
 
-/** What is known of the node's output for sure: a schema that only describes is not checked when it runs. */
+/** The certain part of the node's output schema: a schema for documentation only is not enforced at run time. */
 export function trustedOutput({ scope }: GraphRecord, { index, work }: NodePlan): JsonSchema | undefined {
   const isDescribed = work.kind === 'action' && work.action.describeOnly?.includes('output') === true;
   return isDescribed ? undefined : scope.outputs[index];
 }
 
-/** The scope with outputs that are known for sure. Of a graph that is not looked at, around a returned one, none is. */
+/** The scope with certain output schemas only. A graph around a returned one is not recorded and has none. */
 export function trustedScope(graphs: ReadonlyMap<GraphScope, GraphRecord>, scope: GraphScope): GraphScope {
   const record = graphs.get(scope);
   const outer = scope.outer && { ...scope.outer, scope: trustedScope(graphs, scope.outer.scope) };

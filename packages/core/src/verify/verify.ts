@@ -1,6 +1,6 @@
 /**
- * Looks for what is allowed but cannot be meant, before anything runs. Everything that is reported is certain: a node
- * that "can never run" never runs, whatever happens. What cannot be known is not reported.
+ * Finds valid but pointless constructs before anything runs. Every report is certain: a node that "can never run" never
+ * runs. Anything uncertain is not reported.
  */
 import type { WorkflowDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
@@ -20,7 +20,7 @@ import { trustedScope, type Verification } from './verification.ts';
 import { checkWaits } from './waiting.ts';
 import type { Ways } from './ways.ts';
 
-/** The workflow has no errors; `graphs` are all of its graphs. */
+/** Requires a workflow without errors and all of its graphs. */
 export function* verify(
   definition: WorkflowDefinition,
   graphs: readonly GraphRecord[],

@@ -1,4 +1,4 @@
-/** Waits that a limit of time around them cuts off: what they wait for is never reached. */
+/** Finds waits that are longer than an enclosing time limit. */
 import { formatDuration, parseDuration } from '../duration.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
@@ -8,17 +8,17 @@ import type { DocumentPath } from '../problem.ts';
 import { constantOf } from './constant.ts';
 import { nodePath, type Verification } from './verification.ts';
 
-/** A moment that a node waits for, counted from its beginning. */
+/** The end of a wait, relative to its start. */
 interface Awaited {
   readonly ms: number;
-  /** `deadline` or `for`, and where it stands in the node. */
+  /** `deadline` or `for`, and its path in the node. */
   readonly key: 'deadline' | 'for';
   readonly keys: DocumentPath;
 }
 
 interface Limit {
   readonly ms: number;
-  /** Names the limit: `the timeout of 'loop'`. */
+  /** The limit in words: `the timeout of 'loop'`. */
   readonly name: string;
 }
 
@@ -43,13 +43,13 @@ function checkWait(verification: Verification, record: GraphRecord, node: NodePl
     verification.problems.warning({
       code: 'WAIT_EXCEEDS_LIMIT',
       message: `'${node.id}' ${what} ${formatDuration(awaited.ms)}, but ${limit.name} ends it after ${formatDuration(limit.ms)}`,
-      hint: `raise ${limit.name} above ${formatDuration(awaited.ms)}, or wait less`,
+      hint: `raise ${limit.name} above ${formatDuration(awaited.ms)}, or shorten the wait`,
       path: [...nodePath(record, node), ...awaited.keys],
     });
   }
 }
 
-/** Of a workflow that runs inside this one: its longest wait. */
+/** Checks the longest wait of an inlined workflow. */
 function checkInside(verification: Verification, record: GraphRecord, node: NodePlan, root: GraphPlan): void {
   const limit = limitOf(verification, record, node);
   if (limit === undefined) return;
@@ -59,7 +59,7 @@ function checkInside(verification: Verification, record: GraphRecord, node: Node
   verification.problems.warning({
     code: 'WAIT_EXCEEDS_LIMIT',
     message: `${wait}, but ${limit.name} ends it after ${formatDuration(limit.ms)}`,
-    hint: `raise ${limit.name} above ${formatDuration(found.ms)}, or wait less`,
+    hint: `raise ${limit.name} above ${formatDuration(found.ms)}, or shorten the wait`,
     path: nodePath(record, node),
     at: 'key',
   });
@@ -102,7 +102,7 @@ function constantMs(value: CompiledValue | undefined): number | undefined {
   return typeof ms === 'number' ? ms : undefined;
 }
 
-/** The shortest limit of the node itself, of a node around it, or of the workflow. */
+/** The shortest limit of the node, an enclosing node or the workflow. */
 function limitOf({ definition, graphOf }: Verification, record: GraphRecord, node: NodePlan): Limit | undefined {
   const limits = ownLimits(node);
   for (let at: GraphScope['outer'] = record.scope.outer; at !== undefined; at = at.scope.outer) {

@@ -1,18 +1,19 @@
 /**
- * Which nodes of a graph can run at all, and which edges can ever be taken. Nodes are looked at in topological order.
+ * Computes which nodes of a graph can run at all, and which edges can ever be taken. Nodes are visited in topological
+ * order.
  *
- *  1 What is said to be impossible is impossible; what is said to be possible need not be.
- *  2 A node that began ends onward (completed, passed over, or failed and ignored) or failed (for good, or cut off); a
- *    branch that ends onward has taken one of its cases. These choices exclude each other.
- *  3 `requires` has, for nodes whose edges exclude each other, the choices without which a node does not run. `vetoes`
- *    has nodes after whose failure it is skipped because of that failure. Both may know less than is true, never more.
+ *  1. A result of "impossible" is certain; a result of "possible" is not.
+ *  2. A node ends onward (completed, skipped as disabled, or failed and ignored) or failed (permanently, or cut off); a
+ *     branch that ends onward has taken one of its cases. These choices exclude each other.
+ *  3. `requires` contains, for nodes whose edges exclude each other, the choices without which a node does not run.
+ *     `vetoes` contains the nodes whose failure causes the node to be skipped. Both may be incomplete, but never wrong.
  */
 import { type EdgePlan, isPlain, type NodePlan } from '../plan/plan.ts';
 import type { Steps } from '../steps.ts';
 import type { Chances } from './cases.ts';
 import { constantTruth } from './constant.ts';
 
-/** Choices of a node as bits: failed, then onward, or one bit for each case of a branch and one for its default. */
+/** Choices of a node as bits: failed, then onward; or one bit per case of a branch and one for its default. */
 type Choices = bigint;
 
 type Requirements = ReadonlyMap<number, Choices>;
@@ -22,26 +23,26 @@ const ONWARD: Choices = 2n;
 const NONE: Requirements = new Map();
 const NO_VETOES: ReadonlySet<number> = new Set();
 
-/** Requirements of one node; the oldest are forgotten first. */
+/** Maximum number of requirements per node; the oldest are dropped first. */
 const MAX_REQUIREMENTS = 24;
 
-/** More edges that must be taken together than anybody writes down; they count as possible. */
+/** Larger joins are not analysed; they count as possible. */
 const MAX_JOIN = 64;
 
-/** Steps in search of edges that can be taken together; beyond, they count as possible. */
+/** Search budget for edges that can be taken together; beyond it, they count as possible. */
 const MAX_SEARCH_STEPS = 10_000;
 
-/** What is known of single edges and cases. */
+/** Facts about single edges and cases. */
 export interface Knowledge {
-  /** Why an edge is never taken, whatever its source comes to. */
+  /** The reason why an edge is never taken, regardless of its source. */
   faultOf(edge: EdgePlan): string | undefined;
-  /** Of a branch. */
+  /** The chances of the cases of a branch. */
   chancesOf(node: NodePlan): Chances | undefined;
 }
 
 export interface NodeWays {
   readonly node: NodePlan;
-  /** Its join can be satisfied. */
+  /** Whether the join can be satisfied. */
   readonly isJoined: boolean;
   readonly canRun: boolean;
   readonly onward: boolean;
@@ -50,12 +51,12 @@ export interface NodeWays {
   readonly vetoes: ReadonlySet<number>;
 }
 
-/** An edge that cannot be taken in any run in which its target runs. */
+/** An edge that is not taken in any run in which its target runs. */
 export interface Vetoed {
   readonly edge: EdgePlan;
-  /** Only after the failure of this node the edge is taken; `always`: or after its success. */
+  /** The edge is taken only after a failure of this node or, for `always`, also after its success. */
   readonly failing: NodePlan;
-  /** The edge that is dead by failure then. */
+  /** The edge that is dead by failure in that case. */
   readonly by: EdgePlan;
 }
 
@@ -64,7 +65,7 @@ export class Ways {
   private readonly ways: NodeWays[] = [];
   private readonly masks = new Map<EdgePlan, Choices>();
   private readonly deciders = new Set<number>();
-  /** Nodes that may run in a finally: targets of always edges, and what follows them. */
+  /** Nodes that may run as a finally: targets of always edges and their successors. */
   private readonly cleaning = new Set<number>();
   private readonly nodes: readonly NodePlan[];
 
@@ -73,7 +74,7 @@ export class Ways {
     this.knowledge = knowledge;
   }
 
-  /** Before anything is asked. */
+  /** Must run before any query. */
   *find(): Steps<void> {
     for (const node of this.nodes.toSorted((a, b) => a.level - b.level)) {
       yield;
@@ -86,7 +87,7 @@ export class Ways {
     return this.ways[node.index] as NodeWays;
   }
 
-  /** Whether the one runs only where the other has failed. */
+  /** Whether `one` runs only if `other` has failed. */
   needsFailure(one: NodePlan, other: NodePlan): boolean {
     return this.of(one).requires.get(other.index) === FAILED;
   }
@@ -96,12 +97,12 @@ export class Ways {
     if (this.knowledge.faultOf(edge) !== undefined) return false;
     const { onward, failed } = this.of(edge.from);
     const mask = this.masks.get(edge) as Choices;
-    // Nothing follows the end of a run, except what cleans up after it.
+    // Nothing runs after the end of a run, except its cleanup nodes.
     if (this.isLast(edge) && this.cleaning.has(edge.to.index)) return true;
     return (failed && (mask & FAILED) !== 0n) || (onward && (mask & ~FAILED) !== 0n);
   }
 
-  /** The edges into a node with `join: all` that wait for a failure which makes another one dead by failure. */
+  /** The edges into a node with `join: all` that need a failure which makes another edge dead by failure. */
   vetoed(node: NodePlan): Vetoed[] {
     const { join, incoming } = node;
     const { vetoes } = this.of(node);
@@ -129,7 +130,7 @@ export class Ways {
     const requires = this.withoutFailures(this.requirementsOf(open), node.join === 'all' ? vetoes : NO_VETOES);
     const isJoined = node.incoming.length === 0 || this.canJoin(node, open, vetoes);
     const canRun = isJoined && constantTruth(node.when) !== false;
-    // A condition of an edge that cannot be evaluated fails the node before it runs.
+    // An edge condition that cannot be evaluated fails the node before it runs.
     const canFail = canRun || node.incoming.some((edge) => !isPlain(edge) && (this.isOpen(edge) || this.isLast(edge)));
     const canComplete = canRun && node.work.kind !== 'terminate';
     return {
@@ -161,7 +162,7 @@ export class Ways {
     );
   }
 
-  /** Nodes after whose failure the join is never satisfied. A source that also takes failures on is none itself. */
+  /** Nodes whose failure makes the join impossible. A source that also has an edge for failures is not one of them. */
   private vetoesAt({ join, incoming }: NodePlan): ReadonlySet<number> {
     const sources = sourcesOf(incoming);
     const counts = new Map<number, number>();
@@ -184,7 +185,7 @@ export class Ways {
     return this.deciders.has(from.index) ? new Set([...vetoes, from.index]) : vetoes;
   }
 
-  /** The same, where none of these nodes fails. Undefined when that cannot be. */
+  /** The requirements, given that none of these nodes fails; undefined when that is impossible. */
   private withoutFailures(requirements: Requirements, vetoes: ReadonlySet<number>): Requirements | undefined {
     if (vetoes.size === 0) return requirements;
     const without = new Map(requirements);
@@ -201,7 +202,7 @@ export class Ways {
     return outgoing.reduce((all, edge) => all | (this.masks.get(edge) as Choices), ONWARD | FAILED);
   }
 
-  /** At least one of the edges is taken, so what all of them require is required. */
+  /** At least one of the edges is taken, so requirements common to all of them apply. */
   private requirementsOf(open: readonly EdgePlan[]): Requirements {
     const [first, ...others] = open.map((edge) => this.requirements(edge));
     if (first === undefined || first.size === 0) return NONE;
@@ -263,7 +264,7 @@ function takesFailures({ on }: EdgePlan): boolean {
   return on === 'error' || on === 'always';
 }
 
-/** Joins count sources: several edges from one of them are one. */
+/** Groups edges by source, because joins count several edges from one node once. */
 function sourcesOf(edges: readonly EdgePlan[]): readonly (readonly EdgePlan[])[] {
   const sources = new Map<NodePlan, EdgePlan[]>();
   for (const edge of edges) {
@@ -287,7 +288,7 @@ function canBeTogether(edges: readonly Requirements[], needed: number): boolean 
   return search(0, 0, NONE);
 }
 
-/** Undefined when they exclude each other. */
+/** Returns undefined when the requirements exclude each other. */
 function together(a: Requirements, b: Requirements): Requirements | undefined {
   if (a.size === 0 || b.size === 0) return a.size === 0 ? b : a;
   const both = new Map(a);

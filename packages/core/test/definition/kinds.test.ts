@@ -25,7 +25,7 @@ describe('keys and kinds', () => {
     [
       'workflow: { id: w, mode: child, isolation: shared }',
       'isolation',
-      'remove it: a run of its own has variables of its own',
+      'remove it: a separate run has its own variables',
     ],
   ])('[DEF-72] %s', (keys, key, hint) => {
     const result = yaml(node(keys));

@@ -43,7 +43,7 @@ describe('bytes and text', () => {
   it('[DEF-13] a source beyond the limit is not parsed', () => {
     const huge = new Uint8Array(DEFINITION_LIMITS.maxSourceBytes + 1);
     const result = yaml(huge);
-    expect(find(result, 'TOO_LARGE').message).toBe('the source has 64 MiB; the limit is 64 MiB');
+    expect(find(result, 'TOO_LARGE').message).toBe('the source size is 64 MiB; the limit is 64 MiB');
     expect(codes(result)).toEqual(['TOO_LARGE']);
   });
 
@@ -85,7 +85,7 @@ describe('YAML mistakes', () => {
     ['id: x\ntags: [a, b\n', '2:11', "the list that begins with '[' is not closed"],
     ['id: x\nname: "\\q"\n', '2:8', 'this is not an escape sequence'],
     ['id: x\nname: @home\n', '2:7', 'a text must not begin with this character'],
-    ['id: x\ntags: [a b, , c]\n', '2:13', "there is a ',' too many"],
+    ['id: x\ntags: [a b, , c]\n', '2:13', "there is one ',' too many"],
     ['id: x\ntags: ["a" "b"]\n', '2:12', 'a comma is missing between two items'],
   ])('[DEF-15] %j', (text, place, message) => {
     const result = yaml(text);
@@ -121,7 +121,7 @@ describe('YAML mistakes', () => {
     ['42\n', 'just a number'],
     ['~\n', 'nothing'],
   ])('[DEF-18] %j is not a definition', (text, found) => {
-    expect(find(yaml(text), 'NOT_A_MAPPING').message).toBe(`a definition is a mapping of keys, not ${found}`);
+    expect(find(yaml(text), 'NOT_A_MAPPING').message).toBe(`a definition must be a mapping, not ${found}`);
   });
 
   it('[DEF-18] nor is a JSON list', () => {

@@ -23,7 +23,7 @@ order.yaml:6:5  warning RETRY_WITHOUT_ATTEMPTS  without 'attempts' no error is r
   5 │     retires: 3
   6 │     retry: { delay: 1s }
     │     ^^^^^
-  hint: add e.g. attempts: 3, which counts the first one too
+  hint: add e.g. attempts: 3, which includes the first attempt
 
 1 error and 1 warning
 `);

@@ -176,7 +176,11 @@ describe('values', () => {
     ['id: x\nnodes: { a: }\n', "'a' must be a mapping, not nothing", 'give it a value, or remove the key'],
     ['id: x\nversion: "3"\n', "'version' must be a whole number of at least 1, not the text '3'", 'remove the quotes'],
     ['id: x\nversion: 1.5\n', "'version' must be a whole number of at least 1, not 1.5", undefined],
-    [node('enabled: no'), "'enabled' must be true or false, not the text 'no'", 'YAML 1.2 knows only true and false'],
+    [
+      node('enabled: no'),
+      "'enabled' must be true or false, not the text 'no'",
+      'in YAML 1.2, only true and false are booleans',
+    ],
     [
       node('timeout: 10'),
       "'timeout' must be a duration such as 10s or a mapping, not 10",
@@ -271,7 +275,7 @@ describe('values', () => {
 
   it.each([
     [node('timeout: 10 sec'), "'timeout': '10 sec' is not a duration", "did you mean '10s'?"],
-    [node('timeout: 0s'), "'timeout' must be longer than zero", 'remove it for no limit'],
+    [node('timeout: 0s'), "'timeout' must be longer than zero", 'remove the key for no limit'],
     [node('timeout: { queued: 1y }'), "'queued': '1y' is not a duration", undefined],
     [node('estimate: -1s'), "'estimate': '-1s' is not a duration", 'a duration cannot be negative'],
     [workflow('config: { retention: forevr }'), "'retention': 'forevr' is not a duration", "did you mean 'forever'?"],

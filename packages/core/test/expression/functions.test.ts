@@ -36,7 +36,10 @@ describe('the library', () => {
       code: 'EXPRESSION_REFERENCE',
       hint: 'did you mean .upper()?',
     });
-    expect(parseFailure('[1].take()')).toMatchObject({ code: 'EXPRESSION_TYPE', hint: 'it is take(count: integer)' });
+    expect(parseFailure('[1].take()')).toMatchObject({
+      code: 'EXPRESSION_TYPE',
+      hint: 'the signature is take(count: integer)',
+    });
     expect(parseFailure('"a".slice(1, 2, 3)').message).toBe('slice takes 1 to 2 arguments, not 3');
     expect(parseFailure('range()').code).toBe('EXPRESSION_TYPE');
     expect(parseFailure('[1].reduce((a, b) => a + b)').hint).toContain('start');

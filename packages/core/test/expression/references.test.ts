@@ -33,7 +33,7 @@ describe('names of the scope', () => {
   it('[EXP-12] ids that are no names', () => {
     expect(evaluate(`$nodes['my-id'].output`)).toBe('hyphen');
     expect(evaluate(`$nodes["my-id"]['output'].length`)).toBe(6);
-    expect(parseFailure('$nodes[$input.name].output').message).toContain('written out');
+    expect(parseFailure('$nodes[$input.name].output').message).toContain('must be a literal');
     expect(parseFailure('$nodes.my-id.output').hint).toContain(`$nodes['my-id']`);
   });
 
@@ -63,7 +63,7 @@ describe('names of the scope', () => {
     expect(evaluate('$index + 1')).toBe(2);
     expect(evaluate('$items.length')).toBe(2);
     for (const name of ['$item', '$index', '$items', '$item ?? 1']) {
-      expect(failure(name, scopeOf(null)).message).toContain('no loop');
+      expect(failure(name, scopeOf(null)).message).toContain('no enclosing loop');
     }
   });
 

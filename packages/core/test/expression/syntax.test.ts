@@ -72,7 +72,7 @@ describe('operators', () => {
     expect(evaluate(source)).toBe(result);
   });
 
-  it('[EXP-5] comparisons do not chain', () => {
+  it('[EXP-5] comparisons cannot be chained', () => {
     for (const bad of ['1 < 2 < 3', '1 == 1 == true', '"a" contains "a" == true']) {
       const error = parseFailure(bad);
       expect(error.code).toBe('EXPRESSION_SYNTAX');

@@ -129,7 +129,7 @@ describe('checking', () => {
     const problems = check({ a: 'b', b: 'a', c: 'b', d: 'c', e: '', f: 'e c' });
     expect(problems.find(({ code }) => code === 'UNREACHABLE')).toMatchObject({
       severity: 'warning',
-      message: 'only reachable through a cycle: c, d',
+      message: 'reachable only through a cycle: c, d',
       path: ['nodes', 'c'],
     });
     expect(check({ a: 'b', b: 'a' }).map(({ code }) => code)).toEqual(['CYCLE']);

@@ -46,7 +46,7 @@ nodes:
       output: "{{ $a }}"`),
     ).toEqual([
       "NOT_UPSTREAM nodes.loop.do.nodes.b.with.x (add 'a' to the needs of 'loop')",
-      'NOT_UPSTREAM nodes.loop.do.nodes.b.with.x (the item is $item)',
+      'NOT_UPSTREAM nodes.loop.do.nodes.b.with.x (use $item for the current item)',
       "NOT_UPSTREAM nodes.loop.do.nodes.b.with.x (add 'c' to the needs of 'b')",
       "NOT_UPSTREAM nodes.loop.do.edges.0.when (add 'a' to the needs of 'loop')",
       "NOT_UPSTREAM nodes.loop.do.output (add 'a' to the needs of 'loop')",
@@ -63,7 +63,7 @@ nodes:
   after: { needs: loop, action: do, with: { x: "{{ $deep.x }}" } }
 output: "{{ $b }}"`),
     ).toEqual([
-      'INSIDE_A_BODY nodes.loop.while.condition (the output of the last round is $self.output)',
+      'INSIDE_A_BODY nodes.loop.while.condition (use $self.output for the output of the last iteration)',
       "INSIDE_A_BODY nodes.after.with.x (read the output of 'loop')",
       "INSIDE_A_BODY output (read the output of 'loop')",
     ]);
@@ -91,7 +91,7 @@ nodes:
     ).toEqual([
       'NOT_IN_A_LOOP nodes.each.do.nodes.a.with.y (the innermost loop has $item, $index and $items)',
       "NOT_IN_A_LOOP nodes.each.do.nodes.rounds.do.nodes.b.with.y (did you mean '$parent.item'?)",
-      'NOT_IN_A_LOOP nodes.alone.do.nodes.c.with.y (it has $index)',
+      'NOT_IN_A_LOOP nodes.alone.do.nodes.c.with.y (use $index)',
       'NOT_IN_A_LOOP nodes.out.with.x (use $input or a node instead)',
       'NOT_IN_A_LOOP nodes.list.forEach.in (use $input or a node instead)',
     ]);

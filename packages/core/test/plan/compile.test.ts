@@ -40,7 +40,7 @@ nodes:
     );
     expect(problems.map(({ code, hint, path }) => [code, hint, path.join('.')])).toEqual([
       ['UNKNOWN_ACTION', "did you mean 'mail.send'?", 'nodes.a.action'],
-      ['UNKNOWN_ACTION_VERSION', 'it exists as 2.1, 1.0', 'nodes.b.action'],
+      ['UNKNOWN_ACTION_VERSION', 'available versions: 2.1, 1.0', 'nodes.b.action'],
       ['UNKNOWN_ACTION', expect.stringContaining('nebula actions'), 'nodes.c.action'],
     ]);
   });
@@ -73,7 +73,7 @@ edges:
     expect(shown).toEqual([
       "9:11 NOT_UPSTREAM (add 'other' to the needs of 'use')",
       "11:19 UNKNOWN_REFERENCE (did you mean 'fetch'?)",
-      '11:38 NOT_UPSTREAM (read from a node before it)',
+      '11:38 NOT_UPSTREAM (read the output of an earlier node)',
       "12:14 UNKNOWN_VARIABLE (did you mean 'region'?)",
       '12:33 NOT_IN_A_LOOP (use $input or a node instead)',
       "14:51 NOT_UPSTREAM (add 'use' to the needs of 'fetch')",

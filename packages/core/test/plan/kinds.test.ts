@@ -76,7 +76,7 @@ nodes:
   i: { action: do, onError: ignore }
   ${NODES}`),
     ).toEqual([
-      "NO_SUBJECT nodes.r.branch.cases.0.match (say what to test with 'on')",
+      "NO_SUBJECT nodes.r.branch.cases.0.match (set the value to test with 'on')",
       'NO_ERROR_EDGE nodes.s.branch.cases.0.error (add an edge { from: f, to: s, on: always })',
     ]);
   });
@@ -140,9 +140,9 @@ nodes:
   b: { while: { condition: true }, do: { nodes: { s: { action: do, break: true, emit: "[1]" } } } }
   c: { forEach: { in: [1] }, do: { nodes: { s: { action: do, break: true, emit: "[1]" } } } }`),
     ).toEqual([
-      'NOT_IN_A_LOOP nodes.a.break (it stands on a node of the body of a loop itself, not of a workflow that the body runs)',
-      'NOT_IN_A_LOOP nodes.a.emit (it stands on a node of the body of a forEach itself, not of a workflow that the body runs)',
-      'NOT_IN_A_LOOP nodes.b.do.nodes.s.emit (it stands on a node of the body of a forEach itself, not of a workflow that the body runs)',
+      'NOT_IN_A_LOOP nodes.a.break (put it on a node in the body of the loop itself, not in a workflow that the body runs)',
+      'NOT_IN_A_LOOP nodes.a.emit (put it on a node in the body of the forEach itself, not in a workflow that the body runs)',
+      'NOT_IN_A_LOOP nodes.b.do.nodes.s.emit (put it on a node in the body of the forEach itself, not in a workflow that the body runs)',
     ]);
   });
 
@@ -155,8 +155,8 @@ nodes:
     for (const key of [{ emit: '[1]' }, { break: true }]) {
       const [problem] = compilePlan(loop({ workflow: { id: 'sub' } }), catalog, sub(key)).problems;
       const [name] = Object.keys(key);
-      expect(problem).toMatchObject({ severity: 'error', code: 'BROKEN_WORKFLOW', hint: 'mend it first' });
-      expect(problem?.message).toContain(`'${name}' has a meaning inside a loop`);
+      expect(problem).toMatchObject({ severity: 'error', code: 'BROKEN_WORKFLOW', hint: 'fix that workflow first' });
+      expect(problem?.message).toContain(`'${name}' is allowed only inside a `);
       expect(problem?.message).toContain(`(nodes.e.${name})`);
     }
     expect(compilePlan(loop({ workflow: { id: 'sub' }, emit: '[1]', break: true }), catalog, sub({})).problems).toEqual(
@@ -185,7 +185,7 @@ nodes:
   a: { forEach: { in: [1], parallel: true }, do: { nodes: { s: { set: { total: "{{ $item }}" } } } } }
   b: { needs: a, action: do, with: { n: "{{ $vars.total }}", m: "{{ $vars.totl }}" } }`),
     ).toEqual([
-      'SET_IN_PARALLEL nodes.a.do.nodes.s.set (use the output of the loop, or run it one by one)',
+      'SET_IN_PARALLEL nodes.a.do.nodes.s.set (use the output of the loop, or run its iterations sequentially)',
       "UNKNOWN_VARIABLE nodes.b.with.m (did you mean 'total'?)",
     ]);
   });

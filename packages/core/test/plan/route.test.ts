@@ -73,7 +73,7 @@ nodes:
     const { definition } = readDefinition('id: x\nnodes: { a: { action: text.shout, with: { text: 7 } } }');
     const { problems } = compilePlan(definition as NonNullable<typeof definition>, catalog);
     expect(problems.map(({ path }) => path.join('.'))).toEqual(['nodes.a.with.text']);
-    expect(() => shout.run({} as never, null)).toThrow(/outside/);
+    expect(() => shout.run({} as never, null)).toThrow(/remote workers/);
     expect(catalog.announce([])).toBe(true);
     expect(catalog.action('text.shout')).toBeUndefined();
   });

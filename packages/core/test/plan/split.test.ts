@@ -123,7 +123,7 @@ nodes:
   m: { needs: a, merge: {} }
   z: { needs: m, action: do, with: { x: "{{ $a }}" } }`),
     ).toEqual([
-      'NOT_UPSTREAM nodes.a.with.x (the item is $item)',
+      'NOT_UPSTREAM nodes.a.with.x (use $item for the current item)',
       "INSIDE_A_BODY nodes.z.with.x (read the output of 'm')",
     ]);
   });

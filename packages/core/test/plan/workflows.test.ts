@@ -71,7 +71,7 @@ describe('workflows in workflows', () => {
         ({ code, severity, message }) => `${severity} ${code} ${message}`,
       );
     expect(problems('last')).toEqual([
-      "error INLINE_CONFIG 'last' has a failure node, which belongs to a run of its own",
+      "error INLINE_CONFIG 'last' has a failure node, which works only in a separate run",
     ]);
     expect(problems('much')).toEqual([
       "warning INLINE_CONFIG config.mode, config.maxParallelism, config.maxTotalRetries, config.start of 'much' have no effect inside another run",
@@ -101,10 +101,10 @@ nodes:
       ),
     ).toEqual([
       "UNKNOWN_WORKFLOW nodes.a.workflow.id (did you mean 'sub'?)",
-      'UNKNOWN_WORKFLOW nodes.b.workflow.id (there are sub, broken, loop, back)',
-      'BROKEN_WORKFLOW nodes.c.workflow.id (mend it first)',
-      'BROKEN_WORKFLOW nodes.d.workflow.id (mend it first)',
-      'INLINE_RECURSION nodes.e.workflow.id (use mode: child, which starts a run of its own)',
+      'UNKNOWN_WORKFLOW nodes.b.workflow.id (available workflows: sub, broken, loop, back)',
+      'BROKEN_WORKFLOW nodes.c.workflow.id (fix that workflow first)',
+      'BROKEN_WORKFLOW nodes.d.workflow.id (fix that workflow first)',
+      'INLINE_RECURSION nodes.e.workflow.id (use mode: child, which starts a separate run)',
     ]);
     expect(codes('id: x\nnodes: { a: { workflow: { id: sub } } }')).toEqual(['UNKNOWN_WORKFLOW']);
   });

@@ -28,7 +28,7 @@ describe('the address of a node', () => {
     expect(drive(flow).error?.message).toContain('only where a server runs');
     const other = { nodes: { a: {}, b: { needs: ['a'], with: { to: '{{ $nodes.a.callbackUrl }}' } } } };
     const run = drive(other, { callbackUrl });
-    expect(run.complete('a').error?.message).toContain("'a' does not wait for a call");
+    expect(run.complete('a').error?.message).toContain("'a' has no callbackUrl");
   });
 
   it('[RUN-262] is good for one call, early or not', () => {

@@ -21,7 +21,7 @@ describe('keys', () => {
     }
     const twice = { outer: 'nodes: { k: { workflow: { id: kid, mode: child } } }', ...kid };
     expect(found(`nodes: { l: { ${key}, workflow: { id: outer, mode: child } } }`, twice)).toEqual([
-      "SELF_DEADLOCK nodes.l.concurrency.key: 'l' holds the key 'k' while 'a' of the workflow 'kid' of the workflow 'outer' inside it waits for it, so neither can go on",
+      "SELF_DEADLOCK nodes.l.concurrency.key: deadlock: 'l' holds the key 'k' while 'a' of the workflow 'kid' of the workflow 'outer' inside it waits for the same key",
     ]);
     const round = { round: 'nodes: { k: { workflow: { id: round, mode: child } } }' };
     expect(codes(`nodes: { l: { ${key}, workflow: { id: round, mode: child } } }`, round)).toEqual([]);

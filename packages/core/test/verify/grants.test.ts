@@ -8,17 +8,17 @@ nodes: { get: { action: web, with: { url: "${url}" }${more} } }`);
 
   it('[VER-66] a host that no grant covers is denied, with the line that grants it', () => {
     expect(web('https://api.example.com/orders', 'network: [other.example.com]')).toEqual([
-      "CAPABILITY_DENIED nodes.get.with.url: 'get' is not allowed to reach api.example.com: granted is other.example.com",
+      "CAPABILITY_DENIED nodes.get.with.url: 'get' is not allowed to reach api.example.com: the grant is other.example.com",
     ]);
     expect(problemsOf('nodes: { get: { action: web, with: { url: "http://localhost:8080/" } } }')[0]).toMatchObject({
       severity: 'warning',
-      message: "'get' is not allowed to reach localhost:8080: nothing of the kind is granted",
+      message: "'get' is not allowed to reach localhost:8080: no such capability is granted",
       hint: 'add config: { capabilities: { network: [localhost:8080] } }',
       range: { line: 2, column: 43, length: 24 },
     });
   });
 
-  it('[VER-66] also where only the host is written out, or nothing of the kind is granted at all', () => {
+  it('[VER-66] also where only the host is written out, or no such capability is granted at all', () => {
     expect(web('https://api.example.com/orders/{{ $input.id }}', 'network: [other.example.com]')).toHaveLength(1);
     for (const host of ['localhost:3000', '127.0.0.1', '10.1.2.3:80', '[::1]:80', 'api.localhost']) {
       expect(web(`https://${host}/`, 'network: ["*"]')).toHaveLength(1);

@@ -10,11 +10,11 @@ edges: [{ from: try, to: fallback, on: error }]`;
 
   it('[VER-63] of which one is taken after a failure wants any', () => {
     expect(found(fallback(''))).toEqual([
-      "JOIN_WANTS_ANY nodes.next.needs.1: 'next' never runs after a failure of 'try', so the edge from 'fallback' has no effect: the edge from 'try' is dead by failure then, which join: all does not allow",
+      "JOIN_WANTS_ANY nodes.next.needs.1: 'next' never runs after a failure of 'try', so the edge from 'fallback' has no effect: in that case the edge from 'try' is dead by failure, which join: all does not tolerate",
     ]);
     expect(problemsOf(fallback(''))[0]).toMatchObject({
       severity: 'warning',
-      hint: "write join: any on 'next' to go on after whichever worked, or remove the edge from 'fallback'",
+      hint: "set join: any on 'next' to continue after the first success, or remove the edge from 'fallback'",
       range: { line: 5, column: 36, length: 8 },
     });
     expect(codes(fallback(', join: any'))).toEqual([]);
@@ -46,7 +46,7 @@ edges:
   - { from: b, to: mend, on: error }
   - { from: after, to: next, when: false }`);
     expect(both('')).toEqual([
-      "JOIN_NEVER_FIRES nodes.next: 'next' can never run: whenever its edge from 'mend' is taken, that from 'after' is dead by failure",
+      "JOIN_NEVER_FIRES nodes.next: 'next' can never run: whenever its edge from 'mend' is taken, the edge from 'after' is dead by failure",
     ]);
     expect(both(', join: any')).toEqual([
       "NEVER_TAKEN edges.1.when: the edge from 'after' to 'next' is never taken: the condition of the edge from 'after' is always false",
@@ -91,7 +91,7 @@ edges:
   - { from: make, to: drop, on: always }
   - { from: use, to: drop${second} }`);
     expect(cleanup('')).toEqual([
-      "ALWAYS_BLOCKED edges.0: 'drop' never runs after a failure of 'make', although its edge from there says always: the edge from 'use' is dead by failure then, which join: all does not allow",
+      "ALWAYS_BLOCKED edges.0: 'drop' never runs after a failure of 'make', although its edge from there is an always edge: in that case the edge from 'use' is dead by failure, which join: all does not tolerate",
     ]);
     expect(cleanup(', on: always')).toEqual([]);
   });

@@ -91,12 +91,12 @@ edges:
     ).toEqual([
       "NEVER_TAKEN edges.0.when: the edge from 'a' to 'b' is never taken: the condition of the edge from 'a' is always false",
       ...[
-        `1.match.state: the edge from 'a' to 'b' is never taken: the output of 'a' never fits, because 'state' is "open" or "paid", never "lost"`,
-        `2.match.total.lt: the edge from 'a' to 'b' is never taken: the output of 'a' never fits, because 'total' is a number, at least 0, so { lt: 0 } never holds`,
-        `3.match.nobody: the edge from 'a' to 'b' is never taken: the output of 'a' never fits, because it has no 'nobody'`,
-        `4.match.total: the edge from 'a' to 'b' is never taken: the output of 'a' never fits, because no number fits {"gt":5,"lt":3}`,
+        `1.match.state: the edge from 'a' to 'b' is never taken: the output of 'a' never matches, because 'state' is "open" or "paid", never "lost"`,
+        `2.match.total.lt: the edge from 'a' to 'b' is never taken: the output of 'a' never matches, because 'total' is a number, at least 0, so { lt: 0 } is never true`,
+        `3.match.nobody: the edge from 'a' to 'b' is never taken: the output of 'a' never matches, because it has no 'nobody'`,
+        `4.match.total: the edge from 'a' to 'b' is never taken: the output of 'a' never matches, because no number matches {"gt":5,"lt":3}`,
       ].map((finding) => `NEVER_TAKEN edges.${finding}`),
-      "NEVER_TAKEN edges.5.match: the edge from 'a' to 'b' is never taken: no error of 'a' fits an empty list",
+      "NEVER_TAKEN edges.5.match: the edge from 'a' to 'b' is never taken: no error of 'a' matches an empty list",
       "NEVER_TAKEN edges.6: the edge from 'end' to 'b' is never taken: 'end' ends the run",
     ]);
   });
@@ -127,10 +127,10 @@ describe('patterns of edges', () => {
       found(`nodes: { a: { action: ${action} }, b: { action: do } }
 edges: [{ from: a, to: b, on: result, match: ${pattern} }]`);
     expect(match('{ lines: none }')).toEqual([
-      `NEVER_RUNS edges.0.match.lines: 'b' can never run: the output of 'a' never fits, because 'lines' is a list, never "none"`,
+      `NEVER_RUNS edges.0.match.lines: 'b' can never run: the output of 'a' never matches, because 'lines' is a list, never "none"`,
     ]);
     expect(match('{ id: { regex: x } }')).toEqual([
-      `NEVER_RUNS edges.0.match.id.regex: 'b' can never run: the output of 'a' never fits, because 'id' is a whole number, so { regex: "x" } never holds`,
+      `NEVER_RUNS edges.0.match.id.regex: 'b' can never run: the output of 'a' never matches, because 'id' is a whole number, so { regex: "x" } is never true`,
     ]);
     expect(match('{ state: { in: [open, lost] }, note: null, total: { gte: 0 } }')).toEqual([]);
     expect(match('{ stat: ok }', 'open')).toEqual([
@@ -158,9 +158,9 @@ describe('cases that are never taken', () => {
   ${targets}`),
     ).toEqual([
       "NEVER_TAKEN nodes.r.branch.cases.1: this case of 'r' is never taken: its condition is always false",
-      "NEVER_TAKEN nodes.r.branch.cases.2: this case of 'r' is never taken: the same test stands before it; so 'b' can never run either",
-      "NEVER_TAKEN nodes.r.branch.cases.4: this case of 'r' is never taken: the 4th case always fits; so 'd' can never run either",
-      "NEVER_TAKEN nodes.r.branch.default: the default of 'r' is never taken: the 4th case always fits",
+      "NEVER_TAKEN nodes.r.branch.cases.2: this case of 'r' is never taken: an earlier case has the same test; so 'b' can never run either",
+      "NEVER_TAKEN nodes.r.branch.cases.4: this case of 'r' is never taken: the 4th case always matches; so 'd' can never run either",
+      "NEVER_TAKEN nodes.r.branch.default: the default of 'r' is never taken: the 4th case always matches",
     ]);
   });
 
@@ -184,7 +184,7 @@ describe('cases that are never taken', () => {
   ${targets}`),
     ).toEqual([
       "NEVER_TAKEN nodes.r.branch.cases.lost: this case of 'r' is never taken: 'on' is one of open, paid; so 'b' can never run either",
-      "NEVER_TAKEN nodes.m.branch.cases.1: this case of 'm' is never taken: what it tests never fits, because 'id' is a whole number, never \"text\"; so 'd' can never run either",
+      "NEVER_TAKEN nodes.m.branch.cases.1: this case of 'm' is never taken: the tested value never matches, because 'id' is a whole number, never \"text\"; so 'd' can never run either",
     ]);
   });
 
@@ -241,7 +241,7 @@ describe('joins that never fire', () => {
   j: { action: do, needs: [a], join: 2 }
 edges: [{ from: b, to: j, when: false }]`),
     ).toEqual([
-      "JOIN_NEVER_FIRES nodes.j.join: 'j' can never run: it waits for edges from 2 nodes, and only 1 can ever give one",
+      "JOIN_NEVER_FIRES nodes.j.join: 'j' can never run: it needs edges from 2 nodes, but only 1 can be taken",
     ]);
   });
 

@@ -6,7 +6,7 @@ const mail = (parameters: string, more = ''): string[] =>
 nodes:
   o: { action: order }
   m: { needs: o, action: mail, with: { ${parameters} } }
-  ${more}`).map((one) => one.replace('what the expression gives ', ''));
+  ${more}`).map((one) => one.replace('the result of the expression ', ''));
 
 describe('types', () => {
   it('[VER-20] of expressions are compared with those of parameters', () => {
@@ -46,7 +46,7 @@ describe('types', () => {
       {
         code: 'TYPE_MISMATCH',
         severity: 'warning',
-        message: 'what the expression gives has items of which each is an object, but must be a text',
+        message: 'the result of the expression has items of which each is an object, but must be a text',
       },
     ]);
   });

@@ -34,8 +34,8 @@ nodes:
   beside: { action: do, with: { x: "{{ $vars.n }}" } }
 output: "{{ $vars.n }}"`),
     ).toEqual([
-      "UNSET_VARIABLE nodes.early.with.x: nothing sets the variable 'n' before it is read here",
-      "UNSET_VARIABLE nodes.beside.with.x: nothing sets the variable 'n' before it is read here",
+      "UNSET_VARIABLE nodes.early.with.x: the variable 'n' is read here before anything sets it",
+      "UNSET_VARIABLE nodes.beside.with.x: the variable 'n' is read here before anything sets it",
     ]);
   });
 

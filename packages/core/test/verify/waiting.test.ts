@@ -14,7 +14,7 @@ describe('waits that a limit cuts off', () => {
     const [problem] = problemsOf(`config: { timeout: 1h }\nnodes: { ok: ${approval} }`);
     expect(problem).toMatchObject({
       severity: 'warning',
-      hint: 'raise config.timeout above 3d, or wait less',
+      hint: 'raise config.timeout above 3d, or shorten the wait',
       range: { line: 3, column: 59, length: 2 },
     });
   });

@@ -1,4 +1,4 @@
-/** Which action runs, and with what. */
+/** Action calls: the action and its parameters. */
 import type { JsonObject, JsonSchema, NodeDefinition } from '@nebula/core';
 import type { TypedAction } from '../define-action.ts';
 import type { Fields } from './expression.ts';
@@ -20,7 +20,7 @@ export interface CallOptions {
   readonly effect?: Given<'effect'>;
 }
 
-/** An action that undoes a node. */
+/** A call of an action that undoes a node. */
 export interface Call {
   readonly action: string;
   readonly with: object;
@@ -41,12 +41,12 @@ export function actionName(action: unknown): string {
   if (typeof name === 'string') return name;
   if (typeof id === 'string' && typeof version === 'string') return `${id}@${version}`;
   throw invalid(
-    'the second argument is no action',
-    'give what defineAction returns, or action(name) of `nebula types`',
+    'the second argument is not an action',
+    'pass the result of defineAction, or action(name) from `nebula types`',
   );
 }
 
-/** What is known of its output. */
+/** The output schema of the action, as far as known. */
 export function outputSchema(action: object): JsonSchema {
   return (action as { readonly output?: JsonSchema }).output ?? true;
 }

@@ -1,6 +1,6 @@
 /**
- * What authors hold in their hands: things that have a value when the workflow runs. To the compiler they are typed; here
- * they are a `Source`, which `render.ts` turns into the text of an expression once it is known where that text stands.
+ * Typed references that authors use: placeholders for values that exist when the workflow runs. At run time of the
+ * builder they are a `Source`, which `render.ts` converts to the text of an expression once its position is known.
  */
 import type { Json, JsonSchema } from '@nebula/core';
 import { NebulaError } from '@nebula/core/authoring';
@@ -16,7 +16,7 @@ export interface Expression<out T> {
 /** An expression whose members can be read. */
 export type Ref<T> = Expression<T> & Members<T>;
 
-/** Where lists, texts and objects mix, or nothing is known, there are no members: `typed<T>()` says what it is. */
+/** Mixed lists, texts and objects, and unknown types, have no members; declare the type with `typed<T>()`. */
 type Members<T> = [NonNullable<T>] extends [never]
   ? unknown
   : [NonNullable<T>] extends [readonly unknown[] | string]
@@ -25,7 +25,7 @@ type Members<T> = [NonNullable<T>] extends [never]
       ? ObjectMembers<NonNullable<T>, NullOf<T>>
       : unknown;
 
-/** What may be missing is null in the language, and so it is here. */
+/** A missing member is null in the language, and null in these types. */
 type ObjectMembers<T extends object, N> = {
   readonly [K in keyof T as IsName<K> extends true ? K : never]-?: Ref<
     | Exclude<T[K], undefined>
@@ -38,12 +38,12 @@ type ObjectMembers<T extends object, N> = {
 type IsName<K> = K extends string ? (string extends K ? false : true) : false;
 type NullOf<T> = null extends T ? null : undefined extends T ? null : never;
 
-/** Text with values in it. It is no part of other expressions. */
+/** Text with embedded values. It cannot be part of other expressions. */
 export interface Text extends Expression<string> {
   readonly text: true;
 }
 
-/** What may stand where a `T` is wanted: the value itself, with expressions at any depth of it. */
+/** A `T` in which expressions may replace values at any depth. */
 export type Value<T> = Expression<T> | Written<T>;
 
 type Written<T> = [Json] extends [T]
@@ -57,7 +57,7 @@ type Written<T> = [Json] extends [T]
 type AnyData = string | number | boolean | null | readonly AnyValue[] | { readonly [key: string]: AnyValue };
 type AnyValue = Expression<unknown> | AnyData;
 
-/** The members of an object, each a value or an expression; an expression for all of them at once will not do. */
+/** The members of an object, each a value or an expression; a single expression for the whole object is not allowed. */
 export type Fields<T> = ([Json] extends [T]
   ? { readonly [key: string]: AnyValue }
   : T extends readonly unknown[]
@@ -66,10 +66,10 @@ export type Fields<T> = ([Json] extends [T]
       ? { readonly [K in keyof T]: Value<T[K]> }
       : never) & { readonly [resolved]?: never };
 
-/** `false` and `null` do not hold; everything else does. */
+/** `false` and `null` are false; everything else is true. */
 export type Condition = boolean | Expression<boolean | null>;
 
-/** The type that a written value has in the end. */
+/** The type of a written value after evaluation. */
 export type Resolved<V> = unknown extends V
   ? unknown
   : V extends Expression<infer T>
@@ -82,7 +82,7 @@ export type Resolved<V> = unknown extends V
           ? { readonly [K in keyof V]: Resolved<V[K]> }
           : unknown;
 
-/** Where reading begins. Objects stand for what they name: the same object is the same thing. */
+/** The start of a reference. Objects are compared by identity. */
 export type Root =
   | { readonly kind: 'node'; readonly node: NodePlace; readonly member: string }
   | { readonly kind: 'loop'; readonly loop: object; readonly member: 'item' | 'index' | 'items' | 'previous' }
@@ -96,7 +96,7 @@ export type Root =
 
 export interface NodePlace {
   readonly id: string;
-  /** The graph that the node is in. */
+  /** The graph that contains the node. */
   readonly graph: object;
 }
 
@@ -109,9 +109,9 @@ export interface PathSource {
   readonly kind: 'path';
   readonly root: Root;
   readonly steps: readonly Step[];
-  /** What is known of the value; true when nothing is. */
+  /** The schema of the value, as far as known; true otherwise. */
   readonly schema: JsonSchema;
-  /** Whether it may turn out to be null, so that members are read with `?.`. */
+  /** Whether the value may be null, so that members are read with `?.`. */
   readonly isNullable: boolean;
 }
 
@@ -132,12 +132,12 @@ export function sourceOf(value: unknown): Source | undefined {
 export function pathOf(value: unknown): PathSource {
   const source = sourceOf(value);
   if (source?.kind === 'path') return source;
-  throw new NebulaError('WORKFLOW_INVALID', 'a reference is needed here', {
-    hint: 'read it from a node, the input or an item: user.output.name',
+  throw new NebulaError('WORKFLOW_INVALID', 'a reference is required here', {
+    hint: 'read it from a node, the input or an item, e.g. user.output.name',
   });
 }
 
-/** Every member that is read is a longer reference. */
+/** Reading a member returns a longer reference. */
 export function reference<T>(source: PathSource): Ref<T> {
   const proxy = new Proxy(Object.freeze({}), {
     get: (_, key) => (typeof key === 'string' ? memberOf(source, key) : refuseText(key)),
@@ -166,7 +166,7 @@ export function memberOf(source: PathSource, key: unknown): Ref<unknown> {
   });
 }
 
-/** The schema of what a list reference has in it. */
+/** The schema of the items of a list reference. */
 export function itemSchema(schema: JsonSchema): JsonSchema {
   const [only, ...others] = alternatives(schema);
   if (only === undefined || others.length > 0 || typeof only === 'boolean' || only.type !== 'array') return true;
@@ -182,13 +182,17 @@ export function textExpression(source: TextSource): Text {
 
 function refuseText(key: symbol): undefined {
   if (key !== Symbol.toPrimitive) return undefined;
-  throw new NebulaError('WORKFLOW_INVALID', 'a reference has no value while the workflow is written', {
-    hint: 'put text before the quotes, text`Hello …`, or expr`…` to calculate with it',
-  });
+  throw new NebulaError(
+    'WORKFLOW_INVALID',
+    'a reference cannot be used as a value: its value exists only when the workflow runs',
+    {
+      hint: 'to put it into text, write text`Hello …`; to compute with it, write expr`…`',
+    },
+  );
 }
 
 function refuseChange(): never {
   throw new NebulaError('WORKFLOW_INVALID', 'a reference cannot be changed', {
-    hint: 'w.set() assigns variables',
+    hint: 'assign variables with w.set()',
   });
 }

@@ -1,10 +1,12 @@
 /**
- * A graph while it is written.
+ * A graph under construction.
  *
- * 1. An id is taken once. 2. A node reads only what can be seen from where it is: its own graph and those around it.
- * 3. Reading a node of a graph around it is reading by the composite node there. 4. Edges that follow from reading are
- *    added at the end, when all of the author's own are known. 5. What lies between a split and its merge is written as a
- *    body is, with ids that the graph around it shares, and stands in that graph in the end.
+ *  1. An id is used once.
+ *  2. A node reads only nodes that are visible from its position: those of its own graph and of enclosing graphs.
+ *  3. Reading a node of an enclosing graph counts as a read by the composite node there.
+ *  4. Edges implied by reads are added at the end, when all explicit edges are known.
+ *  5. The nodes between a split and its merge are written like a body, share ids with the enclosing graph and finally
+ *     become part of it.
  */
 import type { EdgeDefinition, Json, JsonObject, JsonSchema, NodeDefinition, WorkflowDefinition } from '@nebula/core';
 import { idsInOrder, isJsonObject, writtenOrder } from '@nebula/core/authoring';
@@ -14,21 +16,21 @@ import { type Before, Handle, placeOf } from './node-handle.ts';
 import { invalid, type Place, renderValue } from './render.ts';
 import { objectSchema } from './schema-path.ts';
 
-/** What a branch writes once it is known who comes after which case. */
+/** The state of a branch until the targets of its cases are known. */
 export interface BranchDraft {
-  /** A list with the test of each case; undefined when cases are told apart by the value of `on`. */
+  /** The test of each case, for cases in a list; undefined when cases are keyed by the value of `on`. */
   readonly tests: ReadonlyMap<string, JsonObject> | undefined;
   readonly targets: Map<string | null, string[]>;
   readonly head: JsonObject;
 }
 
-/** What lies between a split and its merge. */
+/** The nodes between a split and its merge. */
 export interface RegionDraft {
   readonly nodes: ReadonlyMap<string, Json>;
   readonly edges: readonly EdgeDefinition[];
-  /** What the merge comes after: the last nodes of a round, or the split itself where items go straight through. */
+  /** The predecessors of the merge: the last nodes of an iteration, or the split itself when its region is empty. */
   readonly ends: readonly string[];
-  /** What is known of that which a round gives. */
+  /** The schema of an iteration's result, as far as known. */
   readonly round: JsonSchema;
   merge: NodeDraft | undefined;
 }
@@ -40,9 +42,9 @@ export class NodeDraft implements NodePlace {
   readonly needs: string[] = [];
   definition: JsonObject = {};
   branch: BranchDraft | undefined;
-  /** Of a split. */
+  /** Set for a split. */
   region: RegionDraft | undefined;
-  /** Of a merge. */
+  /** Set for a merge. */
   split: NodeDraft | undefined;
 
   constructor(id: string, graph: GraphDraft) {
@@ -50,12 +52,12 @@ export class NodeDraft implements NodePlace {
     this.graph = graph;
   }
 
-  /** Where this node's values stand. */
+  /** The position of this node's values. */
   place(special: Partial<Pick<Place, 'loops' | 'self'>> = {}): Place {
     const { graph } = this;
     const read = (node: NodePlace) => {
       if (node === this || node === this.split) return;
-      // Nothing but the rounds leads into a merge, so its split is there before.
+      // Only the iterations lead into a merge, so its split takes over its reads.
       if (node.graph === graph) (this.split ?? this).reads.add(node.id);
       else graph.readOutside(node);
     };
@@ -64,19 +66,19 @@ export class NodeDraft implements NodePlace {
 }
 
 export class GraphDraft {
-  /** Stands for the workflow: the same object in all its graphs. */
+  /** Identifies the workflow: the same object in all its graphs. */
   readonly workflow: object;
   readonly around: GraphDraft | undefined;
-  /** The innermost first. */
+  /** Innermost first. */
   readonly loops: readonly object[];
   readonly nodes = new Map<string, NodeDraft>();
   readonly edges: EdgeDefinition[] = [];
   readonly #ids: Set<string>;
   readonly #outside = new Set<NodePlace>();
-  /** A failure node has no edges, and may read every node. */
+  /** The failure node has no edges and may read every node. */
   failureNode: string | undefined;
 
-  /** `isRegion`: between a split and its merge. */
+  /** `isRegion`: the graph is between a split and its merge. */
   constructor(workflow: object, around?: GraphDraft, loop?: object, isRegion = false) {
     this.workflow = workflow;
     this.around = around;
@@ -86,7 +88,7 @@ export class GraphDraft {
 
   add(id: string): NodeDraft {
     if (typeof id !== 'string')
-      throw invalid(`the id of a node is ${typeof id}`, "an id is a text: w.node('fetch', …)");
+      throw invalid(`the id of a node is ${typeof id}`, "use a text as id: w.node('fetch', …)");
     if (this.#ids.has(id)) throw invalid(`there are two nodes '${id}'`, 'give one of them another id');
     this.#ids.add(id);
     const node = new NodeDraft(id, this);
@@ -104,13 +106,13 @@ export class GraphDraft {
     const isInside = node.graph instanceof GraphDraft && node.graph.workflow === this.workflow;
     throw isInside
       ? invalid(
-          `'${node.id}' is in the body of a loop and is read outside of it`,
-          'read the output of the loop, or of the merge',
+          `'${node.id}' is in the body of a loop and cannot be read outside of it`,
+          'read the output of the loop or of the merge',
         )
-      : invalid(`'${node.id}' is a node of another workflow`, 'hand its output over as input');
+      : invalid(`'${node.id}' is a node of another workflow`, 'pass its output as input');
   }
 
-  /** A node that comes after others. */
+  /** Adds edges from the given nodes to `node`. */
   comesAfter(node: NodeDraft, before: readonly Before[]): void {
     for (const one of before) this.link(one, node.id, {});
   }
@@ -120,14 +122,14 @@ export class GraphDraft {
     if (source.region !== undefined && options.on !== 'error') {
       throw invalid(
         `'${to}' comes after the split '${source.id}'`,
-        'write what runs per item in its function, and let the rest need the merge',
+        'write the nodes that run per item in its function, and let other nodes need the merge',
       );
     }
     if ('case' in from && typeof from.case !== 'function') {
       const targets = source.branch?.targets ?? new Map<string | null, string[]>();
       targets.set(from.case, [...(targets.get(from.case) ?? []), to]);
       if (Object.keys(options).length > 0) {
-        throw invalid(`the way from '${source.id}' to '${to}' is a case`, 'a case has no conditions of its own');
+        throw invalid(`the edge from '${source.id}' to '${to}' is a case`, 'the edge of a case cannot have conditions');
       }
     } else if (Object.keys(options).length > 0) {
       this.edges.push({ from: source.id, to, ...options });
@@ -139,16 +141,16 @@ export class GraphDraft {
 
   draftOf(handle: object): NodeDraft {
     const place = placeOf(handle);
-    if (place === undefined) throw invalid('this is no node', 'give what w.node() returned');
-    if (place.graph !== this) throw invalid(`'${place.id}' is not in the same graph`, 'edges do not leave a body');
+    if (place === undefined) throw invalid('this is not a node', 'pass the result of w.node()');
+    if (place.graph !== this) throw invalid(`'${place.id}' is not in the same graph`, 'edges cannot leave a body');
     return place as NodeDraft;
   }
 
-  /** The body, once everything is in it; reads of what is around it become reads of `holder`. */
+  /** Returns the complete body; reads of enclosing graphs become reads of `holder`. */
   finish(output: unknown, holder?: Place): { body: JsonObject; schema: JsonSchema } {
     const value = output instanceof Handle ? output.output : output;
     if (value instanceof Promise)
-      throw invalid('the function is asynchronous', 'a workflow is data: write it without await');
+      throw invalid('the function is asynchronous', 'define the workflow without await: it is data');
     const read = (node: NodePlace) => (node.graph === this ? undefined : this.readOutside(node));
     const place: Place = { workflow: this.workflow, loops: this.loops, read };
     const rendered = value === undefined ? undefined : renderValue(value, place, 'output');
@@ -167,7 +169,7 @@ export class GraphDraft {
     };
   }
 
-  /** What a split lays out in the graph around; its function has given the nodes that lead to the merge. */
+  /** The nodes that a split adds to the enclosing graph; `given` are the nodes that lead to the merge. */
   finishRegion(split: NodeDraft, given: unknown, item: JsonSchema): RegionDraft {
     const { body } = this.finish(undefined, split.place());
     const { nodes = {}, edges = [], order } = body as unknown as Pick<WorkflowDefinition, 'nodes' | 'edges' | 'order'>;
@@ -191,7 +193,7 @@ export class GraphDraft {
     };
   }
 
-  /** By id; undefined when no node was given. */
+  /** Keyed by id; undefined when no node was returned. */
   #endsOf(given: unknown): ReadonlyMap<string, Handle> | undefined {
     if (given === undefined) return undefined;
     if (given instanceof Handle && this.draftOf(given).region === undefined) return new Map([[given.id, given]]);
@@ -199,8 +201,8 @@ export class GraphDraft {
     const ends = named.filter((one): one is [string, Handle] => one[1] instanceof Handle && one[1].id === one[0]);
     if (ends.length > 1 && ends.length === named.length) return new Map(ends);
     throw invalid(
-      'what a split’s function returns are not the last nodes of a round',
-      'return the node before the merge, or several by their ids: { ask, look }',
+      'the function of a split must return the last nodes of an iteration',
+      'return the node before the merge, or several nodes by id: { ask, look }',
     );
   }
 
@@ -210,7 +212,7 @@ export class GraphDraft {
 
   #passOn(node: NodePlace, holder: Place | undefined): void {
     if (this.nodes.has(node.id)) {
-      throw invalid(`'${node.id}' is read in a body that has a node of this id`, 'give one of them another id');
+      throw invalid(`'${node.id}' is read in a body that has a node with the same id`, 'give one of them another id');
     }
     holder?.read(node);
   }
@@ -220,8 +222,8 @@ export class GraphDraft {
     const [first] = unclear;
     if (first !== undefined) {
       throw invalid(
-        `'${first.node}' is reached under a condition and reads '${first.reads}', which is not before that`,
-        `let the node that decides need '${first.reads}', or say needs: [${first.reads}] if it alone is enough to run`,
+        `'${first.node}' runs conditionally and reads '${first.reads}', which does not run before the condition`,
+        `let the deciding node need '${first.reads}', or write needs: [${first.reads}] if that alone is enough to run`,
       );
     }
     const definitions = new Map<string, Json>();
@@ -237,7 +239,7 @@ export class GraphDraft {
     return definitions;
   }
 
-  /** A way out of a split leads through its rounds, and behind them through its merge. */
+  /** Successors of a split are its iterations; nodes after them come after its merge. */
   #wayFrom(id: string, to: NodeDraft): readonly string[] {
     const region = this.nodes.get(id)?.region;
     if (region?.merge === undefined) return [id];
@@ -268,7 +270,7 @@ function branchDefinition({ tests, targets, head }: BranchDraft): JsonObject {
     return ids.length === 1 ? (ids[0] as string) : ids;
   };
   const named = [...targets.keys()].filter((name) => name !== null);
-  // A case that nothing comes after is taken all the same: without it, another one would be.
+  // A case without targets is still taken: without it, another case would be.
   const cases: Json =
     tests === undefined
       ? Object.fromEntries(named.map((name) => [name, to(name)]))
@@ -282,7 +284,7 @@ function roundSchema(ends: ReadonlyMap<string, Handle>): JsonSchema {
   return objectSchema(Object.fromEntries([...ends].map(([id, { output }]) => [id, schemaOf(output)])));
 }
 
-/** What is known of a written value. */
+/** The schema of a written value, as far as known. */
 function schemaOf(value: unknown): JsonSchema {
   const source = sourceOf(value);
   if (source !== undefined) return source.kind === 'path' && !source.isNullable ? source.schema : true;

@@ -1,4 +1,4 @@
-/** The `w` of `workflow(…)` and the `b` of bodies: one method for each kind of node. */
+/** The `w` of `workflow(…)` and the `b` of bodies: one method per kind of node. */
 import type { Json, JsonObject, JsonSchema, RunError } from '@nebula/core';
 import { type AnyAction, actionName, type Call, outputSchema, renderCall } from './call.ts';
 import {
@@ -43,7 +43,7 @@ import { objectSchema } from './schema-path.ts';
 import type { AnyWorkflow, Uses } from './uses.ts';
 import { renderWait, type Wait, type WaitOutput } from './wait.ts';
 
-/** An ignored failure gives null. */
+/** The output is null after an ignored failure. */
 type Output<Out, E> = Out | (E extends 'ignore' ? null : never);
 type ItemOf<L> =
   L extends Expression<infer T>
@@ -54,16 +54,16 @@ type ItemOf<L> =
       ? Resolved<V>
       : never;
 type ItemList = Expression<readonly unknown[]> | readonly unknown[];
-/** Without a minimum every round has succeeded. */
+/** Without a minimum, every iteration has succeeded. */
 type Rounds<R, M> = readonly (Resolved<R> | ([M] extends [never] ? never : null))[];
-/** The nodes before a merge; none when items go straight through. */
+/** The nodes before a merge; undefined when the region is empty. */
 type Ends = AnyNode | { readonly [id: string]: AnyNode } | undefined;
 type RoundOf<R, Item> = [R] extends [undefined] ? Item : Resolved<R>;
 type CaseValue = string | number | boolean | null;
-/** Options of any kind, as they come without a compiler. */
+/** Options of any kind, without type checks. */
 type Options = Partial<ActionOptions<never, never>> & { readonly [key: string]: unknown };
 
-/** What a graph shares with the others of its workflow. */
+/** State that a graph shares with the other graphs of its workflow. */
 export interface Surroundings<Input, Vars> {
   readonly input: Ref<Input>;
   readonly vars: Ref<Vars>;
@@ -77,7 +77,7 @@ export interface Execution {
   readonly id: string;
   readonly startedAt: string;
   readonly attempt: number;
-  /** In a failure node: why the run fails. */
+  /** In a failure node: the error of the run. */
   readonly error: RunError | null;
 }
 
@@ -86,7 +86,7 @@ export class Graph<Input, Vars, Item> {
   readonly vars: Ref<Vars>;
   readonly execution: Ref<Execution>;
   readonly trigger: Ref<unknown>;
-  /** Of the workflow that runs. */
+  /** The id of the running workflow. */
   readonly id: Ref<string>;
   readonly version: Ref<number>;
   readonly #surroundings: Surroundings<Input, Vars>;
@@ -117,7 +117,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, options, outputSchema(action)) as NodeHandle<Output<Out, E>>;
   }
 
-  /** Runs an action, and then the graph that it returned. */
+  /** Runs an action, then the graph that it returned. */
   dynamic<In, E extends OnError = 'halt'>(
     id: string,
     action: AnyAction<In, unknown>,
@@ -130,7 +130,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, options, true);
   }
 
-  /** Goes on along the case that fits: by the value of an expression, or by the test of each case. */
+  /** Continues with the matching case: by the value of an expression, or by a test per case. */
   branch<T extends CaseValue>(
     id: string,
     on: Expression<T>,
@@ -192,7 +192,9 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, common, () => ({ type: 'array', items: round })) as never;
   }
 
-  /** Runs what its function writes once per item, several at the same time, up to the merge; `s` writes in this graph. */
+  /**
+   * Runs the nodes that its function defines once per item, in parallel, up to the merge; `s` adds nodes to this graph.
+   */
   split<L extends ItemList, R extends Ends, E extends OnError = 'halt'>(
     id: string,
     items: L,
@@ -210,7 +212,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, options, true);
   }
 
-  /** Collects what the rounds of a split give. */
+  /** Collects the results of the iterations of a split. */
   merge<Round, E extends OnError = 'halt'>(
     id: string,
     split: SplitHandle<Round>,
@@ -219,8 +221,8 @@ export class Graph<Input, Vars, Item> {
     const { wait, timeout, ...common } = options;
     const source = this.#draft.draftOf(split);
     const { region } = source;
-    if (region === undefined) throw invalid(`'${source.id}' is no split`, 'give what w.split() returned');
-    if (region.merge !== undefined) throw invalid(`'${source.id}' has two merges`, 'a split has one merge');
+    if (region === undefined) throw invalid(`'${source.id}' is not a split`, 'pass the result of w.split()');
+    if (region.merge !== undefined) throw invalid(`'${source.id}' has two merges`, 'a split can have only one merge');
     const kind = (_: Place, node: NodeDraft) => {
       region.merge = node;
       node.split = source;
@@ -231,7 +233,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, common, schema) as never;
   }
 
-  /** Runs a body as long as a condition holds. Null when it never did. */
+  /** Runs a body as long as a condition holds. The output is null when it never held. */
   while<R, E extends OnError = 'halt'>(
     id: string,
     body: (b: Graph<Input, Vars, never>, index: Ref<number>, previous: Ref<unknown>) => R,
@@ -268,7 +270,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, common, () => schema) as never;
   }
 
-  /** Runs a body once, in a scope of its own: retry, timeout, error edges and compensate apply to the whole. */
+  /** Runs a body once, in its own scope: retry, timeout, error edges and compensate apply to the whole body. */
   group<R, E extends OnError = 'halt'>(
     id: string,
     body: (b: Graph<Input, Vars, Item>) => R,
@@ -283,7 +285,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, options, () => schema) as never;
   }
 
-  /** Runs another workflow: inside this run, or as one of its own. */
+  /** Runs another workflow, inline or as a separate run. */
   workflow<In, Out, Mapped = undefined, E extends OnError = 'halt'>(
     id: string,
     used: AnyWorkflow<In, Out>,
@@ -307,7 +309,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, common, true) as never;
   }
 
-  /** Runs a launch plan of the same project, as a run of its own. */
+  /** Runs a launch plan of the same project as a separate run. */
   plan<Out = Json, Mapped = undefined, E extends OnError = 'halt'>(
     id: string,
     plan: string,
@@ -329,7 +331,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, common, true) as never;
   }
 
-  /** Waits for one thing, or for the first of several. */
+  /** Waits for one condition, or for the first of several. */
   wait<Event extends string, Payload, E extends OnError = 'halt'>(
     id: string,
     waits: Wait<Event, Payload> | readonly Wait<Event, Payload>[],
@@ -358,7 +360,7 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, options, schema) as never;
   }
 
-  /** Ends the run at once. */
+  /** Ends the run immediately. */
   terminate(
     id: string,
     ...[status, outcome, options = {}]:
@@ -372,7 +374,10 @@ export class Graph<Input, Vars, Item> {
     return this.#add(id, kind, options, true);
   }
 
-  /** Leads from one node to another. A way out of a branch has no options; out of a split there is one for failures. */
+  /**
+   * Adds an edge between two nodes. An edge out of a branch has no options; out of a split, only error edges are
+   * allowed.
+   */
   edge<Out>(from: NodeHandle<Out>, to: AnyNode, options?: EdgeOptions<NoInfer<Out>>): void;
   edge(from: SplitHandle<unknown>, to: AnyNode, options: EdgeOptions<never> & { readonly on: 'error' }): void;
   edge(from: Before, to: AnyNode): void;
@@ -385,7 +390,7 @@ export class Graph<Input, Vars, Item> {
     });
   }
 
-  /** `schema` may be known only once the definition is there. */
+  /** `schema` may be available only after the definition is built. */
   #add(
     id: string,
     kind: (place: Place, node: NodeDraft) => JsonObject,
@@ -401,7 +406,7 @@ export class Graph<Input, Vars, Item> {
     return new Handle(node, known, isNullable || (options as Options).onError === 'ignore');
   }
 
-  /** What is not known here is left to the reader of definitions, which says what was probably meant. */
+  /** Unknown options are passed on to `readDefinition`, which reports them with a suggestion. */
   #describe(node: NodeDraft, options: object, schema: JsonSchema | undefined): void {
     const { needs = [], when, emit, compensate, ...written } = options as Options;
     const { retry, timeout, priority, cache, concurrency, rateLimit, ...plain } = written;
@@ -429,7 +434,7 @@ export class Graph<Input, Vars, Item> {
   }
 }
 
-/** As a terminated run tells it. */
+/** The error of a terminated run. */
 export interface Failure {
   readonly code?: string;
   readonly message: string;
@@ -445,12 +450,12 @@ function indexOf(loop: object): Ref<number> {
   return rootReference<number>({ kind: 'loop', loop, member: 'index' });
 }
 
-/** The result of the round before, null in the first; say its type with `typed`. */
+/** The result of the previous iteration, null in the first; declare its type with `typed`. */
 function previousOf(loop: object): Ref<unknown> {
   return rootReference<unknown>({ kind: 'loop', loop, member: 'previous' }, true, true);
 }
 
-/** What a round over items sees: its item, the number of the round, all items. */
+/** The references of an iteration over items: item, index, all items. */
 type RoundRefs<T> = [item: Ref<T>, index: Ref<number>, items: Ref<readonly T[]>];
 
 function roundRefs<T>(loop: object, items: unknown): RoundRefs<T> {
@@ -477,7 +482,7 @@ function selfReference<T>(of: object, schema: JsonSchema = true, isNullable = fa
   return rootReference<T>({ kind: 'self', of }, schema, isNullable);
 }
 
-/** Between rounds, `$index` counts those of the loop itself, and `$self` is what the last one gave. */
+/** Between iterations, `$index` is that of the loop itself, and `$self` is the last result. */
 function askBetweenRounds(
   node: NodeDraft,
   loop: object,
@@ -492,7 +497,7 @@ function askBetweenRounds(
   return renderCondition(condition, place, `the condition of ${node.id}`);
 }
 
-/** Options that may hold expressions. */
+/** Options that may contain expressions. */
 function rendered(options: object, place: Place, id: string): JsonObject {
   const written = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(written.map(([key, value]) => [key, renderValue(value, place, `${id}.${key}`)]));

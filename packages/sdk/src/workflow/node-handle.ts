@@ -1,11 +1,11 @@
-/** Nodes as authors hold them: names for what they give, and for what comes after them. */
+/** Handles of nodes: references to their results, used to order other nodes after them. */
 import type { JsonSchema, NodeStatus, RunError } from '@nebula/core';
 import { type NodePlace, type Ref, rootReference } from './expression.ts';
 import { objectSchema } from './schema-path.ts';
 
 export interface AnyNode {
   readonly id: string;
-  /** Null unless it has failed. */
+  /** Null unless the node has failed. */
   readonly error: Ref<RunError | null>;
   readonly status: Ref<NodeStatus>;
   readonly success: Ref<boolean>;
@@ -17,25 +17,27 @@ export interface NodeHandle<Output> extends AnyNode {
   readonly output: Ref<Output>;
 }
 
-/** One way out of a branch: give it to `needs`, or to `w.edge`. */
+/** A case of a branch, for `needs` or `w.edge`. */
 export interface BranchCase {
   readonly branch: string;
   readonly case: string | null;
 }
 
-/** `Value` is what its cases are told apart by. */
+/** `Value` is the type of the values that distinguish the cases. */
 export interface BranchHandle<Value> extends NodeHandle<{ readonly taken: readonly string[] }> {
   case(value: Value): BranchCase;
-  /** Taken when no case fits. */
+  /** Taken when no case matches. */
   readonly otherwise: BranchCase;
 }
 
-/** A split, for its merge; `Round` is what each round gives. Seen from outside, it is under way or has failed. */
+/**
+ * A split, for its merge; `Round` is the result type of an iteration. Outside, only its status and error can be read.
+ */
 export interface SplitHandle<Round> extends Pick<AnyNode, 'id' | 'error' | 'status' | 'success'> {
   readonly '~round'?: Round;
 }
 
-/** What a node may come after. */
+/** A node or case that another node can come after. */
 export type Before = AnyNode | BranchCase;
 
 const ERROR: JsonSchema = {

@@ -1,4 +1,4 @@
-/** What may be said about a node besides what it does. The keys are those of the language. */
+/** Options of nodes besides their kind. The keys are those of the language. */
 import type { Json, NodeDefinition } from '@nebula/core';
 import type { Call } from './call.ts';
 import type { Condition, Expression, Ref, Resolved, Value } from './expression.ts';
@@ -7,14 +7,16 @@ import type { Before } from './node-handle.ts';
 type Given<K extends keyof NodeDefinition> = NonNullable<NodeDefinition[K]>;
 export type OnError = Given<'onError'>;
 
-/** `Item` is that of the loop around; `E` is remembered because an ignored error means that the output may be null. */
+/**
+ * `Item` is the item type of the enclosing loop; `E` is tracked because the output may be null after an ignored error.
+ */
 export interface NodeOptions<Output, Item, E extends OnError = OnError> {
   readonly name?: string;
-  /** What it comes after, besides the nodes that it reads. */
+  /** Predecessors in addition to the nodes that it reads. */
   readonly needs?: readonly Before[];
   readonly when?: Condition;
   readonly join?: Given<'join'>;
-  /** One rule, or several of which the first that matches an error decides. */
+  /** One rule, or a list in which the first rule that matches an error applies. */
   readonly retry?: Value<Given<'retry'>>;
   readonly timeout?: Value<Given<'timeout'>>;
   readonly onError?: E;
@@ -22,32 +24,32 @@ export interface NodeOptions<Output, Item, E extends OnError = OnError> {
   readonly estimate?: string;
   readonly enabled?: boolean;
   readonly notes?: string;
-  /** In a loop: no round begins after this node. */
+  /** In a loop: no iteration starts after this node. */
   readonly break?: boolean;
-  /** In a forEach: items that are added when this node has completed. */
+  /** In a forEach: items to add when this node completes. */
   readonly emit?: Emitted<Item> | ((output: Ref<Output>) => Emitted<Item>);
 }
 
 type Emitted<Item> = Expression<readonly Item[]> | readonly Value<Item>[];
 
-/** For nodes that take time. */
+/** Options of nodes that take time. */
 export interface LastingOptions<Output, Item, E extends OnError = OnError> extends NodeOptions<Output, Item, E> {
   readonly concurrency?: { readonly key: Value<string>; readonly limit?: Value<number> };
 }
 
-/** For nodes that can be undone as a whole. */
+/** Options of nodes that can be compensated. */
 export interface AttemptOptions<Output, Item, E extends OnError = OnError> extends LastingOptions<Output, Item, E> {
-  /** Names of secrets by the alias that the action asks for. */
+  /** Alias → name of the secret. */
   readonly credentials?: Given<'credentials'>;
-  /** What undoes the node when the run fails later. */
+  /** The action that undoes the node when the run fails later. */
   readonly compensate?: Call | ((output: Ref<Output>) => Call);
 }
 
-/** For nodes that run an action. */
+/** Options of nodes that run an action. */
 export interface ActionOptions<Output, Item, E extends OnError = OnError> extends AttemptOptions<Output, Item, E> {
   readonly effect?: Given<'effect'>;
   readonly capabilities?: Given<'capabilities'>;
-  /** Of the workers that may run it. */
+  /** Labels that a worker must have to run the node. */
   readonly labels?: Given<'labels'>;
   readonly cache?: Value<Given<'cache'>>;
   readonly rateLimit?: {
@@ -57,7 +59,7 @@ export interface ActionOptions<Output, Item, E extends OnError = OnError> extend
   };
 }
 
-/** `M` is remembered because a round that may fail gives null. */
+/** `M` is tracked because the result of a failed iteration is null. */
 export interface ForEachOptions<Output, Item, M, E extends OnError> extends LastingOptions<Output, Item, E> {
   readonly parallel?: boolean;
   readonly maxConcurrency?: Value<number>;
@@ -65,28 +67,28 @@ export interface ForEachOptions<Output, Item, M, E extends OnError> extends Last
 }
 
 export interface WhileOptions<Output, Item, E extends OnError> extends LastingOptions<Output, Item, E> {
-  /** Asked before every round, with the output of the last one and the number of rounds so far. */
+  /** Evaluated before every iteration, with the last output and the number of iterations so far. */
   readonly condition: Condition | ((last: Ref<Output | null>, index: Ref<number>) => Condition);
   readonly maxIterations?: Value<number>;
 }
 
 export interface RetryUntilOptions<Output, Item, E extends OnError> extends LastingOptions<Output, Item, E> {
   readonly attempts: Value<number>;
-  /** Asked after every round that succeeded. */
+  /** Evaluated after every successful iteration. */
   readonly until?: Condition | ((output: Ref<Output>, index: Ref<number>) => Condition);
   readonly backoff?: Value<NonNullable<Given<'retryUntil'>['backoff']>>;
 }
 
-/** What a merge gives: what came of the rounds, in the order of the items; with `wait: 'any'`, of the first alone. */
+/** The output of a merge: the results of the iterations in item order; with `wait: 'any'`, only that of the first. */
 export interface Merged<Round> {
   readonly aggregated: readonly Round[];
 }
 
-/** It comes after its rounds, and nothing else. */
+/** A merge comes only after its iterations. */
 export interface MergeOptions<Round, Item, E extends OnError>
   extends Omit<NodeOptions<Merged<Round>, Item, E>, 'needs' | 'join' | 'timeout'> {
   readonly wait?: 'all' | 'any';
-  /** How long the rounds may take together; a reference is read when the split becomes ready. */
+  /** The maximum duration of all iterations together; a reference is read when the split becomes ready. */
   readonly timeout?: Value<string | number>;
 }
 
@@ -95,17 +97,17 @@ export interface SubWorkflowOptions<Output, Mapped, Item, E extends OnError>
   readonly version?: number;
   readonly mode?: 'inline' | 'child';
   readonly isolation?: 'shared' | 'isolated' | 'transactional';
-  /** The output of the node, made of that of the workflow. */
+  /** Maps the output of the workflow to the output of the node. */
   readonly output?: (output: Ref<Output>) => Mapped;
 }
 
-/** A launch plan says which workflow and version run. */
+/** The launch plan selects workflow and version. */
 export interface PlanOptions<Output, Mapped, Item, E extends OnError>
   extends Omit<SubWorkflowOptions<Output, Mapped, Item, E>, 'version' | 'mode' | 'isolation'> {}
 
 export type MappedOutput<Output, Mapped> = [Mapped] extends [undefined] ? Output : Resolved<Mapped>;
 
-/** `match` fits equal values, objects by the members that it has, or tests such as `{ gt: 5 }`. */
+/** Matches equal values, objects by the members of the pattern, or operators such as `{ gt: 5 }`. */
 export type Pattern<T> = unknown extends T
   ? Json
   :

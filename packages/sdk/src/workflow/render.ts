@@ -1,4 +1,4 @@
-/** References and values → the text of the language, seen from the place where it will stand. */
+/** Renders references and values to the text of the language, relative to their position. */
 import type { Json, JsonObject } from '@nebula/core';
 import { isJsonObject, NebulaError } from '@nebula/core/authoring';
 import {
@@ -11,19 +11,19 @@ import {
   type TextSource,
 } from './expression.ts';
 
-/** Where a value stands. */
+/** The position of a value. */
 export interface Place {
-  /** The run's own names belong to this workflow. */
+  /** The workflow to which `$input`, `$vars` and similar names refer. */
   readonly workflow: object;
-  /** The loops around, the innermost first. */
+  /** The enclosing loops, innermost first. */
   readonly loops: readonly object[];
-  /** What `$self` is, where it has a value. */
+  /** The object that `$self` refers to, where available. */
   readonly self?: object | undefined;
-  /** Notes that a node is read; refuses one that cannot be seen from here. */
+  /** Records that a node is read; throws when it is not visible from here. */
   read(node: NodePlace): void;
 }
 
-/** For `with`, `input`, `set`, `output`: whole expressions keep their type. */
+/** Renders `with`, `input`, `set` and `output`: whole expressions keep their type. */
 export function renderValue(value: unknown, place: Place, where: string): Json {
   const source = sourceOf(value);
   if (source !== undefined) return source.kind === 'text' ? template(source, place) : `{{ ${code(source, place)} }}`;
@@ -37,7 +37,7 @@ export function renderValue(value: unknown, place: Place, where: string): Json {
 
 export function renderFields(value: object, place: Place, where: string): JsonObject {
   if (sourceOf(value) !== undefined) {
-    throw invalid(`${where} is a single reference`, 'name its members: { to: user.output.email }');
+    throw invalid(`${where} is a single reference`, 'write its members: { to: user.output.email }');
   }
   const fields: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value)) {
@@ -46,15 +46,15 @@ export function renderFields(value: object, place: Place, where: string): JsonOb
   return fields;
 }
 
-/** For `when`, `on`, `in`, `condition`, `until`: bare. */
+/** Renders `when`, `on`, `in`, `condition` and `until` as bare expressions. */
 export function renderCondition(value: unknown, place: Place, where: string): Json {
   const source = sourceOf(value);
   if (source?.kind === 'path') return code(source, place);
   if (source === undefined && typeof value === 'boolean') return value;
-  throw invalid(`${where} is no expression`, 'give a reference, or write expr`…`');
+  throw invalid(`${where} is not an expression`, 'pass a reference, or write expr`…`');
 }
 
-/** Texts and objects that are values in the language; a node, a date or a function is none. */
+/** True for plain objects, but not for nodes, dates or functions. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   return isJsonObject(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
@@ -62,10 +62,8 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 function noValue(value: unknown, where: string): NebulaError {
   const isNode = isJsonObject(value) && sourceOf(value.output) !== undefined;
   const what = isNode ? 'a node' : value === undefined ? 'undefined' : typeof value;
-  const hint = isNode
-    ? `write ${String(value.id)}.output`
-    : 'workflows are data: give what JSON can hold, or a reference';
-  return invalid(`${where} is ${what}, which is no value`, hint);
+  const hint = isNode ? `write ${String(value.id)}.output` : 'pass a JSON value or a reference';
+  return invalid(`${where} is ${what}, which is not a value`, hint);
 }
 
 function code({ root, steps }: PathSource, place: Place, isPart = false): string {
@@ -83,10 +81,13 @@ function rootCode(root: Root, place: Place): string {
       return loopCode(root.loop, root.member, place);
     case 'self':
       if (root.of === place.self) return '$self.output';
-      throw invalid('a node’s own output is read where it has no value', 'use it in the function that it was given to');
+      throw invalid(
+        'the node’s own output is read where it is not available',
+        'use it only in the function that receives it',
+      );
     case 'run':
       if (root.of === place.workflow) return `$${root.name}`;
-      throw invalid(`$${root.name} of another workflow is read`, 'use the w of this one');
+      throw invalid(`$${root.name} of another workflow is read`, 'use the w of this workflow');
     case 'code':
       return root.parts
         .map((part, index) => (index === 0 ? '' : holeCode(root.holes[index - 1], place)) + part)
@@ -126,10 +127,10 @@ function holeCode(hole: unknown, place: Place, quote = '"'): string {
 
 function pathIn(source: Source): PathSource {
   if (source.kind === 'path') return source;
-  throw invalid('text`…` is part of an expression', 'put expr`…` into the text, not the other way round');
+  throw invalid('text`…` is part of an expression', 'put expr`…` into text`…`, not the other way round');
 }
 
-/** Without a brace, so that no text looks like the beginning of a template. */
+/** Escapes braces, so that no text looks like the start of a template. */
 function literalText(value: string, quote = '"'): string {
   const json = JSON.stringify(value).slice(1, -1).replaceAll('{', '\\u007b');
   return quote === '"' ? `"${json}"` : `'${json.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
@@ -139,13 +140,13 @@ function template({ parts, holes }: TextSource, place: Place): string {
   let written = '';
   parts.forEach((part, index) => {
     const isLast = index === parts.length - 1;
-    // Before an expression, a brace or a backslash at the end would become part of its braces.
+    // A brace or a backslash directly before an expression would become part of its braces.
     const [, plain = '', edge = ''] = isLast ? ['', part, ''] : (/^(.*?)([\\{]*)$/s.exec(part) ?? []);
     written += plain.replaceAll('{{', '\\{{');
     if (edge !== '') written += `{{ ${literalText(edge)} }}`;
     if (!isLast) written += `{{ ${textHole(holes[index], place)} }}`;
   });
-  // A single expression would keep its type; empty text beside it makes it text.
+  // A single expression would keep its type; an empty text next to it makes it text.
   return parts.length === 2 && parts.every((part) => part === '') ? `${written}{{ "" }}` : written;
 }
 

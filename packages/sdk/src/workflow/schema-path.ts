@@ -1,11 +1,11 @@
 /**
- * What a schema promises about members. It decides between `.` and `?.`: only what is certainly there is read without a
- * question mark, so that what the types call optional never fails a run.
+ * Determines from schemas which members always exist. Members that always exist are read with `.`, all others with
+ * `?.`, so that an optional member never fails a run.
  */
 import type { Json, JsonObject, JsonSchema } from '@nebula/core';
 import { isJsonObject } from '@nebula/core/authoring';
 
-/** The schemas of which a value fits one; `null` among them is left out. */
+/** The alternatives of a schema, without `null`. */
 export function alternatives(schema: JsonSchema): readonly JsonSchema[] {
   if (!isJsonObject(schema)) return [schema];
   const choices = schema.anyOf ?? schema.oneOf;
@@ -25,7 +25,7 @@ function isNull(schema: Json): boolean {
   return isJsonObject(schema) && (schema.type === 'null' || schema.const === null);
 }
 
-/** The schema of a member that is certainly there; undefined when that is not known. */
+/** The schema of a member that always exists, or undefined. */
 export function memberSchema(schema: JsonSchema, key: unknown): JsonSchema | undefined {
   const found = alternatives(schema).map((one) => certainMember(one, key));
   if (found.length === 0 || found.includes(undefined)) return undefined;
@@ -41,7 +41,7 @@ function certainMember(schema: JsonSchema, key: unknown): JsonSchema | undefined
   return member !== undefined && isRequired ? (member as JsonSchema) : undefined;
 }
 
-/** Members with a default are always there once the defaults are filled in. */
+/** Members with a default always exist once defaults are filled in. */
 export function withDefaults(schema: JsonSchema): JsonSchema {
   if (!isJsonObject(schema) || !isJsonObject(schema.properties)) return schema;
   const properties: Record<string, JsonSchema> = {};

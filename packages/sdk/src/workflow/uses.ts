@@ -2,24 +2,24 @@
 import type { WorkflowDefinition } from '@nebula/core';
 import { invalid } from './render.ts';
 
-/** A workflow that is only known by its id. */
+/** A workflow known only by its id. */
 export interface NamedWorkflow<Input, Output> {
   readonly id: string;
   readonly '~types'?: { readonly input: Input; readonly output: Output };
 }
 
-/** A workflow as data, which remembers its types for the compiler. */
+/** A workflow as data that carries its types for the compiler. */
 export interface Workflow<Input, Output> extends NamedWorkflow<Input, Output> {
   readonly definition: WorkflowDefinition;
-  /** Those that it runs, and those that they run: to be registered before it. */
+  /** The workflows that it runs, directly and indirectly; they must be registered first. */
   readonly uses: readonly WorkflowDefinition[];
-  /** As JSON it is its definition. */
+  /** Serialises to the definition. */
   toJSON(): WorkflowDefinition;
 }
 
 export type AnyWorkflow<Input, Output> = Workflow<Input, Output> | NamedWorkflow<Input, Output>;
 
-/** The input that a workflow is started with. */
+/** The type of the input of a workflow. */
 export type WorkflowInput<W> = W extends NamedWorkflow<infer Input, unknown> ? Input : never;
 export type WorkflowOutput<W> = W extends NamedWorkflow<unknown, infer Output> ? Output : never;
 

@@ -1,4 +1,4 @@
-/** What a wait waits for. */
+/** The conditions of a wait. */
 import type { Json, JsonObject, JsonSchema } from '@nebula/core';
 import { isJsonObject } from '@nebula/core/authoring';
 import type { Parsed, Schema } from '../define-action.ts';
@@ -7,7 +7,7 @@ import { invalid, type Place, renderCondition, renderValue } from './render.ts';
 import { objectSchema } from './schema-path.ts';
 import { dataSchema } from './workflow-schema.ts';
 
-/** Ends with `{ event, payload, at }`. */
+/** The output is `{ event, payload, at }`. */
 export interface Wait<Event extends string, Payload> {
   readonly '~types'?: { readonly event: Event; readonly payload: Payload };
 }
@@ -15,7 +15,7 @@ export interface Wait<Event extends string, Payload> {
 export interface WaitOutput<Event, Payload> {
   readonly event: Event;
   readonly payload: Payload;
-  /** When it happened, in ISO 8601. */
+  /** The time of the event, in ISO 8601. */
   readonly at: string;
 }
 
@@ -26,7 +26,7 @@ export interface Approval<Form> {
   readonly form: Form;
 }
 
-/** Undefined: no schema, so nothing is known of what comes. */
+/** Without a schema, the type of the payload is unknown. */
 type Carried<S extends Schema | undefined> = [S] extends [undefined] ? unknown : Parsed<S>;
 
 interface Told {
@@ -43,17 +43,17 @@ function waitFor<Event extends string, Payload>(payload: JsonSchema, render: Tol
 }
 
 export const wait = Object.freeze({
-  /** So long: `10s`. */
+  /** Waits for a duration, e.g. `10s`. */
   for: (duration: Value<string | number>): Wait<'for', null> =>
     waitFor({ type: 'null' }, (place) => ({ for: renderValue(duration, place, 'for') })),
 
-  /** Until a moment, in ISO 8601. */
+  /** Waits until a date in ISO 8601. */
   until: (moment: string | Expression<string>): Wait<'until', null> =>
     waitFor({ type: 'null' }, (place) => ({
       until: typeof moment === 'string' ? moment : renderCondition(moment, place, 'until'),
     })),
 
-  /** For a signal of that name, and with that key where there is one. */
+  /** Waits for a signal with that name and, if given, that key. */
   signal: <const Name extends string, const S extends Schema | undefined = undefined>(
     name: Name,
     options: { readonly key?: Value<string | number>; readonly schema?: S } = {},
@@ -66,7 +66,7 @@ export const wait = Object.freeze({
     }));
   },
 
-  /** For a person. A rejection fails the node with REJECTED. */
+  /** Waits for a person. A rejection fails the node with REJECTED. */
   approval: <const S extends Schema | undefined = undefined>(
     options: {
       readonly title?: Value<string>;
@@ -90,14 +90,14 @@ export const wait = Object.freeze({
     }));
   },
 
-  /** For a call from outside. */
+  /** Waits for an HTTP call. */
   callback: <Payload = unknown>(): Wait<'callback', Payload> => waitFor(true, () => ({ callback: true })),
 });
 
 export function renderWait(waits: unknown, place: Place): { definition: JsonObject; schema: JsonSchema } {
   const list = (Array.isArray(waits) ? waits : [waits]).map((one) => {
     const known = isJsonObject(one) ? told.get(one) : undefined;
-    if (known === undefined) throw invalid('this is no wait', "write wait.for('10s'), wait.signal('paid') and so on");
+    if (known === undefined) throw invalid('this is not a wait', "write e.g. wait.for('10s') or wait.signal('paid')");
     return known;
   });
   const rendered: Json[] = list.map((one) => one.render(place));

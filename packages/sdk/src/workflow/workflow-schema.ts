@@ -1,4 +1,4 @@
-/** Schemas that become part of a workflow, and so must be data. */
+/** Schemas that become part of a workflow and therefore must be data. */
 import type { Json, JsonSchema } from '@nebula/core';
 import { canonicalJson, isJsonObject } from '@nebula/core/authoring';
 import type { Schema } from '../define-action.ts';
@@ -6,25 +6,28 @@ import { isJsonSchema } from '../json-schema.ts';
 import { describeStandardSchema, isStandardSchema, type StandardSchema } from '../standard-schema.ts';
 import { invalid } from './render.ts';
 
-/** A library's schema as JSON Schema. What only code can do, such as converting, would be lost, and is refused. */
+/**
+ * Converts a library's schema to JSON Schema. Behaviour that needs code, such as conversions, would be lost and is
+ * rejected.
+ */
 export function dataSchema(schema: Schema | undefined, what: string): JsonSchema | undefined {
   if (schema === undefined) return undefined;
   if (!isStandardSchema(schema)) {
     if (isJsonSchema(schema)) return schema;
-    throw invalid(`${what} is not a schema`, 'give a Standard Schema (zod 4 and others) or a JSON Schema');
+    throw invalid(`${what} is not a schema`, 'pass a Standard Schema (zod 4 and others) or a JSON Schema');
   }
   const [given, parsed] = [describeStandardSchema(schema, 'input'), describeStandardSchema(schema, 'output')];
   if (given === undefined || !isWhole(schema)) {
-    throw invalid(`${what} has no JSON Schema`, 'use a library that makes them (zod 4), or write a JSON Schema');
+    throw invalid(`${what} has no JSON Schema`, 'use a library that can derive it (zod 4), or write a JSON Schema');
   }
   if (parsed === undefined || shapeText(given) !== shapeText(parsed)) {
-    throw invalid(`${what} changes what it is given`, 'a workflow is data: convert in an action, not in the schema');
+    throw invalid(`${what} converts its values`, 'convert them in an action instead: a workflow is data');
   }
   const { $schema: _, ...rest } = isJsonObject(given) ? given : {};
   return isJsonObject(given) ? rest : given;
 }
 
-/** False when a member has no form in JSON, a date for example, and was left open in the description. */
+/** False when a member has no JSON form, e.g. a date, and was left open in the description. */
 function isWhole(schema: StandardSchema): boolean {
   try {
     schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' });
@@ -34,7 +37,7 @@ function isWhole(schema: StandardSchema): boolean {
   }
 }
 
-/** What differs between what is given and what comes out although nothing is converted. */
+/** Keywords that differ between input and output although nothing is converted. */
 const SIDED = new Set(['required', '$schema', 'default']);
 const MAPS = new Set(['properties', 'patternProperties', '$defs']);
 

@@ -1,4 +1,4 @@
-/** `workflow`: typed code becomes the same data as a YAML file. */
+/** `workflow` converts typed code to the same data as a YAML file. */
 import type {
   ConfigDefinition,
   Json,
@@ -27,17 +27,17 @@ export interface WorkflowOptions<I extends Schema | undefined, Vars> {
   readonly tags?: readonly string[];
   readonly version?: number;
   readonly input?: I;
-  /** What `w.vars` holds at the start. */
+  /** Initial values of `w.vars`. */
   readonly variables?: Vars;
   readonly config?: Omit<ConfigDefinition, 'failureNode' | 'start'>;
 }
 
 type TriggerKeys<K extends keyof TriggerDefinition> = Omit<NonNullable<TriggerDefinition[K]>, 'input' | 'key'> & {
-  /** What becomes of what came; may read `w.input` (what came) and `w.trigger`. */
+  /** Maps the received data to the input; may read `w.input` (the received data) and `w.trigger`. */
   readonly input?: unknown;
 };
 
-/** One way in which a workflow is started on a server. */
+/** A trigger that starts the workflow on a server. */
 export type TriggerOptions =
   | { readonly webhook: TriggerKeys<'webhook'> }
   | { readonly schedule: TriggerKeys<'schedule'> }
@@ -45,11 +45,11 @@ export type TriggerOptions =
   | { readonly event: TriggerKeys<'event'> & { readonly key?: Expression<unknown> } }
   | { readonly file: TriggerKeys<'file'> };
 
-/** The outermost graph has also what concerns the whole run. */
+/** The root graph, with the methods that concern the whole run. */
 export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
   readonly #root: GraphDraft;
   readonly #config: Record<string, Json>;
-  /** What starts it, as data. */
+  /** The triggers, as data. */
   readonly #triggers: Json[];
 
   constructor(
@@ -64,13 +64,13 @@ export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
     this.#triggers = triggers;
   }
 
-  /** This node runs after a failure and its compensation, and never otherwise; `w.execution.error` says why. */
+  /** Sets the node that runs only after a failure and its compensation; `w.execution.error` is the error. */
   onFailure(node: AnyNode): void {
     this.#root.failureNode = this.#root.draftOf(node).id;
     this.#config.failureNode = this.#root.failureNode;
   }
 
-  /** How starts with the same key are admitted. The key may read `w.input` and `w.trigger`. */
+  /** Sets how starts with the same key are admitted. The key may read `w.input` and `w.trigger`. */
   startsBy(
     key: Expression<unknown>,
     options: { readonly policy?: 'allow' | 'singleton' | 'debounce'; readonly window?: string } = {},
@@ -78,7 +78,7 @@ export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
     this.#config.start = { key: renderCondition(key, this.#atStart(), 'the key of starts'), ...options };
   }
 
-  /** What starts the active version on a server, besides people and programs. */
+  /** Adds a trigger that starts the active version on a server. */
   startsOn(trigger: TriggerOptions): void {
     const [kind, keys] = Object.entries(trigger)[0] as [string, JsonObject & { input?: unknown; key?: unknown }];
     const { input, key, ...rest } = keys;
@@ -94,10 +94,7 @@ export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
 
   #atStart(): Place {
     const read = () => {
-      throw invalid(
-        'no node has run when the workflow starts',
-        'what is said of starts may read w.input and w.trigger',
-      );
+      throw invalid('no node has run when the workflow starts', 'read only w.input and w.trigger here');
     };
     return { workflow: this.#root.workflow, loops: [], read };
   }
@@ -151,7 +148,7 @@ const EXECUTION = objectSchema({
   error: true,
 });
 
-/** Node strips types without checking them, and some rules no type can say. */
+/** Validates again, because Node strips types without checking them, and types cannot express some rules. */
 function checked(id: string, written: object): WorkflowDefinition {
   const { definition, problems } = readDefinitionObject(dropUndefined(written));
   const errors = problems.filter(({ severity }) => severity === 'error');

@@ -1,7 +1,7 @@
 /**
- * What happened to a run, from what its journal says came of it: the stimuli that a frame answers. An entry about a node
- * that was running is the end of its attempt; one about a node that waited is what it waited for; and so on. Everything
- * else in a frame follows from these, and is the decision.
+ * Reconstructs the stimuli of a frame from its entries. An entry about a running node is the end of its attempt; an
+ * entry about a waiting node is the event that it waited for; and so on. All other entries of the frame follow from
+ * these and are the decision.
  */
 import {
   type Entry,
@@ -15,7 +15,7 @@ import {
   type Stimulus,
 } from '@nebula/core';
 
-/** Nobody can tell from the journal what happened: the frame is taken as it is. */
+/** The journal does not determine the stimuli: the frame is accepted without a check. */
 export class Unclear extends Error {}
 
 type Held = Extract<Entry, { type: 'run.started' }>['input'];
@@ -33,7 +33,7 @@ type Ended = Extract<
   }
 >;
 
-/** Broken off, not failed: whether it took effect is not known. */
+/** Codes of attempts that were interrupted, so that their outcome is unknown. */
 const CUT_OFF = ['TIMEOUT', 'WORKER_LOST', 'CANCELLED', 'ABORTED', 'SHUTDOWN'];
 
 export function causesOf(state: RunState, entries: readonly Entry[]): Stimulus[] {
@@ -105,14 +105,14 @@ function causeOf(
 }
 
 function started(entry: Extract<Entry, { type: 'run.started' }>, rest: readonly Entry[]): Stimulus {
-  // How long a run was held back is its starter's business.
+  // The delay of a run is decided by its starter.
   if (rest.some(({ type }) => type === ('run.held' as Entry['type']))) throw new Unclear();
   const { input, trigger, parent, estimates } = entry;
   const more = { ...(parent && { parent }), ...(estimates && { estimates }) };
   return { type: 'start', input: inlineValue(input), trigger, ...more };
 }
 
-/** A timer of the state before has something to do with it. */
+/** Whether a timer of the previous state caused the entry. */
 function wakes(state: RunState, entry: Entry): boolean {
   const nodes = entry.type === 'node.scheduled' ? entry.nodes : entry.type === 'node.started' ? [entry.node] : [];
   if (nodes.some((path) => nodeAt(state, path)?.phase.status === 'waiting')) return true;
@@ -160,7 +160,7 @@ function outcomeOf(entry: Ended): Outcome {
   }
 }
 
-/** What a wait waited for has happened. */
+/** The event that a wait waited for has occurred. */
 function heard({ phase }: NodeState, entry: Ended): Stimulus | 'time' | undefined {
   if (entry.type === 'node.failed') return 'time';
   if (entry.type !== 'node.completed' || phase.status !== 'listening') return undefined;
@@ -210,14 +210,14 @@ function granted(
   const until = entry.type === 'node.granted' ? { until: entry.until } : {};
   const granted = { type: 'granted', node: entry.node, gate: phase.gate.kind, ...until } as const;
   if (phase.gate.kind !== 'cache') return granted;
-  // The cache did not have it: the next gate says under which key it will be kept.
+  // A cache miss: the next gate has the key under which the output will be stored.
   if (entry.type !== 'node.gated' || entry.gate.kind !== 'reserve') throw new Unclear();
   const { kind: _, ...miss } = entry.gate;
   return { ...granted, miss };
 }
 
 function childEnded({ plan }: NodeState, entry: Ended, executionId: string): Stimulus | 'time' {
-  // What the child itself gave is not in this journal when its output is mapped.
+  // With a mapped output, the output of the child itself is not in this journal.
   if (plan.work.kind !== 'child' || (plan.work.output !== undefined && entry.type === 'node.completed'))
     throw new Unclear();
   const failed = entry.type === 'node.failed' || entry.type === 'node.retrying' ? entry.error : null;

@@ -1,17 +1,17 @@
-/** Two decisions on the same frame, compared: the one in the journal and the one that a new version takes. */
+/** Compares two decisions on the same frame: the recorded one and that of a new version. */
 import { canonicalJson, type Entry, isJsonObject, type Json, jsonEquals, type Plan } from '@nebula/core';
 
 export type DivergenceKind =
-  /** The journal is about a node that the new version does not have. */
+  /** The journal mentions a node that the new version does not have. */
   | 'node-missing'
-  /** A node would get another input, or loop over other items. */
+  /** A node would get another input, or iterate over other items. */
   | 'other-input'
   | 'would-run'
   | 'would-not-run'
   /** Other edges out of a node would be taken. */
   | 'other-edges'
   | 'other-output'
-  /** An attempt would be repeated at another time, or not at all. */
+  /** An attempt would be retried at another time, or not at all. */
   | 'other-retry'
   | 'other-wait'
   | 'other-end'
@@ -21,14 +21,14 @@ export interface Difference {
   readonly kind: DivergenceKind;
   /** Path of the node; undefined for the run. */
   readonly node: string | undefined;
-  /** What the journal has, and what it would have. */
+  /** The recorded value, and the new one. */
   readonly recorded: Json;
   readonly now: Json;
-  /** In words. */
+  /** A description for people. */
   readonly text: string;
 }
 
-/** Entries of a frame by what they are about: `outcome charge`, `ready ship`, `run.finished`. */
+/** Entries of a frame by subject: `outcome charge`, `ready ship`, `run.finished`. */
 type Facts = Map<string, { readonly entry: Entry; readonly about: string | undefined }>;
 
 const OUTCOMES = ['node.completed', 'node.failed', 'node.retrying', 'node.cancelled', 'node.unknown', 'node.returned'];
@@ -48,7 +48,7 @@ export function compareFrames(recorded: readonly Entry[], now: readonly Entry[],
 function factsOf(entries: readonly Entry[]): Facts {
   const facts: Facts = new Map();
   const add = (key: string, entry: Entry, about?: string): void => {
-    // With the start of an attempt comes its input: it says more than that the node was ready.
+    // The start of an attempt includes its input, which is more specific than that the node was ready.
     if (!facts.has(key) || entry.type === 'node.started') facts.set(key, { entry, about });
   };
   for (const entry of entries) {
@@ -67,21 +67,21 @@ function gone(entry: Entry, about: string | undefined, after: Facts): Difference
   const base = { node: about, recorded: dataOf(entry), now: null };
   if (entry.type === 'node.scheduled' || entry.type === 'node.started') {
     const skipped = after.has(`skipped ${about}`) ? ': it would be skipped' : '';
-    return { ...base, kind: 'would-not-run', text: `'${about}' ran here, and would not${skipped}` };
+    return { ...base, kind: 'would-not-run', text: `'${about}' ran here, but would not run${skipped}` };
   }
   if (entry.type === 'node.skipped') {
     const runs = after.has(`ready ${about}`);
     const text = runs
-      ? `'${about}' was skipped here, and would run`
-      : `'${about}' was skipped here, and would not be yet`;
+      ? `'${about}' was skipped here, but would run`
+      : `'${about}' was skipped here, but would not be skipped yet`;
     return { ...base, kind: runs ? 'would-run' : 'other', text };
   }
   if (entry.type === 'run.finished')
-    return { ...base, kind: 'other-end', text: `the run ended here as ${entry.status}, and would go on` };
+    return { ...base, kind: 'other-end', text: `the run ended here as ${entry.status}, but would continue` };
   return {
     ...base,
     kind: 'other',
-    text: `${entry.type}${about === undefined ? '' : ` of '${about}'`} would not be there`,
+    text: `${entry.type}${about === undefined ? '' : ` of '${about}'`} would be missing`,
   };
 }
 
@@ -94,37 +94,41 @@ function added(entry: Entry, about: string | undefined): Difference {
     entry.type === 'node.opened' ||
     entry.type === 'node.waiting'
   ) {
-    return { ...base, kind: 'would-run', text: `'${about}' did not run here, and would` };
+    return { ...base, kind: 'would-run', text: `'${about}' did not run here, but would run` };
   }
   if (entry.type === 'run.finished')
-    return { ...base, kind: 'other-end', text: `the run went on here, and would end as ${entry.status}` };
+    return { ...base, kind: 'other-end', text: `the run continued here, but would end as ${entry.status}` };
   if (entry.type === 'node.skipped') return { ...base, kind: 'other', text: `'${about}' would be skipped here` };
-  return { ...base, kind: 'other', text: `there would be ${entry.type}${about === undefined ? '' : ` of '${about}'`}` };
+  return {
+    ...base,
+    kind: 'other',
+    text: `there would be an additional ${entry.type}${about === undefined ? '' : ` of '${about}'`}`,
+  };
 }
 
 function compare(recorded: Entry, now: Entry, about: string | undefined, plan: Plan): Difference | undefined {
   if (recorded.type === 'node.scheduled' || recorded.type === 'node.skipped') return undefined;
   if (recorded.type === 'node.started') {
-    // When it started is a matter of slots; with what, of the workflow.
+    // The start time depends on slots; the input depends on the workflow.
     if (now.type !== 'node.started' || recorded.input === undefined) return undefined;
     return unlike(about, 'other-input', recorded.input.value, now.input?.value, `'${about}' would get another input`);
   }
   if (recorded.type !== now.type) {
     const isRetry = recorded.type === 'node.retrying' || now.type === 'node.retrying';
-    const text = `'${about}' would end its attempt otherwise`;
+    const text = `'${about}' would end its attempt differently`;
     return unlike(about, isRetry ? 'other-retry' : 'other', wordOf(recorded), wordOf(now), text);
   }
   switch (recorded.type) {
     case 'run.started':
     case 'run.reopened':
-      return unlike(about, 'other-input', inputOf(recorded), inputOf(now), 'the run would begin with another input');
+      return unlike(about, 'other-input', inputOf(recorded), inputOf(now), 'the run would start with another input');
     case 'child.requested':
     case 'node.opened':
-      return unlike(about, 'other-input', inputOf(recorded), inputOf(now), `'${about}' would begin with another input`);
+      return unlike(about, 'other-input', inputOf(recorded), inputOf(now), `'${about}' would start with another input`);
     case 'node.retrying': {
       const { until } = now as typeof recorded;
       if (isJittered(plan, about) && recorded.until <= until) return undefined;
-      return unlike(about, 'other-retry', recorded.until, until, `'${about}' would be tried again at another time`);
+      return unlike(about, 'other-retry', recorded.until, until, `'${about}' would be retried at another time`);
     }
     case 'node.completed':
     case 'node.failed':
@@ -132,9 +136,15 @@ function compare(recorded: Entry, now: Entry, about: string | undefined, plan: P
     case 'node.waiting':
       return unlike(about, 'other-wait', recorded, now, `'${about}' would wait for something else`);
     case 'run.finished':
-      return unlike(about, 'other-end', endOf(recorded), endOf(now as typeof recorded), 'the run would end otherwise');
+      return unlike(
+        about,
+        'other-end',
+        endOf(recorded),
+        endOf(now as typeof recorded),
+        'the run would end differently',
+      );
     default:
-      return unlike(about, 'other', recorded, now, `${recorded.type} would be another`);
+      return unlike(about, 'other', recorded, now, `${recorded.type} would differ`);
   }
 }
 
@@ -145,17 +155,23 @@ function compareEnds(recorded: NodeEnd, now: NodeEnd, about: string | undefined,
   if (edges !== undefined) return edges;
   if (recorded.type === 'node.failed') {
     const { handling } = now as typeof recorded;
-    return unlike(about, 'other', recorded.handling, handling, `the failure of '${about}' would be handled otherwise`);
+    return unlike(
+      about,
+      'other',
+      recorded.handling,
+      handling,
+      `the failure of '${about}' would be handled differently`,
+    );
   }
   const { output, vars = {}, undo = null } = now as typeof recorded;
   const left = { vars: recorded.vars ?? {}, undo: recorded.undo ?? null };
   return (
     unlike(about, 'other-output', recorded.output?.value, output?.value, `'${about}' would have another output`) ??
-    unlike(about, 'other', left, { vars, undo }, `'${about}' would leave something else behind`)
+    unlike(about, 'other', left, { vars, undo }, `'${about}' would set other variables or another compensation`)
   );
 }
 
-/** Undefined when they are the same. */
+/** Returns undefined when the values are equal. */
 function unlike(
   node: string | undefined,
   kind: DivergenceKind,
@@ -173,7 +189,7 @@ function inputOf(entry: Entry): unknown {
   return 'input' in entry ? entry.input?.value : undefined;
 }
 
-/** Which way it went, and which way it would go. */
+/** Compares the edges taken with those that would be taken. */
 function compareEdges(recorded: NodeEnd, now: NodeEnd, about: string | undefined, plan: Plan): Difference | undefined {
   if (jsonEquals(plain(decidedIn(recorded)), plain(decidedIn(now)))) return undefined;
   const node = nodesOn(plan, about).at(-1);
@@ -192,7 +208,7 @@ function decidedIn(entry: NodeEnd): { readonly dead: readonly string[]; readonly
   return { dead: [...(entry.dead ?? [])].sort(), taken: [...taken].sort() };
 }
 
-/** Where it goes on. The journal has the edges that were not taken; the others are those of the version at hand. */
+/** The targets of a node. The journal has the dead edges; the others come from the current version. */
 function waysOf(entry: NodeEnd, node: NodePlan | undefined): readonly string[] {
   const { dead, taken } = decidedIn(entry);
   if (entry.type === 'node.failed' && entry.handling !== 'ignored') return taken;
@@ -214,7 +230,7 @@ function isJittered(plan: Plan, path: string | undefined): boolean {
   return nodesOn(plan, path).some(({ retry }) => retry.rules.some(({ policy }) => policy === 'exponential-jitter'));
 }
 
-/** The node of a path, and those around it, outermost first, as far as the plan has them. */
+/** The nodes on a path, outermost first, as far as the plan has them. */
 function nodesOn(plan: Plan, path: string | undefined): NodePlan[] {
   const nodes: NodePlan[] = [];
   let graph = plan.root;

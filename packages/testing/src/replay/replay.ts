@@ -1,6 +1,6 @@
 /**
- * A recorded journal, decided on again by another version of its workflow: frame by frame, with the same things
- * happening to it, until a decision is another one. Nothing is run.
+ * Replays a recorded journal against another version of its workflow: frame by frame, with the same stimuli, until a
+ * decision differs. Nothing is executed.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,13 +35,13 @@ export interface ReplayOptions {
   readonly workflows?: readonly WorkflowSource[];
 }
 
-/** Where the new version would have gone another way. */
+/** The point at which the new version decides differently. */
 export interface Divergence extends Difference {
   /** Number of the frame. */
   readonly frame: number;
-  /** When it was written. */
+  /** Time at which the frame was written. */
   readonly at: number;
-  /** What it says. */
+  /** Entries of the frame. */
   readonly entries: readonly Entry[];
 }
 
@@ -49,12 +49,12 @@ export type ReplayResult =
   | {
       readonly same: true;
       readonly frames: number;
-      /** Frames of which the journal does not say what they answer: they were taken as they are. */
+      /** Number of frames whose stimuli the journal does not determine; they were accepted without a check. */
       readonly unclear: number;
     }
   | { readonly same: false; readonly divergence: Divergence };
 
-/** Frames, a file as `nebula executions journal --json` writes it, or what that file holds. */
+/** Frames, a file written by `nebula executions journal --json`, or the content of such a file. */
 export type JournalSource = readonly Frame[] | { readonly frames: readonly unknown[] } | string | URL;
 
 const MANY = 1_000_000;
@@ -85,7 +85,7 @@ export async function replay(
 interface Judgement {
   readonly difference?: Difference | undefined;
   readonly isClear: boolean;
-  /** The decision is the recorded one to the letter, and the state has followed it. */
+  /** The decision equals the recorded one exactly, and the state has followed it. */
   readonly isExact: boolean;
   readonly state: RunState;
 }
@@ -144,7 +144,7 @@ function missingNode({ entries }: Frame, paths: Paths): Difference | undefined {
 
 interface Paths {
   readonly fixed: ReadonlySet<string>;
-  /** Below these are the nodes of graphs that actions returned. */
+  /** Paths below which nodes of returned graphs occur. */
   readonly open: readonly string[];
 }
 
@@ -197,8 +197,8 @@ function framesOf(journal: JournalSource): readonly Frame[] {
     Array.isArray(frames) &&
     frames.every((frame: Partial<Frame>) => typeof frame?.seq === 'number' && Array.isArray(frame.entries));
   if (!isRight || frames.length === 0) {
-    throw new NebulaError('JOURNAL_INVALID', 'this is not the journal of a run', {
-      hint: '`nebula executions journal ID --json` writes one',
+    throw new NebulaError('JOURNAL_INVALID', 'this is not a journal of a run', {
+      hint: 'Create one with `nebula executions journal ID --json`',
     });
   }
   return frames;

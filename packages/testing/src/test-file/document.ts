@@ -1,4 +1,4 @@
-/** A YAML document as plain data, with the place of every part of it. */
+/** A YAML document as plain data, with the position of every part. */
 import { type DocumentPath, didYouMean, isJsonObject, type Json, type Problem, type SourceRange } from '@nebula/core';
 import { isMap, isPair, isSeq, LineCounter, type Node, type ParsedNode, parseDocument, type YAMLError } from 'yaml';
 
@@ -29,22 +29,22 @@ export class TestDocument {
     });
   }
 
-  /** The members of an object; what is none, or has keys that nobody knows, is reported. */
+  /** Returns the members of an object; reports values that are not objects, and unknown keys. */
   members(value: Json | undefined, path: DocumentPath, what: string, keys: readonly string[]): Record<string, Json> {
     if (value === undefined) return {};
     if (!isJsonObject(value)) {
       this.report(
         path,
         'WRONG_TYPE',
-        `${what} is a mapping of keys, not ${describe(value)}`,
-        `it may have: ${keys.join(', ')}`,
+        `${what} must be a mapping, not ${describe(value)}`,
+        `allowed keys: ${keys.join(', ')}`,
       );
       return {};
     }
     for (const key of Object.keys(value)) {
       if (keys.includes(key)) continue;
       const near = didYouMean(key, keys);
-      const hint = near === undefined ? `there are: ${keys.join(', ')}` : `did you mean '${near}'?`;
+      const hint = near === undefined ? `allowed keys: ${keys.join(', ')}` : `did you mean '${near}'?`;
       this.report([...path, key], 'UNKNOWN_KEY', `unknown key '${key}' in ${what}`, hint, 'key');
     }
     return value as Record<string, Json>;
@@ -53,13 +53,13 @@ export class TestDocument {
   list(value: Json | undefined, path: DocumentPath, what: string): readonly Json[] {
     if (value === undefined) return [];
     if (Array.isArray(value)) return value;
-    this.report(path, 'WRONG_TYPE', `${what} is a list, not ${describe(value)}`);
+    this.report(path, 'WRONG_TYPE', `${what} must be a list, not ${describe(value)}`);
     return [];
   }
 
   textAt(value: Json | undefined, path: DocumentPath, what: string): string | undefined {
     if (value === undefined || typeof value === 'string') return value;
-    this.report(path, 'WRONG_TYPE', `${what} is a text, not ${describe(value)}`);
+    this.report(path, 'WRONG_TYPE', `${what} must be a text, not ${describe(value)}`);
     return undefined;
   }
 

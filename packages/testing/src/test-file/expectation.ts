@@ -1,4 +1,4 @@
-/** What a test expects of a run, and where the run is different. */
+/** The expectations of a test on a run, and their comparison with the run. */
 import { type DocumentPath, isJsonObject, type Json, type SourceRange } from '@nebula/core';
 import { withoutRounds } from '../actions-used.ts';
 import type { TestRun } from '../test-run.ts';
@@ -9,17 +9,17 @@ export interface Expectation {
   readonly status?: string;
   readonly output?: Json;
   readonly error?: Json;
-  /** Exactly these, in this order. */
+  /** Exactly these nodes, in this order. */
   readonly path?: readonly string[];
-  /** Among those that ran, or were skipped. */
+  /** A subset of the nodes that ran or were skipped. */
   readonly ran?: readonly string[];
   readonly skipped?: readonly string[];
   readonly nodes?: Readonly<Record<string, Json>>;
-  /** By node or action: how often, or with which inputs. */
+  /** By node or action: the number of calls, or their inputs. */
   readonly calls?: Readonly<Record<string, Json>>;
-  /** Nodes that wait for somebody. */
+  /** Nodes that wait for an external event. */
   readonly waiting?: readonly string[];
-  /** Where each key stands in the file. */
+  /** Position of each key in the file. */
   readonly places: Readonly<Record<string, SourceRange | undefined>>;
 }
 
@@ -34,13 +34,13 @@ export function readExpectation(document: TestDocument, value: Json | undefined,
     document.report(
       [...path, 'status'],
       'WRONG_VALUE',
-      `there is no status ${JSON.stringify(status)}`,
-      `there are: ${STATUSES.join(', ')}`,
+      `unknown status ${JSON.stringify(status)}`,
+      `available: ${STATUSES.join(', ')}`,
     );
   }
   for (const [key, map] of Object.entries({ nodes, calls })) {
     if (map !== undefined && !isJsonObject(map)) {
-      document.report([...path, key], 'WRONG_TYPE', `${key} is a mapping of nodes, not ${describe(map)}`);
+      document.report([...path, key], 'WRONG_TYPE', `${key} must be a mapping of nodes, not ${describe(map)}`);
     }
   }
   const texts = (key: string): string[] | undefined =>
@@ -59,12 +59,12 @@ export function readExpectation(document: TestDocument, value: Json | undefined,
   };
 }
 
-/** One thing that is not as expected. */
+/** One deviation from the expectation. */
 export interface Difference extends Mismatch {
   readonly place: SourceRange | undefined;
 }
 
-/** `isLast`: the test ends here, and the run must have completed unless it says otherwise. */
+/** `isLast`: the test ends here, and the run must have completed unless the test expects otherwise. */
 export function differencesOf(run: TestRun, expected: Expectation, isLast: boolean): Difference[] {
   const found: Difference[] = [];
   const place = (key: string): SourceRange | undefined => expected.places[key];
@@ -117,7 +117,7 @@ function missing(what: string, wanted: readonly string[] | undefined, there: rea
   const lacking = (wanted ?? []).filter((name) => !names.has(name));
   return lacking.length === 0
     ? []
-    : [{ what, expected: [...(wanted ?? [])], actual: [...there], note: `${lacking.join(', ')} is not there` }];
+    : [{ what, expected: [...(wanted ?? [])], actual: [...there], note: `missing: ${lacking.join(', ')}` }];
 }
 
 function callMismatches(run: TestRun, of: string, wanted: Json): Mismatch[] {

@@ -1,6 +1,6 @@
 /**
- * Patterns, as `match` in the language knows them, that say where a value is different. Objects are matched by the
- * members that the pattern has; lists item by item; `{ gt, gte, lt, lte, in, type, exists, regex }` stand alone.
+ * Patterns as in the language's `match`, with the position of each deviation. Objects match by the members of the
+ * pattern, lists item by item; `{ gt, gte, lt, lte, in, type, exists, regex }` must stand alone.
  */
 import { isJsonObject, type Json, type JsonObject, jsonEquals, memberOf, NebulaError } from '@nebula/core';
 
@@ -8,7 +8,7 @@ export interface Mismatch {
   /** `output.items[2].sku`. */
   readonly what: string;
   readonly expected: Json;
-  /** Undefined: it is not there. */
+  /** Undefined: the member is missing. */
   readonly actual: Json | undefined;
   readonly note?: string;
 }

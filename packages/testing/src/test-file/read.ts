@@ -1,4 +1,4 @@
-/** `*.test.yaml` → what to run and what to expect, or everything that is wrong with the file. */
+/** Reads a `*.test.yaml` file: the runs and their expectations, or all problems of the file. */
 import {
   type DocumentPath,
   isJsonObject,
@@ -26,22 +26,22 @@ export interface TestCase {
   readonly input: Json;
   readonly mocks: Readonly<Record<string, Mock>>;
   readonly real: readonly string[];
-  /** Values of secrets by name. */
+  /** Name of the secret → value. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** Time goes on no further than until this node has begun. */
+  /** Time stops as soon as this node has started. */
   readonly until?: string;
   readonly steps: readonly Step[];
   readonly expect: Expectation;
-  /** It is also killed at every boundary of its journal. */
+  /** Also kills the run at every append to its journal. */
   readonly crashes: boolean;
 }
 
-/** What a file says for all of its tests. */
+/** Settings of the file that apply to all its tests. */
 type Shared = Pick<TestCase, 'mocks' | 'real' | 'credentials'>;
 
 export type Step = Deed & {
   readonly place: SourceRange | undefined;
-  /** Done to the execution that this node started, that a node of it started, and so on. */
+  /** Applied to the execution that this node started, or that a node of it started, and so on. */
   readonly in: readonly string[];
 };
 
@@ -110,13 +110,7 @@ class Reader {
     const members = document.members(value, [], 'a test file', FILE_KEYS);
     const workflow = document.textAt(members.workflow, ['workflow'], 'workflow') ?? '';
     if (members.workflow === undefined) {
-      document.report(
-        [],
-        'MISSING_KEY',
-        'the file does not say which workflow it tests',
-        'begin with: workflow: order.yaml',
-        'key',
-      );
+      document.report([], 'MISSING_KEY', 'the file names no workflow', 'add: workflow: order.yaml', 'key');
     }
     const shared: Shared = {
       mocks: this.mocks(members.mocks, ['mocks']),
@@ -139,9 +133,13 @@ class Reader {
     const members = document.members(value, path, 'a test', TEST_KEYS);
     const name = document.textAt(members.name, [...path, 'name'], 'name');
     if (members.name === undefined && Object.keys(members).every((key) => TEST_KEYS.includes(key)))
-      document.report(path, 'MISSING_KEY', 'the test has no name', 'add: name: what it shows');
+      document.report(path, 'MISSING_KEY', 'the test has no name', 'add: name: what the test shows');
     if (members.crashes !== undefined && typeof members.crashes !== 'boolean') {
-      document.report([...path, 'crashes'], 'WRONG_TYPE', `crashes is true or false, not ${describe(members.crashes)}`);
+      document.report(
+        [...path, 'crashes'],
+        'WRONG_TYPE',
+        `crashes must be true or false, not ${describe(members.crashes)}`,
+      );
     }
     const steps = document.list(members.steps, [...path, 'steps'], 'steps');
     const until = document.textAt(members.until, [...path, 'until'], 'until');
@@ -165,7 +163,7 @@ class Reader {
       this.document.report(
         path,
         'WRONG_TYPE',
-        `credentials are values by the name of a secret, not ${describe(value)}`,
+        `credentials must be a mapping from secret names to values, not ${describe(value)}`,
       );
       return {};
     }
@@ -178,7 +176,7 @@ class Reader {
   private mocks(value: Json | undefined, path: DocumentPath): Record<string, Mock> {
     if (value === undefined) return {};
     if (!isJsonObject(value)) {
-      this.document.report(path, 'WRONG_TYPE', `mocks are a mapping of actions or nodes, not ${describe(value)}`);
+      this.document.report(path, 'WRONG_TYPE', `mocks must be a mapping of actions or nodes, not ${describe(value)}`);
       return {};
     }
     return Object.fromEntries(
@@ -192,11 +190,8 @@ class Reader {
     const kinds = ['output', 'error', 'sequence', 'hang'].filter((key) => Object.hasOwn(members, key));
     const isSpeltRight = Object.keys(members).every((key) => MOCK_KEYS.includes(key));
     if (kinds.length !== 1 && isJsonObject(value) && isSpeltRight) {
-      const message =
-        kinds.length === 0
-          ? 'the mock does not say what it answers'
-          : `${kinds.join(' and ')} cannot be answered at once`;
-      document.report(path, 'MOCK_INVALID', message, 'give one of output, error, sequence and hang', 'key');
+      const message = kinds.length === 0 ? 'the mock has no answer' : `${kinds.join(' and ')} exclude each other`;
+      document.report(path, 'MOCK_INVALID', message, 'set one of output, error, sequence and hang', 'key');
     }
     const answer = this.answer(members, path);
     if (members.after === undefined) return answer;
@@ -228,7 +223,11 @@ class Reader {
     const code = this.document.textAt(members.code, [...path, 'code'], 'code') ?? 'ACTION_FAILED';
     const message = this.document.textAt(members.message, [...path, 'message'], 'message');
     if (members.kind !== undefined && members.kind !== 'USER' && members.kind !== 'SYSTEM') {
-      this.document.report([...path, 'kind'], 'WRONG_VALUE', `kind is USER or SYSTEM, not ${describe(members.kind)}`);
+      this.document.report(
+        [...path, 'kind'],
+        'WRONG_VALUE',
+        `kind must be USER or SYSTEM, not ${describe(members.kind)}`,
+      );
     }
     return fail(code, {
       ...(message !== undefined && { message }),
@@ -248,12 +247,12 @@ class Reader {
 
   private step(value: Json, path: DocumentPath): Step | undefined {
     const { document } = this;
-    // `- crash` is as good as `- crash: true`.
+    // `- crash` is short for `- crash: true`.
     const written = typeof value === 'string' ? { [value]: true } : value;
     const { in: of, ...members } = document.members(written, path, 'a step', [...STEP_KEYS, 'in']);
     const [verb, ...more] = Object.keys(members);
     if (more.length > 0)
-      document.report(path, 'STEP_INVALID', 'a step does one thing', 'begin the next one with a - of its own');
+      document.report(path, 'STEP_INVALID', 'a step has one key', 'make each key a list item of its own');
     if (verb === undefined || !STEP_KEYS.includes(verb)) return undefined;
     const at = typeof value === 'string' ? path : [...path, verb];
     const step = this.stepOf(verb, members[verb] as Json, at);
@@ -310,7 +309,7 @@ class Reader {
       document.report(
         [...path, 'compensate'],
         'WRONG_TYPE',
-        `compensate is true or false, not ${describe(compensate)}`,
+        `compensate must be true or false, not ${describe(compensate)}`,
       );
     }
     return {
@@ -330,7 +329,7 @@ class Reader {
       this.document.report(
         path,
         'WRONG_VALUE',
-        'settle says what happened',
+        "settle needs the key 'happened'",
         'write: settle: { node: charge, happened: true, output: … }, or happened: retry, or happened: fail',
       );
     }
@@ -342,7 +341,7 @@ class Reader {
     if (typeof value === 'string') return { [main]: value };
     const members = this.document.members(value, path, 'this step', [main, ...others]);
     if (isJsonObject(value) && typeof members[main] !== 'string') {
-      this.document.report(path, 'MISSING_KEY', `the step does not say which ${main}`, `add: ${main}: …`, 'key');
+      this.document.report(path, 'MISSING_KEY', `the step needs the key '${main}'`, `add: ${main}: …`, 'key');
     }
     return members;
   }

@@ -10,29 +10,29 @@ import { type Difference, differencesOf } from './expectation.ts';
 import type { Step, TestCase, TestFile } from './read.ts';
 
 export interface TestFileOptions extends Pick<TestOptions, 'config' | 'actions' | 'projectDir'> {
-  /** The folder of the file: workflows are named from here. */
+  /** The folder of the file; paths of workflows are relative to it. */
   readonly dir: string;
   readonly coverage: Coverage;
-  /** Workflows that the one in this file runs, and that the test file does not name. */
+  /** Workflows that the tested workflow runs and the test file does not name. */
   readonly others?: (file: string, definition: WorkflowDefinition) => Promise<readonly WorkflowDefinition[]>;
 }
 
-/** Exactly one of `differences` and `failure` says something when it has not passed. */
+/** When a test has not passed, exactly one of `differences` and `failure` is set. */
 export interface TestResult {
   readonly name: string;
   readonly place: SourceRange | undefined;
   readonly passed: boolean;
   readonly differences: readonly Difference[];
-  /** The test could not be carried out, or broke off. */
+  /** The test could not run, or was aborted. */
   readonly failure?: {
     readonly code?: string;
     readonly message: string;
     readonly hint?: string;
     readonly place?: SourceRange;
   };
-  /** How the run went, for whoever looks at a difference. */
+  /** The path of the run, to explain a difference. */
   readonly path: readonly string[];
-  /** Crashes that were survived, where the test asks for them. */
+  /** Number of survived crashes, if the test requests them. */
   readonly crashes?: number;
 }
 
@@ -98,7 +98,7 @@ async function actAll(run: TestRun, steps: readonly Step[]): Promise<void> {
   for (const step of steps) await act(run, step);
 }
 
-/** What is not as the step expects. */
+/** Returns the deviations from the step's expectations. */
 async function act(whole: TestRun, step: Step): Promise<Difference[]> {
   const run = step.in.reduce((one, node) => one.child(node), whole);
   switch (step.do) {

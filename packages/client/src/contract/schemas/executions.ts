@@ -30,14 +30,21 @@ export const StartBody = Type.Object(
     input: Type.Optional(AnyJson),
     executionId: Type.Optional(Id),
     idempotencyKey: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'The same key is the same execution, for ever.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Starts with the same key return the same execution, permanently.',
+      }),
     ),
   },
   closed,
 );
 
 export const WaitQuery = {
-  wait: Type.Optional({ ...DurationText, description: 'Answer when it has ended, or after this time at the latest.' }),
+  wait: Type.Optional({
+    ...DurationText,
+    description: 'Respond when the execution has ended, at the latest after this time.',
+  }),
 };
 
 const WaitDocument = Type.Union(
@@ -46,7 +53,10 @@ const WaitDocument = Type.Union(
     Type.Object({ kind: Type.Literal('gate'), gate: AnyJson, until: nullable(Moment) }),
     Type.Object({ kind: Type.Literal('event'), events: Type.Array(AnyJson), deadline: nullable(Moment) }),
   ],
-  { description: 'The next attempt, a permit, or an event such as a signal, an approval, a call or a time.' },
+  {
+    description:
+      'What the node waits for: its next attempt, a permit, or an event such as a signal, an approval, a call or a time.',
+  },
 );
 
 const DurationMs = Type.Number({ description: 'Milliseconds.' });
@@ -62,18 +72,18 @@ const NodeDocument = Type.Object({
   finishedAt: nullable(Moment),
   durationMs: nullable(DurationMs),
   attempt: Type.Optional(
-    Type.Object({ startedAt: Moment, worker: Type.String() }, { description: 'The attempt that runs.' }),
+    Type.Object({ startedAt: Moment, worker: Type.String() }, { description: 'The running attempt.' }),
   ),
   skipped: Type.Optional(
     Type.Union([Type.Literal('choice'), Type.Literal('failure'), Type.Literal('when'), Type.Literal('disabled')], {
-      description: 'Of a skipped node, why.',
+      description: 'The reason why the node was skipped.',
     }),
   ),
   waitsFor: Type.Optional(WaitDocument),
   child: Type.Optional(
     Type.Object(
       { executionId: Type.String(), workflowId: nullable(Type.String()), plan: Type.Optional(Type.String()) },
-      { description: 'The execution that runs for it, or ran last.' },
+      { description: 'The current or last child execution of the node.' },
     ),
   ),
   rounds: Type.Optional(
@@ -88,9 +98,9 @@ const NodeDocument = Type.Object({
 });
 
 const ScopeDocument = Type.Object({
-  node: nullable(Type.String({ description: 'The composite node; null where the run itself is undone.' })),
+  node: nullable(Type.String({ description: 'The composite node; null for the compensation of the run itself.' })),
   round: nullable(Type.Integer()),
-  undoes: Type.Optional(Type.String({ description: 'The scope whose work it undoes; empty: the run.' })),
+  undoes: Type.Optional(Type.String({ description: 'The scope that it compensates; empty for the run.' })),
   status: Type.Union([Type.Literal('open'), Type.Literal('ending'), Type.Literal('failed')]),
   error: nullable(RunError),
 });
@@ -104,30 +114,33 @@ export const Execution = Type.Object(
     trigger: AnyJson,
     parent: nullable(Type.Object({ executionId: Type.String(), node: Type.String() })),
     input: Type.Optional(AnyJson),
-    variables: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'As they are now.' })),
+    variables: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'The current values.' })),
     output: Type.Optional(AnyJson),
     error: nullable(RunError),
     startedAt: nullable(Moment),
     updatedAt: nullable(Moment),
     finishedAt: nullable(Moment),
     durationMs: nullable(DurationMs),
-    seq: Type.Integer({ description: 'Frames of its journal that it shows.' }),
+    seq: Type.Integer({ description: 'The journal frame that the document reflects.' }),
     place: Type.Optional(
       Type.Object(
         { key: Type.String(), limit: Type.Integer() },
-        { description: 'It is pending until it is granted one of so many places.' },
+        { description: 'The concurrency key whose permit the pending execution waits for.' },
       ),
     ),
     paused: Type.Optional(Type.Object({ since: Moment, reason: nullable(Type.String()) })),
-    ending: Type.Optional({ ...RunStatus, description: 'How it will end once what runs has stopped.' }),
-    nodes: Type.Record(Type.String(), NodeDocument, { description: 'By path, in the order of the definition.' }),
+    ending: Type.Optional({
+      ...RunStatus,
+      description: 'The status with which the execution will end once its running attempts have stopped.',
+    }),
+    nodes: Type.Record(Type.String(), NodeDocument, { description: 'Nodes by path, in definition order.' }),
     order: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'The ids in the order of the definition, where JSON loses it: ids that look like integers.',
+        description: 'The ids in definition order, where JSON does not preserve it: ids that look like integers.',
       }),
     ),
     scopes: Type.Record(Type.String(), ScopeDocument, {
-      description: 'Bodies that are open or have failed, by path; iterations that succeeded are gone.',
+      description: 'Open and failed bodies by path; successful iterations are removed.',
     }),
   },
   { $id: 'Execution', additionalProperties: true },
@@ -136,16 +149,16 @@ export const Execution = Type.Object(
 export const DocumentQuery = Type.Object(
   {
     at: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'As it was after this frame of its journal; left out: as it is now.' }),
+      Type.Integer({ minimum: 1, description: 'The state after this journal frame. Default: the current state.' }),
     ),
     values: Type.Optional(
-      Type.Literal('none', { description: 'Without inputs, outputs and variables: no stored value is read.' }),
+      Type.Literal('none', { description: 'Omits inputs, outputs and variables, so that no stored value is read.' }),
     ),
   },
   closed,
 );
 
-/** An execution in a list: what the store knows without folding its journal. */
+/** An execution in a list: the data that the store has without folding the journal. */
 export const ExecutionSummary = Type.Object(
   {
     executionId: Type.String(),
@@ -160,7 +173,7 @@ export const ExecutionSummary = Type.Object(
   { $id: 'ExecutionSummary' },
 );
 
-/** `ended`: false when the wait was over before the run was. */
+/** `ended` is false when the wait timed out before the run ended. */
 export const Result = Type.Object(
   {
     executionId: Type.String(),
@@ -177,7 +190,7 @@ export const ExecutionFilter = {
   project: Type.Optional(Id),
   workflowId: Type.Optional(Id),
   status: Type.Optional(
-    Type.String({ maxLength: 200, description: 'One or several, with commas: `failed,timed-out`.' }),
+    Type.String({ maxLength: 200, description: 'One or several, separated by commas: `failed,timed-out`.' }),
   ),
   since: Type.Optional(Moment),
   until: Type.Optional(Moment),
@@ -217,7 +230,7 @@ export const JournalFrame = Type.Object({
 
 export const TimelineEvent = Type.Object(
   {
-    id: Type.Optional(Type.String({ description: 'Where to go on from: `Last-Event-ID`, or `?after`.' })),
+    id: Type.Optional(Type.String({ description: 'The position to resume from: `Last-Event-ID`, or `?after`.' })),
     executionId: Type.Optional(Type.String()),
     at: Moment,
     type: Type.String(),
@@ -230,8 +243,8 @@ export const TimelineEvent = Type.Object(
 const Cause = Type.Object(
   {
     code: Type.String({ description: 'Stable, for programs: `upstream`, `worker`, `edge`, `held-by` …' }),
-    message: Type.String({ description: 'A plain sentence.' }),
-    node: Type.Optional(Type.String({ description: 'The node that it is about, where that is another one.' })),
+    message: Type.String({ description: 'A sentence for people.' }),
+    node: Type.Optional(Type.String({ description: 'The node that causes it, if it is another one.' })),
     edge: Type.Optional(
       Type.Object({
         from: Type.String(),
@@ -245,11 +258,11 @@ const Cause = Type.Object(
         ]),
       }),
     ),
-    value: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'The figures of the sentence, by name.' })),
+    value: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'The values in the sentence, by name.' })),
     link: Type.Optional(
       Type.Object(
         { executionId: Type.String(), node: Type.Optional(Type.String()) },
-        { description: 'The execution, and the node in it, to look at next.' },
+        { description: 'The execution, and optionally its node, to inspect next.' },
       ),
     ),
   },
@@ -259,19 +272,19 @@ const Cause = Type.Object(
 export const Explanation = Type.Object({
   node: nullable(Type.String()),
   status: Type.String(),
-  causes: Type.Array(Cause, { description: 'The most important first.' }),
-  reasons: Type.Array(Type.String(), { description: 'The sentences of the causes.' }),
-  next: Type.Array(Type.String(), { description: 'Commands that a person could give next.' }),
+  causes: Type.Array(Cause, { description: 'Most important first.' }),
+  reasons: Type.Array(Type.String(), { description: 'The messages of the causes.' }),
+  next: Type.Array(Type.String(), { description: 'Suggested next commands.' }),
 });
 
-/** `settled`: false when the wait was over before the run had come to rest; `execution`: as it is at rest. */
+/** `settled` is false when the wait timed out before the run was quiescent; `execution` is its state then. */
 export const Rest = Type.Object({
   executionId: Type.String(),
   settled: Type.Boolean(),
-  parked: Type.Boolean({ description: 'Nothing but a person or a signal moves it.' }),
-  resting: Type.Boolean({ description: 'The same, or an execution that runs for it.' }),
+  parked: Type.Boolean({ description: 'Only a person or a signal can advance the execution.' }),
+  resting: Type.Boolean({ description: 'Only a person, a signal or a child execution can advance the execution.' }),
   waitingFor: Type.Array(Explanation),
-  inside: Type.Array(Type.String({ description: 'Executions for which it waits, which are parked themselves.' })),
+  inside: Type.Array(Type.String({ description: 'Parked child executions that it waits for.' })),
   execution: nullable(Execution),
 });
 
@@ -282,14 +295,18 @@ export const Places = Type.Object({
 export const UndoPlan = Type.Object({
   toUndo: Type.Array(
     Type.Object({
-      node: Type.String({ description: 'What it undoes.' }),
+      node: Type.String({ description: 'The node that is compensated.' }),
       action: Type.String(),
       with: AnyJson,
-      problem: nullable(Type.String({ description: 'Its parameters cannot be had, so it will fail.' })),
+      problem: nullable(
+        Type.String({ description: 'The reason why its parameters cannot be evaluated, so that it will fail.' }),
+      ),
     }),
-    { description: 'In the order in which it would happen.' },
+    { description: 'In execution order.' },
   ),
-  undone: Type.Array(Type.String(), { description: 'Since the run was last begun.' }),
+  undone: Type.Array(Type.String(), {
+    description: 'Nodes compensated since the execution was last started or reopened.',
+  }),
 });
 
 export const CancelBody = Type.Object(
@@ -316,18 +333,23 @@ export const SignalBody = Type.Object(
 export const PublishBody = Type.Object(
   {
     ...SignalBody.properties,
-    project: Type.Optional({ ...Id, description: 'Whose runs hear it; `default` unless told.' }),
+    project: Type.Optional({
+      ...Id,
+      description: 'The project whose executions receive the signal. Default: `default`.',
+    }),
     keep: Type.Optional(DurationText),
   },
   closed,
 );
 
 export const Published = Type.Object({
-  taken: nullable(Type.String({ description: 'The execution that took it; null: it is kept.' })),
-  started: Type.Array(Type.String({ description: 'Executions that it started.' })),
+  taken: nullable(
+    Type.String({ description: 'The execution that received the signal; null if the signal was buffered.' }),
+  ),
+  started: Type.Array(Type.String({ description: 'Executions that the signal started.' })),
   refused: Type.Optional(
     Type.Array(Type.Object({ workflowId: Type.String(), code: Type.String(), message: Type.String() }), {
-      description: 'Workflows that it triggers and could not start, where it did start or reach others.',
+      description: 'Triggered workflows that could not be started, although others were started or reached.',
     }),
   ),
 });
@@ -340,7 +362,7 @@ export const AnswerBody = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Who answers: you, unless an administrator says otherwise.',
+        description: 'The person who answers. Default: you. Only administrators may set it.',
       }),
     ),
     comment: Type.Optional(Type.String({ maxLength: 10_000 })),
@@ -355,7 +377,9 @@ export const ReplayBody = Type.Object(
   {
     node: NodePath,
     input: Type.Optional(AnyJson),
-    fork: Type.Optional(Type.Boolean({ default: false, description: 'Into a new run; this one is not touched.' })),
+    fork: Type.Optional(
+      Type.Boolean({ default: false, description: 'Replays into a new execution and leaves this one unchanged.' }),
+    ),
   },
   closed,
 );
@@ -371,7 +395,7 @@ export const SettleBody = Type.Object(
   closed,
 );
 
-/** The request is durable; `executionId` is that of the run it concerns, a fork's is its own. */
+/** The request is durable. `executionId` is that of the affected run; for a fork, that of the new run. */
 export const Accepted = Type.Object({ executionId: Type.String(), accepted: Type.Literal(true) });
 
 export const BulkBody = Type.Object(
@@ -409,7 +433,7 @@ export const LogLevel = Type.Union([
 
 const LogWish = {
   node: Type.Optional(NodePath),
-  level: Type.Optional({ ...LogLevel, description: 'This one and above.' }),
+  level: Type.Optional({ ...LogLevel, description: 'This level and above.' }),
   after: Type.Optional(Type.Integer({ minimum: 0, description: 'Lines after this position.' })),
 };
 
@@ -436,7 +460,7 @@ export const LogLine = Type.Object({
 export const FollowQuery = Type.Object(
   {
     after: Type.Optional(
-      Type.String({ maxLength: 60, description: 'Events after this id; `now`: none of the past; left out: all.' }),
+      Type.String({ maxLength: 60, description: 'Events after this id; `now` for new events only. Default: all.' }),
     ),
     project: Type.Optional(Id),
     workflowId: Type.Optional(Id),

@@ -1,7 +1,6 @@
-/** Pieces that several operations share. */
+/** Schemas that several operations share. */
 import { Type } from 'typebox';
 
-/** Any JSON value. */
 export const AnyJson = Type.Unknown({ description: 'Any JSON value.' });
 
 /** Ids that become part of paths and keys. */
@@ -23,7 +22,7 @@ export const DurationText = Type.String({ maxLength: 40, examples: ['30s', '5m',
 
 export const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 
-/** Optional members are left out, never null, unless null says something. */
+/** Optional members are omitted, never null, unless null has a meaning. */
 export const closed = { additionalProperties: false } as const;
 
 export const PageQuery = {
@@ -34,11 +33,11 @@ export const PageQuery = {
 export function page<T extends Type.TSchema>(item: T) {
   return Type.Object({
     items: Type.Array(item),
-    next: Type.Union([Type.String(), Type.Null()], { description: 'The cursor of the next page, if there is one.' }),
+    next: Type.Union([Type.String(), Type.Null()], { description: 'The cursor of the next page, or null.' }),
   });
 }
 
-/** RFC 9457, with a code to compare, a hint for people and the places that are wrong. */
+/** RFC 9457, extended by a stable code, a hint and the invalid fields. */
 export const ProblemDetails = Type.Object(
   {
     type: Type.String(),
@@ -64,6 +63,6 @@ export type ProblemDetails = Type.Static<typeof ProblemDetails>;
 
 export const Role = Type.Union(
   [Type.Literal('viewer'), Type.Literal('operator'), Type.Literal('editor'), Type.Literal('owner')],
-  { description: 'Each may do what the ones before it may: look, operate runs, change workflows, manage people.' },
+  { description: 'Each role includes the previous ones: read, operate executions, change workflows, manage members.' },
 );
 export type Role = Type.Static<typeof Role>;

@@ -1,4 +1,4 @@
-/** Everything beside workflows and executions. */
+/** Schemas of all resources except workflows and executions. */
 import { Type } from 'typebox';
 import { CONTRACT_LIMITS } from '../limits.ts';
 import { LogLevel } from './executions.ts';
@@ -25,9 +25,9 @@ export const ActionDocument = Type.Object(
     effect: Type.String({ description: '`pure`, `idempotent`, `once`, or `depends on the input`.' }),
     capabilities: Type.Array(Type.String()),
     runs: Type.Union([Type.Literal('here'), Type.Literal('outside')], {
-      description: 'In the server, or in a worker that has announced it.',
+      description: '`here`: in the server. `outside`: on a remote worker that has announced it.',
     }),
-    project: nullable(Type.String({ description: 'Of an announced one: the project whose workflows may name it.' })),
+    project: nullable(Type.String({ description: 'For an announced action: the project whose workflows may use it.' })),
   },
   { $id: 'Action' },
 );
@@ -51,8 +51,12 @@ export const PlanBody = Type.Object(
     workflowId: Id,
     version: Type.Optional(Type.Union([Version, Type.Literal('active')])),
     description: Type.Optional(Type.String({ maxLength: 2_000 })),
-    inputs: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'Defaults; a start may replace them.' })),
-    fixed: Type.Optional(Type.Record(Type.String(), AnyJson, { description: 'A start may not replace these.' })),
+    inputs: Type.Optional(
+      Type.Record(Type.String(), AnyJson, { description: 'Default inputs; a start may override them.' }),
+    ),
+    fixed: Type.Optional(
+      Type.Record(Type.String(), AnyJson, { description: 'Fixed inputs; a start cannot override them.' }),
+    ),
     concurrency: Type.Optional(ConcurrencyPolicy),
     active: Type.Optional(Type.Boolean({ default: true })),
   },
@@ -93,7 +97,7 @@ export const Schedule = Type.Object(
     scheduleId: Type.String(),
     project: Type.String(),
     source: Type.Union([Type.Literal('api'), Type.Literal('workflow')], {
-      description: '`workflow`: from the triggers of its active version.',
+      description: '`workflow`: created by the triggers of the active version.',
     }),
     workflowId: nullable(Type.String()),
     plan: nullable(Type.String()),
@@ -132,7 +136,7 @@ export const WorkerBody = Type.Object(
     workerId: Id,
     project: Type.Optional({
       ...Id,
-      description: 'It gets work of this project only; left out: the only one in which its key may work.',
+      description: 'The worker gets work of this project only. Default: the only project of its key.',
     }),
     labels: Type.Optional(Labels),
     actions: Type.Array(AnnouncedAction, { maxItems: 1_000 }),
@@ -156,7 +160,7 @@ export const AnnouncedWorker = Type.Object(
   {
     ...Worker.properties,
     refused: Type.Array(Type.Object({ action: Type.String(), code: Type.String(), message: Type.String() }), {
-      description: 'Announced actions that were not taken; the worker gets no work for them.',
+      description: 'Announced actions that were rejected; the worker gets no work for them.',
     }),
   },
   { $id: 'AnnouncedWorker' },
@@ -164,9 +168,14 @@ export const AnnouncedWorker = Type.Object(
 export const ClaimBody = Type.Object(
   {
     max: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 1 })),
-    lease: Type.Optional({ ...DurationText, description: 'How long without a heartbeat; 30 s by default.' }),
-    wait: Type.Optional({ ...DurationText, description: 'How long to wait for work; at most a minute.' }),
-    actions: Type.Optional(Type.Array(Type.String(), { description: 'Only these of the announced ones.' })),
+    lease: Type.Optional({
+      ...DurationText,
+      description: 'The time without a heartbeat after which the lease expires. Default: 30 s.',
+    }),
+    wait: Type.Optional({ ...DurationText, description: 'The maximum time to wait for work; at most one minute.' }),
+    actions: Type.Optional(
+      Type.Array(Type.String(), { description: 'Restricts the claim to these announced actions.' }),
+    ),
   },
   closed,
 );
@@ -182,9 +191,9 @@ const ClaimedWork = Type.Object(
     attempt: Type.Integer(),
     idempotencyKey: Type.String(),
     deadline: nullable(Moment),
-    credentials: Type.Array(Type.String({ description: 'Aliases that may be revealed.' })),
-    capabilities: Type.Optional({ ...AnyJson, description: 'What the action may reach, as the workflow grants it.' }),
-    traceparent: Type.Optional(Type.String({ description: 'Where in a trace it stands (W3C trace context).' })),
+    credentials: Type.Array(Type.String({ description: 'Aliases whose secrets the worker may read.' })),
+    capabilities: Type.Optional({ ...AnyJson, description: 'The capabilities that the action is granted.' }),
+    traceparent: Type.Optional(Type.String({ description: 'The W3C trace context of the attempt.' })),
   },
   { $id: 'Work' },
 );
@@ -199,7 +208,7 @@ export const LeaseBeatBody = Type.Object(
 );
 export const LeaseState = Type.Object({
   leaseUntil: Moment,
-  cancel: nullable(Type.String({ description: 'Why the attempt should stop, if it should.' })),
+  cancel: nullable(Type.String({ description: 'The reason why the attempt should stop, or null.' })),
 });
 export const LeaseLogsBody = Type.Object(
   {
@@ -229,7 +238,8 @@ export const FailBody = Type.Object(
     details: Type.Optional(AnyJson),
     outcome: Type.Optional(
       Type.Union([Type.Literal('failed'), Type.Literal('unknown'), Type.Literal('returned')], {
-        description: '`unknown`: it may have taken effect. `returned`: it was not begun; somebody else may.',
+        description:
+          '`unknown`: the attempt may have taken effect. `returned`: the attempt was not started, and another worker may run it.',
       }),
     ),
   },
@@ -265,7 +275,7 @@ export const LoginBody = Type.Object(
 );
 export const Session = Type.Object({
   user: Type.String(),
-  csrfToken: Type.String({ description: 'To be sent as `X-CSRF-Token` with the cookie.' }),
+  csrfToken: Type.String({ description: 'Send it as `X-CSRF-Token` with the cookie.' }),
   expiresAt: Moment,
 });
 export const Me = Type.Object({
@@ -274,7 +284,7 @@ export const Me = Type.Object({
   admin: Type.Boolean(),
   roles: Type.Record(Type.String(), Role),
   scopes: nullable(Type.Array(Type.String())),
-  csrfToken: Type.Optional(Type.String({ description: 'Of the session, for a page that was loaded again.' })),
+  csrfToken: Type.Optional(Type.String({ description: 'The CSRF token of the session, for a reloaded page.' })),
 });
 export const UserBody = Type.Object(
   {
@@ -282,7 +292,7 @@ export const UserBody = Type.Object(
     password: Type.Optional(Type.String({ minLength: 12, maxLength: 1_000 })),
     admin: Type.Optional(Type.Boolean()),
     disabled: Type.Optional(Type.Boolean()),
-    roles: Type.Optional(Type.Record(Type.String(), Role, { description: 'By project.' })),
+    roles: Type.Optional(Type.Record(Type.String(), Role, { description: 'Roles by project.' })),
   },
   closed,
 );
@@ -302,7 +312,7 @@ export const KeyBody = Type.Object(
     name: Type.String({ minLength: 1, maxLength: 200 }),
     roles: Type.Record(Type.String(), Role),
     scopes: Type.Optional(
-      Type.Array(Type.String({ maxLength: 100 }), { description: 'Operations; all when left out.' }),
+      Type.Array(Type.String({ maxLength: 100 }), { description: 'Allowed operations. Default: all.' }),
     ),
     expires: Type.Optional(DurationText),
   },
@@ -332,13 +342,13 @@ const Capabilities = Type.Object(
   closed,
 );
 const Ceiling = Type.Union([Capabilities, Type.Literal('all')], {
-  description: 'What its runs may be granted at the most; `all`: whatever workflows ask for.',
+  description: 'The most that its executions may be granted; `all` for everything that workflows declare.',
 });
 export const ProjectBody = Type.Object(
   {
     name: Type.Optional(Type.String({ maxLength: 200 })),
     ceiling: Type.Optional(
-      Type.Union([Ceiling, Type.Null()], { description: '`null`: what the configuration of the server says.' }),
+      Type.Union([Ceiling, Type.Null()], { description: '`null` resets it to the server configuration.' }),
     ),
   },
   closed,

@@ -12,7 +12,7 @@ export const DefinitionBody = Type.Object(
         description: 'YAML or JSON text, instead of `definition`.',
       }),
     ),
-    filename: Type.Optional(Type.String({ maxLength: 500, description: 'What messages call the source.' })),
+    filename: Type.Optional(Type.String({ maxLength: 500, description: 'The name of the source in messages.' })),
   },
   closed,
 );
@@ -30,14 +30,22 @@ const DefinitionProblem = Type.Object({
 export const Validation = Type.Object({
   valid: Type.Boolean(),
   problems: Type.Array(DefinitionProblem),
-  ceiling: { ...AnyJson, description: 'What runs of its project may be granted at the most: `all`, or capabilities.' },
+  ceiling: {
+    ...AnyJson,
+    description: 'The most that executions of its project may be granted: `all`, or capabilities.',
+  },
 });
 
 export const RegisterBody = Type.Object(
   {
     ...DefinitionBody.properties,
     project: Type.Optional(Id),
-    activate: Type.Optional(Type.Boolean({ default: true, description: 'Its triggers are on, and starts take it.' })),
+    activate: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Activates the version: its triggers are enabled, and starts use it.',
+      }),
+    ),
   },
   closed,
 );
@@ -45,7 +53,7 @@ export const RegisterBody = Type.Object(
 export const Registered = Type.Object({
   workflowId: Type.String(),
   version: Version,
-  created: Type.Boolean({ description: 'False: the same content was there already.' }),
+  created: Type.Boolean({ description: 'False when a version with the same content already existed.' }),
   active: Type.Boolean(),
   warnings: Type.Array(DefinitionProblem),
 });

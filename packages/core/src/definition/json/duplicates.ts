@@ -1,4 +1,4 @@
-/** Duplicate keys, which `JSON.parse` passes over in silence. */
+/** Finds duplicate keys, which `JSON.parse` accepts silently. */
 import type { DocumentPath } from '../../problem.ts';
 import { stringEnd } from './scan.ts';
 
@@ -10,7 +10,7 @@ export interface DuplicateKey {
 }
 
 interface OpenContainer {
-  /** Key → offset of its first occurrence; undefined for a list. */
+  /** Key → offset of its first occurrence; undefined in a list. */
   readonly keys: Map<string, number> | undefined;
   step: string | number;
 }

@@ -1,4 +1,4 @@
-/** Positions in valid JSON text. A container is scanned when it is first asked for its members, and only then. */
+/** Positions in valid JSON text. The members of a container are located when they are first requested. */
 
 import type { ScalarStyle } from '../scalar-replay.ts';
 import type { Located } from '../source-map.ts';
@@ -48,7 +48,7 @@ class JsonLocated implements Located {
       const end = valueEnd(this.#text, start);
       const key = open === '{' ? (JSON.parse(this.#text.slice(keyStart, keyEnd)) as string) : index;
       members.set(key, new JsonLocated(this.#text, keyStart, keyEnd, start, end));
-      // Past the comma; at the closing bracket this is already `this.end`.
+      // Moves past the comma; at the closing bracket, `at` is already `this.end`.
       at = skipJsonSpace(this.#text, skipJsonSpace(this.#text, end) + 1);
     }
     return members;

@@ -1,17 +1,17 @@
-/** Quick passes over JSON text by character codes; what they are told is valid JSON they do not check again. */
+/** Fast scans of JSON text by character code. They assume valid JSON and do not check it again. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 export interface JsonOutline {
-  /** Offset of the first bracket that is nested deeper than the limit, or -1. */
+  /** Offset of the first bracket beyond the depth limit, or -1. */
   readonly tooDeepAt: number;
-  /** How many members all objects have together, duplicates included. */
+  /** Total number of object members, including duplicates. */
   readonly memberCount: number;
 }
 
-/** One linear pass: depth without recursion, so that 100,000 open brackets are harmless. */
+/** One linear pass without recursion, so that 100,000 open brackets are harmless. */
 export function outlineJson(text: string, maxDepth: number): JsonOutline {
   let depth = 0;
   let memberCount = 0;
@@ -37,7 +37,7 @@ export function outlineJson(text: string, maxDepth: number): JsonOutline {
   return { tooDeepAt: -1, memberCount };
 }
 
-/** The offset after the string that begins at `at`; the end of the text when it is not closed. */
+/** The offset after the string that begins at `at`, or the end of the text when the string is not closed. */
 export function stringEnd(text: string, at: number): number {
   let cursor = at + 1;
   while (cursor < text.length) {

@@ -1,6 +1,6 @@
 /**
- * Where and why a text is not JSON. `JSON.parse` is the judge; this runs only after it refused,
- * because its message often has no position and its words are not meant for authors.
+ * Locates and explains JSON syntax errors. Runs only after `JSON.parse` has rejected the text, because its messages
+ * often lack a position and are not written for authors.
  */
 import { didYouMean } from '../../problem.ts';
 import { skipJsonSpace } from './scan.ts';
@@ -36,7 +36,7 @@ export function findJsonError(text: string): JsonSyntaxError | undefined {
   }
 }
 
-/** A machine with an explicit stack of open brackets. */
+/** A state machine with an explicit stack of open brackets. */
 function scanDocument(text: string): void {
   const open: number[] = [];
   let expected: Expected = 'value';
@@ -82,7 +82,7 @@ function scanDocument(text: string): void {
   }
 }
 
-/** After a value inside a container: `,` or the bracket that closes it. */
+/** After a value inside a container, `,` or the closing bracket must follow. */
 function afterValue(text: string, at: number, top: number, open: number[]): Expected {
   const character = text[at] as string;
   const object = text[top] === '{';
@@ -97,7 +97,8 @@ function afterValue(text: string, at: number, top: number, open: number[]): Expe
 
 function failAtEnd(text: string, top: number | undefined, expected: Expected): never {
   const at = text.length;
-  if (top === undefined) fail(at, 0, 'the file ends before a value', 'a definition is an object: { "id": … }');
+  if (top === undefined)
+    fail(at, 0, 'the file ends where a value is expected', 'a definition is an object: { "id": … }');
   const what = text[top] === '{' ? 'object' : 'list';
   const line = text.slice(0, top).split('\n').length;
   const close = text[top] === '{' ? '}' : ']';
@@ -105,7 +106,7 @@ function failAtEnd(text: string, top: number | undefined, expected: Expected): n
   fail(at, 0, `the file ends inside the ${what} that begins in line ${line}`, `${missing}'${close}' is missing`);
 }
 
-/** What is wrong wherever it stands. */
+/** Errors that are detected at any position. */
 function checkCommon(text: string, at: number): void {
   const two = text.slice(at, at + 2);
   if (two === '//' || two === '/*' || text[at] === '#') {
@@ -120,13 +121,13 @@ function checkCommon(text: string, at: number): void {
 
 function failTrailingComma(text: string, at: number): never {
   const comma = text.lastIndexOf(',', at);
-  fail(comma, 1, `a comma must not stand before '${text[at]}'`, 'remove the comma');
+  fail(comma, 1, `trailing comma before '${text[at]}'`, 'remove the comma');
 }
 
 function failKey(text: string, at: number): never {
   const word = /^[\p{L}\p{N}_$.-]+/u.exec(text.slice(at, at + 100))?.[0];
   if (word) fail(at, word.length, `the key ${word} must be in double quotes`, `write "${word}"`);
-  if (text[at] === ',') fail(at, 1, "there is a ',' too many", 'remove it');
+  if (text[at] === ',') fail(at, 1, "there is one ',' too many", 'remove it');
   fail(at, 1, `expected a key in double quotes, found ${show(text, at)}`, 'write "key": value');
 }
 
@@ -188,7 +189,7 @@ function scanString(text: string, from: number): number {
   fail(from, 1, 'the string is not closed', 'add the closing "');
 }
 
-/** The offset of the escape's last character. */
+/** Returns the offset of the last character of the escape. */
 function scanEscape(text: string, at: number): number {
   const letter = text[at + 1] ?? '';
   if (letter === 'u') {

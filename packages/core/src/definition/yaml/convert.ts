@@ -1,4 +1,4 @@
-/** YAML nodes → JSON data, with every construct that JSON does not have either resolved or refused. */
+/** Converts YAML nodes to JSON data. Constructs that JSON does not have are resolved or rejected. */
 import type { Alias, ParsedNode, YAMLMap } from 'yaml';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import { didYouMean } from '../../problem.ts';
@@ -12,7 +12,7 @@ import { TEMPLATE_HINT } from './syntax.ts';
 
 interface Anchor {
   readonly node: ParsedNode;
-  /** Undefined while the anchored value is still being read. */
+  /** Undefined while the anchored value is being read. */
   value?: Json;
 }
 
@@ -22,7 +22,7 @@ interface Measure {
 }
 
 export class YamlConverter {
-  /** Alias → the node it stands for, for positions. */
+  /** Alias → its anchored node, for positions. */
   readonly anchored = new Map<Alias, ParsedNode>();
   readonly #source: TextSourceMap;
   readonly #problems: ProblemList;
@@ -74,7 +74,7 @@ export class YamlConverter {
     return result;
   }
 
-  /** The key's text, or undefined when it was refused. */
+  /** Returns the text of the key, or undefined when the key was rejected. */
   #keyOf(node: ParsedNode | null, map: YAMLMap.Parsed): string | undefined {
     const value = node && this.convert(node);
     const written = isScalar(node) ? (node.source as string) : String(value);
@@ -88,7 +88,7 @@ export class YamlConverter {
       this.#problems.warning({
         code: 'NON_STRING_KEY',
         message: `the key ${written} is read as the text "${written}"`,
-        hint: `put it in quotes to say so: "${written}":`,
+        hint: `put it in quotes: "${written}":`,
         path: [...this.#path, written],
         range,
       });
@@ -105,7 +105,7 @@ export class YamlConverter {
     return undefined;
   }
 
-  /** Cases of a branch are named by values, which are compared as text. */
+  /** The cases of a branch are keyed by values, which are compared as text. */
   #isCase(): boolean {
     return this.#path.at(-1) === 'cases' && this.#path.at(-2) === 'branch';
   }
@@ -114,7 +114,7 @@ export class YamlConverter {
     this.#problems.error({
       code: 'MERGE_KEY',
       message: 'merge keys (<<) are not part of the language',
-      hint: 'write the keys out, or give defaults for all nodes in config, e.g. config.retry',
+      hint: 'repeat the keys, or set defaults for all nodes in config, e.g. config.retry',
       path: [...this.#path],
       range: this.#rangeOf(node),
     });
@@ -152,7 +152,7 @@ export class YamlConverter {
         message: tooMany
           ? `the file has more than ${DEFINITION_LIMITS.maxYamlAliases} aliases`
           : `aliases would add more than ${YAML_LIMITS.maxAliasedValues} values`,
-        hint: 'write the values out, or keep them in variables',
+        hint: 'repeat the values, or put them into variables',
         path: [...this.#path],
         range: this.#rangeOf(alias as ParsedNode),
       });

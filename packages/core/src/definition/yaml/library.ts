@@ -1,8 +1,8 @@
 /**
  * Reads any YAML 1.2 with the `yaml` library, under limits.
  *
- * The library composes documents recursively and keeps an object per token (about 200 bytes each), so depth and
- * number of tokens are bounded while the text is being lexed, before anything is composed.
+ * The library composes documents recursively and keeps an object per token (about 200 bytes each). Depth and number of
+ * tokens are therefore limited while the text is lexed, before anything is composed.
  */
 import type { Composer, Document, ParsedNode, YAMLError } from 'yaml';
 import { DEFINITION_LIMITS } from '../../limits.ts';
@@ -45,14 +45,14 @@ export function readYaml(text: string, file: string | undefined, limits: YamlLim
   if (problems.hasErrors) return { source, problems };
   converter = new YamlConverter(source, problems);
   const value = converter.convert(document.contents);
-  // With a key given twice the rest can still be checked; with other mistakes nobody knows what was meant.
+  // A duplicate key still allows checking the rest; after any other error the meaning of the text is unknown.
   const isReadable = problems
     .sorted()
     .every(({ severity, code }) => severity === 'warning' || code === 'DUPLICATE_KEY');
   return isReadable ? { value, source, problems } : { source, problems };
 }
 
-/** Undefined when the text was refused before it was composed. */
+/** Returns undefined when the text was rejected before it was composed. */
 function composeText(
   text: string,
   source: TextSourceMap,
@@ -63,7 +63,7 @@ function composeText(
     const tokens = tokenize(text, source, problems, maxLexemes);
     return tokens && compose(tokens, text.length);
   } catch (error) {
-    // The library reports mistakes as data; if it throws all the same, a definition must still not crash the engine.
+    // The library reports errors as data. If it throws anyway, the definition must not crash the engine.
     const message = `the YAML library cannot read this text: ${error instanceof Error ? error.message : String(error)}`;
     problems.error({ code: 'YAML_SYNTAX', message, hint: 'please report this as a bug', range: source.rangeAt(0, 0) });
     return undefined;
@@ -77,7 +77,7 @@ function tokenize(text: string, source: TextSourceMap, problems: ProblemList, ma
   const parser = new Parser();
   const tokens: Token[] = [];
   let lexemes = 0;
-  // The document itself and a scalar at the top come on top of the nested collections.
+  // The document itself and a top-level scalar add two levels to the nested collections.
   const maxStack = DEFINITION_LIMITS.maxNestingDepth + 2;
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token);
@@ -89,7 +89,7 @@ function tokenize(text: string, source: TextSourceMap, problems: ProblemList, ma
     if (++lexemes > maxLexemes) {
       problems.error({
         code: 'TOO_LARGE',
-        message: 'the file is too large for YAML with anchors, tags, multi-line texts or multi-line brackets',
+        message: 'the file is too large for a YAML file with anchors, tags, multi-line texts or multi-line brackets',
         hint: 'write it as JSON, or without them',
         range: source.rangeAt(0, 0),
       });
@@ -107,12 +107,13 @@ function compose(tokens: readonly Token[], length: number): YamlDocument[] {
     schema: 'core',
     merge: false,
     resolveKnownTags: false,
-    // The library's own check compares every pair of keys; the converter checks in linear time.
+    // The library's check compares every pair of keys; the converter checks in linear time.
     uniqueKeys: false,
     prettyErrors: false,
   });
   const documents: YamlDocument[] = [];
-  // The library makes an Error object per mistake; without stack traces a file of nothing but mistakes takes a third of the time.
+  // The library creates an Error object per mistake; without stack traces, a file full of mistakes takes a third of the
+  // time.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
@@ -127,7 +128,7 @@ function compose(tokens: readonly Token[], length: number): YamlDocument[] {
   return documents;
 }
 
-/** Syntax errors, one per line, and tags that mean nothing here (which the library only warns of). */
+/** Reports syntax errors, one per line, and unknown tags, for which the library only warns. */
 function reportErrors(document: YamlDocument, text: string, source: TextSourceMap, problems: ProblemList): void {
   let lastLine = 0;
   let shown = 0;
@@ -156,7 +157,7 @@ function reportTag(error: YAMLError, text: string, source: TextSourceMap, proble
   });
 }
 
-/** The library puts an unclosed quote at its end, often the end of the file; authors look for its beginning. */
+/** The library reports an unclosed quote at its end, often the end of the file; authors need its beginning. */
 function placeOf(error: YAMLError, document: YamlDocument, text: string): [offset: number, length: number] {
   const to = error.pos[1];
   const from = error.code === 'BAD_INDENT' ? skipSpaces(text, error.pos[0]) : error.pos[0];
@@ -164,7 +165,7 @@ function placeOf(error: YAMLError, document: YamlDocument, text: string): [offse
     const start = startOfScalar(document.contents, from);
     if (start !== undefined) return [start, Math.max(1, lineEnd(text, start) - start)];
   }
-  // Past the last character there is nothing to underline; the last line with text is the place to look at.
+  // There is nothing to underline past the last character; use the last line with text.
   if (from >= text.length) {
     const last = text.trimEnd().length;
     return [Math.max(0, last - 1), 1];
@@ -184,7 +185,7 @@ function startOfScalar(node: ParsedNode | null, end: number): number | undefined
   return undefined;
 }
 
-/** To what is indented wrongly, from the blanks before it. */
+/** Skips the blanks before wrongly indented text. */
 function skipSpaces(text: string, from: number): number {
   let at = from;
   while (text[at] === ' ') at++;

@@ -1,4 +1,4 @@
-/** Positions in YAML that the library has read. */
+/** Positions in YAML text that the library has read. */
 import type { Alias, Document, ParsedNode } from 'yaml';
 import type { ScalarStyle } from '../scalar-replay.ts';
 import type { Located } from '../source-map.ts';

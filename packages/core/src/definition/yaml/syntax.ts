@@ -1,4 +1,4 @@
-/** The YAML library's errors in an author's words. */
+/** Translates the YAML library's errors to messages for authors. */
 import type { YAMLError } from 'yaml';
 
 export interface Explanation {
@@ -11,7 +11,7 @@ interface Rule extends Explanation {
   readonly says?: RegExp;
 }
 
-/** The first rule that fits. */
+/** The first matching rule applies. */
 const RULES: readonly Rule[] = [
   {
     code: 'TAB_AS_INDENT',
@@ -54,7 +54,7 @@ const RULES: readonly Rule[] = [
     message: 'a comma is missing between two items',
     hint: 'items between [ ] and { } are separated by commas',
   },
-  { says: /Unexpected ,/, message: "there is a ',' too many", hint: 'remove it' },
+  { says: /Unexpected ,/, message: "there is one ',' too many", hint: 'remove it' },
   {
     code: 'BAD_INDENT',
     says: /same column/,
@@ -78,7 +78,7 @@ const RULES: readonly Rule[] = [
   },
   {
     says: /at node end|Unexpected (?:scalar|flow|double|single|seq|map)|in YAML stream/,
-    message: 'this was not expected here',
+    message: 'unexpected text',
     hint: 'is the text before it complete, and the indentation right? A text with special characters needs quotes',
   },
   {
@@ -88,13 +88,13 @@ const RULES: readonly Rule[] = [
   },
   {
     code: 'BLOCK_IN_FLOW',
-    message: 'indented lines cannot stand inside [ ] or { }',
+    message: 'indented lines are not allowed inside [ ] or { }',
     hint: 'write the inner value with brackets too',
   },
   {
     code: 'KEY_OVER_1024_CHARS',
     message: 'the key is longer than 1024 characters',
-    hint: 'a key is short; is a line break or a quote missing?',
+    hint: 'is a line break or a quote missing?',
   },
 ];
 
@@ -109,7 +109,7 @@ export function explainYamlError(error: YAMLError, line: string): Explanation {
 
 export const TEMPLATE_HINT = 'a text that begins with {{ needs quotes: "{{ … }}"';
 
-/** `key: {{ x }}/path`: the commonest mistake in files with templates, for YAML reads `{` as a mapping. */
+/** Detects `key: {{ x }}/path`, the most common mistake in files with templates: YAML reads `{` as a mapping. */
 function hasBareTemplate(line: string): boolean {
   return /(?:[:,[-]\s+|\[)\{\{/.test(line.slice(0, 2_000));
 }

@@ -1,4 +1,4 @@
-/** Runs filters: a test for each child, with comparisons that never fail (RFC 9535, 2.3.5.2.2). */
+/** Runs filters: one test per child, with comparisons that never fail (RFC 9535, 2.3.5.2.2). */
 import type { Json } from '../../value.ts';
 import { ExpressionError } from '../expression-error.ts';
 import { compareText, valuesEqual } from '../order.ts';
@@ -7,7 +7,7 @@ import type { Comparable, FilterOperator, FilterQuery, FilterTest } from './quer
 import { type CompileSegments, type QueryContext, readSingular, type Selection } from './query-run.ts';
 
 export type Test = (context: QueryContext, current: Json) => boolean;
-/** Undefined is RFC 9535's Nothing: no value at all, which is not null. */
+/** `undefined` is the Nothing of RFC 9535: no value at all, unlike null. */
 type Operand = (context: QueryContext, current: Json) => Json | undefined;
 
 export function compileFilter(test: FilterTest, segments: CompileSegments): Test {
@@ -121,7 +121,7 @@ function compileFilterQuery({ absolute, query }: FilterQuery, segments: CompileS
   return (context, current) => select(context, absolute ? context.root : current);
 }
 
-/** Text counts in code points here, unlike `.length` in the expression language: RFC 9535, 2.4.4. */
+/** Counts code points (RFC 9535, 2.4.4), unlike `.length` in the expression language. */
 function lengthOf(context: QueryContext, value: Json | undefined): number | undefined {
   if (typeof value === 'string') {
     context.budget.spendForCharacters(value.length);
@@ -162,7 +162,7 @@ function compileRegex(whole: boolean, text: Comparable, pattern: Comparable, seg
   };
 }
 
-/** A pattern that is no I-Regexp matches nothing (RFC 9535, 2.4.6); limits still are errors. */
+/** A pattern that is not an I-Regexp matches nothing (RFC 9535, 2.4.6); limits are still errors. */
 function patternOrNothing(source: string, compile: (source: string) => Pattern): Pattern | undefined {
   try {
     return compile(fromIRegexp(source));
@@ -172,7 +172,10 @@ function patternOrNothing(source: string, compile: (source: string) => Pattern):
   }
 }
 
-/** In I-Regexp (RFC 9485) a dot outside a class matches neither line feed nor carriage return; RE2 excludes only the first. */
+/**
+ * In I-Regexp (RFC 9485), a dot outside a class matches neither line feed nor carriage return; RE2 excludes only the
+ * former.
+ */
 function fromIRegexp(source: string): string {
   let result = '';
   let inClass = false;

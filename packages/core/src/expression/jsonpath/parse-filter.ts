@@ -1,4 +1,4 @@
-/** Filters of JSONPath: logical expressions, comparisons and functions, checked for their types as RFC 9535 asks. */
+/** Parses JSONPath filters: logical expressions, comparisons and functions, type-checked as RFC 9535 requires. */
 
 import { didYouMean } from '../../problem.ts';
 import { syntaxError } from '../characters.ts';
@@ -11,7 +11,7 @@ const FUNCTION_NAME = /[a-z][a-z0-9_]*/y;
 const OPERATORS: readonly FilterOperator[] = ['==', '!=', '<=', '>=', '<', '>'];
 const FUNCTIONS = ['length', 'count', 'match', 'search', 'value'];
 
-/** What was read before it is known whether a comparison follows. */
+/** An operand, before the parser knows whether a comparison follows. */
 type Operand =
   | { readonly kind: 'value'; readonly value: Comparable }
   | { readonly kind: 'query'; readonly query: FilterQuery }
@@ -21,7 +21,7 @@ export class FilterParser {
   private readonly text: QueryText;
   private readonly query: () => Query;
 
-  /** `query` reads the query that the text stands on. */
+  /** `query` parses the query at the current position. */
   constructor(text: QueryText, query: () => Query) {
     this.text = text;
     this.query = query;
@@ -34,7 +34,7 @@ export class FilterParser {
     return test;
   }
 
-  /** Operands of one logical operator; a position after blanks is given back when no operator follows. */
+  /** Operands of one logical operator; the position is reset to before the blanks when no operator follows. */
   private series(sign: string, kind: 'or' | 'and', operand: () => FilterTest): FilterTest {
     const operands = [operand()];
     for (;;) {
@@ -66,10 +66,10 @@ export class FilterParser {
     if (operator !== undefined) return this.comparison(left, operator, start);
     if (left.kind === 'value') {
       throw syntaxError(
-        'JSONPath: a value alone is no test',
+        'JSONPath: a value alone is not a test',
         start,
         text.position - start,
-        'compare it with something',
+        'compare it with another value',
       );
     }
     const test: FilterTest = left.kind === 'test' ? left.test : { kind: 'exists', query: left.query };
@@ -132,12 +132,7 @@ export class FilterParser {
     if (word === 'true') return literal(true);
     if (word === 'false') return literal(false);
     if (word === 'null') return literal(null);
-    throw syntaxError(
-      `JSONPath: ${clipped(word)} is not known here`,
-      start,
-      word.length,
-      'member names follow @: @.name',
-    );
+    throw syntaxError(`JSONPath: unknown name ${clipped(word)}`, start, word.length, 'write members as @.name');
   }
 
   private call(name: string, start: number): Operand {
@@ -164,7 +159,7 @@ export class FilterParser {
       }
       default: {
         const meant = didYouMean(name, FUNCTIONS);
-        const hint = meant === undefined ? `known are ${FUNCTIONS.join(', ')}` : `did you mean ${meant}?`;
+        const hint = meant === undefined ? `the functions are ${FUNCTIONS.join(', ')}` : `did you mean ${meant}?`;
         throw syntaxError(`JSONPath: there is no function ${clipped(name)}`, start, name.length, hint);
       }
     }

@@ -1,4 +1,7 @@
-/** Parser of RFC 9535, section 2. Alone it takes a whole text; inside an expression it goes as far as a query goes. */
+/**
+ * Parses RFC 9535, section 2. A standalone query takes the whole text; inside an expression, parsing stops where the
+ * query ends.
+ */
 import { isNameStart, nameEnd, skipBlanks, syntaxError } from '../characters.ts';
 import { ExpressionError } from '../expression-error.ts';
 import type { Nesting } from '../nesting.ts';
@@ -6,11 +9,11 @@ import { FilterParser } from './parse-filter.ts';
 import { type Query, type Segment, type Selector, singularPrefix } from './query.ts';
 import { QueryText } from './query-text.ts';
 
-/** Integers that JSON carries exactly between implementations (I-JSON). */
+/** The range of integers that JSON implementations exchange exactly (I-JSON). */
 const MAX_INDEX = Number.MAX_SAFE_INTEGER;
 const INTEGER = /0|-?[1-9][0-9]*/y;
 
-/** Parses a text that is one query and nothing else. */
+/** Parses a text that consists of one query. */
 export function parseQuery(source: string, nesting: Nesting): Query {
   if (source[0] !== '$') throw syntaxError('a query starts with $', 0, 1);
   const text = new QueryText(source, nesting, 0);
@@ -19,7 +22,7 @@ export function parseQuery(source: string, nesting: Nesting): Query {
   return query;
 }
 
-/** Parses the query whose `$` is at `offset`; it ends where the expression around it goes on. */
+/** Parses the query whose `$` is at `offset`, up to where the surrounding expression continues. */
 export function parseEmbeddedQuery(source: string, offset: number, nesting: Nesting): Query {
   return new QueryParser(new QueryText(source, nesting, offset), true).query();
 }
@@ -33,7 +36,7 @@ class QueryParser {
     this.embedded = embedded;
   }
 
-  /** The text stands on the `$` or `@`. */
+  /** Expects the current position to be at `$` or `@`. */
   query(): Query {
     const offset = this.text.position++;
     const segments: Segment[] = [];
@@ -47,7 +50,7 @@ class QueryParser {
     };
   }
 
-  /** The next segment, or undefined (with the position unchanged) where the query ends. */
+  /** Returns the next segment, or undefined, with the position unchanged, at the end of the query. */
   private segment(): Segment | undefined {
     const before = this.text.position;
     const offset = skipBlanks(this.text.source, before);
@@ -87,7 +90,7 @@ class QueryParser {
     return { kind: 'name', name: this.text.source.slice(start, this.text.position) };
   }
 
-  /** In an expression a bracket may also be an index such as `[$index]` or `['a' + i]`. */
+  /** In an expression, a bracket may also be a computed index such as `[$index]` or `['a' + i]`. */
   private bracketsOrIndex(): readonly Selector[] | undefined {
     const first = this.text.source[skipBlanks(this.text.source, this.text.position + 1)];
     try {
@@ -117,7 +120,7 @@ class QueryParser {
     if (this.text.take('*')) return { kind: 'wildcard' };
     if (this.text.take('?')) {
       this.text.skipBlanks();
-      // Inside a filter there are no methods and no computed indexes.
+      // Filters have no methods and no computed indexes.
       const inner = new QueryParser(this.text, false);
       return { kind: 'filter', test: new FilterParser(this.text, () => inner.query()).test() };
     }
@@ -150,7 +153,7 @@ class QueryParser {
     if (digits === undefined) return undefined;
     const value = Number(digits);
     if (Math.abs(value) > MAX_INDEX) {
-      throw syntaxError('the index is beyond what JSON counts exactly', this.text.position, digits.length);
+      throw syntaxError('the index is too large to be exact in JSON', this.text.position, digits.length);
     }
     this.text.position += digits.length;
     return value;

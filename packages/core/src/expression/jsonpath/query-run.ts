@@ -1,21 +1,21 @@
-/** What running a query and running its filters have in common. */
+/** Types and functions that queries and filters share at run time. */
 import { isJsonObject, type Json, memberOf } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import type { Segment } from './query.ts';
 
-/** What all parts of one query run share. */
+/** Shared by all parts of one query run. */
 export interface QueryContext {
   readonly root: Json;
   readonly budget: Budget;
 }
 
-/** The values that some segments select below a value. */
+/** Returns the values that some segments select below a value. */
 export type Selection = (context: QueryContext, from: Json) => readonly Json[];
 
-/** Handed to the filters, whose own queries may select many values. */
+/** Passed to the filters, whose own queries may select many values. */
 export type CompileSegments = (segments: readonly Segment[]) => Selection;
 
-/** Reads a singular query without lists; undefined is RFC 9535's Nothing. */
+/** Reads a singular query without building lists; `undefined` is the Nothing of RFC 9535. */
 export function readSingular(from: Json, path: readonly (string | number)[]): Json | undefined {
   let value: Json | undefined = from;
   for (const key of path) {

@@ -1,4 +1,4 @@
-/** A query's text and the place that was read up to. */
+/** The text of a query and the current position of the parser. */
 import { readQuoted, skipBlanks, syntaxError } from '../characters.ts';
 import type { ExpressionError } from '../expression-error.ts';
 import type { Nesting } from '../nesting.ts';
@@ -18,7 +18,7 @@ export class QueryText {
     this.position = skipBlanks(this.source, this.position);
   }
 
-  /** Takes `text` if it comes next. */
+  /** Consumes `text` if it comes next. */
   take(text: string): boolean {
     if (!this.source.startsWith(text, this.position)) return false;
     this.position += text.length;
@@ -31,7 +31,7 @@ export class QueryText {
 
   unexpected(expected: string): ExpressionError {
     const found = this.source[this.position];
-    const seen = found === undefined ? 'the text ends' : `there is ${JSON.stringify(found)}`;
+    const seen = found === undefined ? 'the query ends' : `there is ${JSON.stringify(found)}`;
     const hint = found === '$' || found === '(' ? 'to compute with other values use .filter(i => …)' : undefined;
     return syntaxError(`JSONPath: ${expected} expected, but ${seen}`, this.position, 1, hint);
   }

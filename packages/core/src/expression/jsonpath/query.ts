@@ -4,7 +4,7 @@ import type { Span } from '../expression-error.ts';
 
 export interface Query extends Span {
   readonly segments: readonly Segment[];
-  /** The names and indexes of a query that can select at most one value; otherwise undefined. */
+  /** Names and indexes of a query that selects at most one value; otherwise undefined. */
   readonly singular: readonly (string | number)[] | undefined;
 }
 
@@ -39,7 +39,7 @@ export type FilterTest =
   | { readonly kind: 'exists'; readonly query: FilterQuery }
   | { readonly kind: 'regex'; readonly whole: boolean; readonly text: Comparable; readonly pattern: Comparable };
 
-/** What a comparison can stand on: a value, or nothing. */
+/** The operand of a comparison: a value, or nothing. */
 export type Comparable =
   | { readonly kind: 'literal'; readonly value: Json }
   | { readonly kind: 'single'; readonly query: FilterQuery }
@@ -53,7 +53,7 @@ export interface FilterQuery {
   readonly query: Query;
 }
 
-/** The names and indexes of the leading segments that select at most one value each. */
+/** Names and indexes of the leading segments that select at most one value each. */
 export function singularPrefix(segments: readonly Segment[]): readonly (string | number)[] {
   const path: (string | number)[] = [];
   for (const { descendant, selectors } of segments) {

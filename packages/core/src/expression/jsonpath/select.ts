@@ -1,14 +1,14 @@
-/** Runs queries: compiled once to closures, each node visited paid for. */
+/** Compiles queries to closures. Every visited node is charged. */
 import { isJsonObject, type Json, memberOf } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import { compileFilter, type Test } from './filter.ts';
 import type { Query, Segment, Selector } from './query.ts';
 import type { QueryContext, Selection } from './query-run.ts';
 
-/** Appends to `into` what one step selects below `value`. */
+/** Appends to `into` the values that one step selects below `value`. */
 type Step = (context: QueryContext, value: Json, into: Json[]) => void;
 
-/** The values that the query selects, in the order of RFC 9535. */
+/** Selects values in the order of RFC 9535. */
 export function compileQuery(query: Query): (root: Json, budget: Budget) => readonly Json[] {
   const select = compileSegments(query.segments);
   return (root, budget) => select({ root, budget }, root);
@@ -40,14 +40,14 @@ function compileSegment(segment: Segment): Step {
   return segment.descendant ? descendants(step) : step;
 }
 
-/** The node itself, then its descendants, parents before children; on an own stack, for values of any depth. */
+/** The node itself, then its descendants, parents before children. Uses an explicit stack, so any depth is safe. */
 function descendants(step: Step): Step {
   return (context, value, into) => {
     const waiting: Json[] = [value];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       if (typeof next !== 'object' || next === null) continue;
       step(context, next, into);
-      // Checked here too: a wide step below a deep value grows the list long before the segment ends.
+      // Checked here as well: a wide step below a deep value grows the list long before the segment ends.
       if (into.length > context.budget.limits.maxArrayLength) context.budget.allowList(into.length);
       const children = childrenOf(context, next);
       for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index] as Json);

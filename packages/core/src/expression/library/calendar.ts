@@ -1,12 +1,12 @@
 /**
- * Dates without a clock: ISO text and milliseconds since the epoch, calendar arithmetic in a time zone.
- * Only `Date.UTC` and UTC getters are used, so the zone of the machine never shows.
+ * Date functions without a clock: ISO text and milliseconds since the epoch, calendar arithmetic in a time zone. Only
+ * `Date.UTC` and UTC getters are used, so the zone of the machine has no effect.
  */
 import { didYouMean } from '../../problem.ts';
 import { quoted, valueError } from '../expression-error.ts';
 
 const DAY_MS = 86_400_000;
-/** What ISO 8601 writes with four digits: 0001-01-01 to 9999-12-31. */
+/** The range of four-digit years in ISO 8601: 0001-01-01 to 9999-12-31. */
 const MIN_MS = -62_135_596_800_000;
 const MAX_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const MAX_DATE_LENGTH = 40;
@@ -48,7 +48,7 @@ export function parseUnit(name: string): Unit {
   );
 }
 
-/** Milliseconds since the epoch. Text without an offset is UTC. */
+/** Returns milliseconds since the epoch. Text without an offset is UTC. */
 export function parseDate(value: string | number): number {
   if (typeof value === 'number') return within(Math.round(value));
   const match = value.length > MAX_DATE_LENGTH ? null : ISO_DATE.exec(value.trim());
@@ -65,7 +65,7 @@ export function parseDate(value: string | number): number {
   const ms = Number(fraction.slice(0, 3).padEnd(3, '0'));
   const utc = utcMs(fields[0], fields[1] - 1, fields[2], fields[3], fields[4], fields[5], ms);
   const back = new Date(utc);
-  // Rolled over, as with 30 February or 25 o'clock: then it was no date.
+  // A date that rolled over, such as 30 February or 25:00, is invalid.
   if (back.getUTCDate() !== fields[2] || back.getUTCMonth() !== fields[1] - 1 || back.getUTCHours() !== fields[3]) {
     throw notADate(value);
   }
@@ -87,7 +87,7 @@ export function isoText(ms: number): string {
   return new Date(within(ms)).toISOString();
 }
 
-/** A moment as a calendar and a clock in some zone show it. */
+/** The calendar and clock fields of a moment in a time zone. */
 export interface Fields {
   readonly year: number;
   /** 1 to 12. */
@@ -118,7 +118,7 @@ export function fieldsOf(ms: number, zone: string): Fields {
   };
 }
 
-/** Units up to hours are spans of time; days and longer are steps in the calendar of the zone. */
+/** Units up to hours are durations; days and longer are calendar steps in the zone. */
 export function addUnits(ms: number, count: number, unit: Unit, zone: string): number {
   const fixed = FIXED_MS[unit];
   if (fixed !== undefined) return within(Math.round(ms + count * fixed));
@@ -128,7 +128,7 @@ export function addUnits(ms: number, count: number, unit: Unit, zone: string): n
   if (months === undefined) {
     local.setUTCDate(local.getUTCDate() + count * (unit === 'week' ? 7 : 1));
   } else {
-    // 31 January and one month is the last of February, not the 3rd of March.
+    // 31 January plus one month is the last day of February, not 3 March.
     const day = local.getUTCDate();
     local.setUTCDate(1);
     local.setUTCMonth(local.getUTCMonth() + count * months);
@@ -145,7 +145,7 @@ export function startOfUnit(ms: number, unit: Unit, zone: string): number {
     case 'second':
     case 'minute':
     case 'hour': {
-      // By the offset of this very moment: an hour that comes twice keeps its two beginnings.
+      // Uses the offset of this very moment: an hour that occurs twice has two beginnings.
       const size = FIXED_MS[unit] as number;
       return within(Math.floor((ms + offsetMs) / size) * size - offsetMs);
     }
@@ -162,7 +162,7 @@ export function startOfUnit(ms: number, unit: Unit, zone: string): number {
   }
 }
 
-/** How much later `a` is than `b`: a fraction for spans of time, days and weeks; whole months, quarters and years. */
+/** How much later `a` is than `b`: fractional for durations, days and weeks; whole months, quarters and years. */
 export function difference(a: number, b: number, unit: Unit, zone: string): number {
   const fixed = FIXED_MS[unit];
   if (fixed !== undefined) return (a - b) / fixed;
@@ -190,7 +190,7 @@ export function dayOfYear(fields: Fields): number {
   return Math.round((utcMs(fields.year, fields.month - 1, fields.day) - utcMs(fields.year, 0, 1)) / DAY_MS) + 1;
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999; this does not. */
+/** Unlike `Date.UTC`, does not map the years 0 to 99 to 1900 to 1999. */
 function utcMs(year: number, month: number, day: number, hour = 0, minute = 0, second = 0, ms = 0): number {
   const date = new Date(0);
   date.setUTCFullYear(year, month, day);
@@ -202,7 +202,7 @@ function daysInMonth(year: number, month: number): number {
   return new Date(utcMs(year, month + 1, 0)).getUTCDate();
 }
 
-/** The moment at which clocks of the zone show this local time; the later one where clocks were put forward. */
+/** The moment at which clocks of the zone show this local time; where clocks were put forward, the later one. */
 function fromLocal(localMs: number, zone: string): number {
   const guess = localMs - offsetAt(localMs, zone);
   return localMs - offsetAt(guess, zone);
@@ -210,7 +210,7 @@ function fromLocal(localMs: number, zone: string): number {
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** How far clocks of the zone are ahead of UTC at that moment. */
+/** The offset of the zone from UTC at that moment. */
 function offsetAt(ms: number, zone: string): number {
   if (zone === 'UTC') return 0;
   if (/^(?:Z|[+-]\d{2}:?\d{2})$/.test(zone)) return fixedOffsetMs(zone);
@@ -232,7 +232,7 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
       ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
     });
   } catch {
-    throw valueError(`there is no time zone ${quoted(zone)}`, 'names are such as Europe/Berlin, UTC or +02:00');
+    throw valueError(`there is no time zone ${quoted(zone)}`, 'use a name such as Europe/Berlin, UTC or +02:00');
   }
   formatters.set(zone, formatter);
   return formatter;

@@ -1,4 +1,4 @@
-/** From one kind of value to another, and what can be asked of any value. */
+/** Conversions between kinds of values, and functions that work on any value. */
 import type { Json } from '../../value.ts';
 import { quoted, typeError, valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
@@ -18,7 +18,7 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'toString()',
     on: ANY,
-    doc: 'As text: null is empty, lists and objects are JSON.',
+    doc: 'The value as text: null becomes empty text, lists and objects become JSON.',
     example: '12.5.toString()',
     result: '12.5',
     run: (frame: Frame, value: Json) => textOf(frame.budget, value),
@@ -26,7 +26,7 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'toNumber(otherwise?: any)',
     on: ANY,
-    doc: 'As a number, from text, a boolean or a number; what is no number gives `otherwise`, or is an error.',
+    doc: 'Converts text, a boolean or a number to a number; any other value returns `otherwise`, or is an error without it.',
     example: `' 12.50 '.toNumber()`,
     result: 12.5,
     run: (_frame: Frame, value: Json, otherwise?: Json) => {
@@ -34,20 +34,20 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
       if (number !== undefined) return number;
       if (otherwise !== undefined) return otherwise;
       throw typeof value === 'string'
-        ? valueError(`${quoted(value)} is not a number`, 'toNumber(0) gives 0 instead')
-        : typeError(`${describe(value)} cannot be made a number`, 'toNumber(0) gives 0 instead');
+        ? valueError(`${quoted(value)} is not a number`, 'toNumber(0) returns 0 instead')
+        : typeError(`${describe(value)} cannot be converted to a number`, 'toNumber(0) returns 0 instead');
     },
   },
   {
     signature: 'toBoolean()',
     on: ANY,
-    doc: 'As a boolean, from `true/yes/on/1`, `false/no/off/0` in any case, a number (0 is false) or null (false).',
+    doc: 'Converts to a boolean, from `true/yes/on/1`, `false/no/off/0` in any case, a number (0 is false) or null (false).',
     example: `'Yes'.toBoolean()`,
     result: true,
     run: (_frame: Frame, value: Json) => {
       if (typeof value === 'boolean') return value;
       if (value === null || typeof value === 'number') return value !== null && value !== 0;
-      if (typeof value !== 'string') throw typeError(`${describe(value)} cannot be made a boolean`);
+      if (typeof value !== 'string') throw typeError(`${describe(value)} cannot be converted to a boolean`);
       const word = value.length > MAX_WORD_LENGTH ? '' : value.trim().toLowerCase();
       if (TRUE_WORDS.includes(word)) return true;
       if (FALSE_WORDS.includes(word)) return false;
@@ -57,7 +57,7 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'toJson(pretty?: boolean)',
     on: ANY,
-    doc: 'As JSON text; pretty with line breaks.',
+    doc: 'The value as JSON text; `pretty` adds line breaks and indentation.',
     example: `{ a: [1, 2] }.toJson()`,
     result: '{"a":[1,2]}',
     run: (frame: Frame, value: Json, pretty = false) => jsonText(frame.budget, value, pretty),
@@ -65,7 +65,7 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'type()',
     on: ANY,
-    doc: 'One of null, boolean, number, string, array, object.',
+    doc: 'The kind of the value: null, boolean, number, string, array or object.',
     example: '[1].type()',
     result: 'array',
     run: (_frame: Frame, value: Json) => kindOf(value),
@@ -73,24 +73,24 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'isEmpty()',
     on: ['null', 'string', 'array', 'object'],
-    doc: 'Whether it is null, or text, a list or an object with nothing in it.',
+    doc: 'Whether the value is null, empty text, an empty list or an empty object.',
     example: `''.isEmpty()`,
     result: true,
     run: (frame: Frame, value: Json) => {
       if (value === null || value === '') return true;
       if (typeof value !== 'object') return false;
       if (Array.isArray(value)) return value.length === 0;
-      // An engine may collect all names before it gives the first: 30 ms for 100,000.
+      // An engine may collect all names before it returns the first: 30 ms for 100,000.
       const { length } = Object.keys(value);
       frame.budget.spendForElements(length);
       return length === 0;
     },
   },
   {
-    // The parser turns it into `??`, so that what is missing on the left is no error.
+    // The parser turns this into `??`, so that a missing member on the left is not an error.
     signature: 'default(value: any)',
     on: ANY,
-    doc: 'The other value when this is null or missing: the same as `?? value`.',
+    doc: 'The argument when the value is null or missing; the same as `?? value`.',
     example: `{ a: 1 }.b.default(2)`,
     result: 2,
     picks: true,

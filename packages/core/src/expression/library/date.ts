@@ -1,4 +1,4 @@
-/** Functions of dates: ISO 8601 text, or milliseconds since the epoch. */
+/** Functions on dates: ISO 8601 text, or milliseconds since the epoch. */
 
 import { didYouMean } from '../../problem.ts';
 import type { Json } from '../../value.ts';
@@ -27,26 +27,30 @@ function ofDate(signature: string, doc: string, example: string, result: Json, r
 }
 
 export const dateFunctions: readonly FunctionDefinition[] = [
-  ofDate('toDate()', 'As ISO text in UTC.', '0.toDate()', '1970-01-01T00:00:00.000Z', (_frame: Frame, moment: Moment) =>
-    isoText(parseDate(moment)),
+  ofDate(
+    'toDate()',
+    'The date as ISO text in UTC.',
+    '0.toDate()',
+    '1970-01-01T00:00:00.000Z',
+    (_frame: Frame, moment: Moment) => isoText(parseDate(moment)),
   ),
   ofDate(
     'toMillis()',
-    'As milliseconds since the epoch.',
+    'The date as milliseconds since the epoch.',
     `'1970-01-01T00:00:01Z'.toMillis()`,
     1000,
     (_frame: Frame, moment: Moment) => parseDate(moment),
   ),
   ofDate(
     'isDate()',
-    'Whether it can be read as a date.',
+    'Whether the value is a valid date.',
     `'2024-02-30'.isDate()`,
     false,
     (_frame: Frame, moment: Moment) => isDate(moment),
   ),
   ofDate(
     'plus(count: number, unit: string, zone?: string)',
-    'Later by so many milliseconds, seconds, minutes, hours, days, weeks, months, quarters or years.',
+    'Adds milliseconds, seconds, minutes, hours, days, weeks, months, quarters or years.',
     `'2024-01-31'.plus(1, 'month')`,
     '2024-02-29T00:00:00.000Z',
     (_frame: Frame, moment: Moment, count: number, unit: string, zone = 'UTC') =>
@@ -54,7 +58,7 @@ export const dateFunctions: readonly FunctionDefinition[] = [
   ),
   ofDate(
     'minus(count: number, unit: string, zone?: string)',
-    'Earlier by so many units.',
+    'Subtracts a number of units.',
     `'2024-03-01'.minus(1, 'day')`,
     '2024-02-29T00:00:00.000Z',
     (_frame: Frame, moment: Moment, count: number, unit: string, zone = 'UTC') =>
@@ -62,7 +66,7 @@ export const dateFunctions: readonly FunctionDefinition[] = [
   ),
   ofDate(
     'diff(other: date, unit?: string, zone?: string)',
-    'How much later it is than the other date, in days or another unit; months, quarters and years are whole.',
+    'The time since the other date, in days or another unit; months, quarters and years are whole numbers.',
     `'2024-03-01'.diff('2024-02-01', 'days')`,
     29,
     (_frame: Frame, moment: Moment, other: Moment, unit = 'day', zone = 'UTC') =>
@@ -70,7 +74,7 @@ export const dateFunctions: readonly FunctionDefinition[] = [
   ),
   ofDate(
     'startOf(unit: string, zone?: string)',
-    'The first moment of its day, week (Monday), month or another unit.',
+    'The first millisecond of the day, week (Monday), month or another unit.',
     `'2024-05-17T10:30Z'.startOf('month')`,
     '2024-05-01T00:00:00.000Z',
     (_frame: Frame, moment: Moment, unit: string, zone = 'UTC') =>
@@ -78,7 +82,7 @@ export const dateFunctions: readonly FunctionDefinition[] = [
   ),
   ofDate(
     'endOf(unit: string, zone?: string)',
-    'The last millisecond of its day, week, month or another unit.',
+    'The last millisecond of the day, week, month or another unit.',
     `'2024-02-17'.endOf('month')`,
     '2024-02-29T23:59:59.999Z',
     (_frame: Frame, moment: Moment, name: string, zone = 'UTC') => {
@@ -88,28 +92,28 @@ export const dateFunctions: readonly FunctionDefinition[] = [
   ),
   ofDate(
     'isBefore(other: date)',
-    'Whether it is earlier.',
+    'Whether the date is earlier than the other.',
     `'2024-01-01'.isBefore('2024-01-02')`,
     true,
     (_frame: Frame, moment: Moment, other: Moment) => parseDate(moment) < parseDate(other),
   ),
   ofDate(
     'isAfter(other: date)',
-    'Whether it is later.',
+    'Whether the date is later than the other.',
     `'2024-01-01'.isAfter('2024-01-02')`,
     false,
     (_frame: Frame, moment: Moment, other: Moment) => parseDate(moment) > parseDate(other),
   ),
   ofDate(
     'datePart(part: string, zone?: string)',
-    'One number: year, quarter, month, week, day, dayOfYear, weekday (1 is Monday), hour, minute, second, millisecond.',
+    'One part of the date as a number: year, quarter, month, week, day, dayOfYear, weekday (1 is Monday), hour, minute, second, millisecond.',
     `'2024-05-17T10:30Z'.datePart('weekday')`,
     5,
     (_frame: Frame, moment: Moment, part: string, zone = 'UTC') => datePart(fieldsOf(parseDate(moment), zone), part),
   ),
   ofDate(
     'formatDate(pattern: string, zone?: string)',
-    'As text: yyyy MM dd HH mm ss SSS, MMM, MMMM, EEE, EEEE, hh, a, Z; text in [brackets] stays.',
+    'Formats the date: yyyy MM dd HH mm ss SSS, MMM, MMMM, EEE, EEEE, hh, a, Z; text in [brackets] stays.',
     `'2024-05-17T10:30Z'.formatDate('dd.MM.yyyy HH:mm', 'Europe/Berlin')`,
     '17.05.2024 12:30',
     (frame: Frame, moment: Moment, pattern: string, zone = 'UTC') => {
@@ -145,7 +149,7 @@ function datePart(fields: Fields, part: string): number {
 
 const MONTH_NAMES = 'January February March April May June July August September October November December'.split(' ');
 const DAY_NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ');
-/** Both Luxon's letters (yyyy, dd) and those of Day.js (YYYY, DD) are understood. */
+/** Accepts the letters of Luxon (yyyy, dd) and of Day.js (YYYY, DD). */
 const TOKENS = /\[([^\]]*)\]|yyyy|YYYY|yy|YY|MMMM|MMM|MM|M|EEEE|dddd|EEE|ddd|DD|dd|D|d|HH|H|hh|h|mm|m|ss|s|SSS|a|A|Z/g;
 
 function formatted(fields: Fields, pattern: string): string {

@@ -1,6 +1,6 @@
 /**
- * How a function of the library is written down. The signature is the one source for the parser's checks, the
- * run-time checks and the reference documentation; the example is executed by the tests.
+ * The definition of a library function. The signature is the single source for the parser's checks, the run-time checks
+ * and the reference; the tests execute the example.
  */
 import type { Json } from '../../value.ts';
 import type { Frame, Lambda } from '../frame.ts';
@@ -9,20 +9,23 @@ import type { Kind } from '../kind.ts';
 import type { Pattern } from '../regex.ts';
 
 export interface FunctionDefinition {
-  /** `split(separator: string, limit?: integer)`; types are those of `ParameterType`, or `(item, index)` for a lambda. */
+  /**
+   * E.g. `split(separator: string, limit?: integer)`. Types are those of `ParameterType`, or `(item, index)` for a
+   * lambda.
+   */
   readonly signature: string;
   /** Kinds of receivers; empty for a plain function. */
   readonly on: readonly Kind[];
   readonly doc: string;
   readonly example: string;
   readonly result: Json;
-  /** Gives a part of what it was given as it is, so that the limits on what is built do not concern it. */
+  /** Returns a part of its input unchanged, so the limits on built values do not apply. */
   readonly picks?: true;
-  /** Draws from the scope: no two calls give the same value. */
+  /** Uses randomness from the scope: every call returns another value. */
   readonly draws?: true;
-  /** Reads members: what is missing is forgiven by `?.` and `??`, as in any other access. */
+  /** Reads members: `?.` and `??` allow a missing one, as in any other access. */
   readonly reads?: true;
-  /** Arguments are checked against the signature before; a rest parameter comes as one list. */
+  /** Arguments are already checked against the signature; a rest parameter is passed as one list. */
   readonly run: (frame: Frame, self: never, ...args: never[]) => Json;
 }
 
@@ -51,11 +54,11 @@ export interface Parameter {
   readonly type: ParameterType;
   readonly optional: boolean;
   readonly rest: boolean;
-  /** How many values a lambda is given. */
+  /** Number of arguments passed to a lambda. */
   readonly lambdaArity: number;
 }
 
-/** What a function gets for a parameter of type `key`. */
+/** The argument for a parameter of type `key`. */
 export type Key = Lambda | string;
 
 export type FunctionArgument = Json | Lambda | Pattern | QueryRun | undefined;
@@ -77,7 +80,7 @@ export interface Overload {
   readonly run: Implementation;
 }
 
-/** All functions of one name: at most one for each kind of receiver. */
+/** All functions with one name: at most one per kind of receiver. */
 export interface Callee {
   readonly name: string;
   readonly overloads: readonly Overload[];

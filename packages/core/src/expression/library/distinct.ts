@@ -1,4 +1,4 @@
-/** A set of JSON values by type and value: scalars as they are, lists and objects by their canonical text. */
+/** A set of JSON values by type and value: scalars directly, lists and objects by their canonical text. */
 import type { Json } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import { identityText } from '../json-text.ts';
@@ -20,7 +20,7 @@ export class DistinctValues {
     return this.scalars.has(value);
   }
 
-  /** False when the value is in the set already. */
+  /** Returns false when the set already contains the value. */
   add(value: Json): boolean {
     this.budget.spendForElements(1);
     if (typeof value === 'object' && value !== null) {

@@ -1,11 +1,11 @@
-/** Digests, and what is drawn: the scope draws, so the same scope gives the same values. */
+/** Digests and random values. Randomness comes from the scope, so the same scope returns the same values. */
 import { type Algorithm, digest, hexOf, hmac, utf8 } from '../../sha.ts';
 import { canonicalJson, type Json } from '../../value.ts';
 import { valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
 import type { FunctionDefinition } from './definition.ts';
 
-/** A digest takes about as long as ten walks over the text. */
+/** A digest takes about as long as ten passes over the text. */
 const WALKS_PER_DIGEST = 10;
 
 export const drawingFunctions: readonly FunctionDefinition[] = [
@@ -21,7 +21,7 @@ export const drawingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'hmac(value: any, key: string, algorithm?: string, encoding?: string)',
     on: [],
-    doc: 'The keyed digest (HMAC) of a value, which is read as `hash` reads it.',
+    doc: 'The keyed digest (HMAC) of a value, converted to bytes as for `hash`.',
     example: `hmac('abc', 'key', 'sha256', 'base64')`,
     result: 'nBluMtwBdfhvSxy4konWYZ3mvuaZ5MN45oMJ7Zehpqs=',
     run: (frame: Frame, _self: Json, value: Json, key: string, algorithm = 'sha256', encoding = 'hex') =>
@@ -30,7 +30,7 @@ export const drawingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'uuid()',
     on: [],
-    doc: 'A random UUID. It is drawn once: a retry, a crash or another look at the expression gives the same one.',
+    doc: 'A random UUID. The value is stable: a retry, a crash or a repeated evaluation returns the same one.',
     example: 'uuid().length',
     result: 36,
     draws: true,
@@ -39,7 +39,7 @@ export const drawingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'random()',
     on: [],
-    doc: 'A random number from 0 up to, not including, 1; drawn once, as `uuid` is.',
+    doc: 'A random number from 0 (inclusive) to 1 (exclusive); stable like `uuid`.',
     example: 'random() < 1',
     result: true,
     draws: true,
@@ -52,7 +52,10 @@ export const drawingFunctions: readonly FunctionDefinition[] = [
 
 function drawn({ scope }: Frame): Uint8Array {
   if (scope.draw !== undefined) return scope.draw();
-  throw valueError('uuid() and random() draw nothing here', 'draw in a node of the workflow, and read its output');
+  throw valueError(
+    'uuid() and random() are not available here',
+    'call them in a node of the workflow and read its output',
+  );
 }
 
 function bytesOf({ budget }: Frame, value: Json): Uint8Array {
@@ -64,16 +67,16 @@ function bytesOf({ budget }: Frame, value: Json): Uint8Array {
 
 function algorithmOf(name: string): Algorithm {
   if (name === 'sha256' || name === 'sha1') return name;
-  throw valueError(`there is no algorithm ${JSON.stringify(name)}`, 'it is sha256 or sha1');
+  throw valueError(`unknown algorithm ${JSON.stringify(name)}`, 'use sha256 or sha1');
 }
 
 function encoded(bytes: Uint8Array, encoding: string): string {
   if (encoding === 'hex') return hexOf(bytes);
   if (encoding === 'base64') return btoa(String.fromCharCode(...bytes));
-  throw valueError(`there is no encoding ${JSON.stringify(encoding)}`, 'it is hex or base64');
+  throw valueError(`unknown encoding ${JSON.stringify(encoding)}`, 'use hex or base64');
 }
 
-/** Version 4 of RFC 9562. */
+/** Formats a version 4 UUID (RFC 9562). */
 function uuidOf(bytes: Uint8Array): string {
   const own = bytes.slice(0, 16);
   own[6] = ((own[6] as number) & 0x0f) | 0x40;

@@ -1,11 +1,11 @@
-/** Text in the forms that the web uses: JSON, base64, addresses, query strings, HTML. */
+/** Web formats of text: JSON, base64, URLs, query strings, HTML. */
 import { type Json, type JsonObject, memberOf } from '../../value.ts';
 import { typeError, valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
 import { describe, setMember } from '../kind.ts';
 import type { FunctionDefinition } from './definition.ts';
 
-/** Characters for one call of `String.fromCharCode`: more arguments would overflow the stack. */
+/** Characters per call of `String.fromCharCode`: more arguments would overflow the stack. */
 const CHUNK = 8_192;
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -14,7 +14,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'parseJson()',
     on: ['string'],
-    doc: 'The value that the JSON text holds.',
+    doc: 'Parses JSON text.',
     example: `'{"a":[1,2]}'.parseJson()`,
     result: { a: [1, 2] },
     run: (frame: Frame, text: string) => {
@@ -25,7 +25,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
       } catch (error) {
         throw valueError(`the text is not JSON: ${error instanceof Error ? error.message : String(error)}`);
       }
-      // Refuses what JSON text can say but JSON values cannot be: 1e999, and nesting without end.
+      // Rejects values that JSON text can express but JSON values cannot be: 1e999, and unlimited nesting.
       frame.budget.inspect(value);
       return value;
     },
@@ -33,7 +33,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'toBase64()',
     on: ['string'],
-    doc: 'As base64 of its UTF-8 bytes.',
+    doc: 'The UTF-8 bytes of the text as base64.',
     example: `'user:päss'.toBase64()`,
     result: 'dXNlcjpww6Rzcw==',
     run: (frame: Frame, text: string) => {
@@ -49,7 +49,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'fromBase64()',
     on: ['string'],
-    doc: 'The UTF-8 text that base64, plain or for addresses, stands for.',
+    doc: 'Decodes base64 or base64url to UTF-8 text.',
     example: `'dXNlcjpww6Rzcw=='.fromBase64()`,
     result: 'user:päss',
     run: (frame: Frame, text: string) => {
@@ -66,7 +66,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'urlEncode()',
     on: ['string'],
-    doc: 'For use as one part of an address.',
+    doc: 'Percent-encodes the text for use in a URL.',
     example: `'a b&c'.urlEncode()`,
     result: 'a%20b%26c',
     run: (frame: Frame, text: string) => {
@@ -77,7 +77,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'urlDecode()',
     on: ['string'],
-    doc: 'The text that an encoded part of an address stands for.',
+    doc: 'Decodes percent-encoded text.',
     example: `'a%20b%26c'.urlDecode()`,
     result: 'a b&c',
     run: (frame: Frame, text: string) => {
@@ -85,14 +85,14 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
       try {
         return decodeURIComponent(text);
       } catch {
-        throw valueError('the text has a % that is no encoded character');
+        throw valueError('the text contains a % that is not an encoded character');
       }
     },
   },
   {
     signature: 'escapeHtml()',
     on: ['string'],
-    doc: 'Safe to stand in HTML.',
+    doc: 'Escapes the text for HTML.',
     example: `'<b>'.escapeHtml()`,
     result: '&lt;b&gt;',
     run: (frame: Frame, text: string) => {
@@ -103,7 +103,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'toQuery()',
     on: ['object'],
-    doc: 'As the query of an address; a list gives its name several times, null is left out.',
+    doc: 'Formats the object as a URL query; a list repeats its name, null members are omitted.',
     example: `{ q: 'a b', tag: ['x', 'y'], none: null }.toQuery()`,
     result: 'q=a%20b&tag=x&tag=y',
     run: toQuery,
@@ -111,7 +111,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'parseQuery()',
     on: ['string'],
-    doc: 'The members of a query; a name that comes several times gives a list.',
+    doc: 'Parses a URL query; a repeated name becomes a list.',
     example: `'q=a%20b&tag=x&tag=y'.parseQuery()`,
     result: { q: 'a b', tag: ['x', 'y'] },
     run: (frame: Frame, text: string) => {
@@ -137,7 +137,7 @@ function toQuery(frame: Frame, object: JsonObject): string {
     for (const item of items) {
       if (item === null) continue;
       if (typeof item === 'object')
-        throw typeError(`${describe(item)} cannot stand in a query`, 'toJson() makes it text');
+        throw typeError(`${describe(item)} cannot be part of a URL query`, 'convert it with toJson()');
       const text = String(item);
       length += name.length + text.length + 2;
       if (length > frame.budget.limits.maxStringBytes) frame.budget.allowText(length);

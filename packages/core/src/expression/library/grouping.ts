@@ -1,4 +1,4 @@
-/** Functions of lists that look at a key of each element: sorting, grouping, sums. */
+/** Functions on lists that use a key of each element: sorting, grouping, sums. */
 
 import { type Json, type JsonObject, memberOf } from '../../value.ts';
 import type { Budget } from '../budget.ts';
@@ -23,21 +23,21 @@ function pickFromList(signature: string, doc: string, example: string, result: J
 export const groupingFunctions: readonly FunctionDefinition[] = [
   ofList(
     'pluck(name: string)',
-    'One member of each element.',
+    'The named member of each element.',
     '[{ n: 1 }, { n: 2 }].pluck("n")',
     [1, 2],
     (frame: Frame, list: List, name: string) => keysOf(frame, list, name),
   ),
   ofList(
     'sort(direction?: string)',
-    `Numbers or strings in order; 'desc' for the opposite.`,
+    `Sorts numbers or strings; 'desc' reverses the order.`,
     '[3, 1, 2].sort()',
     [1, 2, 3],
     (frame: Frame, list: List, direction?: string) => sorted(frame.budget, list, list, direction),
   ),
   ofList(
     'sortBy(key: key, direction?: string)',
-    `Ordered by a key that is a number or a string; 'desc' for the opposite; null keys come last.`,
+    `Sorts by a key that is a number or a string; 'desc' reverses the order; null keys come last.`,
     `[{ n: 2 }, { n: 1 }].sortBy(i => i.n)`,
     [{ n: 1 }, { n: 2 }],
     (frame: Frame, list: List, key: Key, direction?: string) =>
@@ -61,7 +61,7 @@ export const groupingFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'keyBy(key: key)',
-    'An object with one element for each key; of equal keys the last counts.',
+    'An object with one element for each key; the last one wins for equal keys.',
     `[{ id: 'a', n: 1 }].keyBy(i => i.id)`,
     { a: { id: 'a', n: 1 } },
     (frame: Frame, list: List, key: Key) => {
@@ -160,7 +160,10 @@ function requiredMember(item: Json, name: string): Json {
   if (member !== undefined) return member;
   const meant = closestMember(item as JsonObject, name);
   throw new ExpressionError('EXPRESSION_REFERENCE', `an element has no member ${quoted(name)}`, {
-    hint: meant === undefined ? `a lambda can allow for it: i => i?.${name}` : `did you mean ${JSON.stringify(meant)}?`,
+    hint:
+      meant === undefined
+        ? `to allow a missing member, use a lambda: i => i?.${name}`
+        : `did you mean ${JSON.stringify(meant)}?`,
     isMissing: true,
   });
 }
@@ -188,7 +191,10 @@ function sumOf(frame: Frame, list: List, key: Key | undefined): number {
   return sum;
 }
 
-/** `-1` for the smallest, `1` for the largest; the first of equal ones; -1 for an empty list. */
+/**
+ * `sign` is -1 for the smallest and 1 for the largest. Returns the index of the first such key, or -1 for an empty
+ * list.
+ */
 function extreme(budget: Budget, keys: List, sign: 1 | -1): number {
   const compare = comparison(budget, keys);
   let best = keys.length === 0 ? -1 : 0;
@@ -212,7 +218,7 @@ function sorted(budget: Budget, list: List, keys: List, direction = 'asc'): Json
   return [...present, ...absent].map((index) => list[index] as Json);
 }
 
-/** Order of keys that are all numbers or all strings. */
+/** The order of keys that are all numbers or all strings. */
 function comparison(budget: Budget, keys: List): (a: Json, b: Json) => number {
   budget.spendForElements(keys.length);
   const kind = keys.length === 0 ? 'number' : kindOf(keys[0] as Json);
@@ -224,5 +230,5 @@ function comparison(budget: Budget, keys: List): (a: Json, b: Json) => number {
 }
 
 function mixed(found: string): ExpressionError {
-  return typeError(`only numbers, or only strings, have an order, but there is ${found}`);
+  return typeError(`the values must be all numbers or all strings, but there is ${found}`);
 }

@@ -1,4 +1,4 @@
-/** Functions of lists that call a lambda for the elements. The lambda's own nodes are what they cost. */
+/** Functions on lists that call a lambda per element. The cost is that of the lambda's own nodes. */
 import type { Json } from '../../value.ts';
 import type { Frame, Lambda } from '../frame.ts';
 import { isTrue } from '../kind.ts';
@@ -75,7 +75,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
   ),
   pickFromList(
     'reduce(step: (total, item, index), start: any)',
-    'What remains when the lambda joins each element to the total.',
+    'Combines all elements to one value: the lambda returns the new total for each element.',
     '[1, 2, 3].reduce((total, i) => total + i, 0)',
     6,
     (frame: Frame, list: List, step: Lambda, start: Json) => {
@@ -86,7 +86,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'flatMap(each: (item, index))',
-    'The lists that the lambda gives, joined; what is no list counts as one element.',
+    'Concatenates the lists that the lambda returns; any other value counts as one element.',
     '[1, 2].flatMap(i => [i, i])',
     [1, 1, 2, 2],
     (frame: Frame, list: List, each: Lambda) => {
@@ -117,7 +117,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'count(test?: (item, index))',
-    'How many elements there are, or for how many the lambda is true.',
+    'The number of elements, or of those for which the lambda is true.',
     '[1, 2, 3].count(i => i > 1)',
     2,
     (frame: Frame, list: List, test?: Lambda) => {
@@ -131,7 +131,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
   ),
 ];
 
-/** Index of the first element for which the test gives `wanted`, or -1. */
+/** Index of the first element for which the test returns `wanted`, or -1. */
 function firstIndex(frame: Frame, list: List, test: Lambda, wanted: boolean): number {
   for (let index = 0; index < list.length; index++) {
     if (isTrue(test.call(frame, list[index] as Json, index)) === wanted) return index;

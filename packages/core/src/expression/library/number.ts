@@ -4,7 +4,7 @@ import { valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
 import type { FunctionDefinition } from './definition.ts';
 
-/** Beyond this a double has no more digits to show. */
+/** A double has no more digits to show beyond this. */
 const MAX_DECIMALS = 20;
 
 type Run = FunctionDefinition['run'];
@@ -16,25 +16,27 @@ function ofNumber(signature: string, doc: string, example: string, result: Json,
 export const numberFunctions: readonly FunctionDefinition[] = [
   ofNumber(
     'round(decimals?: integer)',
-    'Rounded to so many decimals, halves away from zero.',
+    'Rounds to the given number of decimals, halves away from zero.',
     '2.345.round(2)',
     2.35,
     (_frame: Frame, value: number, decimals = 0) => roundTo(value, decimals),
   ),
   ofNumber('floor()', 'The next lower integer.', '2.7.floor()', 2, (_frame: Frame, value: number) => Math.floor(value)),
   ofNumber('ceil()', 'The next higher integer.', '2.1.ceil()', 3, (_frame: Frame, value: number) => Math.ceil(value)),
-  ofNumber('trunc()', 'Without its decimals.', '(-2.7).trunc()', -2, (_frame: Frame, value: number) =>
+  ofNumber('trunc()', 'The number without its decimals.', '(-2.7).trunc()', -2, (_frame: Frame, value: number) =>
     Math.trunc(value),
   ),
-  ofNumber('abs()', 'Without its sign.', '(-5).abs()', 5, (_frame: Frame, value: number) => Math.abs(value)),
-  ofNumber('sign()', '-1, 0 or 1.', '(-5).sign()', -1, (_frame: Frame, value: number) => Math.sign(value)),
+  ofNumber('abs()', 'The absolute value.', '(-5).abs()', 5, (_frame: Frame, value: number) => Math.abs(value)),
+  ofNumber('sign()', 'The sign of the number: -1, 0 or 1.', '(-5).sign()', -1, (_frame: Frame, value: number) =>
+    Math.sign(value),
+  ),
   ofNumber('sqrt()', 'The square root.', '9.sqrt()', 3, (_frame: Frame, value: number) => {
     if (value < 0) throw valueError('a negative number has no square root');
     return Math.sqrt(value);
   }),
   ofNumber(
     'pow(exponent: number)',
-    'Raised to a power.',
+    'The number raised to a power.',
     '2.pow(10)',
     1024,
     (_frame: Frame, value: number, exponent: number) => value ** exponent,
@@ -55,7 +57,7 @@ export const numberFunctions: readonly FunctionDefinition[] = [
   ),
   ofNumber(
     'clamp(low: number, high: number)',
-    'Moved into the range.',
+    'Limits the number to the range.',
     '12.clamp(0, 10)',
     10,
     (_frame: Frame, value: number, low: number, high: number) => {
@@ -63,19 +65,23 @@ export const numberFunctions: readonly FunctionDefinition[] = [
       return Math.min(Math.max(value, low), high);
     },
   ),
-  ofNumber('isInteger()', 'Whether it is a whole number.', '3.isInteger()', true, (_frame: Frame, value: number) =>
-    Number.isInteger(value),
+  ofNumber(
+    'isInteger()',
+    'Whether the number is a whole number.',
+    '3.isInteger()',
+    true,
+    (_frame: Frame, value: number) => Number.isInteger(value),
   ),
   ofNumber(
     'toFixed(decimals: integer)',
-    'As text with exactly so many decimals.',
+    'The number as text with exactly the given number of decimals.',
     '2.5.toFixed(2)',
     '2.50',
     (_frame: Frame, value: number, decimals: number) => fixedText(value, decimals),
   ),
   ofNumber(
     'format(decimals?: integer, group?: string, point?: string)',
-    'As text with groups of three digits.',
+    'The number as text with groups of three digits.',
     `1234567.891.format(2)`,
     '1,234,567.89',
     (_frame: Frame, value: number, decimals?: number, group = ',', point = '.') => {
@@ -88,11 +94,11 @@ export const numberFunctions: readonly FunctionDefinition[] = [
 ];
 
 function fixedText(value: number, decimals: number): string {
-  if (decimals < 0) throw valueError('a text has 0 or more decimals');
+  if (decimals < 0) throw valueError('the number of decimals must be 0 or more');
   return roundTo(value, decimals).toFixed(decimals);
 }
 
-/** Decimal rounding on the shortest decimal form, so that 1.005 becomes 1.01 and not 1. */
+/** Rounds the shortest decimal form, so that 1.005 becomes 1.01 and not 1. */
 function roundTo(value: number, decimals: number): number {
   if (decimals < -MAX_DECIMALS || decimals > MAX_DECIMALS) {
     throw valueError(`decimals must be between -${MAX_DECIMALS} and ${MAX_DECIMALS}`);

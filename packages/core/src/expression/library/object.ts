@@ -15,28 +15,28 @@ function ofObject(signature: string, doc: string, example: string, result: Json,
 export const objectFunctions: readonly FunctionDefinition[] = [
   ofObject(
     'keys()',
-    'The names of its members.',
+    'The names of the members.',
     '{ a: 1, b: 2 }.keys()',
     ['a', 'b'],
     (_frame: Frame, object: JsonObject) => Object.keys(object),
   ),
   ofObject(
     'values()',
-    'The values of its members.',
+    'The values of the members.',
     '{ a: 1, b: 2 }.values()',
     [1, 2],
     (_frame: Frame, object: JsonObject) => Object.values(object),
   ),
   ofObject(
     'entries()',
-    'Its members as a list of `{key, value}`.',
+    'The members as a list of `{key, value}`.',
     '{ a: 1 }.entries()',
     [{ key: 'a', value: 1 }],
     (_frame: Frame, object: JsonObject) => Object.entries(object).map(([key, value]) => ({ key, value })),
   ),
   ofObject(
     'has(name: string)',
-    'Whether it has the member.',
+    'Whether the object has the member.',
     `{ a: null }.has('a')`,
     true,
     (_frame: Frame, object: JsonObject, name: string) => Object.hasOwn(object, name),
@@ -44,7 +44,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'get(path: string, otherwise?: any)',
     on: ['object', 'array'],
-    doc: 'What is at a path such as `a.b[0].c`; null, or `otherwise`, when it is missing.',
+    doc: 'The value at a path such as `a.b[0].c`; null, or `otherwise`, when it is missing.',
     example: `{ a: [{ b: 1 }] }.get('a[0].b')`,
     result: 1,
     picks: true,
@@ -52,7 +52,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   },
   ofObject(
     'set(name: string, value: any)',
-    'With one member more, or changed.',
+    'A copy with one member added or replaced.',
     `{ a: 1 }.set('b', 2)`,
     { a: 1, b: 2 },
     (frame: Frame, object: JsonObject, name: string, value: Json) => {
@@ -63,7 +63,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ),
   ofObject(
     'pick(...names: string)',
-    'Only the named members that it has.',
+    'A copy with only the named members.',
     `{ a: 1, b: 2, c: 3 }.pick('a', 'c')`,
     { a: 1, c: 3 },
     (frame: Frame, object: JsonObject, names: readonly string[]) => {
@@ -73,7 +73,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ),
   ofObject(
     'omit(...names: string)',
-    'All but the named members.',
+    'A copy without the named members.',
     `{ a: 1, b: 2, c: 3 }.omit('b')`,
     { a: 1, c: 3 },
     (frame: Frame, object: JsonObject, names: readonly string[]) => {
@@ -83,7 +83,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ),
   ofObject(
     'merge(...objects: object)',
-    'With the members of other objects; the later win.',
+    'A copy with the members of other objects; later ones win.',
     '{ a: 1, b: 1 }.merge({ b: 2 })',
     { a: 1, b: 2 },
     (frame: Frame, object: JsonObject, objects: readonly JsonObject[]) => {
@@ -94,14 +94,14 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ),
   ofObject(
     'mergeDeep(other: object)',
-    'As merge, but objects inside are merged too.',
+    'Like merge, but nested objects are merged, too.',
     '{ a: { x: 1 } }.mergeDeep({ a: { y: 2 } })',
     { a: { x: 1, y: 2 } },
     (frame: Frame, object: JsonObject, other: JsonObject) => mergedDeep(frame, object, other, 0),
   ),
   ofObject(
     'mapValues(each: (value, key))',
-    'With each value replaced by what the lambda gives.',
+    'A copy with each value replaced by the result of the lambda.',
     '{ a: 1, b: 2 }.mapValues(v => v * 10)',
     { a: 10, b: 20 },
     (frame: Frame, object: JsonObject, each: Lambda) => {
@@ -112,7 +112,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ),
   ofObject(
     'mapKeys(each: (key, value))',
-    'With each name replaced by what the lambda gives.',
+    'A copy with each name replaced by the result of the lambda.',
     '{ a: 1 }.mapKeys(k => k.upper())',
     { A: 1 },
     (frame: Frame, object: JsonObject, each: Lambda) => {
@@ -135,7 +135,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ),
   ofObject(
     'compact()',
-    'Without members that are null.',
+    'A copy without null members.',
     '{ a: 1, b: null }.compact()',
     { a: 1 },
     (frame: Frame, object: JsonObject) => filtered(frame, object, (value) => value !== null),
@@ -152,7 +152,7 @@ export function objectFromEntries(frame: Frame, entries: readonly Json[]): JsonO
         ? [memberOf(entry, 'key'), memberOf(entry, 'value')]
         : [];
     if (typeof key !== 'string' || value === undefined) {
-      throw typeError('an entry is {key, value} or [key, value], where the key is a string');
+      throw typeError('an entry must be {key, value} or [key, value] with a string as key');
     }
     setMember(object, key, value);
   }

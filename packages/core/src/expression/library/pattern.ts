@@ -1,4 +1,4 @@
-/** Functions with regular expressions (RE2 syntax; `(?i)` in front ignores case). */
+/** Functions on text with regular expressions (RE2 syntax; a leading `(?i)` ignores case). */
 import type { Frame } from '../frame.ts';
 import type { Pattern } from '../regex.ts';
 import type { FunctionDefinition } from './definition.ts';
@@ -7,7 +7,7 @@ export const patternFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'matches(pattern: pattern)',
     on: ['string'],
-    doc: 'Whether the pattern is found in it; `^` and `$` tie it to the ends.',
+    doc: 'Whether the text contains a match; `^` and `$` anchor the pattern.',
     example: `'INV-2024'.matches('^INV-\\\\d+$')`,
     result: true,
     run: (frame: Frame, text: string, pattern: Pattern) => pattern.test(frame.budget, text),
@@ -43,7 +43,7 @@ export const patternFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'replacePattern(pattern: pattern, by: string)',
     on: ['string'],
-    doc: 'With every match replaced; `$1` to `$9` are groups, `$&` the match, `$$` a dollar sign.',
+    doc: 'Replaces every match; `$1` to `$9` are groups, `$&` the match, `$$` a dollar sign.',
     example: `'2024-05-01'.replacePattern('(\\\\d+)-(\\\\d+)-(\\\\d+)', '$3.$2.$1')`,
     result: '01.05.2024',
     run: replacePattern,

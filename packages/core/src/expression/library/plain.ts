@@ -1,4 +1,4 @@
-/** The few functions that belong to no value. */
+/** Functions without a receiver. */
 import type { Json } from '../../value.ts';
 import { valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
@@ -11,7 +11,7 @@ export const plainFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'range(start: number, end?: number, step?: number)',
     on: [],
-    doc: 'Numbers from start up to, not including, end; with one argument, from 0 up to it.',
+    doc: 'Numbers from start (inclusive) to end (exclusive); with one argument, from 0 to it.',
     example: 'range(2, 5)',
     result: [2, 3, 4],
     run: (frame: Frame, _self: Json, start: number, end?: number, step = 1) =>
@@ -36,7 +36,7 @@ export const plainFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'object(entries: list)',
     on: [],
-    doc: 'An object made of `{key, value}` objects or `[key, value]` pairs.',
+    doc: 'Builds an object from `{key, value}` objects or `[key, value]` pairs.',
     example: `object([['a', 1], { key: 'b', value: 2 }])`,
     result: { a: 1, b: 2 },
     run: (frame: Frame, _self: Json, entries: readonly Json[]) => objectFromEntries(frame, entries),
@@ -52,7 +52,7 @@ export const plainFunctions: readonly FunctionDefinition[] = [
 ];
 
 function range(frame: Frame, start: number, end: number, step: number): Json {
-  if (step === 0) throw valueError('the step of a range is not 0');
+  if (step === 0) throw valueError('the step of a range must not be 0');
   const count = Math.max(0, Math.ceil((end - start) / step));
   frame.budget.allowList(count);
   return Array.from({ length: count }, (_, index) => start + index * step);

@@ -9,7 +9,7 @@ export const queryFunctions: readonly FunctionDefinition[] = [
   {
     signature: 'query(path: query)',
     on: ['object', 'array', 'string', 'number', 'boolean'],
-    doc: 'What a JSONPath query (RFC 9535) finds in it: a value where the query can find only one, which must be there, else a list.',
+    doc: 'Runs a JSONPath query (RFC 9535) on the value. A query that can select only one value returns it, and it must exist; other queries return a list.',
     example: `{a: [{b: 1}, {b: 2}]}.query('$..b')`,
     result: [1, 2],
     reads: true,
@@ -19,7 +19,7 @@ export const queryFunctions: readonly FunctionDefinition[] = [
       const [only] = found;
       if (only !== undefined) return only;
       throw new ExpressionError('EXPRESSION_REFERENCE', `there is nothing at ${query.source}`, {
-        hint: 'write ?.query(…), or ?? and what to take instead, if it may be missing',
+        hint: 'if it may be missing, write ?.query(…), or add ?? and a default',
         isMissing: true,
       });
     },

@@ -46,7 +46,7 @@ export function findPlainFunction(name: string): Callee | undefined {
   return resolve(name, plainNames, plain);
 }
 
-/** How other languages call what is here: used for hints only. */
+/** Names of the same functions in other languages, used for hints only. */
 const FOREIGN_NAMES: Readonly<Record<string, string>> = {
   toUpperCase: 'upper()',
   toLowerCase: 'lower()',
@@ -78,7 +78,7 @@ const FOREIGN_NAMES: Readonly<Record<string, string>> = {
   plusDays: "plus(count, 'days')",
 };
 
-/** What a wrong function name probably meant. */
+/** The function that a wrong name probably means. */
 export function suggestFunction(name: string): string | undefined {
   const foreign = Object.hasOwn(FOREIGN_NAMES, name) ? FOREIGN_NAMES[name] : undefined;
   if (foreign !== undefined) return `write ${foreign}`;
@@ -102,7 +102,7 @@ export interface FunctionListing {
   readonly result: Json;
 }
 
-/** Every function, for the reference documentation and `nebula eval`; each example really gives its result. */
+/** All functions, for the reference and `nebula eval`; tests verify each example. */
 export function listFunctions(): readonly FunctionListing[] {
   return [...METHODS, ...PLAIN].map((definition) => {
     const { signature, on, doc, example, result } = definition;
@@ -121,7 +121,7 @@ function byName(definitions: readonly FunctionDefinition[]): Map<string, Functio
   return names;
 }
 
-/** Signatures are read when a function is first used: loading stays cheap. */
+/** Signatures are parsed when a function is first used, which keeps loading cheap. */
 function resolve(
   name: string,
   names: ReadonlyMap<string, readonly FunctionDefinition[]>,

@@ -1,4 +1,4 @@
-/** Functions of lists that need no lambda: parts, order, joining, membership. */
+/** Functions on lists without a lambda: slices, order, joining, membership. */
 import type { Json } from '../../value.ts';
 import { MAX_VALUE_DEPTH } from '../budget.ts';
 import { valueError } from '../expression-error.ts';
@@ -62,12 +62,12 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
     [2],
     (_frame: Frame, list: List, start: number, end?: number) => list.slice(start, end),
   ),
-  ofList('reverse()', 'In the opposite order.', '[1, 2, 3].reverse()', [3, 2, 1], (_frame: Frame, list: List) =>
+  ofList('reverse()', 'The elements in reverse order.', '[1, 2, 3].reverse()', [3, 2, 1], (_frame: Frame, list: List) =>
     list.toReversed(),
   ),
   ofList(
     'concat(...lists: list)',
-    'With the elements of other lists after its own.',
+    'Appends the elements of other lists.',
     '[1].concat([2], [3, 4])',
     [1, 2, 3, 4],
     (frame: Frame, list: List, lists: readonly List[]) => {
@@ -77,14 +77,14 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'append(item: any)',
-    'With one more element at the end.',
+    'Appends one element.',
     '[1].append([2])',
     [1, [2]],
     (_frame: Frame, list: List, item: Json) => [...list, item],
   ),
   ofList(
     'flat(depth?: integer)',
-    'With the elements of inner lists in their place, one level deep or more.',
+    'Replaces inner lists by their elements, one level deep or more.',
     '[1, [2, [3]]].flat()',
     [1, 2, [3]],
     (frame: Frame, list: List, depth = 1) => {
@@ -95,11 +95,11 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'chunk(size: integer)',
-    'Lists of so many elements each; the last may be shorter.',
+    'Splits the list into lists of the given size; the last may be shorter.',
     '[1, 2, 3].chunk(2)',
     [[1, 2], [3]],
     (frame: Frame, list: List, size: number) => {
-      if (size < 1) throw valueError('the size of a chunk is at least 1');
+      if (size < 1) throw valueError('the size of a chunk must be at least 1');
       frame.budget.spendForElements(list.length);
       const chunks: Json[] = [];
       for (let start = 0; start < list.length; start += size) chunks.push(list.slice(start, start + size));
@@ -108,7 +108,7 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'zip(other: list)',
-    'Pairs of elements at the same place, as many as the shorter list has.',
+    'Pairs of elements at the same index, up to the length of the shorter list.',
     `[1, 2].zip(['a', 'b'])`,
     [
       [1, 'a'],
@@ -119,25 +119,37 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'join(separator?: string)',
-    'As one text; null is empty, lists and objects are JSON.',
+    'Joins the elements to one text; null becomes empty text, lists and objects become JSON.',
     `['a', 'b'].join('-')`,
     'a-b',
     joinList,
   ),
-  ofList('contains(value: any)', 'Whether an equal element is in it.', '[1, 2].contains(2)', true, containsValue),
+  ofList(
+    'contains(value: any)',
+    'Whether the list contains an equal element.',
+    '[1, 2].contains(2)',
+    true,
+    containsValue,
+  ),
   ofList('includes(value: any)', 'The same as contains.', '[1, 2].includes(3)', false, containsValue),
-  ofList('indexOf(value: any)', 'Where an equal element first stands, or -1.', '[1, 2].indexOf(2)', 1, indexOfValue),
-  ofList('unique()', 'Without repeated elements.', '[1, 2, 1].unique()', [1, 2], (frame: Frame, list: List) => {
-    const seen = new DistinctValues(frame.budget);
-    return list.filter((item) => seen.add(item));
-  }),
-  ofList('compact()', 'Without its nulls.', '[1, null, 2].compact()', [1, 2], (frame: Frame, list: List) => {
+  ofList('indexOf(value: any)', 'The index of the first equal element, or -1.', '[1, 2].indexOf(2)', 1, indexOfValue),
+  ofList(
+    'unique()',
+    'The list without repeated elements.',
+    '[1, 2, 1].unique()',
+    [1, 2],
+    (frame: Frame, list: List) => {
+      const seen = new DistinctValues(frame.budget);
+      return list.filter((item) => seen.add(item));
+    },
+  ),
+  ofList('compact()', 'The list without nulls.', '[1, null, 2].compact()', [1, 2], (frame: Frame, list: List) => {
     frame.budget.spendForElements(list.length);
     return list.filter((item) => item !== null);
   }),
   ofList(
     'without(values: list)',
-    'Without the elements that are in the other list.',
+    'The elements that are not in the other list.',
     '[1, 2, 3].without([2])',
     [1, 3],
     (frame: Frame, list: List, values: List) => {
@@ -147,7 +159,7 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'intersect(values: list)',
-    'Only the elements that are in the other list too.',
+    'The elements that are in both lists.',
     '[1, 2, 3].intersect([2, 3, 4])',
     [2, 3],
     (frame: Frame, list: List, values: List) => {
@@ -169,7 +181,7 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
 ];
 
 function flatten(frame: Frame, list: List, depth: number, into: Json[]): void {
-  // The limit bounds what is kept; this bounds what is walked, such as empty lists.
+  // The length limit bounds the result; this charge bounds the walk, e.g. over empty lists.
   frame.budget.spendForElements(list.length + 1);
   for (const item of list) {
     if (depth > 0 && Array.isArray(item)) flatten(frame, item, depth - 1, into);

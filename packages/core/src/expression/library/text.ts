@@ -1,6 +1,6 @@
 /**
- * Functions of strings. Positions and lengths count UTF-16 units, as in JavaScript. No function leaves half of a
- * surrogate pair behind: a position inside a character means the place before it.
+ * Functions on strings. Positions and lengths count UTF-16 units, as in JavaScript. No function splits a surrogate
+ * pair: a position inside a character means the position before it.
  */
 import type { Json } from '../../value.ts';
 import type { Frame } from '../frame.ts';
@@ -15,49 +15,49 @@ function ofText(signature: string, doc: string, example: string, result: Json, r
 export const textFunctions: readonly FunctionDefinition[] = [
   ofText(
     'trim()',
-    'Without white space at both ends.',
+    'Removes white space at both ends.',
     `' a '.trim()`,
     'a',
     walked((text) => text.trim()),
   ),
   ofText(
     'trimStart()',
-    'Without white space at the start.',
+    'Removes white space at the start.',
     `' a '.trimStart()`,
     'a ',
     walked((text) => text.trimStart()),
   ),
   ofText(
     'trimEnd()',
-    'Without white space at the end.',
+    'Removes white space at the end.',
     `' a '.trimEnd()`,
     ' a',
     walked((text) => text.trimEnd()),
   ),
   ofText(
     'upper()',
-    'In upper case.',
+    'The text in upper case.',
     `'abc'.upper()`,
     'ABC',
     walked((text) => text.toUpperCase()),
   ),
   ofText(
     'lower()',
-    'In lower case.',
+    'The text in lower case.',
     `'ABC'.lower()`,
     'abc',
     walked((text) => text.toLowerCase()),
   ),
   ofText(
     'capitalize()',
-    'With its first character in upper case.',
+    'The text with its first character in upper case.',
     `'order placed'.capitalize()`,
     'Order placed',
     walked(capitalized),
   ),
   ofText(
     'camelCase()',
-    'Words joined as in a variable name.',
+    'The words joined in camel case.',
     `'Order total (EUR)'.camelCase()`,
     'orderTotalEur',
     walked((text) =>
@@ -68,21 +68,21 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'snakeCase()',
-    'Words in lower case, joined by underscores.',
+    'The words in lower case, joined by underscores.',
     `'orderTotal'.snakeCase()`,
     'order_total',
     walked((text) => wordsOf(text).join('_')),
   ),
   ofText(
     'kebabCase()',
-    'Words in lower case, joined by hyphens.',
+    'The words in lower case, joined by hyphens.',
     `'orderTotal'.kebabCase()`,
     'order-total',
     walked((text) => wordsOf(text).join('-')),
   ),
   ofText(
     'slug()',
-    'Lower case ASCII letters, digits and hyphens, for addresses and file names.',
+    'Lower-case ASCII letters, digits and hyphens, for URLs and file names.',
     `'Crème brûlée!'.slug()`,
     'creme-brulee',
     walked((text) =>
@@ -96,12 +96,12 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'split(separator: string, limit?: integer)',
-    'The parts between separators, at most `limit` of them; an empty separator gives the characters.',
+    'The parts between separators, at most `limit` of them; an empty separator splits into characters.',
     `'a,b,c'.split(',')`,
     ['a', 'b', 'c'],
     (frame: Frame, text: string, separator: string, limit?: number) => {
       frame.budget.spendForCharacters(text.length);
-      // One more than may be: enough to notice that there are too many, without making a million of them.
+      // One more than allowed: enough to detect the excess without creating a million parts.
       const most = frame.budget.limits.maxArrayLength + 1;
       const count = limit === undefined ? most : Math.min(Math.max(0, limit), most);
       return separator === '' ? characters(text, count) : text.split(separator, count);
@@ -113,30 +113,36 @@ export const textFunctions: readonly FunctionDefinition[] = [
   }),
   ofText(
     'replace(find: string, by: string)',
-    'With every occurrence of a text replaced by another.',
+    'Replaces every occurrence of a text.',
     `'a-b-c'.replace('-', '+')`,
     'a+b+c',
     replaceText,
   ),
   ofText(
     'startsWith(start: string)',
-    'Whether it starts so.',
+    'Whether the text starts with the argument.',
     `'invoice.pdf'.startsWith('inv')`,
     true,
     (_frame: Frame, text: string, start: string) => text.startsWith(start),
   ),
   ofText(
     'endsWith(end: string)',
-    'Whether it ends so.',
+    'Whether the text ends with the argument.',
     `'invoice.pdf'.endsWith('.pdf')`,
     true,
     (_frame: Frame, text: string, end: string) => text.endsWith(end),
   ),
-  ofText('contains(part: string)', 'Whether the part occurs in it.', `'workflow'.contains('flow')`, true, containsText),
+  ofText(
+    'contains(part: string)',
+    'Whether the text contains the part.',
+    `'workflow'.contains('flow')`,
+    true,
+    containsText,
+  ),
   ofText('includes(part: string)', 'The same as contains.', `'workflow'.includes('flow')`, true, containsText),
   ofText(
     'indexOf(part: string)',
-    'Where the part first occurs, or -1.',
+    'The index of the first occurrence of the part, or -1.',
     `'workflow'.indexOf('flow')`,
     4,
     (frame: Frame, text: string, part: string) => {
@@ -160,7 +166,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'before(separator: string)',
-    'What comes before the first separator; all of it when there is none.',
+    'The text before the first separator; the whole text when there is none.',
     `'ada@example.com'.before('@')`,
     'ada',
     (frame: Frame, text: string, separator: string) => {
@@ -171,7 +177,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'after(separator: string)',
-    'What comes after the first separator; empty when there is none.',
+    'The text after the first separator; empty when there is none.',
     `'ada@example.com'.after('@')`,
     'example.com',
     (frame: Frame, text: string, separator: string) => {
@@ -182,14 +188,14 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'removePrefix(prefix: string)',
-    'Without the prefix, if it has it.',
+    'Removes the prefix, if present.',
     `'v1.2'.removePrefix('v')`,
     '1.2',
     (_frame: Frame, text: string, prefix: string) => (text.startsWith(prefix) ? text.slice(prefix.length) : text),
   ),
   ofText(
     'removeSuffix(suffix: string)',
-    'Without the suffix, if it has it.',
+    'Removes the suffix, if present.',
     `'a.json'.removeSuffix('.json')`,
     'a',
     (_frame: Frame, text: string, suffix: string) =>
@@ -197,7 +203,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'padStart(length: integer, fill?: string)',
-    'Filled up at the start, with spaces by default.',
+    'Pads the start to the given length, with spaces by default.',
     `'7'.padStart(3, '0')`,
     '007',
     (frame: Frame, text: string, length: number, fill?: string) => {
@@ -207,7 +213,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'padEnd(length: integer, fill?: string)',
-    'Filled up at the end, with spaces by default.',
+    'Pads the end to the given length, with spaces by default.',
     `'7'.padEnd(3, '.')`,
     '7..',
     (frame: Frame, text: string, length: number, fill?: string) => {
@@ -217,7 +223,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'repeat(count: integer)',
-    'So many times in a row.',
+    'Repeats the text.',
     `'ab'.repeat(3)`,
     'ababab',
     (frame: Frame, text: string, count: number) => {
@@ -228,7 +234,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ),
   ofText(
     'truncate(length: integer, ending?: string)',
-    'At most so long, its cut end replaced by `…` or another ending.',
+    'Shortens the text to the given length; the end is replaced by `…` or another ending.',
     `'A long title'.truncate(7)`,
     'A long…',
     (_frame: Frame, text: string, length: number, ending = '…') =>
@@ -241,12 +247,12 @@ function capitalized(text: string): string {
   return first.toUpperCase() + text.slice(first.length);
 }
 
-/** Whether the position lies between the two halves of a surrogate pair. */
+/** Whether the position is between the two halves of a surrogate pair. */
 function isInside(text: string, at: number): boolean {
   return at > 0 && at < text.length && (text.codePointAt(at - 1) as number) > 0xffff;
 }
 
-/** The position before the character that `at` lies in. */
+/** The position before the character that contains `at`. */
 function before(text: string, at: number): number {
   const position = Math.min(text.length, at < 0 ? Math.max(0, text.length + at) : at);
   return isInside(text, position) ? position - 1 : position;
@@ -256,7 +262,7 @@ function wholeSlice(text: string, start: number, end = text.length): string {
   return text.slice(before(text, start), before(text, end));
 }
 
-/** The whole character that has a unit at `index`, or null. */
+/** The whole character at `index`, or null. */
 function characterAt(text: string, index: number): string | null {
   const at = index < 0 ? text.length + index : index;
   if (at < 0 || at >= text.length) return null;
@@ -272,13 +278,13 @@ function characters(text: string, most: number): string[] {
   return found;
 }
 
-/** At most as long as is missing: a character that would be cut is left out. */
+/** The padding, at most as long as needed: a character that would be cut is left out. */
 function filling(text: string, length: number, fill = ' '): string {
   const missing = length - text.length;
   return missing <= 0 ? '' : wholeSlice(''.padEnd(missing + 1, fill), 0, missing);
 }
 
-/** For functions that look at every character once. */
+/** Wraps a function that reads every character once. */
 function walked(run: (text: string) => string): (frame: Frame, text: string) => string {
   return (frame, text) => {
     frame.budget.spendForCharacters(text.length);
@@ -298,11 +304,11 @@ function replaceText(frame: Frame, text: string, find: string, by: string): stri
   for (let at = text.indexOf(find); at >= 0; at = text.indexOf(find, at + find.length)) count++;
   frame.budget.spendForElements(count);
   frame.budget.allowText(text.length + count * (by.length - find.length));
-  // A function, because in a replacement text `$&` and its kin have a meaning.
+  // A function, because `$&` and similar sequences are special in a replacement text.
   return text.replaceAll(find, () => by);
 }
 
-/** Words in lower case: runs of letters and digits, also divided where lower case turns into upper case. */
+/** Words in lower case: runs of letters and digits, also split where lower case changes to upper case. */
 function wordsOf(text: string): string[] {
   const words = text.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|[\p{Lt}\p{Lm}\p{Lo}\p{M}]+|\p{N}+/gu) ?? [];
   return words.map((word) => word.toLowerCase());

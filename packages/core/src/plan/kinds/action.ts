@@ -1,4 +1,4 @@
-/** Nodes that run an action, and actions that undo nodes. */
+/** Compiles nodes that run an action, and compensating actions. */
 import type { Action, Capabilities } from '../../action.ts';
 import { joinCapabilities, narrow } from '../../capability/narrow.ts';
 import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
@@ -24,7 +24,7 @@ export function actionWork(reader: NodeReader, action: Action | undefined): Acti
   return parts && { kind: 'action', ...parts, effect: definition.effect };
 }
 
-/** What is run, with what, and what it may reach. `keys` lead to the call. */
+/** The action, its parameters and its grants. `keys` lead to the call. */
 export function callParts(
   reader: NodeReader,
   call: ActionCall,
@@ -42,7 +42,7 @@ export function callParts(
   return { action, with: parameters as CompiledValue, granted: grantedTo(context, definition), credentials };
 }
 
-/** The capabilities that the node asks for; the ceiling of its run is applied when it starts. */
+/** The capabilities that the node asks for; the ceiling of the run is applied when the node starts. */
 function grantedTo({ granted, bound }: CompileContext, { capabilities }: NodeDefinition): Capabilities {
   if (capabilities === undefined) return granted;
   const asked = joinCapabilities(granted, capabilities);
@@ -55,7 +55,7 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
   if (compensate === undefined) return undefined;
   for (const key of ['retry', 'timeout'] as const) {
     if (!hasSettings(key, compensate[key] as Json)) continue;
-    const message = `'${key}' of a compensation is written out: an expression stands only where a node becomes ready`;
+    const message = `'${key}' of a compensation cannot contain expressions`;
     reader.error('MISPLACED_EXPRESSION', message, 'write the number or duration', ['compensate', key]);
   }
   const action = findAction(context, compensate.action, [...path, 'compensate', 'action']);

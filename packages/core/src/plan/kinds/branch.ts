@@ -1,4 +1,4 @@
-/** Branches: which case leads along which edges. */
+/** Compiles branches: which case takes which edges. */
 import type { BranchDefinition, CaseDefinition, EdgeDefinition } from '../../definition/model.ts';
 import { edgesAt } from '../../graph/index.ts';
 import type { DocumentPath } from '../../problem.ts';
@@ -6,7 +6,7 @@ import { isJsonObject } from '../../value.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { BranchCase, BranchWork, Mutable, NodePlan } from '../plan.ts';
 
-/** The subject is linked when all nodes exist. */
+/** `linkSubject` sets the subject when all nodes exist. */
 export function branchWork(
   reader: NodeReader,
   branch: BranchDefinition,
@@ -29,7 +29,7 @@ export function branchWork(
   };
 }
 
-/** The edge of a case is the first that leads to its target, so it has the target's id as its key. */
+/** The edge of a case is the first edge to its target, so its key is the target's id. */
 function edgeKeys(reader: NodeReader): (targets: unknown) => readonly string[] {
   const { graph } = reader.parts.scope;
   const leads = new Set<string>();
@@ -64,7 +64,7 @@ function caseTest(
   return when ? { when } : {};
 }
 
-/** The only node before the branch, whose output or error its cases test. */
+/** The only predecessor of the branch, whose output or error the cases test. */
 function readSubject(reader: NodeReader, keys: DocumentPath, test: string): number | undefined {
   const { index, context } = reader.parts;
   const before = predecessors(reader);
@@ -75,8 +75,8 @@ function readSubject(reader: NodeReader, keys: DocumentPath, test: string): numb
   }
   if (!context.isGraphWhole) return undefined;
   const id = reader.parts.scope.graph.ids[index];
-  const message = `'${test}' tests the only node before '${id}', which has ${before.length === 0 ? 'none' : `${before.length} of them`}`;
-  const hint = test === 'match' ? "say what to test with 'on'" : 'let one node lead to it';
+  const message = `'${test}' tests the only predecessor of '${id}', which has ${before.length === 0 ? 'none' : `${before.length} of them`}`;
+  const hint = test === 'match' ? "set the value to test with 'on'" : 'let exactly one node lead to the branch';
   reader.error('NO_SUBJECT', message, hint, keys, 'key');
   return undefined;
 }
@@ -98,11 +98,11 @@ function checkErrorReaches(reader: NodeReader, keys: DocumentPath, edges: readon
   });
   if (takesErrors || reader.parts.ignoresErrors(subject)) return;
   const [from, to] = [graph.ids[subject], graph.ids[index]];
-  const message = `'${to}' is never reached when '${from}' fails, so no error fits`;
+  const message = `'${to}' never runs when '${from}' fails, so no error can match`;
   reader.error('NO_ERROR_EDGE', message, `add an edge { from: ${from}, to: ${to}, on: always }`, keys, 'key');
 }
 
-/** Once all nodes exist. */
+/** Runs once all nodes exist. */
 export function linkSubject(work: Mutable<BranchWork>, incoming: readonly { readonly from: NodePlan }[]): void {
   const [first] = incoming;
   if (first !== undefined && incoming.every(({ from }) => from === first.from)) work.subject = first.from;

@@ -1,4 +1,4 @@
-/** Nodes that run a graph which an action returns: it is checked and compiled when it is there. */
+/** Compiles nodes that run a graph returned by an action. The graph is checked and compiled when it arrives. */
 import type { Action, Capabilities } from '../../action.ts';
 import { checkData } from '../../definition/data.ts';
 import { checkedGraph, checkNodeCount, countGraphs } from '../../definition/graphs.ts';
@@ -25,7 +25,7 @@ export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action
   const parts = callParts(reader, call, action, ['dynamic']);
   if (parts === undefined) return undefined;
   const place: Place = { context, scope, index, depth, bound: parts.granted };
-  // Nobody knows yet what the graph will call.
+  // The functions that the graph will call are not known yet.
   context.workflows.draws.isUsed = true;
   const accepted = new WeakMap<object, CompiledReturn>();
   const known = new WeakMap<object, CompiledReturn>();
@@ -51,11 +51,14 @@ interface Place {
   readonly scope: GraphScope;
   readonly index: number;
   readonly depth: number;
-  /** The grant of the dynamic node: the returned graph can only narrow it. */
+  /** The grant of the dynamic node, which the returned graph can only narrow. */
   readonly bound: Capabilities;
 }
 
-/** `isNew`: what can never work is wrong with it, too. What a journal has was accepted, and stays so. */
+/**
+ * With `isNew`, constructs that can never work are errors, too. A graph from the journal was accepted before and stays
+ * accepted.
+ */
 function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<CompiledReturn> {
   const { context, scope, index, depth, bound } = place;
   const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
@@ -84,7 +87,7 @@ function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<C
   return plan === undefined || problems.hasErrors ? { problems: errorsIn(problems) } : { body: plan };
 }
 
-/** Nobody is there to read warnings. */
+/** Warnings are dropped, because nobody reads them at run time. */
 function errorsIn(problems: ProblemList): Problem[] {
   return problems.sorted().filter(({ severity }) => severity === 'error');
 }
@@ -96,7 +99,7 @@ function* readBody(
   isNew: boolean,
 ): Steps<BodyDefinition | undefined> {
   if (!isJsonObject(returned)) {
-    const message = 'the action returned no graph';
+    const message = 'the action did not return a graph';
     problems.error({ code: 'WRONG_TYPE', message, hint: 'it must return { nodes, edges, output }' });
     return undefined;
   }
@@ -106,7 +109,7 @@ function* readBody(
     return undefined;
   }
   yield;
-  // Before anything is made of it, as far as it can be counted: a chain of edges is one text.
+  // Counted before anything is built from it, as far as possible: a chain of edges is one text.
   if (isNew && !checkCounts(returned as BodyDefinition, problems)) return undefined;
   const { maxDynamicValues } = DEFINITION_LIMITS;
   if (isNew && hasMoreValues(returned, maxDynamicValues)) {
@@ -117,7 +120,7 @@ function* readBody(
   yield;
   const bytes = new TextEncoder().encode(JSON.stringify(returned)).length;
   if (bytes > DEFINITION_LIMITS.maxDynamicBytes) {
-    const message = `the graph has ${formatSize(bytes)}; the limit is ${formatSize(DEFINITION_LIMITS.maxDynamicBytes)}`;
+    const message = `the graph has a size of ${formatSize(bytes)}; the limit is ${formatSize(DEFINITION_LIMITS.maxDynamicBytes)}`;
     problems.error({ code: 'TOO_LARGE', message, hint: RETURN_LESS });
     return undefined;
   }
@@ -132,7 +135,7 @@ function* readBody(
   return isWithin ? body : undefined;
 }
 
-const RETURN_LESS = 'return less, or hand large data over as a value of its own';
+const RETURN_LESS = 'return a smaller graph, and pass large data in a separate output';
 
 function checkCounts(body: BodyDefinition, problems: ProblemList): boolean {
   const { maxDynamicNodes, maxDynamicEdges } = DEFINITION_LIMITS;
@@ -146,7 +149,7 @@ function checkCounts(body: BodyDefinition, problems: ProblemList): boolean {
     });
   } else if (edges > maxDynamicEdges) {
     const message = `the graph has ${edges} edges; the limit is ${maxDynamicEdges}`;
-    problems.error({ code: 'TOO_LARGE', message, hint: 'let a node between two groups stand for all their pairs' });
+    problems.error({ code: 'TOO_LARGE', message, hint: 'connect two groups of nodes through one node between them' });
   }
   return !problems.hasErrors;
 }

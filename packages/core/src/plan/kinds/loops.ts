@@ -1,4 +1,4 @@
-/** Loops, and the bodies that they run. */
+/** Compiles loops and their bodies. */
 import { checkedGraph } from '../../definition/graphs.ts';
 import type { BODY_KEYS, BodyDefinition, ForEachDefinition } from '../../definition/model.ts';
 import { bodyKey } from '../../definition/source-map.ts';
@@ -13,10 +13,10 @@ import { numberOf, retryPlan } from '../retry-plan.ts';
 import type { LoopKind } from '../scope.ts';
 import { itemSchema, schemaOfCondition } from '../value-schema.ts';
 
-/** What is asked between rounds sees the output of the last one, and its number. */
+/** Conditions between iterations see the output and the index of the last iteration. */
 const BETWEEN_ROUNDS = { self: true, inRound: true };
 
-/** The body `do` of the node. */
+/** Compiles the body `do` of the node. */
 export function compileBody(reader: NodeReader, loop: LoopKind, isParallel = false): Steps<CompiledGraph> {
   return compileBodyAt(reader, 'do', loop, isParallel);
 }
@@ -42,7 +42,7 @@ function compileBodyAt(
   return context.compileGraph(source, context);
 }
 
-/** Items that are added while the loop runs may be of any type. */
+/** Items that nodes add while the loop runs may have any type. */
 export function itemOf(
   reader: NodeReader,
   { nodes = {} }: BodyDefinition,
@@ -67,7 +67,7 @@ export function forEachWork(reader: NodeReader, forEach: ForEachDefinition, body
 function minSuccessOf(given: number | string | undefined): ForEachWork['minSuccess'] {
   if (given === undefined) return undefined;
   if (typeof given === 'number') return { count: given };
-  // An expression gives it later; until then nothing is known to be needed.
+  // An expression sets the value later; until then the minimum is unknown and counts as 0.
   const ratio = Number.parseFloat(given) / 100;
   return { ratio: Number.isNaN(ratio) ? 0 : ratio };
 }

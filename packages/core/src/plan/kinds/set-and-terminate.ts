@@ -1,4 +1,4 @@
-/** Nodes that change the run itself: its variables, or its end. */
+/** Compiles nodes that change the run itself: its variables, or its end. */
 import type { CompiledValue } from '../../expression/index.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { SetWork, TerminateWork } from '../plan.ts';
@@ -14,15 +14,22 @@ export function setWork(reader: NodeReader): SetWork {
   const contested = isInParallelLoop(scope) ? [...values].filter((one) => !isSameInAnyOrder(reader, ...one)) : [];
   if (contested.length > 0) {
     const names = contested.map(([name]) => `'${name}'`).join(', ');
-    const message = `rounds that run at the same time assign ${names}: what comes of it depends on their order`;
-    reader.warning('SET_IN_PARALLEL', message, 'use the output of the loop, or run it one by one', ['set'], 'key');
+    const message = `parallel iterations assign ${names}, so the result depends on their order`;
+    reader.warning(
+      'SET_IN_PARALLEL',
+      message,
+      'use the output of the loop, or run its iterations sequentially',
+      ['set'],
+      'key',
+    );
   }
   return { kind: 'set', values };
 }
 
 /**
- * A set reads and assigns in one step. So where it is the only one, and reads besides its variable nothing that another
- * round could see otherwise, every round does the same to the variable, and the order is all one: counting, a flag.
+ * True for an assignment whose order does not matter, such as a counter or a flag. A `set` reads and assigns in one
+ * step. If it is the only one for its variable, and reads nothing else that differs between iterations, every iteration
+ * does the same to the variable.
  */
 function isSameInAnyOrder({ parts: { context, scope } }: NodeReader, name: string, value: CompiledValue): boolean {
   const assignments = assignmentsIn(context.definition);

@@ -1,4 +1,4 @@
-/** Nodes that run another workflow: inside this run, or as one of its own. */
+/** Compiles nodes that run another workflow, inline or as a child run. */
 import type { SubWorkflowDefinition, WorkflowDefinition } from '../../definition/model.ts';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import { didYouMean } from '../../problem.ts';
@@ -54,13 +54,13 @@ function isRecursive(reader: NodeReader, sub: Named): boolean {
   const { around } = reader.parts.context.workflows;
   if (around.length > DEFINITION_LIMITS.maxBodyDepth) {
     const message = `workflows are inlined deeper than ${DEFINITION_LIMITS.maxBodyDepth} levels`;
-    reader.error('TOO_DEEP', message, 'use mode: child, which starts a run of its own', ['workflow', 'id']);
+    reader.error('TOO_DEEP', message, 'use mode: child, which starts a separate run', ['workflow', 'id']);
     return true;
   }
   if (!around.includes(sub.id)) return false;
   const way = [...around.slice(around.indexOf(sub.id)), sub.id].join(' → ');
-  const message = `the workflow '${sub.id}' would be inside itself: ${way}`;
-  reader.error('INLINE_RECURSION', message, 'use mode: child, which starts a run of its own', ['workflow', 'id']);
+  const message = `the workflow '${sub.id}' would contain itself: ${way}`;
+  reader.error('INLINE_RECURSION', message, 'use mode: child, which starts a separate run', ['workflow', 'id']);
   return true;
 }
 
@@ -76,18 +76,22 @@ function find(reader: NodeReader, sub: Named, isInline: boolean): WorkflowDefini
       ? `did you mean '${near}'?`
       : some === ''
         ? 'register it first'
-        : `there are ${some}`;
+        : `available workflows: ${some}`;
   const message = `there is no workflow '${sub.id}'${version}`;
   if (isInline) reader.error('UNKNOWN_WORKFLOW', message, hint, ['workflow', 'id']);
-  else reader.warning('UNKNOWN_WORKFLOW', message, `${hint}; it must be there when the node runs`, ['workflow', 'id']);
+  else
+    reader.warning('UNKNOWN_WORKFLOW', message, `${hint}; the workflow must exist when the node runs`, [
+      'workflow',
+      'id',
+    ]);
   return undefined;
 }
 
-/** Settings of a run have no meaning for a part of one: whoever wrote them is told, rather than left to find out. */
+/** Reports settings of the inlined workflow that apply to whole runs only and have no effect here. */
 function checkConfig(reader: NodeReader, { id, config = {} }: WorkflowDefinition): void {
   if (config.failureNode !== undefined) {
-    const message = `'${id}' has a failure node, which belongs to a run of its own`;
-    const hint = 'use mode: child; or take it out, and put an error edge on this node';
+    const message = `'${id}' has a failure node, which works only in a separate run`;
+    const hint = 'use mode: child, or remove the failure node and add an error edge to this node';
     reader.error('INLINE_CONFIG', message, hint, ['workflow', 'id']);
   }
   const { mode = 'parallel' } = reader.parts.context.definition.config ?? {};
@@ -98,7 +102,9 @@ function checkConfig(reader: NodeReader, { id, config = {} }: WorkflowDefinition
   reader.warning('INLINE_CONFIG', message, 'use mode: child, or set it for this workflow', ['workflow', 'id']);
 }
 
-/** The rest holds inside as well: onFailure, retry, timeout, priority and capabilities. */
+/**
+ * Settings that apply to whole runs. The others also work inline: onFailure, retry, timeout, priority and capabilities.
+ */
 const RUN_ONLY = ['mode', 'maxParallelism', 'maxTotalRetries', 'retention', 'start'] as const;
 
 function* compileInline(reader: NodeReader, definition: WorkflowDefinition): Steps<CompiledInside> {
@@ -106,7 +112,7 @@ function* compileInline(reader: NodeReader, definition: WorkflowDefinition): Ste
   const { problem } = inside;
   if (problem !== undefined) {
     const message = `the workflow '${definition.id}' has errors: ${problem}`;
-    reader.error('BROKEN_WORKFLOW', message, 'mend it first', ['workflow', 'id']);
+    reader.error('BROKEN_WORKFLOW', message, 'fix that workflow first', ['workflow', 'id']);
   }
   return inside;
 }

@@ -1,4 +1,4 @@
-/** Waits: what ends them, and until when. */
+/** Compiles waits: their conditions and their deadline. */
 import type { OneWaitDefinition, WaitDefinition } from '../../definition/model.ts';
 import type { CompiledValue } from '../../expression/index.ts';
 import { isDate } from '../../expression/library/calendar.ts';
